@@ -1,12 +1,10 @@
 """One client: capabilities, requests and notifications."""
 
-import asyncio
-import logging
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.log.events import (
     AlertChanged,
@@ -18,110 +16,96 @@ from sidecar.session.log.events import (
     ToolOutputChunk,
 )
 from sidecar.tools.tool_contract import PermissionOption, Terminals
+from sidecar.wire.client_requests import ERROR, ClientFailed, ClientLog, ClientRequests, inside
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.translate import notification
-from sidecar.wire.unread_fields import unread
 
-logger = logging.getLogger("sidecar.wire")
-
-ERROR, WARNING, INFO = 1, 2, 3
-"""LSP's message types."""
 MOST_SHOWN = 120
 """Characters shown of a wrong answer."""
-MOST_TOLD = 100
-"""Warnings of one connection, each of something else."""
 
 _CONTENT_TEXT = ["params", "update", "content", "text"]
 _INPUT_DELTA = ["params", "update", "_meta", "sidecar", "inputDelta"]
 _OUTPUT_DELTA = ["params", "update", "_meta", "sidecar", "outputDelta"]
 
 
-class ClientFailed(SidecarError):
-    """The client answered a request with an error."""
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """Requests that a client answers, as announced with `initialize`.
 
-    kind = "client"
+    `ours`: any of Sidecar's own; `progress`: `window/workDoneProgress/create`.
+    """
+
+    read_files: bool = False
+    write_files: bool = False
+    apply_edits: bool = False
+    ask_permission: bool = False
+    call_tools: bool = False
+    ours: bool = False
+    progress: bool = False
+
+
+def announced_by(capabilities: JsonObject) -> Announced:
+    """Read a client's capabilities, over LSP or ACP."""
+
+    def files(name: str) -> bool:
+        # ACP has `fs` at the top; an LSP client says it under `experimental`.
+        places = ((), ("experimental",), ("experimental", "sidecar"))
+        return any(inside(capabilities, *place, "fs", name) is True for place in places)
+
+    ours = inside(capabilities, "experimental", "sidecar")
+    return Announced(
+        read_files=files("readTextFile"),
+        write_files=files("writeTextFile"),
+        apply_edits=inside(capabilities, "workspace", "applyEdit") is True,
+        ask_permission=inside(ours, "requestPermission") is True,
+        # Over ACP, in `_meta.sidecar`.
+        call_tools=any(
+            inside(given, "toolCall") is True
+            for given in (ours, inside(capabilities, "_meta", "sidecar"))
+        ),
+        ours=ours is not None,
+        progress=inside(capabilities, "window", "workDoneProgress") is True,
+    )
 
 
 class Connection:
-    """Implements `tools.tool_contract.Client` over one outbox."""
+    """Implements `tools.tool_contract.Client` over one outbox, and tells the client of events."""
 
-    def __init__(self, outbox: Outbox) -> None:
+    def __init__(
+        self, outbox: Outbox, requests: ClientRequests | None = None, log: ClientLog | None = None
+    ) -> None:
         self._outbox = outbox
-        self._asked: dict[str, asyncio.Future[Json]] = {}
-        self._number = 0
-        self._closed = False
-        self._capabilities: JsonObject = {}
-        self._told: set[str] = set()
+        self.requests = requests or ClientRequests(outbox)
+        self.log = log or ClientLog(self.requests)
+        self.can = Announced()
 
     # --- capabilities ------------------------------------------------------------------------
 
     def announce(self, capabilities: JsonObject) -> None:
         """Take the client's capabilities from `initialize`."""
-        self._capabilities = capabilities
+        self.can = announced_by(capabilities)
 
     @property
     def can_read_files(self) -> bool:
         """Whether the client answers `fs/read_text_file`."""
-        return self._can("readTextFile")
+        return self.can.read_files
 
     @property
     def can_write_files(self) -> bool:
         """Whether the client answers `fs/write_text_file`."""
-        return self._can("writeTextFile")
+        return self.can.write_files
 
     @property
     def can_apply_edits(self) -> bool:
         """Whether the client answers `workspace/applyEdit`."""
-        return _inside(self._capabilities, "workspace", "applyEdit") is True
-
-    @property
-    def knows_us(self) -> bool:
-        """Whether the client announced any of Sidecar's own methods."""
-        return _inside(self._capabilities, "experimental", "sidecar") is not None
-
-    @property
-    def can_ask_permission(self) -> bool:
-        """Whether the client announced `session/request_permission`."""
-        asked = _inside(self._capabilities, "experimental", "sidecar", "requestPermission")
-        return asked is True
-
-    @property
-    def can_call_tools(self) -> bool:
-        """Whether the client announced `tool/call`; over ACP, in `_meta.sidecar`."""
-        places = (("experimental", "sidecar"), ("_meta", "sidecar"))
-        return any(_inside(self._capabilities, *place, "toolCall") is True for place in places)
+        return self.can.apply_edits
 
     @property
     def terminals(self) -> Terminals | None:
         """Always `None`: LSP has no terminals."""
         return None
 
-    def _can(self, name: str) -> bool:
-        # ACP has `fs` at the top; an LSP client says it under `experimental`.
-        places = ((), ("experimental",), ("experimental", "sidecar"))
-        return any(_inside(self._capabilities, *place, "fs", name) is True for place in places)
-
     # --- telling the client ------------------------------------------------------------------
-
-    def notify(self, method: str, params: JsonObject) -> None:
-        """Queue one of LSP's own notifications."""
-        self._outbox.answer({"jsonrpc": "2.0", "method": method, "params": params})
-
-    def log(self, kind: int, text: str) -> None:
-        """Log a problem with the client, in the daemon's log and the client's."""
-        logger.log(logging.ERROR if kind == ERROR else logging.WARNING, "%s", text)
-        self.notify("window/logMessage", {"type": kind, "message": f"Sidecar: {text}"})
-
-    def log_once(self, text: str) -> None:
-        """Log a warning once per connection."""
-        if text not in self._told and len(self._told) < MOST_TOLD:
-            self._told.add(text)
-            self.log(WARNING, text)
-
-    def warn_unread(self, method: str, params: Json, shape: type | None) -> None:
-        """Warn once of each unknown field from the client."""
-        for text in unread(method, params, shape):
-            self.log_once(text)
 
     def watch(self, event: Event) -> None:
         """Queue an event's notification."""
@@ -141,7 +125,7 @@ class Connection:
             case AlertChanged(session_id=session_id):
                 self._outbox.update(session_id or "", message)
                 if (shown := alarm(event)) is not None:
-                    self.notify("window/showMessage", shown)
+                    self.requests.notify("window/showMessage", shown)
             case Progressed(session_id=session_id):
                 self._progress(event, session_id, message)
             case _:
@@ -150,16 +134,11 @@ class Connection:
     def _progress(self, event: Progressed, session_id: str, message: JsonObject) -> None:
         """Show progress if the client can, announcing the daemon's own tokens first."""
         if event.ours:
-            if _inside(self._capabilities, "window", "workDoneProgress") is not True:
+            if not self.can.progress:
                 return
             if event.kind == "begin":
-                self._number += 1
-                create: JsonObject = {
-                    "jsonrpc": "2.0",
-                    "id": f"sidecar-{self._number}",
-                    "method": "window/workDoneProgress/create",
-                    "params": {"token": event.token},
-                }
+                params: JsonObject = {"token": event.token}
+                create = self.requests.asking("window/workDoneProgress/create", params)
                 self._outbox.update(session_id, create)
         self._outbox.update(session_id, message)
 
@@ -178,7 +157,7 @@ class Connection:
         Raises:
             ClientFailed: no tools announced, or an error as answer.
         """
-        if not self.can_call_tools:
+        if not self.can.call_tools:
             raise self._lacks("this editor runs no tools: it did not announce `toolCall`")
         params: JsonObject = {
             "sessionId": session_id,
@@ -186,7 +165,7 @@ class Connection:
             "name": name,
             "input": tool_input,
         }
-        return _object(await self.request("tool/call", params))
+        return _object(await self.requests.request("tool/call", params))
 
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
@@ -196,7 +175,7 @@ class Connection:
         Raises:
             ClientFailed: the client cannot ask, or chose an unknown option.
         """
-        if not self.can_ask_permission:
+        if not self.can.ask_permission:
             raise self._lacks(
                 "this editor cannot be asked: it did not announce `requestPermission`. What may "
                 "run unasked is set by `workspaceTrusted` and `permissions.allow`"
@@ -206,15 +185,16 @@ class Connection:
         ]
         params: JsonObject = {"sessionId": session_id, "toolCall": tool_call, "options": listed}
         try:
-            return _choice(await self.request("session/request_permission", params), options)
+            answer = await self.requests.request("session/request_permission", params)
+            return _choice(answer, options)
         except ClientFailed as failed:
-            self.log(ERROR, f"session/request_permission: {failed.message}")
+            self.log.write(ERROR, f"session/request_permission: {failed.message}")
             raise
 
     async def read_text_file(self, session_id: SessionId, path: str) -> str:
         """Read a file as the editor has it."""
         params: JsonObject = {"sessionId": session_id, "path": path}
-        content = _object(await self.request("fs/read_text_file", params)).get("content")
+        content = _object(await self.requests.request("fs/read_text_file", params)).get("content")
         if not isinstance(content, str):
             raise ClientFailed("the editor gave no text for this file")
         return content
@@ -222,7 +202,7 @@ class Connection:
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
         """Write a file through the editor."""
         params: JsonObject = {"sessionId": session_id, "path": path, "content": content}
-        await self.request("fs/write_text_file", params)
+        await self.requests.request("fs/write_text_file", params)
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
         """Replace a document's whole text through the editor's undo history."""
@@ -233,60 +213,13 @@ class Connection:
             "label": label,
             "edit": {"changes": {Path(path).as_uri(): [edit]}},
         }
-        return _object(await self.request("workspace/applyEdit", params)).get("applied") is True
-
-    async def request(self, method: str, params: JsonObject) -> Json:
-        """Send a request and wait for the answer, without a time limit.
-
-        Raises:
-            ClientFailed: the client answered with an error.
-            Cancelled: the client is gone.
-        """
-        if self._closed:
-            raise Cancelled("the editor is not connected any more")
-        message = self._asking(method, params)
-        request_id = str(message["id"])
-        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
-        self._asked[request_id] = answer
-        self._outbox.answer(message)
-        try:
-            return await answer
-        except asyncio.CancelledError:
-            self._outbox.answer(self._withdrawal(request_id))
-            raise
-        finally:
-            self._asked.pop(request_id, None)
+        answer = await self.requests.request("workspace/applyEdit", params)
+        return inside(answer, "applied") is True
 
     def _lacks(self, text: str) -> ClientFailed:
         """Make the error for an unsupported request, and log it once."""
-        self.log_once(text)
+        self.log.once(text)
         return ClientFailed(text)
-
-    def _asking(self, method: str, params: JsonObject) -> JsonObject:
-        self._number += 1
-        request_id = f"sidecar-{self._number}"
-        return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
-
-    def _withdrawal(self, request_id: str) -> JsonObject:
-        return {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}}
-
-    def answered(self, request_id: Json, result: Json, error: Json) -> None:
-        """Take the client's answer; late ones are dropped."""
-        answer = self._asked.get(str(request_id))
-        if answer is None or answer.done():
-            return
-        if error is None:
-            answer.set_result(result)
-        else:
-            reason = _inside(error, "message") or "no reason given"
-            answer.set_exception(ClientFailed(f"the editor answered with an error: {reason}"))
-
-    def close(self) -> None:
-        """End all waits for a client that is gone."""
-        self._closed = True
-        for answer in self._asked.values():
-            if not answer.done():
-                answer.set_exception(Cancelled("the editor is not connected any more"))
 
 
 def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
@@ -331,15 +264,7 @@ def folder_at(path: str) -> Path:
 
 
 def _session_of(message: JsonObject) -> str:
-    return str(_inside(message, "params", "sessionId") or "")
-
-
-def _inside(value: Json, *path: str) -> Json:
-    for key in path:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(key)
-    return value
+    return str(inside(message, "params", "sessionId") or "")
 
 
 def _object(value: Json) -> JsonObject:

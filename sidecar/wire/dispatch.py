@@ -11,6 +11,7 @@ import msgspec
 from sidecar.core.errors import BadRequest, SidecarError, innermost
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.json_text import DEEPEST, is_deep
+from sidecar.wire.client_requests import ClientRequests
 from sidecar.wire.connection import Connection
 from sidecar.wire.error_codes import (
     CANCELLED,
@@ -85,9 +86,9 @@ class Dispatch:
     """One connection's requests, in both directions, over a face."""
 
     def __init__(
-        self, connection: Connection, outbox: Outbox, group: asyncio.TaskGroup, face: Face
+        self, requests: ClientRequests, outbox: Outbox, group: asyncio.TaskGroup, face: Face
     ) -> None:
-        self._connection = connection
+        self._requests = requests
         self._outbox = outbox
         self._group = group
         self._face = face
@@ -134,7 +135,7 @@ class Dispatch:
             refused = RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params")
             self._not_taken(message, refused)
         elif method is None and ("result" in message or "error" in message):
-            self._connection.answered(request_id, message.get("result"), message.get("error"))
+            self._requests.answered(request_id, message.get("result"), message.get("error"))
         elif not isinstance(method, str):
             text = "a message must have a method, or be an answer to a request"
             self._refuse(request_id, RefusedMessage(INVALID_REQUEST, "invalid_request", text))
@@ -150,7 +151,7 @@ class Dispatch:
         """Refuse a message, possibly known only by its first members."""
         request_id, method = _id_of(message), message.get("method")
         if method is None and ("result" in message or "error" in message):
-            self._connection.answered(request_id, None, refused.error)
+            self._requests.answered(request_id, None, refused.error)
         elif isinstance(method, str) and "id" not in message:
             logger.warning("notification refused: %s: %s", method, refused)
         else:

@@ -17,7 +17,8 @@ from sidecar.session.log.events import (
 )
 from sidecar.session.log.progress import Work
 from sidecar.tools.tool_contract import PermissionOption, ThroughClient
-from sidecar.wire.connection import ERROR, INFO, WARNING, ClientFailed, Connection, alarm
+from sidecar.wire.client_requests import ERROR, INFO, WARNING, ClientFailed
+from sidecar.wire.connection import Connection, alarm
 
 MOST_LINES = 30
 """Lines of a change in a question, shown by editors in a small box."""
@@ -42,11 +43,11 @@ class PlainEditor(ThroughClient):
 
     def show(self, text: str, kind: int = INFO) -> None:
         """Show a line among the editor's messages."""
-        self.connection.notify("window/showMessage", {"type": kind, "message": text})
+        self.connection.requests.notify("window/showMessage", {"type": kind, "message": text})
 
     def log(self, text: str) -> None:
         """Write a longer text to the editor's log."""
-        self.connection.notify("window/logMessage", {"type": INFO, "message": text})
+        self.connection.requests.notify("window/logMessage", {"type": INFO, "message": text})
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
         """Have the user choose; `None` when the question was dismissed.
@@ -56,7 +57,7 @@ class PlainEditor(ThroughClient):
         """
         actions: list[Json] = [{"title": choice} for choice in choices]
         params: JsonObject = {"type": INFO, "message": question, "actions": actions}
-        answer = await self.connection.request("window/showMessageRequest", params)
+        answer = await self.connection.requests.request("window/showMessageRequest", params)
         title = answer.get("title") if isinstance(answer, dict) else None
         return title if isinstance(title, str) and title in choices else None
 
@@ -68,7 +69,7 @@ class PlainEditor(ThroughClient):
             case Notice(level=level, text=text) if level in LEVELS:
                 self.show(text, LEVELS[level])
             case AlertChanged() if (shown := alarm(event)) is not None:
-                self.connection.notify("window/showMessage", shown)
+                self.connection.requests.notify("window/showMessage", shown)
             case EpochChanged(status="completed", cause=cause) if cause not in ("user", "restore"):
                 before, after = tokens(event.tokens_before), tokens(event.tokens_after)
                 self.show(f"Compacted: {before} to {after} tokens.")
@@ -87,7 +88,7 @@ class PlainEditor(ThroughClient):
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
         """Ask the user; `None` when the question was dismissed or cannot be asked."""
-        if self.connection.can_ask_permission:
+        if self.connection.can.ask_permission:
             return await self.connection.request_permission(session_id, tool_call, options)
         names = {option.name: option.option_id for option in options}
         title = str(tool_call.get("title") or "a tool")

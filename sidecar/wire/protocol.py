@@ -118,7 +118,7 @@ class SidecarProtocol(LanguageServerProtocol):
             if not known.available or handler is None:
                 text = f"this version of the daemon does not have {known.name} yet"
                 raise RefusedMessage(METHOD_NOT_FOUND, "not_available", text)
-            self._connection.warn_unread(known.name, params, known.params)
+            self._connection.log.unread(known.name, params, known.params)
             structured = structure(params, known.params)
             return lambda: handler(self._connection, structured, ticket)
         builtin = self.fm.builtin_features.get(method) or self.fm.features.get(method)
@@ -138,7 +138,7 @@ class SidecarProtocol(LanguageServerProtocol):
             experimental = announced.get("experimental")
             ours = experimental.get("sidecar") if isinstance(experimental, dict) else None
             where = "capabilities.experimental.sidecar"
-            self._connection.warn_unread(where, ours, ClientCapabilities)
+            self._connection.log.unread(where, ours, ClientCapabilities)
             await self._greet(params)
         result = await self._builtin(builtin, shaped)
         if isinstance(result, dict) and isinstance(result["capabilities"], dict):

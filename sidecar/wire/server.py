@@ -75,7 +75,7 @@ async def serve(
         watching = group.create_task(_until_orphaned(parent))
         await asyncio.wait({reading, writing, watching}, return_when=asyncio.FIRST_COMPLETED)
         code = served.exit_code()
-        served.connection.close()
+        served.connection.requests.close()
         if reading.done() and code is None:
             # A client that closes its input may still read its answers.
             await served.dispatch.settle(FLUSH)
@@ -120,7 +120,7 @@ def editor_face(
         if not parent.done():
             parent.set_result(_editor(params))
         for unknown in unknown_options(_options(params)):
-            connection.log_once(unknown)
+            connection.log.once(unknown)
         problem = sessions.configure(_options(params), _root(params))
         if problem:
             shown: JsonObject = {"type": 1, "message": problem}
@@ -131,7 +131,7 @@ def editor_face(
     commands.offer(server)
     offer_actions(server, connection)
     protocol.begin(connection, outbox, all_handlers(sessions), greet)
-    dispatch = Dispatch(connection, outbox, group, protocol)
+    dispatch = Dispatch(connection.requests, outbox, group, protocol)
 
     def under_way() -> tuple[asyncio.Task[None], ...]:
         return (*dispatch.under_way(), *commands.under_way())
@@ -152,7 +152,7 @@ def agent_face(
     connection = AgentConnection(outbox)
     parent.set_result(None)
     face = AgentFace(sessions, connection, all_handlers(sessions), version, later.set)
-    dispatch = Dispatch(connection, outbox, group, face)
+    dispatch = Dispatch(connection.requests, outbox, group, face)
     return Served(connection, dispatch, lambda: None, dispatch.under_way, 0)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import BadRequest, Cancelled
-from sidecar.wire.connection import ClientFailed, Connection
+from sidecar.wire.client_requests import ClientFailed, ClientRequests
 from sidecar.wire.dispatch import structure
 from sidecar.wire.error_codes import RefusedMessage, fault
 from sidecar.wire.framing import FrameDecoder, encode
@@ -149,15 +149,15 @@ async def test_a_late_answer_to_a_cancelled_request_is_dropped() -> None:
 
     outbox = Outbox(write, lambda _: None)
     outbox.framing = "lines"
-    connection = Connection(outbox)
-    asking = asyncio.ensure_future(connection.request("tool/call", {}))
+    requests = ClientRequests(outbox)
+    asking = asyncio.ensure_future(requests.request("tool/call", {}))
     await asyncio.sleep(0)
     asking.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await asking
-    connection.answered("sidecar-1", {"late": True}, None)
-    connection.answered("sidecar-77", {"unknown": True}, None)
-    connection.answered(None, None, {"code": 1})
+    requests.answered("sidecar-1", {"late": True}, None)
+    requests.answered("sidecar-77", {"unknown": True}, None)
+    requests.answered(None, None, {"code": 1})
     outbox.close()
     await outbox.run()
     told = [json.loads(line) for line in b"".join(written).splitlines()]
@@ -168,13 +168,13 @@ async def test_a_late_answer_to_a_cancelled_request_is_dropped() -> None:
 async def test_requests_end_when_the_client_refuses_or_goes() -> None:
     async def write(_: bytes) -> None: ...
 
-    connection = Connection(Outbox(write, lambda _: None))
-    refused = asyncio.ensure_future(connection.request("tool/call", {}))
-    gone = asyncio.ensure_future(connection.request("tool/call", {}))
+    requests = ClientRequests(Outbox(write, lambda _: None))
+    refused = asyncio.ensure_future(requests.request("tool/call", {}))
+    gone = asyncio.ensure_future(requests.request("tool/call", {}))
     await asyncio.sleep(0)
-    connection.answered("sidecar-1", None, {"code": -32601, "message": "not here"})
-    connection.close()
+    requests.answered("sidecar-1", None, {"code": -32601, "message": "not here"})
+    requests.close()
     results = await asyncio.gather(
-        refused, gone, connection.request("tool/call", {}), return_exceptions=True
+        refused, gone, requests.request("tool/call", {}), return_exceptions=True
     )
     assert [type(r) for r in results] == [ClientFailed, Cancelled, Cancelled]

@@ -10,7 +10,7 @@ import pytest
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire import outbox
-from sidecar.wire.connection import ClientFailed, Connection
+from sidecar.wire.client_requests import ClientFailed, ClientRequests
 from sidecar.wire.dispatch import AT_ONCE, Dispatch, DispatchedWork, Ticket
 from sidecar.wire.error_codes import CANCELLED
 from sidecar.wire.framing import Arrived, DroppedMessage
@@ -31,8 +31,8 @@ class Desk:
         """Requests that come while something is written."""
         self.outbox = Outbox(self._write, lambda _: None)
         self.outbox.framing = "lines"
-        self.connection = Connection(self.outbox)
-        self.dispatch = Dispatch(self.connection, self.outbox, group, self)
+        self.requests = ClientRequests(self.outbox)
+        self.dispatch = Dispatch(self.requests, self.outbox, group, self)
 
     async def _write(self, data: bytes) -> None:
         self.written += [json.loads(line) for line in data.splitlines()]
@@ -160,7 +160,7 @@ async def test_who_waits_is_told_of_what_there_was_no_memory_for() -> None:
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         desk = Desk(group)
         writing = group.create_task(desk.outbox.run())
-        asking = asyncio.create_task(desk.connection.request("tool/call", {}))
+        asking = asyncio.create_task(desk.requests.request("tool/call", {}))
         await desk.settle()
         desk.dispatch.receive(DroppedMessage({"id": desk.written[-1]["id"], "result": None}))
         with pytest.raises(ClientFailed, match="not enough memory"):

@@ -7,7 +7,7 @@ import pytest
 from sidecar.config import Layer, load, merge
 from sidecar.config.mcp_settings import McpServer, read_servers
 from sidecar.core.errors import BadRequest
-from sidecar.wire.mcp_params import servers_of
+from sidecar.wire.methods.mcp_params import servers_of
 
 
 def test_servers_are_read_from_every_layer_but_the_workspaces() -> None:

@@ -1,10 +1,10 @@
 """One ACP client: updates and requests in ACP's names and shapes."""
 
-import logging
 from collections import deque
+from dataclasses import replace
 from time import monotonic
 
-from sidecar.core.parts import Json, JsonObject
+from sidecar.core.parts import JsonObject
 from sidecar.session.log.events import (
     AlertChanged,
     Event,
@@ -19,7 +19,8 @@ from sidecar.wire.acp.acp_names import outgoing
 from sidecar.wire.acp.acp_updates import text_update, update
 from sidecar.wire.acp.capabilities import Abilities, announced
 from sidecar.wire.acp.terminals import AgentTerminals
-from sidecar.wire.connection import ERROR, Connection, logger
+from sidecar.wire.client_requests import ClientLog, ClientRequests
+from sidecar.wire.connection import Connection, announced_by
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.translate import notification
 
@@ -33,6 +34,18 @@ OUTPUT_EVERY = 0.25
 _CONTENT_TEXT = ["params", "update", "content", "text"]
 
 
+class AgentRequests(ClientRequests):
+    """Requests by ACP's or Sidecar's names, and ACP's way to withdraw them."""
+
+    def asking(self, method: str, params: JsonObject) -> JsonObject:
+        """Make a request's message, by ACP's or Sidecar's name."""
+        return super().asking(outgoing(method), params)
+
+    def _withdrawal(self, request_id: str) -> JsonObject:
+        params: JsonObject = {"requestId": request_id}
+        return {"jsonrpc": "2.0", "method": "$/cancel_request", "params": params}
+
+
 class AgentConnection(Connection):
     """Implements `tools.tool_contract.Client` for an ACP client.
 
@@ -40,29 +53,30 @@ class AgentConnection(Connection):
     """
 
     def __init__(self, outbox: Outbox) -> None:
-        super().__init__(outbox)
+        # ACP has no log on the client's side: stderr is read there.
+        super().__init__(outbox, AgentRequests(outbox), ClientLog(None))
         self._folders: dict[str, str] = {}
         self._early: deque[Event] = deque(maxlen=MOST_EARLY)
         self._output: dict[str, tuple[str, float]] = {}
         self._terminals: dict[str, str] = {}
-        self.can = Abilities()
+        self.acp = Abilities()
 
     def announce(self, capabilities: JsonObject) -> None:
         """Take `clientCapabilities` from `initialize`."""
-        super().announce(capabilities)
-        self.can = announced(capabilities)
-
-    @property
-    def can_ask_permission(self) -> bool:
-        """Always true: every ACP client answers questions."""
-        return True
+        # Every ACP client answers questions.
+        self.can = replace(announced_by(capabilities), ask_permission=True)
+        self.acp = announced(capabilities)
 
     @property
     def terminals(self) -> AgentTerminals | None:
         """The client's terminals, if announced."""
-        if not self.can.terminal:
+        if not self.acp.terminal:
             return None
-        return AgentTerminals(self.request, self._post, self._show_terminal)
+
+        def post(method: str, params: JsonObject) -> None:
+            self._outbox.answer(self.requests.asking(method, params))
+
+        return AgentTerminals(self.requests.request, post, self._show_terminal)
 
     # --- which sessions it knows -------------------------------------------------------------
 
@@ -91,14 +105,10 @@ class AgentConnection(Connection):
         elif not (isinstance(event, TextChunk) and event.speaker == "user"):
             self._tell(session_id, event)
 
-    def log(self, kind: int, text: str) -> None:
-        """Log to stderr: ACP has no log on the client's side."""
-        logger.log(logging.ERROR if kind == ERROR else logging.WARNING, "%s", text)
-
     async def show(self, event: Event) -> None:
         """Queue an event of a replay, waiting for room."""
         session_id = _session_of(event)
-        told = update(event, self.can, self._folders.get(session_id, "/"))
+        told = update(event, self.acp, self._folders.get(session_id, "/"))
         if told is not None:
             await self._outbox.paced(session_id, _update(session_id, told))
 
@@ -111,14 +121,14 @@ class AgentConnection(Connection):
         self._outbox.update(session_id, _update(session_id, told))
 
     def _tell(self, session_id: str, event: Event) -> None:
-        if self.can.ours:
+        if self.acp.ours:
             self._tell_ours(session_id, event)
         if isinstance(event, ToolOutputChunk):
             self._show_output(session_id, event)
             return
         if isinstance(event, ToolChanged) and event.status in ("completed", "failed"):
             self._output.pop(event.call_id, None)
-        told = update(event, self.can, self._folders.get(session_id, "/"))
+        told = update(event, self.acp, self._folders.get(session_id, "/"))
         if told is None:
             return
         if isinstance(event, ToolChanged) and "content" in told:
@@ -169,19 +179,6 @@ class AgentConnection(Connection):
         terminal = self._terminals.pop(event.call_id, None)
         if terminal is not None:
             told["content"] = [{"type": "terminal", "terminalId": terminal}]
-
-    # --- asking the client -------------------------------------------------------------------
-
-    async def request(self, method: str, params: JsonObject) -> Json:
-        """Send a request by ACP's or Sidecar's name; see `Connection.request`."""
-        return await super().request(outgoing(method), params)
-
-    def _post(self, method: str, params: JsonObject) -> None:
-        self._outbox.answer(self._asking(outgoing(method), params))
-
-    def _withdrawal(self, request_id: str) -> JsonObject:
-        params: JsonObject = {"requestId": request_id}
-        return {"jsonrpc": "2.0", "method": "$/cancel_request", "params": params}
 
 
 def _update(session_id: str, told: JsonObject) -> JsonObject:

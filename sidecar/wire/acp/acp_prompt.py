@@ -37,7 +37,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
             "sessionId": params.session_id,
             "prompt": list(params.prompt),
         }
-        desk.connection.warn_unread("_meta.sidecar", given, SessionPromptParams)
+        desk.connection.log.unread("_meta.sidecar", given, SessionPromptParams)
         asked = structure(given, SessionPromptParams)
         await desk.watch(params.session_id)
         result = await desk.ours["session/prompt"](desk.connection, asked, ticket)

@@ -68,7 +68,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
     sessions, connection = desk.sessions, desk.connection
 
     def shaped(given: JsonObject, shape: type[T]) -> T:
-        connection.warn_unread("_meta.sidecar", given, shape)
+        connection.log.unread("_meta.sidecar", given, shape)
         made: T = structure(given, shape)
         return made
 

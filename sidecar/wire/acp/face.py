@@ -103,7 +103,7 @@ class AgentFace:
         if not known.available or handler is None:
             text = f"this version of the daemon does not have {name} yet"
             raise RefusedMessage(METHOD_NOT_FOUND, "not_available", text)
-        self._connection.warn_unread(outgoing(name), params, known.params)
+        self._connection.log.unread(outgoing(name), params, known.params)
         given = structure(params, known.params)
         self._take_root(getattr(given, "cwd", None))
 
@@ -124,7 +124,7 @@ class AgentFace:
         self._connection.announce(params.client_capabilities)
         self._options = acp_params.extra(params)
         for problem in unknown_options(self._options):
-            self._connection.log_once(problem)
+            self._connection.log.once(problem)
         problem = self._sessions.configure(self._options, None)
         if problem:
             raise RefusedMessage(

@@ -17,7 +17,7 @@ def offer_actions(server: LanguageServer, connection: Connection) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
     def actions(params: types.CodeActionParams) -> list[types.Command]:
         automatic = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
-        if connection.knows_us or automatic:
+        if connection.can.ours or automatic:
             return []
         text = _selected(_lines(server, params.text_document.uri), params.range)
         send = types.Command("Sidecar: send this", "sidecar.send", arguments=[text])

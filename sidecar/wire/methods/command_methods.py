@@ -19,7 +19,7 @@ from sidecar.core.parts import JsonObject, SessionId
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import Done, NewSession, PromptRequest, Scope, Wish
 from sidecar.session.lifecycle.session import Session
-from sidecar.wire.connection import ERROR, INFO, ClientFailed
+from sidecar.wire.client_requests import ERROR, INFO, ClientFailed
 from sidecar.wire.plain_editor import PlainEditor, meter_line, tokens
 from sidecar.wire.rollback_words import numbered, paths, summary, turns_back, wanted
 

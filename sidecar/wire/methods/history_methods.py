@@ -9,7 +9,6 @@ from sidecar.session.transfer.bundle_export import export_session
 from sidecar.session.transfer.bundle_import import ImportSource, import_session
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
-from sidecar.wire.mcp_params import servers_of
 from sidecar.wire.messages import (
     SessionArchiveParams,
     SessionExportParams,
@@ -17,6 +16,7 @@ from sidecar.wire.messages import (
     SessionHandoffParams,
     SessionImportParams,
 )
+from sidecar.wire.methods.mcp_params import servers_of
 from sidecar.wire.methods.session_methods import given
 
 

@@ -13,7 +13,6 @@ from sidecar.session.epochs.session_params import provide
 from sidecar.session.interface import NewSession, PromptRequest
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
-from sidecar.wire.mcp_params import servers_of
 from sidecar.wire.messages import (
     SessionCancelParams,
     SessionCloseParams,
@@ -25,6 +24,7 @@ from sidecar.wire.messages import (
     SessionSetConfigOptionParams,
     ToolDefinition,
 )
+from sidecar.wire.methods.mcp_params import servers_of
 from sidecar.wire.translate import loaded, opened, prompt_result, summary
 
 T = TypeVar("T")

@@ -1,0 +1,120 @@
+"""The daemon's requests and notifications to one client, and complaints about the client."""
+
+import asyncio
+import logging
+
+from sidecar.core.errors import Cancelled, SidecarError
+from sidecar.core.parts import Json, JsonObject
+from sidecar.wire.outbox import Outbox
+from sidecar.wire.unread_fields import unread
+
+logger = logging.getLogger("sidecar.wire")
+
+ERROR, WARNING, INFO = 1, 2, 3
+"""LSP's message types."""
+MOST_TOLD = 100
+"""Warnings of one connection, each of something else."""
+
+
+class ClientFailed(SidecarError):
+    """The client answered a request with an error."""
+
+    kind = "client"
+
+
+class ClientRequests:
+    """Requests to a client until it is gone, each with the client's answer."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self._asked: dict[str, asyncio.Future[Json]] = {}
+        self._number = 0
+        self._closed = False
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        """Queue one of LSP's own notifications."""
+        self._outbox.answer({"jsonrpc": "2.0", "method": method, "params": params})
+
+    async def request(self, method: str, params: JsonObject) -> Json:
+        """Send a request and wait for the answer, without a time limit.
+
+        Raises:
+            ClientFailed: the client answered with an error.
+            Cancelled: the client is gone.
+        """
+        if self._closed:
+            raise Cancelled("the editor is not connected any more")
+        message = self.asking(method, params)
+        request_id = str(message["id"])
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._asked[request_id] = answer
+        self._outbox.answer(message)
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            self._outbox.answer(self._withdrawal(request_id))
+            raise
+        finally:
+            self._asked.pop(request_id, None)
+
+    def asking(self, method: str, params: JsonObject) -> JsonObject:
+        """Make a request's message, with a new id."""
+        self._number += 1
+        request_id = f"sidecar-{self._number}"
+        return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+
+    def _withdrawal(self, request_id: str) -> JsonObject:
+        return {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}}
+
+    def answered(self, request_id: Json, result: Json, error: Json) -> None:
+        """Take the client's answer; late ones are dropped."""
+        answer = self._asked.get(str(request_id))
+        if answer is None or answer.done():
+            return
+        if error is None:
+            answer.set_result(result)
+        else:
+            reason = inside(error, "message") or "no reason given"
+            answer.set_exception(ClientFailed(f"the editor answered with an error: {reason}"))
+
+    def close(self) -> None:
+        """End all waits for a client that is gone."""
+        self._closed = True
+        for answer in self._asked.values():
+            if not answer.done():
+                answer.set_exception(Cancelled("the editor is not connected any more"))
+
+
+class ClientLog:
+    """Problems with a client, in the daemon's log and, through `requests`, the client's."""
+
+    def __init__(self, requests: ClientRequests | None) -> None:
+        self._requests = requests
+        self._told: set[str] = set()
+
+    def write(self, kind: int, text: str) -> None:
+        """Log a problem of an LSP message type."""
+        logger.log(logging.ERROR if kind == ERROR else logging.WARNING, "%s", text)
+        if self._requests is not None:
+            params: JsonObject = {"type": kind, "message": f"Sidecar: {text}"}
+            self._requests.notify("window/logMessage", params)
+
+    def once(self, text: str) -> None:
+        """Log a warning once per connection."""
+        if text not in self._told and len(self._told) < MOST_TOLD:
+            self._told.add(text)
+            self.write(WARNING, text)
+
+    def unread(self, method: str, params: Json, shape: type | None) -> None:
+        """Warn once of each unknown field from the client."""
+        for text in unread(method, params, shape):
+            self.once(text)
+
+
+def inside(value: Json, *path: str) -> Json:
+    """Value at keys within objects, or `None`."""
+    for key in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
