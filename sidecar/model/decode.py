@@ -83,7 +83,7 @@ class ResponseDecoder:
                 )
             case "reasoning":
                 match block:
-                    case {"type": "redacted_thinking", "data": str(data)}:
+                    case {"type": "redacted_thinking", "data": str(data)} if data:
                         yield BlockStarted(index, "reasoning", block={"data": data})
                     case _:
                         yield BlockStarted(index, "reasoning")

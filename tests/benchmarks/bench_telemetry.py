@@ -27,7 +27,8 @@ from sidecar.observe.observer import Observer
 from sidecar.session.lifecycle import assembly
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import State
-from sidecar.store.format.values import Record
+from sidecar.store.format.log_records import StepRecord
+from sidecar.store.format.record_codec import LogRecord
 from tests.benchmarks.bench_step import measure
 
 MESSAGES = 300
@@ -60,11 +61,11 @@ class Timed:
         """Time within the block what sessions do for being observed."""
         real = assembly.observe_record
 
-        def timed(state: State, log: SessionLog, record: Record) -> None:
+        def timed(state: State, log: SessionLog, record: LogRecord) -> None:
             begun = thread_time()
             real(state, log, record)
             self.within += thread_time() - begun - self._clock
-            self.steps += record.kind == "step"
+            self.steps += isinstance(record, StepRecord)
 
         assembly.observe_record = timed
         try:

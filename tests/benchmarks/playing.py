@@ -20,9 +20,11 @@ from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript
 from sidecar.replay.importers.own_store import stored_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine
-from sidecar.session.log.rewrite_records import REWRITE, Recorded, from_json
+from sidecar.session.log.rewrite_records import Recorded, recorded_in
 from sidecar.store.connection import store_files
 from sidecar.store.content import session_rows
+from sidecar.store.format.record_codec import read_all
+from sidecar.store.format.view_records import RewriteRecord
 from tests.e2e.plain import PlainClient
 from tests.e2e.recorded import script
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text
@@ -318,7 +320,7 @@ def _messages(store: Path, session: str) -> list[Message]:
 
 def _rewrites(store: Path, session: str) -> list[Recorded]:
     stored = store_files.read(store, lambda con: session_rows.load(con, session))
-    return [from_json(record.body) for record in stored.records if record.kind == REWRITE]
+    return [recorded_in(r) for r in read_all(stored.records) if isinstance(r, RewriteRecord)]
 
 
 def _notices(client: PlainClient) -> list[str]:

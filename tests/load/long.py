@@ -23,7 +23,8 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.core.prompt.visibility import Dropped, Note, Rewrite
-from sidecar.session.log.rewrite_records import REWRITE, Recorded, to_json
+from sidecar.session.log.rewrite_records import Recorded, written
+from sidecar.store.format.record_codec import fields_of_record
 from sidecar.store.format.values import (
     AppendRecord,
     PutMessage,
@@ -33,6 +34,7 @@ from sidecar.store.format.values import (
     SessionRow,
     StoreChange,
 )
+from sidecar.store.format.view_records import RewriteRecord
 from sidecar.store.journal import Store
 
 STEPS = 12
@@ -144,7 +146,7 @@ class Growing:
             rewrite, "economic", "full", 98_000, 36_000, "0.1", self.steps,
             self.firsts[until], True, 1.0,
         )  # fmt: skip
-        return self.record(REWRITE, to_json(recorded))
+        return self.record("rewrite", fields_of_record(written(recorded, RewriteRecord)))
 
 
 async def grow(store: Store, session_id: SessionId, parts: int) -> Growing:

@@ -84,6 +84,7 @@ def test_blocks_that_could_not_be_sent_back_are_made_plain() -> None:
     assert started({"type": "redacted_thinking", "data": "x"}) == [
         BlockStarted(0, "reasoning", block={"data": "x"})
     ]
+    assert started({"type": "redacted_thinking", "data": ""}) == [BlockStarted(0, "reasoning")]
     assert started({"type": "thinking", "signature": "s"})[1] == BlockMetadata(
         0, {"signature": "s"}
     )

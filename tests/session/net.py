@@ -6,10 +6,9 @@ from sidecar.core.prompt.prompt import ModelRequest, Prompt, broken_pairs, flat
 from sidecar.core.prompt.render import Block
 from sidecar.model.encode import encode
 from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.record_codec import checked, write
+from sidecar.store.format.view_records import EpochRecord, ViewRecord
 from tests.fakes.validation import refusal
-
-EPOCHS = ("epoch", "rewrite", "rewrite_undone", "restored")
-"""Records that may lie between two prompts of which the second does not extend the first."""
 
 
 @dataclass
@@ -24,12 +23,14 @@ class _Seen:
 class Net:
     """Pairs are whole; prompts only grow within an epoch; thinking stands where it was thought.
 
+    Each record reads from the disk as what was written.
     A provider refuses a block of thinking whose prefix is not the request that it answered,
     tools and system text included.
     """
 
     last: dict[str, _Seen] = field(default_factory=dict)
     thought: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    read: dict[str, int] = field(default_factory=dict)
 
     def check(self, request: ModelRequest, log: SessionLog, *, moves_prefix: bool) -> None:
         prompt = request.prompt
@@ -37,8 +38,13 @@ class Net:
         assert refusal(encode(request)) is None
         before = self.last.get(log.row.id)
         # One that only cut what had not been sent says that it begins no epoch.
-        ended = (r for r in log.records if r.kind in EPOCHS and r.body.get("opens") is not False)
-        epochs = sum(1 for _ in ended)
+        epochs = sum(
+            isinstance(record, EpochRecord) or (isinstance(record, ViewRecord) and record.opens)
+            for record in log.records
+        )
+        for record in log.records[self.read.get(log.row.id, 0) :]:
+            assert checked(write(record)) == record
+        self.read[log.row.id] = len(log.records)
         if request.purpose == "summary":
             _beside(prompt, before, epochs)
             return

@@ -3,10 +3,11 @@
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, cast
+from typing import TypeAlias
+
+from msgspec import to_builtins
 
 from sidecar.core.parts import (
-    JsonObject,
     Message,
     MessageId,
     Millis,
@@ -15,16 +16,21 @@ from sidecar.core.parts import (
     StepFinishPart,
     Usage,
 )
-from sidecar.session.epochs.epochs import CHANGED
 from sidecar.session.history.turn_outcome import spent
 from sidecar.session.log.events import EpochChanged, Event, Notice, TurnEnded
-from sidecar.session.log.notices import NOTICE, from_record
+from sidecar.session.log.notices import from_record
 from sidecar.session.log.part_updates import updates_of
-from sidecar.session.log.rewrite_records import REWRITE, UNDONE, from_json
-from sidecar.session.meter.side_request import ASKED, asked_of
+from sidecar.session.log.rewrite_records import recorded_in
+from sidecar.session.meter.side_request import asked_of
 from sidecar.session.state import State
-from sidecar.session.view.view_history import is_turn
-from sidecar.store.format.values import Record
+from sidecar.store.format.log_records import (
+    AskedRecord,
+    NoticeRecord,
+    TurnEndedRecord,
+    TurnStartedRecord,
+)
+from sidecar.store.format.record_codec import LogRecord, named_by
+from sidecar.store.format.view_records import ModelChangedRecord, UndoneRecord, ViewRecord
 
 Beside: TypeAlias = EpochChanged | Notice | TurnEnded
 Shown: TypeAlias = tuple[Message, Part] | Beside
@@ -56,9 +62,9 @@ def told(state: State) -> Iterator[Told]:
     log, left = state.log, state.log.left
     standing = frozenset(state.views.standing_at(log.row.revision + 1))
     undone = {
-        record.body["compactionId"]
+        record.compaction_id
         for record in log.records
-        if record.kind == UNDONE and record.revision in standing
+        if isinstance(record, UndoneRecord) and record.revision in standing
     }
     by_turn: dict[str, list[Message]] = {}
     for message in log:
@@ -67,64 +73,62 @@ def told(state: State) -> Iterator[Told]:
     for number, record in enumerate((*log.records, *log.waiting)):
         event: Beside | None = None
         gone = turn.message_id in left
-        if record.kind == "turn_started":
-            turn = _Turn(MessageId(str(record.body["messageId"])))
-        elif record.kind == ASKED:
+        if isinstance(record, TurnStartedRecord):
+            turn = _Turn(record.message_id)
+        elif isinstance(record, AskedRecord):
             turn.asked.append(asked_of(record))
-        elif record.kind == "turn_ended":
-            messages = by_turn.get(str(record.body["turnId"]))
+        elif isinstance(record, TurnEndedRecord):
+            messages = by_turn.get(record.turn_id)
             event = None if gone or not messages else _ended(state, record, turn, messages)
             turn = _Turn(MessageId(""))
-        elif record.kind == NOTICE:
+        elif isinstance(record, NoticeRecord):
             event = None if gone else from_record(log.row.id, record)
-        elif record.kind == CHANGED:
+        elif isinstance(record, ModelChangedRecord):
             event = _for_a_model(state, record)
-        elif record.revision in standing or record.body.get("compactionId") in undone:
+        elif isinstance(record, ViewRecord) and (
+            record.revision in standing or record.compaction_id in undone
+        ):
             event = _rewritten(state, record)
         if event is not None:
             yield Told(number, record.at, event)
 
 
-def written(records: Sequence[Record]) -> dict[MessageId, int]:
+def written(records: Sequence[LogRecord]) -> dict[MessageId, int]:
     """Say of messages how many records there were before the first that names them."""
     found: dict[MessageId, int] = {}
     for number, record in enumerate(records):
-        many = record.body.get("messageIds")
-        for name in many if isinstance(many, list) else [record.body.get("messageId")]:
-            if isinstance(name, str):
-                found.setdefault(MessageId(name), number)
+        for name in named_by(record):
+            found.setdefault(name, number)
     return found
 
 
-def _ended(state: State, record: Record, turn: _Turn, messages: Sequence[Message]) -> TurnEnded:
+def _ended(
+    state: State, record: TurnEndedRecord, turn: _Turn, messages: Sequence[Message]
+) -> TurnEnded:
     turn_id = messages[0].turn_id
     ends = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
     usage, cost = spent(state, ends, turn.asked)
-    reason = str(record.body["stopReason"])
-    error = cast("JsonObject | None", record.body.get("error"))
+    reason = record.stop_reason
+    error = None if record.error is None else to_builtins(record.error)
     about = state.log.row.id, 0, turn_id, turn.message_id or messages[0].id
     return TurnEnded(*about, reason, usage, cost, error)
 
 
-def _for_a_model(state: State, record: Record) -> EpochChanged | None:
-    body = record.body
-    if "tokensBefore" not in body:
+def _for_a_model(state: State, record: ModelChangedRecord) -> EpochChanged | None:
+    if record.tokens_before is None or record.tokens_after is None:
         return None
-    sizes = cast("int", body["tokensBefore"]), cast("int", body["tokensAfter"])
-    name = str(body["compactionId"])
-    return EpochChanged(state.log.row.id, 0, name, "completed", str(body["cause"]), *sizes)
+    sizes, name = (record.tokens_before, record.tokens_after), record.compaction_id
+    return EpochChanged(state.log.row.id, 0, name, "completed", record.cause, *sizes)
 
 
-def _rewritten(state: State, record: Record) -> EpochChanged | None:
-    if not (record.kind in (REWRITE, UNDONE) or is_turn(record)):
-        return None
-    recorded = from_json(record.body)
+def _rewritten(state: State, record: ViewRecord) -> EpochChanged | None:
+    recorded = recorded_in(record)
     return (
         EpochChanged(
             state.log.row.id,
             0,
             recorded.rewrite.id,
-            "undone" if record.kind == UNDONE else "completed",
+            "undone" if isinstance(record, UndoneRecord) else "completed",
             recorded.rewrite.cause,
             recorded.tokens_before,
             recorded.tokens_after,

@@ -6,7 +6,6 @@ Lines hold names, numbers and reasons, no conversation.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import cast
 
 from sidecar.core.parts import (
     Json,
@@ -19,24 +18,45 @@ from sidecar.core.parts import (
     ToolError,
     ToolPart,
 )
-from sidecar.store.format.values import Record, Stored
+from sidecar.store.format.log_records import (
+    AskedRecord,
+    DiscardedRecord,
+    PingRecord,
+    RefusedRecord,
+    StepFailedRecord,
+    StepRecord,
+    ToolRecord,
+)
+from sidecar.store.format.record_codec import LogRecord, fields_of_record, read_all
+from sidecar.store.format.values import Stored
+from sidecar.store.format.view_records import (
+    EpochRecord,
+    FilesRestoredRecord,
+    ModelChangedRecord,
+    PinRecord,
+    RewriteRecord,
+    TalkRestoredRecord,
+    UndoneRecord,
+    ViewRecord,
+)
 
-DECISIONS: Mapping[str, str] = {
-    "epoch": "epoch",
-    "rewrite": "compaction",
-    "rewrite_undone": "compaction_undone",
-    "refused": "refused",
-    "pin": "pin",
-    "step": "request",
-    "step_failed": "request_failed",
-    "discarded": "retry",
-    "tool": "truncation",
-    "asked": "asked",
-    "ping": "ping",
-    "restored": "restored",
-    "epoch_changed": "model_changed",
+DECISIONS: Mapping[type[LogRecord], str] = {
+    EpochRecord: "epoch",
+    RewriteRecord: "compaction",
+    UndoneRecord: "compaction_undone",
+    RefusedRecord: "refused",
+    PinRecord: "pin",
+    StepRecord: "request",
+    StepFailedRecord: "request_failed",
+    DiscardedRecord: "retry",
+    ToolRecord: "truncation",
+    AskedRecord: "asked",
+    PingRecord: "ping",
+    FilesRestoredRecord: "restored",
+    TalkRestoredRecord: "restored",
+    ModelChangedRecord: "model_changed",
 }
-"""A line's `decision` by the record's kind."""
+"""A line's `decision` by the record's type."""
 
 
 def audit(stored: Stored) -> Iterator[JsonObject]:
@@ -52,8 +72,8 @@ def audit(stored: Stored) -> Iterator[JsonObject]:
         for part in message.parts
         if isinstance(part, ToolPart)
     }
-    for record in stored.records:
-        decision = DECISIONS.get(record.kind)
+    for record in read_all(stored.records):
+        decision = DECISIONS.get(type(record))
         if decision is None:
             continue
         told = _told(record, messages, calls)
@@ -68,43 +88,43 @@ def audit(stored: Stored) -> Iterator[JsonObject]:
 
 
 def _told(
-    record: Record, messages: Mapping[str, Message], calls: Mapping[PartId, ToolPart]
+    record: LogRecord, messages: Mapping[str, Message], calls: Mapping[PartId, ToolPart]
 ) -> JsonObject | None:
-    body = record.body
-    match record.kind:
-        case "rewrite" | "rewrite_undone":
-            return _rewrite(body)
-        case "epoch":
-            return _some(body, "compactionId", "cause", "model")
-        case "step":
-            return _request(body, messages.get(str(body.get("messageId"))))
-        case "tool":
-            return _truncation(calls.get(PartId(str(body.get("partId")))))
-        case "restored":
-            return {**_some(body, "restoreId", "scope"), "left": _size(body, "left"),
-                    "back": _size(body, "back")}  # fmt: skip
-        case "discarded":
-            return _some(body, "messageId", "kind")
+    told = fields_of_record(record)
+    match record:
+        case RewriteRecord() | UndoneRecord():
+            return _rewrite(record, told)
+        case EpochRecord():
+            return _some(told, "compactionId", "cause", "model")
+        case StepRecord(message_id=name):
+            return _request(told, messages.get(name))
+        case ToolRecord(part_id=part):
+            return _truncation(calls.get(part))
+        case FilesRestoredRecord(left=left, back=back) | TalkRestoredRecord(left=left, back=back):
+            return {**_some(told, "restoreId", "scope"), "left": len(left), "back": len(back)}
+        case DiscardedRecord():
+            return _some(told, "messageId", "kind")
         case _:
-            return body
+            return told
 
 
-def _rewrite(body: JsonObject) -> JsonObject:
-    shown = cast("Mapping[str, JsonObject | None]", body.get("shown") or {})
-    how = Counter("restored" if one is None else str(one.get("kind")) for one in shown.values())
-    summary = cast("JsonObject", body.get("summary") or {})
+def _rewrite(record: ViewRecord, fields: JsonObject) -> JsonObject:
+    how = Counter(
+        "restored" if one is None else str(one.__struct_config__.tag)
+        for one in record.shown.values()
+    )
     names = (
         "compactionId", "cause", "policy", "reason", "opens", "tokensBefore", "tokensAfter",
         "price", "steps", "factor", "figures",
     )  # fmt: skip
     parts: dict[str, Json] = dict(sorted(how.items()))
-    told = {**_some(body, *names), "parts": parts, "notes": _size(body, "notes")}
-    asked = _some(summary, "by", "calls", "cost", "problem", "ways")
+    told = {**_some(fields, *names), "parts": parts, "notes": len(record.notes)}
+    asked = _some(record.summary, "by", "calls", "cost", "problem", "ways")
     return {**told, "summary": asked} if asked else told
 
 
-def _request(body: JsonObject, message: Message | None) -> JsonObject:
-    told = _some(body, "messageId", "predictedRead", "read", "miss", "segment", "reason")
+def _request(fields: JsonObject, message: Message | None) -> JsonObject:
+    told = _some(fields, "messageId", "predictedRead", "read", "miss", "segment", "reason")
     ends = () if message is None else message.parts
     end = next((part for part in ends if isinstance(part, StepFinishPart)), None)
     if message is None or end is None:
@@ -140,11 +160,6 @@ def _truncation(call: ToolPart | None) -> JsonObject | None:
 
 def _some(body: JsonObject, *names: str) -> JsonObject:
     return {name: body[name] for name in names if name in body}
-
-
-def _size(body: JsonObject, name: str) -> int:
-    found = body.get(name)
-    return len(found) if isinstance(found, list) else 0
 
 
 def _iso(at: int) -> str:

@@ -12,15 +12,12 @@ from sidecar.core.conversation.turns import first_line
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.parts import Message, MessageId, Millis, PatchPart, TextPart, TurnId
 from sidecar.core.text.visible import visible
-from sidecar.session.changes.tracker import PATCHED
 from sidecar.session.log.change_records import ReadSets, patch_of, sets_from_json, shown
-from sidecar.session.log.restore_records import Restored, from_record, is_restore
-from sidecar.store.format.values import Record
+from sidecar.session.log.restore_records import Restored, restores_in
+from sidecar.store.format.record_codec import LogRecord, comes_with
 
 CheckpointKind: TypeAlias = Literal["turn", "step", "restore"]
 MOST_NAMED = 3
-NAMING = frozenset({"turn_started", "steered", "step", "discarded", "step_failed", "cut", PATCHED})
-"""Records that come with the messages that they name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +61,11 @@ class Timeline:
     def __init__(
         self,
         messages: Sequence[Message],
-        records: Sequence[Record],
+        records: Sequence[LogRecord],
         read: ReadSets = sets_from_json,
     ) -> None:
         self._records = records
-        restores = [from_record(record, read) for record in records if is_restore(record)]
+        restores = restores_in(records, read)
         self.events = tuple(_event(one, read) for one in _in_order(messages, restores))
         self._naming = _naming(records)
         self._at = {event.of.id: place for place, event in enumerate(self.events)}
@@ -224,16 +221,13 @@ def _event(of: Message | Restored, read: ReadSets) -> TimelineEvent:
     return TimelineEvent(of, tuple(one for patch in found for one in patch.sets), bool(found))
 
 
-def _naming(records: Sequence[Record]) -> Mapping[str, tuple[int, int]]:
+def _naming(records: Sequence[LogRecord]) -> Mapping[str, tuple[int, int]]:
     """Give for each message the revisions of the first and the last record that names it."""
     found: dict[str, tuple[int, int]] = {}
     for record in records:
-        many = record.body.get("messageIds")
-        named = many if isinstance(many, list) else [record.body.get("messageId")]
-        for name in named:
-            if isinstance(name, str) and record.kind in NAMING:
-                first, _ = found.get(name, (record.revision, 0))
-                found[name] = (first, record.revision)
+        for name in comes_with(record):
+            first, _ = found.get(name, (record.revision, 0))
+            found[name] = (first, record.revision)
     return found
 
 

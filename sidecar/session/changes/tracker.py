@@ -23,14 +23,13 @@ from sidecar.core.parts import MessageId, PartId
 from sidecar.core.text.digest import digest
 from sidecar.session.log.change_records import Patch, cut_short, newest, part_of, untold
 from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.log_records import PatchedRecord
 from sidecar.workspace.present_state import beside
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
 logger = logging.getLogger("sidecar.session")
 
-PATCHED = "patched"
-"""The record that comes with the patch part of an answer: `{messageId}`."""
 
 _REGULAR = 0o100644
 
@@ -263,7 +262,7 @@ class Tracking:
                 return
             log = self._log()
             log.put_part(self._step, part_of(self._new_part_id(), Patch(found.after, sets)))
-            await log.commit(PATCHED, {"messageId": self._step})
+            await log.commit(PatchedRecord(message_id=self._step))
 
     async def _look(self, made: Snapshots, *, in_step: bool = False) -> ChangeSet:
         """Take a snapshot, say who made what changed, and begin a new interval."""

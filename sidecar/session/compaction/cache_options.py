@@ -1,14 +1,12 @@
 """How a session's prompt is to be cached: for how long its static part, and from what size on."""
 
-from sidecar.core.parts import JsonObject, Millis
+from sidecar.core.parts import Millis
 from sidecar.core.prompt.keep_alive import Pays, hour_pays, starts_of
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.session.compaction.decision import policy_of
 from sidecar.session.state import State
+from sidecar.store.format.log_records import CachingRecord
 
-CACHING = "caching"
-"""The record's kind: `{staticTtl, why, share, cost, saved, requests}`, costs in USD. It is written
-where the session's own pauses come to decide, and where they decide otherwise than before."""
 OWN = 8
 """Turns after which a session has pauses enough of its own to go by."""
 
@@ -21,15 +19,15 @@ def follow(state: State) -> None:
     found = _hour(state, asked)
     view.static_ttl = "5m" if found is None or not found.pays else "1h"
     if found is not None and asked and _logged(state) != view.static_ttl:
-        body: JsonObject = {
-            "staticTtl": view.static_ttl,
-            "why": found.reason,
-            "share": round(found.chance, 4),
-            "cost": round(found.cost, 6),
-            "saved": round(found.saved, 6),
-            "requests": len(asked),
-        }
-        state.log.put_aside(CACHING, body)
+        decided = CachingRecord(
+            static_ttl=view.static_ttl,
+            why=found.reason,
+            share=round(found.chance, 4),
+            cost=round(found.cost, 6),
+            saved=round(found.saved, 6),
+            requests=len(asked),
+        )
+        state.log.put_aside(decided)
 
 
 def restore(state: State) -> None:
@@ -58,7 +56,5 @@ def _hour(state: State, asked: tuple[Millis, ...]) -> Pays | None:
 
 def _logged(state: State) -> Ttl | None:
     records = (*state.log.records, *state.log.waiting)
-    told = next((r.body for r in reversed(records) if r.kind == CACHING), None)
-    if told is None:
-        return None
-    return "1h" if told["staticTtl"] == "1h" else "5m"
+    told = (r.static_ttl for r in reversed(records) if isinstance(r, CachingRecord))
+    return next(told, None)

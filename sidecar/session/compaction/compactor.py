@@ -15,7 +15,7 @@ from sidecar.core.engine.engine import Chosen, is_barred
 from sidecar.core.engine.ladder import Tell, not_sent
 from sidecar.core.errors import Cancelled, ModelFailed, NothingToDo, RevisionConflict
 from sidecar.core.ledger.facts import to_json as fact_to_json
-from sidecar.core.parts import Json, JsonObject
+from sidecar.core.parts import JsonObject
 from sidecar.core.plans.plan import Standing
 from sidecar.core.policies.manual import MANUAL
 from sidecar.core.prompt.budget import at_most, budget
@@ -43,13 +43,12 @@ from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.meter.gauge import read_size, usual_growth
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
+from sidecar.store.format.log_records import RefusedRecord
 
 ATTEMPTS = 2
 """Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
 
 NOTHING = "nothing is left that may go"
-REFUSED = "refused"
-"""The record of plans that were not admitted: `{reasons, used, limit, window}`, in tokens."""
 
 
 class CompactionHost(Protocol):
@@ -321,13 +320,13 @@ class Compactor:
         self._breaker = chosen.breaker(before, standing)
         if self._breaker is before:
             return
-        room: JsonObject = {
-            "used": standing.used,
-            "limit": standing.limit,
-            "window": standing.window,
-        }
-        reasons: list[Json] = [*chosen.refused] or [NOTHING]
-        state.log.put_aside(REFUSED, {"reasons": reasons, **room})
+        refused = RefusedRecord(
+            reasons=chosen.refused or (NOTHING,),
+            used=standing.used,
+            limit=standing.limit,
+            window=standing.window,
+        )
+        state.log.put_aside(refused)
         if self._breaker.is_open and not before.is_open:
             why = chosen.why or NOTHING
             text = (

@@ -23,12 +23,11 @@ from sidecar.core.ledger.milestone import Milestone, from_json, may_replace, to_
 from sidecar.core.parts import MessageId, SessionId
 from sidecar.core.prompt.budget import budget
 from sidecar.session.compaction.session_handoff import with_inherited
-from sidecar.session.epochs.epochs import EPOCH
-from sidecar.session.log.rewrite_records import REWRITE, UNDONE
-from sidecar.session.log.session_log import RESTORED, SessionLog
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import read_size
 from sidecar.session.state import State
 from sidecar.store.connection.store_files import make_folder
+from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRecord
 from sidecar.workspace.files import legible, write_atomically
 from sidecar.workspace.present_state import hash_files, read_branch
 
@@ -188,10 +187,9 @@ def window_id(log: SessionLog) -> str:
 def opened_by(log: SessionLog) -> frozenset[str]:
     """Name everything that began an epoch."""
     opened = {
-        f"{record.kind == UNDONE} {record.body.get('compactionId')}"
+        f"{isinstance(record, UndoneRecord)} {record.compaction_id}"
         for record in log.records
-        if record.kind == EPOCH
-        or (record.kind in (REWRITE, UNDONE, RESTORED) and record.body.get("opens") is True)
+        if isinstance(record, EpochRecord) or (isinstance(record, ViewRecord) and record.opens)
     }
     return frozenset(opened if log.past is None else opened | log.past.opened)
 

@@ -13,13 +13,14 @@ from sidecar.core.parts import Json, JsonObject, PartId, StepFinishPart
 from sidecar.core.plans.plan import Plan
 from sidecar.core.prompt.visibility import Dropped, Rewrite, Shown, fold_rewrites
 from sidecar.session.compaction.decision import Decision
-from sidecar.session.epochs.epochs import EPOCH, body_of
 from sidecar.session.epochs.known_instructions import renewed
+from sidecar.session.epochs.static_prompt import epoch_record
 from sidecar.session.log.events import EpochChanged
-from sidecar.session.log.rewrite_records import REWRITE, UNDONE, Recorded, to_json
+from sidecar.session.log.rewrite_records import Recorded, written
 from sidecar.session.meter.gauge import read_size
 from sidecar.session.state import State
 from sidecar.session.view.stale_thinking import unbound
+from sidecar.store.format.view_records import RewriteRecord, UndoneRecord
 
 Tell = Callable[[EpochChanged | None], None]
 """Called once, when a change of the view is durable or has failed."""
@@ -48,7 +49,7 @@ async def carry_out(
     rewrite = decision.recorded.rewrite
     notes = tuple(replace(note, id=state.clock.part_id()) for note in rewrite.notes)
     recorded = replace(decision.recorded, rewrite=replace(rewrite, notes=notes))
-    await _log(state, REWRITE, recorded, tell, facts)
+    await _log(state, written(recorded, RewriteRecord), recorded, tell, facts)
     return recorded
 
 
@@ -98,7 +99,7 @@ async def undo(state: State, compaction_id: str, tell: Tell) -> None:
         view.calibration.observations,
         view.bias,
     )
-    await _log(state, UNDONE, recorded, tell)
+    await _log(state, written(recorded, UndoneRecord), recorded, tell)
 
 
 def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
@@ -108,15 +109,20 @@ def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
 
 
 async def _log(
-    state: State, kind: str, recorded: Recorded, tell: Tell, facts: tuple[Fact, ...] = ()
+    state: State,
+    record: RewriteRecord | UndoneRecord,
+    recorded: Recorded,
+    tell: Tell,
+    facts: tuple[Fact, ...] = (),
 ) -> None:
+    rewrites = isinstance(record, RewriteRecord)
     before, static = state.view.imagined(), state.view.static
-    if kind == REWRITE and recorded.opens:
+    if rewrites and recorded.opens:
         static = renewed(state, static)
     opening = None
     if static != state.view.static:
-        opening = (EPOCH, body_of(static, recorded.rewrite.id, "instructions"))
-    written = state.log.commit(kind, to_json(recorded), opening, facts)
+        opening = epoch_record(static, recorded.rewrite.id, "instructions")
+    stored = state.log.commit(record, opening, facts)
     records = state.log.records[-1 if opening is None else -2 :]
     since = records[-1].at if recorded.opens else None
     state.view.restate(static, records[-1].at)
@@ -126,18 +132,18 @@ async def _log(
 
     def ended(done: "asyncio.Future[None]") -> None:
         error = asyncio.CancelledError() if done.cancelled() else done.exception()
-        status = "completed" if kind == REWRITE else "undone"
+        status = "completed" if rewrites else "undone"
         if error is not None:
             status = "failed"
-            for record in records:
-                state.log.records.remove(record)
+            for one in records:
+                state.log.records.remove(one)
             state.views.forget()
             state.view.back_to(before)
         tell(_event(state, recorded, status) if recorded.opens else None)
         if not finished.done():
             finished.set_result(error)
 
-    written.add_done_callback(ended)
+    stored.add_done_callback(ended)
     failed = await finished
     if failed is not None:
         raise failed

@@ -13,17 +13,17 @@ from sidecar.core.errors import BadRequest, StorageFailed
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.inheritance import merged
 from sidecar.core.ledger.ledger import Ledger, Said, read_ledger
-from sidecar.core.ledger.milestone import Milestone, from_json
+from sidecar.core.ledger.milestone import Milestone, from_json, to_json
 from sidecar.core.ledger.relevance import ranked
-from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
+from sidecar.core.parts import Message, MessageId, SessionId, TurnId
 from sidecar.core.summaries.handoff_draft import draft, said_so
 from sidecar.session.log.session_log import left_behind
 from sidecar.session.state import Environment
-from sidecar.store.format.values import Record, SessionRow, Stored
+from sidecar.store.format.log_records import InheritedRecord
+from sidecar.store.format.record_codec import LogRecord, read_all
+from sidecar.store.format.values import SessionRow, Stored
 from sidecar.workspace.present_state import read_branch
 
-INHERITED = "inherited"
-"""The record of what a session goes on from: `{from, title, goal, said, checkpoint}`."""
 MOST_FACTS = 200
 
 
@@ -78,7 +78,8 @@ def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
 async def standing(environment: Environment, session_id: SessionId) -> WorkStanding:
     """Read how a session's work stands; raises UnknownSession."""
     stored = await environment.store.logs.load(session_id)
-    left = left_behind(stored.records)
+    records = read_all(stored.records)
+    left = left_behind(records)
     stored = replace(stored, messages=tuple(m for m in stored.messages if m.id not in left))
     row = stored.session
     found = await environment.store.facts.find(session_id=session_id, limit=MOST_FACTS)
@@ -90,7 +91,7 @@ async def standing(environment: Environment, session_id: SessionId) -> WorkStand
         return read_ledger(stored.messages), said_so(stored.messages)
 
     ledger, said = await asyncio.to_thread(fold)
-    before = inherited(stored.records)
+    before = inherited(records)
     if before is not None:
         facts = _once((*before.checkpoint.facts, *facts))
         ledger = merged(_with_goal(before), ledger)
@@ -99,47 +100,46 @@ async def standing(environment: Environment, session_id: SessionId) -> WorkStand
     return WorkStanding(stored, made, said)
 
 
-def inherited(records: Iterable[Record]) -> Inheritance | None:
+def inherited(records: Iterable[LogRecord]) -> Inheritance | None:
     """Give what a session goes on from; `None` where it began by itself.
 
     Raises:
         StorageFailed: the log has it and it cannot be read.
     """
-    record = next((r for r in reversed(tuple(records)) if r.kind == INHERITED), None)
+    newest = (r for r in reversed(tuple(records)) if isinstance(r, InheritedRecord))
+    record = next(newest, None)
     if record is None:
         return None
-    said = record.body["said"]
     try:
-        checkpoint = from_json(record.body["checkpoint"])
+        checkpoint = from_json(record.checkpoint)
     except ValueError as error:
         raise StorageFailed(
             f"what this session goes on from cannot be read ({error}); run `sidecar verify`",
             kind="corrupt",
         ) from error
-    lines = tuple(str(line) for line in said) if isinstance(said, list) else ()
-    return Inheritance(str(record.body["title"]), str(record.body["goal"]), lines, checkpoint)
+    return Inheritance(record.title, record.goal, record.said, checkpoint)
 
 
-def ledger_of(messages: Iterable[Message], records: Iterable[Record]) -> Ledger:
+def ledger_of(messages: Iterable[Message], records: Iterable[LogRecord]) -> Ledger:
     """Fold a session's ledger, that of the sessions whose work it goes on with included."""
     return with_inherited(read_ledger(messages), records)
 
 
-def with_inherited(own: Ledger, records: Iterable[Record]) -> Ledger:
+def with_inherited(own: Ledger, records: Iterable[LogRecord]) -> Ledger:
     """Add the ledger of the sessions whose work this one goes on with."""
     before = inherited(records)
     return own if before is None else merged(_with_goal(before), own)
 
 
-def body_of(standing: WorkStanding, goal: str, checkpoint: JsonObject) -> JsonObject:
-    """Give the body of the record that `inherited` reads."""
-    return {
-        "from": standing.row.id,
-        "title": standing.row.title,
-        "goal": goal.strip(),
-        "said": list(standing.said),
-        "checkpoint": checkpoint,
-    }
+def inherited_record(standing: WorkStanding, goal: str) -> InheritedRecord:
+    """Return the record that `inherited` reads; it is not numbered yet."""
+    return InheritedRecord(
+        source=standing.row.id,
+        title=standing.row.title,
+        goal=goal.strip(),
+        said=standing.said,
+        checkpoint=to_json(standing.checkpoint),
+    )
 
 
 def _with_goal(before: Inheritance) -> Ledger:

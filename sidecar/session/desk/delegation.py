@@ -29,12 +29,10 @@ from sidecar.session.lifecycle.subtask import (
 )
 from sidecar.session.log.events import Event, SessionChanged, ToolChanged
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.side_request import ASKED, asked_since
+from sidecar.session.meter.side_request import asked_since
 from sidecar.session.state import Bound
+from sidecar.store.format.log_records import AskedRecord, DelegatedRecord, UsageShape
 from sidecar.tools.tool_contract import Client, Progress, Subtask, SubtaskEnd
-
-DELEGATED = "delegated"
-"""The record's kind: which session was begun for which call."""
 
 Begin = Callable[[SessionLog], Awaitable[Session]]
 Close = Callable[[SessionId], Awaitable[None]]
@@ -65,7 +63,7 @@ async def delegate(
     following = _Following(parent, child, progress)
     child.state.channel.attach(following.see)
     try:
-        await state.log.commit(DELEGATED, about)
+        await state.log.commit(DelegatedRecord(session_id=child.id, call_id=call_id))
         result = await _turn(child, PromptRequest(blocks_of(subtask)))
         return following.end(result)
     finally:
@@ -141,9 +139,14 @@ class _Following:
             self._newest_cost, self._cost = Decimal(total) - self._cost, Decimal(total)
             cost = money(self._newest_cost)
         log.spend(cost)
-        counts: JsonObject = {**asdict(more)}
-        told: JsonObject = {"purpose": "subtask", "model": child.model_id(), "usage": counts}
-        written = log.commit(ASKED, {**told, "cost": cost, "sessionId": self._child.id})
+        record = AskedRecord(
+            purpose="subtask",
+            model=child.model_id(),
+            usage=UsageShape(**asdict(more)),
+            cost=cost,
+            session_id=self._child.id,
+        )
+        written = log.commit(record)
         # Nobody waits for it, so its failure is retrieved here; the next commit reports the same.
         written.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._parent.rewritten(None, "subtask")

@@ -7,9 +7,9 @@ can be looked at.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypeAlias, cast
+from typing import TypeAlias, assert_never
 
 from sidecar.core.parts import JsonObject, Message, Millis, StepFinishPart, Usage
 from sidecar.core.prompt.budget import REGIONS, budget, spread
@@ -23,29 +23,55 @@ from sidecar.observe.report.course import (
     CourseRequest,
     Spent,
 )
-from sidecar.session.epochs.epochs import CHANGED, EPOCH
-from sidecar.session.epochs.static_prompt import static_from_json
+from sidecar.session.epochs.static_prompt import static_of
 from sidecar.session.history.log_contents import PRESENTATION, contents
 from sidecar.session.history.turn_lines import checkpoints, numbered, titles, turn_lines
 from sidecar.session.lifecycle.new_session import parent_of
-from sidecar.session.log.restore_records import from_record
-from sidecar.session.log.rewrite_records import REWRITE, UNDONE, Recorded, from_json
-from sidecar.session.log.session_log import FORKED, IMPORTED, RESTORED
+from sidecar.session.log.rewrite_records import Recorded, recorded_in
 from sidecar.session.meter.gauge import read_meter
-from sidecar.session.meter.pings import PING
-from sidecar.session.meter.side_request import ASKED, asked_of
+from sidecar.session.meter.pings import usage_of
+from sidecar.session.meter.side_request import asked_of
 from sidecar.session.state import State
 from sidecar.session.view.past_sizes import PastStanding
-from sidecar.session.view.view_history import Epoch, is_turn
-from sidecar.store.format.values import Record
+from sidecar.session.view.view_history import Epoch
+from sidecar.store.format.log_records import (
+    AskedRecord,
+    ForkedRecord,
+    ImportedRecord,
+    PingRecord,
+    StepRecord,
+)
+from sidecar.store.format.record_codec import LogRecord
+from sidecar.store.format.view_records import (
+    EpochRecord,
+    FilesRestoredRecord,
+    ModelChangedRecord,
+    RewriteRecord,
+    TalkRestoredRecord,
+    UndoneRecord,
+    ViewRecord,
+)
 
 Clean: TypeAlias = Callable[[str], str]
 """Takes keys out of a text, before it is cut short anywhere."""
 OURS = "sidecar"
 """The format of what was our own session before it was imported."""
-KINDS: Mapping[str, CourseChangeKind] = {REWRITE: "rewrite", UNDONE: "undo", RESTORED: "restore"}
-WALKED = frozenset({*KINDS, CHANGED, EPOCH, ASKED, PING})
-"""Records that say something of the context or of what it cost."""
+_KINDS: Mapping[type[ViewRecord], CourseChangeKind] = {
+    RewriteRecord: "rewrite",
+    UndoneRecord: "undo",
+    TalkRestoredRecord: "restore",
+}
+_Walked: TypeAlias = (
+    EpochRecord
+    | AskedRecord
+    | PingRecord
+    | ModelChangedRecord
+    | RewriteRecord
+    | UndoneRecord
+    | FilesRestoredRecord
+    | TalkRestoredRecord
+)
+"""Records that say something of the context or of its cost."""
 WOULD_COST = "claude-opus-5-5"
 """At whose prices a session is shown whose models cost nothing: else there is nothing to see."""
 
@@ -114,20 +140,20 @@ class _Walk:
     @property
     def recorded_by(self) -> str:
         """Name the agent whose recording the session began as; empty where it did not."""
-        made = self.state.log.last_record(IMPORTED)
-        by = "" if made is None else str(made.body.get("format", ""))
+        made = self.state.log.last_record(ImportedRecord)
+        by = "" if made is None else made.format
         return "" if by == OURS else by
 
     def requests(self) -> Iterator[CourseRequest]:
         state, log = self.state, self.state.log
         turns, misses = numbered(log.messages), _misses(log.records)
-        waiting = [record for record in log.records if record.kind in WALKED]
-        first = next((record for record in waiting if record.kind == EPOCH), None)
-        static = state.view.static if first is None else static_from_json(first.body)
+        waiting = [record for record in log.records if isinstance(record, _Walked)]
+        first = next((record for record in waiting if isinstance(record, EpochRecord)), None)
+        static = state.view.static if first is None else static_of(first)
         since = 0 if first is None else first.at
         standing = PastStanding(static, state.environment.count, since)
-        foreign = (FORKED, IMPORTED) if self.recorded_by else (FORKED,)
-        paid_since = max((r.at for r in log.records if r.kind in foreign), default=0)
+        foreign = ForkedRecord | ImportedRecord if self.recorded_by else ForkedRecord
+        paid_since = max((r.at for r in log.records if isinstance(r, foreign)), default=0)
         # One view follows each record that changes it, in the same order.
         views = iter(state.views.epochs()[1:])
         done = 0
@@ -186,47 +212,48 @@ class _Walk:
             paid = price(info, usage)
         return Spent(usage, paid, price(info, whole), own)
 
-    def _take(self, record: Record, standing: PastStanding, views: Iterator[Epoch]) -> None:
-        """Let the conversation be as a record made it, and remember what it says."""
-        body = record.body
-        if record.kind == EPOCH:
-            standing.restate(static_from_json(body), record.at)
-        elif record.kind == ASKED:
-            usage, cost = asked_of(record)
-            self._aside(record.at, str(body["purpose"]), str(body["model"]), usage, cost)
-        elif record.kind == PING:
-            names = ("uncached", "read", "write5m", "write1h")
-            usage = replace(Usage(*(int(str(body[name])) for name in names)), requests=1)
-            cost = cast("str | None", body["cost"])
-            self._aside(record.at, "ping", self.state.model_id(), usage, cost)
-        elif record.kind == CHANGED:
-            self._model_changed(record)
-        else:
-            if record.kind == RESTORED:
-                restored = from_record(record)
-                standing.go_back(restored.left, restored.back)
-            if record.kind != RESTORED or is_turn(record):
-                standing.reshape(next(views).view)
-                self._changed(record, from_json(body))
+    def _take(self, record: _Walked, standing: PastStanding, views: Iterator[Epoch]) -> None:
+        """Let the conversation be as a record made it, and keep the record's figures."""
+        match record:
+            case EpochRecord():
+                standing.restate(static_of(record), record.at)
+            case AskedRecord(purpose=purpose, model=model):
+                self._aside(record.at, purpose, model, *asked_of(record))
+            case PingRecord(cost=cost):
+                self._aside(record.at, "ping", self.state.model_id(), usage_of(record), cost)
+            case ModelChangedRecord():
+                self._model_changed(record)
+            case FilesRestoredRecord(left=left, back=back):
+                standing.go_back(left, back)
+            case TalkRestoredRecord(left=left, back=back):
+                standing.go_back(left, back)
+                self._reshaped(record, standing, views)
+            case RewriteRecord() | UndoneRecord():
+                self._reshaped(record, standing, views)
+            case _:
+                assert_never(record)
+
+    def _reshaped(self, record: ViewRecord, standing: PastStanding, views: Iterator[Epoch]) -> None:
+        standing.reshape(next(views).view)
+        self._changed(record, recorded_in(record))
 
     def _aside(self, at: Millis, purpose: str, model: str, usage: Usage, cost: str | None) -> None:
         spent = self._spent(model, usage, cost)
         self.asides.append(Aside(self.number, at, purpose, model, spent))
 
-    def _model_changed(self, record: Record) -> None:
-        body = record.body
-        before, after = body.get("tokensBefore"), body.get("tokensAfter")
-        if not isinstance(before, int) or not isinstance(after, int):
+    def _model_changed(self, record: ModelChangedRecord) -> None:
+        before, after = record.tokens_before, record.tokens_after
+        if before is None or after is None:
             return
         self.changes.append(
             CourseChange(
-                str(body["compactionId"]),
+                record.compaction_id,
                 len(self.changes) + 1,
                 self.number,
                 self.turn,
                 record.at,
                 "model",
-                str(body["cause"]),
+                record.cause,
                 "",
                 "another model has a cache of its own",
                 before,
@@ -240,10 +267,10 @@ class _Walk:
             )
         )
 
-    def _changed(self, record: Record, recorded: Recorded) -> None:
+    def _changed(self, record: ViewRecord, recorded: Recorded) -> None:
         shown = recorded.rewrite.shown.values()
         counted = Counter(PRESENTATION[type(how)] for how in shown if how is not None)
-        kind = KINDS[record.kind]
+        kind = _KINDS[type(record)]
         undone = kind == "rewrite" and self.state.views.is_undone(recorded.rewrite.id)
         self.changes.append(
             CourseChange(
@@ -268,12 +295,12 @@ class _Walk:
         )
 
 
-def _misses(records: Sequence[Record]) -> dict[object, tuple[str, str]]:
+def _misses(records: Sequence[LogRecord]) -> dict[object, tuple[str, str]]:
     """Give for each answer whose request missed the cache the segment and why."""
     return {
-        record.body.get("messageId"): (str(record.body["segment"]), str(record.body["reason"]))
+        record.message_id: (record.segment, record.reason or "")
         for record in records
-        if record.kind == "step" and "segment" in record.body
+        if isinstance(record, StepRecord) and record.segment is not None
     }
 
 

@@ -6,30 +6,22 @@ A new one begins only by a record that says why. Each change is told to clients 
 from dataclasses import replace
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import JsonObject, Millis, StepFinishPart
+from sidecar.core.parts import Millis, StepFinishPart
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER
 from sidecar.session.epochs.known_instructions import renewed
-from sidecar.session.epochs.static_prompt import in_order, static_from_json, static_to_json
+from sidecar.session.epochs.static_prompt import epoch_record, in_order, static_of
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.notices import give_notice
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import read_size
 from sidecar.session.state import State
-
-EPOCH = "epoch"
-CHANGED = "epoch_changed"
-"""The record that ends what begins an epoch for another model; with sizes if it was told."""
-
-
-def body_of(static: Static, compaction_id: str, cause: str) -> JsonObject:
-    """Give the body of the record that begins an epoch."""
-    return {"compactionId": compaction_id, "cause": cause, **static_to_json(static)}
+from sidecar.store.format.view_records import EpochRecord, ModelChangedRecord
 
 
 def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Millis:
     """Gather the record of a new epoch, for the next commit to write; gives when it began."""
-    log.note(EPOCH, body_of(static, compaction_id, cause))
+    log.note(epoch_record(static, compaction_id, cause))
     return log.records[-1].at
 
 
@@ -39,21 +31,21 @@ def stored_static(log: SessionLog) -> tuple[Static, int]:
     Raises:
         StorageFailed: the log has no readable epoch.
     """
-    record = log.last_record(EPOCH)
+    record = log.last_record(EpochRecord)
     if record is None:
         raise StorageFailed(
             "this session's log has lost its beginning; run `sidecar verify`", kind="corrupt"
         )
-    return static_from_json(record.body), record.at
+    return static_of(record), record.at
 
 
 def bound_since(log: SessionLog) -> Millis:
     """Give since when tools and system text are as now; older thinking is bound to others."""
     since, newest = 0, None
     for record in reversed(log.records):
-        if record.kind != EPOCH:
+        if not isinstance(record, EpochRecord):
             continue
-        static = (record.body["tools"], record.body["system"])
+        static = (record.tools, record.system)
         if newest is not None and static != newest:
             break
         newest, since = static, record.at
@@ -95,8 +87,13 @@ async def follow_model(state: State) -> EpochChanged | None:
     since = begin(state.log, changed, compaction_id, "model")
     state.view.rewrite(changed, state.info().token_factor, since)
     after = read_size(state).total
-    sizes: JsonObject = {"tokensBefore": before, "tokensAfter": after} if sent else {}
-    await state.log.commit(CHANGED, {"compactionId": compaction_id, "cause": "model", **sizes})
+    changed_to = ModelChangedRecord(
+        compaction_id=compaction_id,
+        cause="model",
+        tokens_before=before if sent else None,
+        tokens_after=after if sent else None,
+    )
+    await state.log.commit(changed_to)
     if not sent:
         return None
     seq = state.channel.next_seq()

@@ -16,12 +16,10 @@ from sidecar.session.epochs.static_prompt import (
 )
 from sidecar.session.log.notices import give_notice
 from sidecar.session.state import Environment, State
+from sidecar.store.format.log_records import ToldRecord
 from sidecar.store.format.values import SessionRow
 from sidecar.workspace.instructions import Instruction
 from sidecar.workspace.instructions_watch import hashes, name_of
-
-TOLD = "instructions_told"
-"""The record's kind. It holds the hash of each file as it was when a change was told."""
 
 
 async def begin(
@@ -67,7 +65,7 @@ def tell(state: State, context: str) -> str:
     told = with_changes(state, context)
     if told != context:
         current = state.instructions or ()
-        state.log.note(TOLD, {"files": {**hashes(current)}})
+        state.log.note(ToldRecord(files=dict(hashes(current))))
     return told
 
 
@@ -105,12 +103,8 @@ def _changed(state: State, current: tuple[Instruction, ...]) -> list[str]:
 
 
 def _known(state: State) -> Mapping[str, str]:
-    record = state.log.last_told(TOLD)
-    if record is None:
-        return hashes(instructions_in(state.view.static))
-    files = record.body["files"]
-    assert isinstance(files, dict)
-    return {path: str(value) for path, value in files.items()}
+    record = state.log.last_told(ToldRecord)
+    return hashes(instructions_in(state.view.static)) if record is None else record.files
 
 
 def _told(text: str | None) -> str:

@@ -17,6 +17,7 @@ from sidecar.session.epochs.session_params import resolved
 from sidecar.session.log.notices import give_notice
 from sidecar.session.state import Environment, State
 from sidecar.store.content.fact_rows import StoredFact
+from sidecar.store.format.log_records import NoticeLevel
 from sidecar.workspace.learned import FOLDER, promote, read_learned
 
 ROOM = 2_000
@@ -67,7 +68,7 @@ async def _promote(state: State) -> int:
     return len(done)
 
 
-def _tell(state: State, level: str, text: str) -> None:
+def _tell(state: State, level: NoticeLevel, text: str) -> None:
     if state.channel.watched:
         give_notice(state.log, state.channel, level, text)
 

@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sidecar.core.parts import Json, JsonObject
-from sidecar.core.prompt.prompt import Static, ToolKind, ToolOrigin, ToolSpec
+from msgspec import structs
+
+from sidecar.core.prompt.prompt import Static, ToolSpec
 from sidecar.core.prompt.render import RENDERER, Block, Region, TextBlock
+from sidecar.store.format.view_records import EpochRecord, SystemShape, ToolShape
 from sidecar.workspace.instructions import Instruction
 
 AGENT = """\
@@ -86,71 +88,45 @@ def instructions_in(static: Static) -> tuple[Instruction, ...]:
     return tuple(Instruction(*found) for text in texts for found in _INSTRUCTION.findall(text))
 
 
-def static_to_json(static: Static) -> JsonObject:
-    """Give the form in which an epoch's static part is stored."""
-    return {
-        "model": static.model,
-        "renderer": static.renderer,
-        "system": [
-            {"text": block.content.text, "region": block.region}
+def epoch_record(static: Static, compaction_id: str, cause: str) -> EpochRecord:
+    """Return the record that begins an epoch with a static part; it is not numbered yet."""
+    return EpochRecord(
+        compaction_id=compaction_id,
+        cause=cause,
+        model=static.model,
+        renderer=static.renderer,
+        system=tuple(
+            SystemShape(block.content.text, block.region)
             for block in static.system
             if isinstance(block.content, TextBlock)
-        ],
-        "tools": [tool_to_json(tool) for tool in static.tools],
-    }
-
-
-def static_from_json(body: JsonObject) -> Static:
-    """Read what `static_to_json` wrote."""
-    system, tools = body["system"], body["tools"]
-    assert isinstance(system, list)
-    assert isinstance(tools, list)
-    return Static(
-        model=str(body["model"]),
-        tools=tuple(tool_from_json(tool) for tool in tools),
-        system=tuple(_stored_block(block) for block in system),
-        renderer=int(str(body["renderer"])),
+        ),
+        tools=tuple(map(tool_shape, static.tools)),
     )
 
 
-def tool_to_json(tool: ToolSpec) -> JsonObject:
-    """Give the form in which a tool definition is stored with its session."""
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "inputSchema": tool.input_schema,
-        "kind": tool.kind,
-        "readOnly": tool.read_only,
-        "outputLimit": tool.output_limit,
-        "protectedFromPruning": tool.protected_from_pruning,
-        "origin": tool.origin,
-    }
+def static_of(record: EpochRecord) -> Static:
+    """Return the static part that an epoch began with."""
+    return Static(
+        model=record.model,
+        tools=tuple(ToolSpec(**structs.asdict(tool)) for tool in record.tools),
+        system=tuple(_block(block.text, block.region) for block in record.system),
+        renderer=record.renderer,
+    )
 
 
-def tool_from_json(body: Json) -> ToolSpec:
-    """Read what `tool_to_json` wrote."""
-    assert isinstance(body, dict)
-    schema, limit = body["inputSchema"], body["outputLimit"]
-    assert isinstance(schema, dict)
-    kind: ToolKind = body["kind"]  # type: ignore[assignment]
-    origin: ToolOrigin = body["origin"]  # type: ignore[assignment]
-    return ToolSpec(
-        name=str(body["name"]),
-        description=str(body["description"]),
-        input_schema=schema,
-        kind=kind,
-        read_only=body["readOnly"] is True,
-        output_limit=limit if isinstance(limit, int) else None,
-        protected_from_pruning=body["protectedFromPruning"] is True,
-        origin=origin,
+def tool_shape(tool: ToolSpec) -> ToolShape:
+    """Return a tool's definition as it is stored with its session."""
+    return ToolShape(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        kind=tool.kind,
+        read_only=tool.read_only,
+        output_limit=tool.output_limit,
+        protected_from_pruning=tool.protected_from_pruning,
+        origin=tool.origin,
     )
 
 
 def _block(text: str, region: Region) -> Block:
     return Block(TextBlock(text), region)
-
-
-def _stored_block(block: Json) -> Block:
-    assert isinstance(block, dict)
-    region: Region = block["region"]  # type: ignore[assignment]
-    return _block(str(block["text"]), region)

@@ -9,9 +9,9 @@ from sidecar.core.files.placement import above
 from sidecar.core.parts import JsonObject, MessageId
 from sidecar.session.changes.change_summary import Differences, agents_part, authors, net, paths_of
 from sidecar.session.changes.timeline import Checkpoint, Timeline
-from sidecar.session.log.session_log import IMPORTED
 from sidecar.session.state import State
-from sidecar.store.format.values import Record
+from sidecar.store.format.log_records import ImportedRecord
+from sidecar.store.format.record_codec import LogRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +91,17 @@ def named(timeline: Timeline, name: str, path: str) -> Checkpoint:
     return found
 
 
-def _place(timeline: Timeline, records: Iterable[Record], name: str, path: str) -> int:
+def _place(timeline: Timeline, records: Iterable[LogRecord], name: str, path: str) -> int:
     place = named(timeline, name, path).point.files
     if not timeline.follows_files(place):
         raise not_followed(records, path)
     return place
 
 
-def not_followed(records: Iterable[Record], path: str) -> BadRequest:
+def not_followed(records: Iterable[LogRecord], path: str) -> BadRequest:
     """Give the error for a time of which it is not known what changed in files since."""
     why = "files were not followed yet at that time"
-    if any(record.kind == IMPORTED for record in records):
+    if any(isinstance(record, ImportedRecord) for record in records):
         why = "this session was imported, and the files of before the import were not"
     return BadRequest(
         f"{why}, so it is not known what changed since: choose a later checkpoint, or go back "

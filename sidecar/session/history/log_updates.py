@@ -13,7 +13,8 @@ from sidecar.session.log.part_updates import updates_of
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
-from sidecar.store.format.values import Record
+from sidecar.store.format.log_records import TurnEndedRecord, TurnStartedRecord
+from sidecar.store.format.record_codec import LogRecord
 
 ShownUpdate: TypeAlias = tuple[Message, Part] | Beside
 Want: TypeAlias = Literal["messages", "records"]
@@ -103,7 +104,7 @@ class _Replay:
         log, feed = self._state.log, Feed()
         feed.all_messages = feed.all_records = True
         feed.records.extend(_records_since(log, self._until))
-        ended = {r.body["turnId"] for r in feed.records if r.kind == "turn_ended"}
+        ended = {r.turn_id for r in feed.records if isinstance(r, TurnEndedRecord)}
         for message in log:
             if message.turn_id in ended:
                 feed.count(message)
@@ -124,10 +125,10 @@ class _Replay:
         return late[::-1]
 
 
-def _records_since(log: SessionLog, revision: int) -> Iterator[Record]:
+def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
     """Give the records after a revision, from the beginning of the turn that ran then."""
     records = log.records
-    turns = (n for n in reversed(range(len(records))) if records[n].kind == "turn_started")
+    turns = (n for n in reversed(range(len(records))) if isinstance(records[n], TurnStartedRecord))
     begun = next((n for n in turns if records[n].revision <= revision), 0)
     yield from records[begun:]
     yield from log.waiting
@@ -155,7 +156,7 @@ class _Beside:
 
     def __init__(self, feed: Feed, telling: Telling) -> None:
         self._feed, self._telling = feed, telling
-        self._next: tuple[Record, Beside | Ended] | None = None
+        self._next: tuple[LogRecord, Beside | Ended] | None = None
         self._named: set[MessageId] = set()
         self._gone_by: set[MessageId] = set()
 
@@ -177,7 +178,7 @@ class _Beside:
             self._named.discard(message.id)
             self._gone_by.add(message.id)
 
-    def _read(self, record: Record) -> None:
+    def _read(self, record: LogRecord) -> None:
         told = self._telling.read(record)
         feed = self._feed
         if isinstance(told, Ended) and feed.all_messages and told.turn_id not in feed.turns:
@@ -187,7 +188,7 @@ class _Beside:
         else:
             self._next = record, told
 
-    def _tell(self, record: Record, told: Beside | Ended) -> Iterator[Beside]:
+    def _tell(self, record: LogRecord, told: Beside | Ended) -> Iterator[Beside]:
         feed = self._feed
         if isinstance(told, Ended):
             turn = feed.turns.get(told.turn_id)

@@ -4,19 +4,25 @@ Clients were told of each as it happened; who opens the session later is told th
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
+
+from msgspec import to_builtins
 
 from sidecar.core.parts import JsonObject, MessageId, TurnId, Usage
-from sidecar.session.epochs.epochs import CHANGED
 from sidecar.session.history.turn_outcome import spent
 from sidecar.session.log.events import EpochChanged, Notice, TurnEnded
-from sidecar.session.log.log_slices import SliceTurn, named_by
-from sidecar.session.log.notices import NOTICE, from_record
-from sidecar.session.log.rewrite_records import REWRITE, UNDONE, Recorded, from_json
-from sidecar.session.meter.side_request import ASKED, asked_of
+from sidecar.session.log.log_slices import SliceTurn
+from sidecar.session.log.notices import from_record
+from sidecar.session.meter.side_request import asked_of
 from sidecar.session.state import State
-from sidecar.session.view.view_history import is_turn
-from sidecar.store.format.values import Record
+from sidecar.store.format.log_records import (
+    AskedRecord,
+    NoticeRecord,
+    TurnEndedRecord,
+    TurnStartedRecord,
+)
+from sidecar.store.format.record_codec import LogRecord, named_by
+from sidecar.store.format.view_records import ModelChangedRecord, UndoneRecord, ViewRecord
 
 Beside: TypeAlias = EpochChanged | Notice | TurnEnded
 
@@ -45,30 +51,34 @@ class Telling:
         self._state, self._since, self._left = state, since, log.left
         self._standing = frozenset(state.views.standing_at(log.row.revision + 1))
         self._undone = {
-            record.body["compactionId"]
+            record.compaction_id
             for record in log.records
-            if record.kind == UNDONE and record.revision in self._standing
+            if isinstance(record, UndoneRecord) and record.revision in self._standing
         }
         self._message_id = MessageId("")
         self._asked: list[tuple[Usage, str | None]] = []
 
-    def read(self, record: Record) -> Beside | Ended | None:
+    def read(self, record: LogRecord) -> Beside | Ended | None:
         """Read the next record."""
         told: Beside | Ended | None = None
         gone = self._message_id in self._left
-        if record.kind == "turn_started":
-            self._turn(MessageId(str(record.body["messageId"])))
-        elif record.kind == ASKED:
-            self._asked.append(asked_of(record))
-        elif record.kind == "turn_ended":
-            told = None if gone else self._end(record)
-            self._turn(MessageId(""))
-        elif record.kind == NOTICE:
-            told = None if gone else from_record(self._state.log.row.id, record)
-        elif record.kind == CHANGED:
-            told = self._for_a_model(record)
-        elif record.revision in self._standing or record.body.get("compactionId") in self._undone:
-            told = self._rewritten(record)
+        match record:
+            case TurnStartedRecord(message_id=begun):
+                self._turn(begun)
+            case AskedRecord():
+                self._asked.append(asked_of(record))
+            case TurnEndedRecord():
+                told = None if gone else self._end(record)
+                self._turn(MessageId(""))
+            case NoticeRecord():
+                told = None if gone else from_record(self._state.log.row.id, record)
+            case ModelChangedRecord():
+                told = self._for_a_model(record)
+            case ViewRecord(revision=number, compaction_id=name):
+                if number in self._standing or name in self._undone:
+                    told = self._rewritten(record)
+            case _:
+                pass
         # What has no revision yet is newer than all that has.
         return None if 0 < record.revision <= self._since else told
 
@@ -78,40 +88,35 @@ class Telling:
         about = self._state.log.row.id, 0, end.turn_id, end.message_id or turn.first
         return TurnEnded(*about, end.reason, usage, cost, end.error)
 
-    def names(self, record: Record) -> set[MessageId]:
-        """Give the messages of the conversation that a record names."""
-        return named_by(record) - self._left
+    def names(self, record: LogRecord) -> frozenset[MessageId]:
+        """Return the messages of the conversation that a record names."""
+        return frozenset(named_by(record)) - self._left
 
     def _turn(self, message_id: MessageId) -> None:
         self._message_id, self._asked = message_id, []
 
-    def _end(self, record: Record) -> Ended:
-        body = record.body
-        error = cast("JsonObject | None", body.get("error"))
-        turn_id = TurnId(str(body["turnId"]))
-        return Ended(turn_id, self._message_id, tuple(self._asked), str(body["stopReason"]), error)
+    def _end(self, record: TurnEndedRecord) -> Ended:
+        error = None if record.error is None else to_builtins(record.error)
+        asked = tuple(self._asked)
+        return Ended(record.turn_id, self._message_id, asked, record.stop_reason, error)
 
-    def _for_a_model(self, record: Record) -> EpochChanged | None:
-        body = record.body
-        if "tokensBefore" not in body:
+    def _for_a_model(self, record: ModelChangedRecord) -> EpochChanged | None:
+        before, after = record.tokens_before, record.tokens_after
+        if before is None or after is None:
             return None
-        sizes = cast("int", body["tokensBefore"]), cast("int", body["tokensAfter"])
-        about = self._state.log.row.id, 0, str(body["compactionId"])
-        return EpochChanged(*about, "completed", str(body["cause"]), *sizes)
+        about = self._state.log.row.id, 0, record.compaction_id
+        return EpochChanged(*about, "completed", record.cause, before, after)
 
-    def _rewritten(self, record: Record) -> EpochChanged | None:
-        if not (record.kind in (REWRITE, UNDONE) or is_turn(record)):
-            return None
-        recorded: Recorded = from_json(record.body)
-        if not recorded.opens:
+    def _rewritten(self, record: ViewRecord) -> EpochChanged | None:
+        if not record.opens:
             return None
         return EpochChanged(
             self._state.log.row.id,
             0,
-            recorded.rewrite.id,
-            "undone" if record.kind == UNDONE else "completed",
-            recorded.rewrite.cause,
-            recorded.tokens_before,
-            recorded.tokens_after,
-            recorded.price,
+            record.compaction_id,
+            "undone" if isinstance(record, UndoneRecord) else "completed",
+            record.cause,
+            record.tokens_before,
+            record.tokens_after,
+            record.price,
         )

@@ -18,6 +18,7 @@ from sidecar.observe.report.course import (
 from sidecar.session.changes.timeline import Timeline, typed
 from sidecar.session.log.change_records import shown
 from sidecar.session.state import State
+from sidecar.store.format.log_records import TurnEndedRecord
 
 ENOUGH = 24_000
 """Characters of a prompt that are looked at for keys before it becomes a title."""
@@ -59,9 +60,9 @@ def turn_lines(
         asked.setdefault(request.turn, []).append(request)
     changed = Counter(change.turn for change in changes)
     stops = {
-        record.body.get("turnId"): str(record.body.get("stopReason", ""))
+        record.turn_id: record.stop_reason
         for record in log.records
-        if record.kind == "turn_ended"
+        if isinstance(record, TurnEndedRecord)
     }
     lines = []
     for number, turn in enumerate(turns(log.messages), 1):

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from msgspec import convert
+
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import JsonObject, MessageId, StepFinishPart, TurnId, Usage
+from sidecar.core.parts import MessageId, StepFinishPart, TurnId, Usage
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
 from sidecar.session.interface import PromptResult
@@ -11,6 +13,7 @@ from sidecar.session.log.events import TurnEnded
 from sidecar.session.meter.side_request import asked_since
 from sidecar.session.state import State
 from sidecar.session.turn.turn import TurnEnd, unstored
+from sidecar.store.format.log_records import FailureShape, TurnEndedRecord
 
 
 def result_of(
@@ -40,10 +43,10 @@ def spent(
     return sum((usage for usage, _ in each), Usage()), state.total(cost for _, cost in each)
 
 
-def ended_body(turn_id: TurnId, end: TurnEnd) -> JsonObject:
-    """Give the body of the record that ends a turn."""
-    body: JsonObject = {"turnId": turn_id, "stopReason": end.stop_reason}
-    return body if end.error is None else {**body, "error": end.error}
+def ended_record(turn_id: TurnId, end: TurnEnd) -> TurnEndedRecord:
+    """Return the record that ends a turn; it is not numbered yet."""
+    error = None if end.error is None else convert(end.error, FailureShape)
+    return TurnEndedRecord(turn_id=turn_id, stop_reason=end.stop_reason, error=error)
 
 
 async def record_end(state: State, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
@@ -52,10 +55,10 @@ async def record_end(state: State, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
     The record is stored with whatever is stored next.
     """
     try:
-        await state.log.commit("turn_ended", ended_body(turn_id, end))
+        await state.log.commit(ended_record(turn_id, end))
     except StorageFailed as error:
         end = unstored(end, error)
-        state.log.owe("turn_ended", ended_body(turn_id, end))
+        state.log.owe(ended_record(turn_id, end))
         state.views.forget()
     return end
 

@@ -20,11 +20,11 @@ from sidecar.session.lifecycle.log_window import fold
 from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.progress import Works
 from sidecar.session.log.restore_records import with_news
-from sidecar.session.log.rewrite_records import PINNED
 from sidecar.session.meter.compaction_price import CompactionPrice
 from sidecar.session.meter.gauge import foresee, price_of, read_meter
 from sidecar.session.state import State
 from sidecar.session.view.model_view import PREVIEW
+from sidecar.store.format.view_records import PinRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Rewriting:
         part = find_part(log.messages, part_id)
         already = part.id in views.pinned
         if already != pinned:
-            written = log.commit(PINNED, {"partId": part.id, "pinned": pinned})
+            written = log.commit(PinRecord(part_id=part.id, pinned=pinned))
             record = log.records[-1]
             try:
                 await written

@@ -6,9 +6,11 @@ from sidecar.core.parts import SessionId
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.lifecycle.log_window import read_window
-from sidecar.session.log.losses import BEGUN_AGAIN, readable
+from sidecar.session.log.losses import readable
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import Environment
+from sidecar.store.format.log_records import BegunAgainRecord
+from sidecar.store.format.view_records import EpochRecord
 from sidecar.tools.builtin_tools import BUILTIN
 
 
@@ -31,7 +33,7 @@ async def open_log(
     log = SessionLog(environment.store, stored, environment.clock.now)
     # What is made up for a lost beginning is not in the store, so no window could have it.
     log.damaged = log.damaged or stored.messages != found.messages
-    if writes and log.last_record(epochs.EPOCH) is None:
+    if writes and log.last_record(EpochRecord) is None:
         await begin_again(environment, log)
     return log, stored.problems
 
@@ -42,4 +44,4 @@ async def begin_again(environment: Environment, log: SessionLog) -> None:
     trust = Trust(config.workspace_trusted, Path(row.cwd), config.data_dir)
     static = await known_instructions.begin(environment, row, trust.granted, BUILTIN, None)
     epochs.begin(log, static, environment.clock.new_id("cmp"), "damaged")
-    await log.commit(BEGUN_AGAIN)
+    await log.commit(BegunAgainRecord())

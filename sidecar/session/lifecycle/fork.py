@@ -4,35 +4,35 @@ It has the other's log up to there, ids included, so that its prompt begins with
 and reads from the cache what the other wrote. Only what is durable and settled is taken over.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, SessionId
-from sidecar.session.changes.tracker import PATCHED
-from sidecar.session.epochs.epochs import EPOCH
-from sidecar.session.epochs.known_instructions import TOLD
-from sidecar.session.lifecycle.fresh_window import COMPARED
 from sidecar.session.lifecycle.new_session import PARENT
-from sidecar.session.log.session_log import FORKED
 from sidecar.session.state import Environment
+from sidecar.store.format.log_records import (
+    ComparedRecord,
+    ForkedRecord,
+    ToldRecord,
+    ToolRecord,
+    TurnEndedRecord,
+    TurnStartedRecord,
+)
+from sidecar.store.format.record_codec import LogRecord, comes_with, read_all, write
 from sidecar.store.format.values import (
     AppendRecord,
     CopyLog,
     PutSession,
-    Record,
     SessionRow,
     Stored,
 )
+from sidecar.store.format.view_records import EpochRecord, PinRecord
 
 SUFFIX = " (fork)"
 
-_WRITERS = frozenset(
-    {"turn_started", "steered", "step", "discarded", "step_failed", "cut", PATCHED}
-)
-"""Records that come with the message that they name."""
-_AHEAD = frozenset({TOLD, COMPARED})
+_AHEAD = (ToldRecord, ComparedRecord)
 """Records that come with the user's message that follows."""
 
 
@@ -63,12 +63,12 @@ async def fork(
     now = environment.clock.now()
     row = _row(stored, cut, SessionId(environment.clock.new_id("ses")), now)
     last = cut.messages[-1].id if cut.messages else None
-    record = Record(row.revision, FORKED, now, {"from": source, "atMessageId": last})
+    record = ForkedRecord(revision=row.revision, at=now, source=source, at_message_id=last)
     kept = tuple(message.id for message in cut.messages)
     await environment.store.write(
         PutSession(row),
         CopyLog(source, row.id, kept, cut.until, cut.before),
-        AppendRecord(row.id, record),
+        AppendRecord(row.id, write(record)),
     )
     return row.id
 
@@ -95,7 +95,7 @@ def cut_at(stored: Stored, at_message: MessageId | None) -> ForkCut:
     going = (n for n, m in enumerate(messages[:end]) if not (is_settled(m) or _withdrawn(m)))
     settled = next(going, end)
     kept, left = messages[:settled], messages[settled:]
-    records = stored.records
+    records = read_all(stored.records)
     first = _first_left(records, kept, left)
     until = records[first - 1].revision if first else 0
     # What a withdrawn answer had begun to call is settled only when its turn ends.
@@ -107,46 +107,48 @@ def _withdrawn(message: Message) -> bool:
     return message.status == "discarded"
 
 
-def _first_left(records: Sequence[Record], kept: Sequence[Message], left: Sequence[Message]) -> int:
+def _first_left(
+    records: Sequence[LogRecord], kept: Sequence[Message], left: Sequence[Message]
+) -> int:
     """Give the index of the first record that belongs to what is left out."""
     if not left:
         return len(records)
     ids = {message.id for message in kept}
-    begun = max((n for n, r in enumerate(records, 1) if _comes_with(r, ids)), default=0)
+    begun = max(
+        (n for n, r in enumerate(records, 1) if not ids.isdisjoint(comes_with(r))), default=0
+    )
     following, left_ids = left[0], {message.id for message in left}
     turns = {m.turn_id for m in left} - {m.turn_id for m in kept}
-    names: set[object] = {*turns, *(part.id for message in left for part in message.parts)}
+    parts = {part.id for message in left for part in message.parts}
     # A user's message may have waited long before it was logged; an answer begins when it says.
     since = following.created if following.role == "assistant" else None
     first = len(records)
     for index in range(begun, len(records)):
         record = records[index]
         late = since is not None and record.at > since
-        named = any(record.body.get(key) in names for key in ("turnId", "partId"))
-        if late or named or _comes_with(record, left_ids):
+        match record:
+            case TurnStartedRecord(turn_id=turn) | TurnEndedRecord(turn_id=turn):
+                named = turn in turns
+            case ToolRecord(part_id=part) | PinRecord(part_id=part):
+                named = part in parts
+            case _:
+                named = False
+        if late or named or not left_ids.isdisjoint(comes_with(record)):
             first = index
             break
     # What the next message told was noted ahead of it.
-    while first > begun and first < len(records) and records[first - 1].kind in _AHEAD:
+    while first > begun and first < len(records) and isinstance(records[first - 1], _AHEAD):
         first -= 1
     return first
 
 
-def _comes_with(record: Record, ids: Container[object]) -> bool:
-    if record.kind not in _WRITERS:
-        return False
-    many = record.body.get("messageIds")
-    named = many if isinstance(many, list) else [record.body.get("messageId")]
-    return any(name in ids for name in named)
-
-
 def settings_at(stored: Stored, until: int) -> JsonObject:
     """Give a session's settings with the model that it had at a revision."""
-    epochs = [record for record in stored.records if record.kind == EPOCH]
+    epochs = [record for record in read_all(stored.records) if isinstance(record, EpochRecord)]
     kept = [record for record in epochs if record.revision <= until]
     if kept and len(kept) < len(epochs):
         # The model may have been changed since; the prefix belongs to the one of that time.
-        return {**stored.session.settings, "model": kept[-1].body["model"]}
+        return {**stored.session.settings, "model": kept[-1].model}
     return stored.session.settings
 
 

@@ -14,25 +14,23 @@ from pathlib import Path
 from sidecar.core.errors import BadRequest
 from sidecar.core.ledger.drift import drift, to_check
 from sidecar.core.ledger.ledger import File, Folding, Ledger
-from sidecar.core.ledger.milestone import to_json
 from sidecar.core.parts import JsonObject, Part, PartId, SessionId, TextPart
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER
 from sidecar.core.summaries import handoff_draft as telling
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.compaction import milestones
-from sidecar.session.compaction.session_handoff import INHERITED, WorkStanding, body_of, inherited
+from sidecar.session.compaction.session_handoff import WorkStanding, inherited, inherited_record
 from sidecar.session.epochs import epochs, lessons
 from sidecar.session.epochs.static_prompt import with_instructions, with_learned
-from sidecar.session.lifecycle.new_session import LINKED, PARENT
-from sidecar.session.log.rewrite_records import PINNED
+from sidecar.session.lifecycle.new_session import PARENT
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import Environment, State
+from sidecar.store.format.log_records import ComparedRecord, CreatedRecord, LinkedRecord
 from sidecar.store.format.values import SessionRow, Stored
+from sidecar.store.format.view_records import PinRecord
 from sidecar.workspace.present_state import hash_files, read_branch
 
-COMPARED = "workspace_compared"
-"""The record of what was told of the workspace: `{files: {path: state}}`."""
 MOST_LINES = 5
 SUFFIX = " (continued)"
 
@@ -64,9 +62,9 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
     before, _ = epochs.stored_static(SessionLog(environment.store, standing.stored, clock.now))
     static = await _static(environment, row, before)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
-    log.note(LINKED, {"from": old.id})
-    log.note(INHERITED, body_of(standing, goal, to_json(standing.checkpoint)))
-    await log.commit("created")
+    log.note(LinkedRecord(source=old.id))
+    log.note(inherited_record(standing, goal))
+    await log.commit(CreatedRecord())
     return log
 
 
@@ -101,9 +99,9 @@ async def tell(state: State, context: str) -> tuple[Part, ...]:
         return ()
     part = TextPart(state.clock.part_id(), found.text, "context")
     if found.compared is not None:
-        state.log.note(COMPARED, {"files": {**found.compared}})
+        state.log.note(ComparedRecord(files=dict(found.compared)))
     if found.pinned:
-        state.log.note(PINNED, {"partId": part.id, "pinned": True})
+        state.log.note(PinRecord(part_id=part.id, pinned=True))
     return (part,)
 
 
@@ -134,9 +132,8 @@ async def _compare(state: State, context: str) -> _Told | None:
 
     found = await asyncio.to_thread(look) if files else {}
     now = {file.path: _state(file, found) for file in files if file.path in found}
-    known = state.log.last_told(COMPARED)
-    told = {} if known is None else known.body["files"]
-    assert isinstance(told, dict)
+    known = state.log.last_told(ComparedRecord)
+    told = {} if known is None else known.files
     new = [file for file in files if told.get(file.path) != now.get(file.path)]
     lines = drift(new, "", found, "")
     branch = await _branch(state, context)

@@ -5,33 +5,64 @@ needs more calls `widening.widen` first; then the log is as if all of it had bee
 """
 
 import asyncio
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import cast
+from typing import assert_never
 
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import StorageFailed
 from sidecar.core.ledger.ledger import Folding
-from sidecar.core.parts import Json, Message, MessageId, PartId, SessionId, StepFinishPart
-from sidecar.session.changes.tracker import PATCHED
+from sidecar.core.parts import Message, MessageId, PartId, SessionId, StepFinishPart
 from sidecar.session.compaction.milestones import opened_by
-from sidecar.session.epochs.epochs import EPOCH
-from sidecar.session.epochs.known_instructions import TOLD
-from sidecar.session.lifecycle.fresh_window import COMPARED, newest_branch
+from sidecar.session.lifecycle.fresh_window import newest_branch
 from sidecar.session.lifecycle.resumption import FORESEEN
 from sidecar.session.log import past as pasts
 from sidecar.session.log.change_records import newest
-from sidecar.session.log.log_slices import named_by
-from sidecar.session.log.notices import NOTICE
 from sidecar.session.log.past import Past
-from sidecar.session.log.rewrite_records import REWRITE, UNDONE, from_json
-from sidecar.session.log.session_log import RESTORED, SessionLog
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import sized_turns
-from sidecar.session.meter.pings import PING
-from sidecar.session.meter.side_request import ASKED
 from sidecar.session.state import Environment, State
+from sidecar.store.format.log_records import (
+    AskedRecord,
+    BegunAgainRecord,
+    CachingRecord,
+    ComparedRecord,
+    CreatedRecord,
+    CutRecord,
+    DelegatedRecord,
+    DiscardedRecord,
+    ForkedRecord,
+    ImportedRecord,
+    InheritedRecord,
+    LinkedRecord,
+    NoticeRecord,
+    OptionRecord,
+    PatchedRecord,
+    PingRecord,
+    RefusedRecord,
+    SteeredRecord,
+    StepFailedRecord,
+    StepRecord,
+    ToldRecord,
+    ToolRecord,
+    TurnEndedRecord,
+    TurnStartedRecord,
+    UnknownRecord,
+)
+from sidecar.store.format.record_codec import LogRecord, named_by, read_all, write
 from sidecar.store.format.values import PutFold, Record
+from sidecar.store.format.view_records import (
+    DroppedShape,
+    EpochRecord,
+    FilesRestoredRecord,
+    ModelChangedRecord,
+    PinRecord,
+    ReachedRecord,
+    RewriteRecord,
+    TalkRestoredRecord,
+    UndoneRecord,
+)
 
 TURNS = 8
 """The newest turns whose sizes and costs the meter tells of, and one more."""
@@ -39,15 +70,29 @@ SPACING = 200
 """Messages between two folds of a log, unless it was rewritten."""
 LEAST = 500
 """Messages that need not be read, for a fold to be worth while: fewer are read in a moment."""
-_PASSING = frozenset(
-    {
-        "turn_started", "turn_ended", "steered", "step", "discarded", "step_failed", "cut", "tool",
-        "option", PATCHED, PING, NOTICE, ASKED,
-    }
-)  # fmt: skip
-"""Records that say nothing any more once their turns are behind."""
-_AHEAD = frozenset({TOLD, COMPARED})
+_AHEAD = (ToldRecord, ComparedRecord)
 """Records that belong to the turn that begins after them."""
+
+
+def _passes(record: LogRecord) -> bool:
+    """Whether a record says nothing any more once its turn is behind."""
+    match record:
+        case (
+            TurnStartedRecord() | TurnEndedRecord() | SteeredRecord() | StepRecord()
+            | StepFailedRecord() | DiscardedRecord() | CutRecord() | ToolRecord()
+            | PatchedRecord() | OptionRecord() | AskedRecord() | PingRecord() | NoticeRecord()
+        ):  # fmt: skip
+            return True
+        case (
+            CreatedRecord() | BegunAgainRecord() | LinkedRecord() | ForkedRecord()
+            | ImportedRecord() | InheritedRecord() | DelegatedRecord() | CachingRecord()
+            | ToldRecord() | ComparedRecord() | EpochRecord() | ModelChangedRecord()
+            | RefusedRecord() | RewriteRecord() | UndoneRecord() | PinRecord()
+            | FilesRestoredRecord() | TalkRestoredRecord() | ReachedRecord() | UnknownRecord()
+        ):  # fmt: skip
+            return False
+        case _:
+            assert_never(record)
 
 
 async def read_window(environment: Environment, session_id: SessionId) -> SessionLog | None:
@@ -74,29 +119,27 @@ async def read_window(environment: Environment, session_id: SessionId) -> Sessio
             raise
         # Perhaps it is only the folds' own pages: nobody needs those.
         return None
-    if found is None or _reaches_back(found.stored.records, found.stored.messages):
+    if found is None or _reaches_back(read_all(found.stored.records), found.stored.messages):
         return None
     past = decoded[-1]
     stored = replace(found.stored, records=(*past.records, *found.stored.records))
     return SessionLog(environment.store, stored, environment.clock.now, past)
 
 
-def _reaches_back(records: Sequence[Record], messages: Sequence[Message]) -> bool:
+def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> bool:
     """Whether something since the fold may show again what is not in the window."""
     known = {part.id for message in messages for part in message.parts}
     places = {None, *(message.id for message in messages)}
     for record in records:
-        if record.kind in (UNDONE, RESTORED):
+        if isinstance(record, UndoneRecord | FilesRestoredRecord | TalkRestoredRecord):
             return True
-        if record.kind == REWRITE:
-            recorded = from_json(record.body)
-            stands = (recorded.anchor, *(note.before for note in recorded.rewrite.notes))
+        if isinstance(record, RewriteRecord):
+            stands = (record.anchor, *(note.before for note in record.notes))
             if not places.issuperset(stands):
                 # What stands before a message is sent though the message itself is not.
                 return True
-            shown = cast("Mapping[PartId, Json]", record.body["shown"])
-            gone = {"kind": "dropped"}
-            if any(how != gone for part_id, how in shown.items() if part_id not in known):
+            others = (how for part_id, how in record.shown.items() if part_id not in known)
+            if any(not isinstance(how, DroppedShape) for how in others):
                 return True
     return False
 
@@ -110,7 +153,7 @@ async def fold(state: State, folding: Callable[[], Folding]) -> None:
     log = state.log
     if state.read_only or log.damaged or log.past is not None or log.count < LEAST:
         return
-    newest_rewrite = log.last_record(REWRITE)
+    newest_rewrite = log.last_record(RewriteRecord)
     rewritten = 0 if newest_rewrite is None else newest_rewrite.revision
     if log.count - state.folded[0] < SPACING and rewritten <= state.folded[1]:
         return
@@ -183,7 +226,7 @@ def _begun(conversation: Sequence[Message], steps: int) -> int | None:
 
 
 def _in_turns(
-    conversation: Sequence[Message], records: Sequence[Record], left: Container[MessageId]
+    conversation: Sequence[Message], records: Sequence[LogRecord], left: Container[MessageId]
 ) -> bool:
     """Whether each turn ends once, and is told to have ended behind all of its steps.
 
@@ -198,69 +241,72 @@ def _in_turns(
     ended: set[str] = set()
     at, latest, gone = 0, 0, False
     for record in records:
-        if record.kind == "turn_started":
-            gone = record.body.get("messageId") in left
-        elif record.kind == "turn_ended" and not gone:
-            turn = str(record.body["turnId"])
+        if isinstance(record, TurnStartedRecord):
+            gone = record.message_id in left
+        elif isinstance(record, TurnEndedRecord) and not gone:
+            turn = record.turn_id
             end = ends.get(turn, 0)
             unnamed = (m.created for m in conversation[at:end] if m.id not in named)
             at, latest = max(at, end), max(latest, *unnamed, 0)
             if turn in ended or not end or latest >= record.at:
                 return False
             ended.add(turn)
-        named |= named_by(record)
+        named.update(named_by(record))
     return True
 
 
-def _begins(records: Sequence[Record], first: Message) -> bool:
+def _begins(records: Sequence[LogRecord], first: Message) -> bool:
     """Whether all that was told before a turn began comes before its first message."""
     before = takewhile(lambda r: first.id not in named_by(r), records)
     return all(record.at <= first.created for record in before)
 
 
-def _cut(records: Sequence[Record], first: Message | None) -> int | None:
+def _cut(records: Sequence[LogRecord], first: Message | None) -> int | None:
     """Give the index of the record from which on all are needed."""
     if first is None:
         return None
     opens = (
         i
         for i in reversed(range(len(records)))
-        if records[i].kind in (REWRITE, UNDONE) and records[i].body.get("opens") is True
+        if isinstance(record := records[i], RewriteRecord | UndoneRecord) and record.opens
     )
     turns = (
         i
         for i, record in enumerate(records)
-        if record.kind == "turn_started" and record.body.get("turnId") == first.turn_id
+        if isinstance(record, TurnStartedRecord) and record.turn_id == first.turn_id
     )
     begun = next(turns, None)
     return None if begun is None else min(begun, next(opens, begun))
 
 
 def _needed(
-    records: Sequence[Record], cut: int, parts: frozenset[PartId], notes: frozenset[PartId]
+    records: Sequence[LogRecord], cut: int, parts: frozenset[PartId], notes: frozenset[PartId]
 ) -> tuple[Record, ...]:
     kept: list[Record] = []
     ahead = False
     statics = _statics(records)
-    steps = (i for i in range(cut) if records[i].kind == "step")
-    broke = max((i for i in steps if "segment" in records[i].body), default=-1)
+    breaks = (
+        i
+        for i in range(cut)
+        if isinstance(record := records[i], StepRecord) and record.segment is not None
+    )
+    broke = max(breaks, default=-1)
     for index, record in enumerate(records):
-        if record.kind == EPOCH and index not in statics:
+        if isinstance(record, EpochRecord) and index not in statics:
             continue
-        begins = record.kind == "turn_started"
-        if index >= cut or index == broke or record.kind not in _PASSING or (begins and ahead):
-            kept.append(pasts.narrowed(record, parts, notes))
-        ahead = record.kind in _AHEAD or (ahead and not begins)
+        begins = isinstance(record, TurnStartedRecord)
+        if index >= cut or index == broke or not _passes(record) or (begins and ahead):
+            kept.append(write(pasts.narrowed(record, parts, notes)))
+        ahead = isinstance(record, _AHEAD) or (ahead and not begins)
     return tuple(kept)
 
 
-def _statics(records: Sequence[Record]) -> set[int]:
+def _statics(records: Sequence[LogRecord]) -> set[int]:
     """Choose the newest epoch's record, and the oldest since which its static part is the same."""
-    found = [i for i, record in enumerate(records) if record.kind == EPOCH]
-    newest_one, same = records[found[-1]].body, found[-1]
-    for index in reversed(found):
-        body = records[index].body
-        if (body["tools"], body["system"]) != (newest_one["tools"], newest_one["system"]):
+    found = [(i, record) for i, record in enumerate(records) if isinstance(record, EpochRecord)]
+    same, newest_one = found[-1]
+    for index, record in reversed(found):
+        if (record.tools, record.system) != (newest_one.tools, newest_one.system):
             break
         same = index
-    return {found[-1], same}
+    return {found[-1][0], same}

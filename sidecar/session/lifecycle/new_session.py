@@ -19,13 +19,12 @@ from sidecar.session.epochs.session_params import (
 from sidecar.session.interface import NewSession, SessionSummary
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import Environment
+from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
 from sidecar.store.format.values import SessionRow, Stored
 from sidecar.tools.mcp.servers import JOIN
 
 PARENT = "parent"
 """The setting that names the session that this one was made from."""
-LINKED = "linked"
-"""The record of that, where nothing of the other's log was taken over: `{from}`."""
 
 
 async def found(environment: Environment, request: NewSession) -> SessionLog:
@@ -68,8 +67,8 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
     static = await known_instructions.begin(environment, row, trust.granted, tools, request.system)
     epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
     if request.parent is not None:
-        log.note(LINKED, {"from": request.parent})
-    await log.commit("created")
+        log.note(LinkedRecord(source=request.parent))
+    await log.commit(CreatedRecord())
     return log
 
 

@@ -11,6 +11,7 @@ from sidecar.session.compaction import cache_options
 from sidecar.session.meter import pings
 from sidecar.session.state import State
 from sidecar.session.view.view_history import Epoch
+from sidecar.store.format.log_records import StepRecord
 
 REPLAYED = 20
 """Steps that calibration learns from; older ones weigh next to nothing."""
@@ -36,11 +37,9 @@ def restore(state: State) -> None:
     for epoch in epochs:
         _show(state, epoch)
     # What was missed then was told then; the log has the newest.
-    steps = (r.body for r in reversed(state.log.records) if r.kind == "step")
-    broke = next((body for body in steps if "segment" in body), None)
-    state.cached.last_break = (
-        None if broke is None else (str(broke["segment"]), str(broke["reason"]))
-    )
+    steps = (r for r in reversed(state.log.records) if isinstance(r, StepRecord))
+    breaks = ((r.segment, r.reason or "") for r in steps if r.segment is not None)
+    state.cached.last_break = next(breaks, None)
 
 
 def _window(state: State, messages: tuple[Message, ...]) -> list[int]:

@@ -44,6 +44,7 @@ from sidecar.session.turn.prompt_line import PromptLine
 from sidecar.session.turn.prompt_queue import Waiting, answer, fail
 from sidecar.session.turn.turn import TurnEnd, end_failed, make_whole, run_turn
 from sidecar.session.turn.turn_context import TurnContext
+from sidecar.store.format.log_records import OptionRecord
 
 logger = logging.getLogger("sidecar.session")
 
@@ -116,7 +117,7 @@ class Session:
         """Change a config option; another model begins a new epoch at once, or after the turn."""
         await self.writable(expected_revision)
         config_options.change(self._state, config_id, value)
-        await self._state.log.commit("option", {"configId": config_id})
+        await self._state.log.commit(OptionRecord(config_id=config_id))
         described = config_options.describe(self._state)
         self._tell(OptionsChanged(self.id, self._state.channel.next_seq(), described))
         await known_instructions.look(self._state)

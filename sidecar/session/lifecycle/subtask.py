@@ -10,9 +10,10 @@ from sidecar.core.parts import JsonObject, Message, SessionId, TextPart, ToolErr
 from sidecar.core.prompt.prompt import Static, ToolSpec
 from sidecar.core.prompt.render import Block, TextBlock
 from sidecar.session.epochs import epochs
-from sidecar.session.lifecycle.new_session import LINKED, PARENT
+from sidecar.session.lifecycle.new_session import PARENT
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import State
+from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
 from sidecar.store.format.values import SessionRow, Stored
 from sidecar.tools.builtin_tools import DELEGATE
 from sidecar.tools.tool_contract import Client, PermissionOption, Subtask, ThroughClient
@@ -46,8 +47,8 @@ async def found_child(parent: State, subtask: Subtask) -> SessionLog:
     begun = SessionRow(name, row.cwd, "", now, now, 0, 0, 0, "0", settings)
     log = SessionLog(parent.store, Stored(begun, (), ()), clock.now)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
-    log.note(LINKED, {"from": row.id})
-    await log.commit("created")
+    log.note(LinkedRecord(source=row.id))
+    await log.commit(CreatedRecord())
     return log
 
 

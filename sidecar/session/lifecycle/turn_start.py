@@ -8,12 +8,13 @@ from sidecar.core.parts import Message, TextPart, TurnId
 from sidecar.session.epochs import known_instructions
 from sidecar.session.lifecycle import fresh_window
 from sidecar.session.log.restore_records import with_news
-from sidecar.session.log.rewrite_records import PINNED
 from sidecar.session.state import State
 from sidecar.session.turn.prompt_line import user_message
 from sidecar.session.turn.prompt_queue import Waiting
+from sidecar.store.format.log_records import ComparedRecord, ToldRecord, TurnStartedRecord
+from sidecar.store.format.view_records import PinRecord
 
-_NOTED = frozenset({fresh_window.COMPARED, known_instructions.TOLD, PINNED})
+_NOTED = (ComparedRecord, ToldRecord, PinRecord)
 """The notes of what a turn's first message tells."""
 
 
@@ -33,7 +34,7 @@ async def begin(state: State, turn_id: TurnId, waiting: Waiting) -> Message:
     log.put(message)
     log.change(turns=before.turns + 1, title=before.title or first_line([message]))
     try:
-        await log.commit("turn_started", {"turnId": turn_id, "messageId": message.id})
+        await log.commit(TurnStartedRecord(turn_id=turn_id, message_id=message.id))
     except StorageFailed:
         # The log first gathers again what was not written.
         await asyncio.sleep(0)

@@ -12,16 +12,15 @@ from typing import TypeAlias, cast
 from sidecar.core.files.changeset import Author, ChangeSet, PathChange, PathChangeKind
 from sidecar.core.files.tree import Loss, SnapshotId, TreeEntry
 from sidecar.core.parts import Json, JsonObject, Message, PartId, PatchPart, ToolError, ToolPart
-from sidecar.session.log.session_log import RESTORED, SessionLog
+from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.view_records import (
+    FilesRestoredRecord,
+    ReachedRecord,
+    TalkRestoredRecord,
+)
 
 MOST_KNOWN = 10_000
 """Changes that are remembered as read: some 6 MB."""
-REACHED = "snapshot_reached"
-"""The record that follows a restore of files: `{at, sets}`.
-
-`at` is the snapshot after it, and `sets` what others changed until then, while it was carried out.
-"""
-
 
 ReadSets: TypeAlias = Callable[[Json], tuple[ChangeSet, ...]]
 
@@ -70,8 +69,9 @@ def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
 def newest(log: SessionLog) -> SnapshotId | None:
     """Give the newest snapshot up to which a log says what changed."""
     told = [patch.at for _, patch in patches(log.messages)]
-    known = (r.body.get("at") for r in log.records if r.kind in (RESTORED, REACHED))
-    told += [SnapshotId(at) for at in known if isinstance(at, int)]
+    reached = FilesRestoredRecord | TalkRestoredRecord | ReachedRecord
+    known = (record.snapshot for record in log.records if isinstance(record, reached))
+    told += [SnapshotId(at) for at in known if at is not None]
     if log.past is not None and log.past.snapshot is not None:
         told.append(SnapshotId(log.past.snapshot))
     return max(told, default=None)
@@ -91,10 +91,10 @@ def cut_short(log: SessionLog) -> bool:
 
 def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
     """Give what others changed during the newest restore, until a message says it."""
-    body = next((r.body for r in reversed(log.records) if r.kind == REACHED), {})
-    at, sets = body.get("at"), sets_from_json(body.get("sets", []))
-    if not sets or not isinstance(at, int):
+    reached = log.last_record(ReachedRecord)
+    if reached is None or reached.snapshot is None:
         return ()
+    at, sets = reached.snapshot, sets_from_json(reached.sets)
     return () if any(patch.at >= at for _, patch in patches(log.messages)) else sets
 
 

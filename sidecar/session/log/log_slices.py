@@ -15,14 +15,8 @@ from sidecar.session.log.losses import readable
 from sidecar.session.log.past import Past
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.content.slices import LogRows
-from sidecar.store.format.values import Record, Stored
-
-
-def named_by(record: Record) -> set[MessageId]:
-    """Give the messages that a record names: they began before it was written."""
-    many = record.body.get("messageIds")
-    named = many if isinstance(many, list) else [record.body.get("messageId")]
-    return {MessageId(name) for name in named if isinstance(name, str)}
+from sidecar.store.format.record_codec import LogRecord, named_by, read_all
+from sidecar.store.format.values import Stored
 
 
 class DamagedSlice(Exception):
@@ -46,7 +40,7 @@ class Feed:
 
     def __init__(self) -> None:
         self.messages: deque[Message] = deque()
-        self.records: deque[Record] = deque()
+        self.records: deque[LogRecord] = deque()
         self.all_messages = False
         self.all_records = False
         self.turns: dict[TurnId, SliceTurn] = {}
@@ -99,7 +93,7 @@ def source_of(logs: LogRows, log: SessionLog, after: PartId | None) -> LogSource
 class InMemory:
     """A log that has been read, all of it at once."""
 
-    def __init__(self, messages: Iterable[Message], records: Iterable[Record]) -> None:
+    def __init__(self, messages: Iterable[Message], records: Iterable[LogRecord]) -> None:
         self._messages, self._records = tuple(messages), tuple(records)
 
     async def shows(self, part_id: PartId) -> bool:
@@ -168,7 +162,7 @@ class InSlices:
         if found.problems:
             raise DamagedSlice
         self._chain = (found.revision, found.hash)
-        feed.records.extend(found.records)
+        feed.records.extend(read_all(found.records))
         if not found.records:
             feed.records.extend(self._newer_records)
             feed.all_records = True

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from sidecar.core.parts import FilePart, Message, MessageId, PartId, ReasoningPart, TextPart
 from sidecar.session.log.channel import Channel
-from sidecar.session.log.notices import NOTICE, give_notice
+from sidecar.session.log.notices import give_notice
 from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.log_records import BegunAgainRecord, NoticeRecord
 from sidecar.store.format.values import Stored
 
-BEGUN_AGAIN = "begun_again"
 LOST = "[What was said here is lost, because the store was damaged.]"
 
 
@@ -44,7 +44,7 @@ def unsigned(message: Message) -> Message:
 
 def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> None:
     """Tell who opens a session what of it cannot be read; the same is told once."""
-    if log.records and log.records[-1].kind == BEGUN_AGAIN:
+    if log.records and isinstance(log.records[-1], BegunAgainRecord):
         text = (
             "The beginning of this session's log is lost to damage of the store. It goes on with "
             "the built-in tools and today's instructions."
@@ -56,5 +56,5 @@ def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> N
         f"Some of this session cannot be read and is left out: {problems[-1]}. Close all editors "
         "and run `sidecar verify --repair`: it says what is lost and mends the store."
     )
-    if not any(r.kind == NOTICE and r.body.get("text") == text for r in log.records):
+    if not any(isinstance(r, NoticeRecord) and r.text == text for r in log.records):
         give_notice(log, channel, "warning", text)

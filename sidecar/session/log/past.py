@@ -5,12 +5,13 @@ names as its window, and what came after it, is read; the rest is read when some
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import cast
+
+from msgspec import structs
 
 from sidecar import __version__, core
 from sidecar.core.ledger.deeds import TodoProgress
@@ -27,7 +28,10 @@ from sidecar.core.parts import (
     ToolPart,
 )
 from sidecar.core.text.digest import digest
+from sidecar.store.format import record_codec
+from sidecar.store.format.record_codec import LogRecord
 from sidecar.store.format.values import Record
+from sidecar.store.format.view_records import ViewRecord
 
 CALL_BYTES = 8
 """Of the hash of a call's id: another call's has the same once in some hundred million logs."""
@@ -128,7 +132,11 @@ def version() -> str:
 
     What another version made is not used, so that a mended fold is made anew.
     """
-    folders = (Path(core.__file__).parent, Path(__file__).parent)
+    folders = (
+        Path(core.__file__).parent,
+        Path(__file__).parent,
+        Path(record_codec.__file__).parent,
+    )
     sources = sorted(path for folder in folders for path in folder.rglob("*.py"))
     known = __version__
     for path in sources:
@@ -162,17 +170,13 @@ def step_starts(messages: Sequence[Message]) -> list[int]:
     return list(accumulate((count_steps((m,)) for m in messages), initial=0))[:-1]
 
 
-def narrowed(record: Record, parts: frozenset[PartId], notes: frozenset[PartId]) -> Record:
+def narrowed(record: LogRecord, parts: frozenset[PartId], notes: frozenset[PartId]) -> LogRecord:
     """Give a record of the view without what it says of other parts and notes than these."""
-    body = record.body
-    if "shown" not in body:
+    if not isinstance(record, ViewRecord):
         return record
-    shown = cast("Mapping[str, Json]", body["shown"])
-    told = cast("Sequence[JsonObject]", body["notes"])
-    retired = cast("Sequence[Json]", body["retired"])
-    less: JsonObject = {
-        "shown": {name: how for name, how in shown.items() if name in parts},
-        "notes": [note for note in told if note["id"] in notes],
-        "retired": [name for name in retired if name in notes],
-    }
-    return replace(record, body={**body, **less})
+    return structs.replace(
+        record,
+        shown={name: how for name, how in record.shown.items() if name in parts},
+        notes=tuple(note for note in record.notes if note.id in notes),
+        retired=tuple(name for name in record.retired if name in notes),
+    )

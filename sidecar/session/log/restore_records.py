@@ -2,14 +2,23 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
+
+from msgspec import structs
 
 from sidecar.core.files.changeset import ChangeSet
-from sidecar.core.parts import Json, JsonObject, MessageId, Millis
+from sidecar.core.parts import MessageId, Millis
 from sidecar.core.text.visible import visible
+from sidecar.session.log import rewrite_records
 from sidecar.session.log.change_records import ReadSets, sets_from_json, sets_to_json
-from sidecar.session.log.session_log import RESTORED
-from sidecar.store.format.values import Record
+from sidecar.session.log.rewrite_records import Recorded
+from sidecar.store.format.log_records import TurnStartedRecord
+from sidecar.store.format.record_codec import LogRecord, RestoreRecord
+from sidecar.store.format.view_records import (
+    FilesRestoredRecord,
+    RestoreScope,
+    RewriteRecord,
+    TalkRestoredRecord,
+)
 
 MOST_NAMED = 10
 
@@ -25,7 +34,7 @@ class Restored:
     """
 
     id: str
-    scope: str
+    scope: RestoreScope
     title: str
     head: str | None
     newest: MessageId | None
@@ -38,67 +47,76 @@ class Restored:
     at: Millis = 0
 
 
-def to_json(restored: Restored) -> JsonObject:
-    """Give the body of the record, beside what a rewrite of the view puts there."""
-    fates: list[Json] = [[path, fate] for path, fate in restored.fates]
-    return {
-        "restoreId": restored.id,
-        "scope": restored.scope,
-        "title": restored.title,
-        "head": restored.head,
-        "newest": restored.newest,
-        "undoes": restored.undoes,
-        "left": list(restored.left),
-        "back": list(restored.back),
-        "sets": sets_to_json(restored.sets),
-        "fates": fates,
-    }
+def written(
+    restored: Restored, recorded: Recorded | None, standing: tuple[int, ...]
+) -> RestoreRecord:
+    """Return a restore as a record, which is not numbered yet.
+
+    `recorded` is its change of the view, and `standing` the revisions of those that hold again;
+    without a change of the view only files were restored.
+    """
+    files = FilesRestoredRecord(
+        restore_id=restored.id,
+        scope=restored.scope,
+        title=restored.title,
+        head=restored.head,
+        newest=restored.newest,
+        undoes=restored.undoes,
+        left=restored.left,
+        back=restored.back,
+        fates=restored.fates,
+        sets=sets_to_json(restored.sets),
+    )
+    if recorded is None:
+        return files
+    view = structs.asdict(rewrite_records.written(recorded, RewriteRecord))
+    return TalkRestoredRecord(**{**view, **structs.asdict(files)}, standing=standing)
 
 
-def from_record(record: Record, read: ReadSets = sets_from_json) -> Restored:
-    """Read a record whose body has what `to_json` gave."""
-    body = record.body
-    newest, undoes, head = body["newest"], body["undoes"], body["head"]
+def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Restored:
+    """Return the restore that a record holds; `read` reads its change sets."""
     return Restored(
-        str(body["restoreId"]),
-        str(body["scope"]),
-        str(body["title"]),
-        None if head is None else str(head),
-        None if newest is None else MessageId(str(newest)),
-        None if undoes is None else str(undoes),
-        _ids(body["left"]),
-        _ids(body["back"]),
-        read(body["sets"]),
-        tuple((path, fate) for path, fate in cast("list[tuple[str, str]]", body["fates"])),
-        record.revision,
-        record.at,
+        id=record.restore_id,
+        scope=record.scope,
+        title=record.title,
+        head=record.head,
+        newest=record.newest,
+        undoes=record.undoes,
+        left=record.left,
+        back=record.back,
+        sets=read(record.sets),
+        fates=record.fates,
+        revision=record.revision,
+        at=record.at,
     )
 
 
-def is_restore(record: Record) -> bool:
-    """Whether a record is one of going back."""
-    return record.kind == RESTORED
+def restores_in(
+    records: Iterable[LogRecord], read: ReadSets = sets_from_json
+) -> tuple[Restored, ...]:
+    """Return the restores among records; `read` reads their change sets."""
+    return tuple(
+        restored_in(record, read)
+        for record in records
+        if isinstance(record, FilesRestoredRecord | TalkRestoredRecord)
+    )
 
 
-def _ids(names: Json) -> tuple[MessageId, ...]:
-    return tuple(MessageId(name) for name in cast("list[str]", names))
-
-
-def news(records: Iterable[Record]) -> str:
+def news(records: Iterable[LogRecord]) -> str:
     """Say in one line what was rolled back since the last turn began; empty where nothing was."""
     recent: list[Restored] = []
     for record in records:
-        if record.kind == "turn_started":
+        if isinstance(record, TurnStartedRecord):
             recent = []
-        elif is_restore(record):
-            restored = from_record(record)
+        elif isinstance(record, FilesRestoredRecord | TalkRestoredRecord):
+            restored = restored_in(record)
             others = [one for one in recent if one.id != restored.undoes]
             # What was taken back before the model heard of it needs no word.
             recent = [*others, restored] if len(others) == len(recent) else others
     return " ".join(map(_line, recent))
 
 
-def with_news(context: str, records: Iterable[Record]) -> str:
+def with_news(context: str, records: Iterable[LogRecord]) -> str:
     """Add to a user message's context what was rolled back before it."""
     line = news(records)
     if not line:

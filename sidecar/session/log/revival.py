@@ -12,6 +12,8 @@ from sidecar.core.parts import (
     TextPart,
     TurnId,
 )
+from sidecar.store.format.log_records import DiscardedRecord, TurnStartedRecord
+from sidecar.store.format.record_codec import named_by, read_all
 from sidecar.store.format.values import SessionRow
 from sidecar.store.repair.rebuilt_store import Headless, Revive
 
@@ -59,13 +61,13 @@ def _session(config: Config, lost: Headless) -> SessionRow:
 def _message(name: MessageId, parts: tuple[Part, ...], left: Headless) -> Message:
     """Give a message of these parts; its turn is its neighbour's, where no record names it."""
     user = any(isinstance(p, TextPart) and p.source != "model" for p in parts)
-    began = [r for r in left.records if r.body.get("messageId") == name]
-    named = [r.body["turnId"] for r in began if isinstance(r.body.get("turnId"), str)]
+    began = [record for record in read_all(left.records) if name in named_by(record)]
+    named = [record.turn_id for record in began if isinstance(record, TurnStartedRecord)]
     before = [m for m in left.messages if m.id < name]
     near = (before or list(left.messages))[-1:]
-    turn = str(named[0]) if named else near[0].turn_id if near else f"turn_{name}"
+    turn = named[0] if named else near[0].turn_id if near else f"turn_{name}"
     finished = user or any(isinstance(p, StepFinishPart) for p in parts)
-    withdrawn = any(record.kind == "discarded" for record in began)
+    withdrawn = any(isinstance(record, DiscardedRecord) for record in began)
     return Message(
         id=name,
         turn_id=TurnId(turn),

@@ -1,12 +1,10 @@
 """Rewrites of the view as records of the log, and back. What the model sees follows from them."""
 
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TypeVar
 
-from sidecar.core.parts import Json, JsonObject, MessageId, PartId
-from sidecar.core.prompt.render import Region
+from sidecar.core.parts import JsonObject, MessageId
 from sidecar.core.prompt.visibility import (
-    Cause,
     Dropped,
     Excerpt,
     Note,
@@ -16,10 +14,20 @@ from sidecar.core.prompt.visibility import (
     Shown,
     Truncated,
 )
+from sidecar.store.format.view_records import (
+    DroppedShape,
+    ExcerptShape,
+    NoteShape,
+    PlaceholderShape,
+    QuotedShape,
+    RewriteRecord,
+    ShownShape,
+    TruncatedShape,
+    UndoneRecord,
+    ViewRecord,
+)
 
-REWRITE = "rewrite"
-UNDONE = "rewrite_undone"
-PINNED = "pin"
+_V = TypeVar("_V", RewriteRecord, UndoneRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,96 +59,81 @@ class Recorded:
     summary: JsonObject = field(default_factory=dict)
 
 
-def to_json(recorded: Recorded) -> JsonObject:
-    """Give the body of a rewrite's record."""
+def written(recorded: Recorded, kind: type[_V]) -> _V:
+    """Return a change of the view as a record of this type, which is not numbered yet."""
     rewrite = recorded.rewrite
-    notes: list[Json] = [
-        {"id": n.id, "text": n.text, "before": n.before, "region": n.region} for n in rewrite.notes
-    ]
-    return {
-        "compactionId": rewrite.id,
-        "cause": rewrite.cause,
-        "shown": {part_id: _shown_to_json(how) for part_id, how in rewrite.shown.items()},
-        "notes": notes,
-        "retired": list(rewrite.retired),
-        "policy": recorded.policy,
-        "reason": recorded.reason,
-        "tokensBefore": recorded.tokens_before,
-        "tokensAfter": recorded.tokens_after,
-        "price": recorded.price,
-        "steps": recorded.steps,
-        "anchor": recorded.anchor,
-        "opens": recorded.opens,
-        "factor": recorded.factor,
-        "observations": recorded.observations,
-        "bias": recorded.bias,
-        "figures": recorded.figures,
-        **({"summary": recorded.summary} if recorded.summary else {}),
-    }
-
-
-def from_json(body: JsonObject) -> Recorded:
-    """Read a record's body that `to_json` wrote."""
-    shown = cast("dict[str, JsonObject | None]", body["shown"])
-    notes = cast("list[dict[str, str]]", body["notes"])
-    rewrite = Rewrite(
-        cast("str", body["compactionId"]),
-        cast("Cause", body["cause"]),
-        {PartId(part_id): _shown_from_json(how) for part_id, how in shown.items()},
-        tuple(
-            Note(PartId(n["id"]), n["text"], MessageId(n["before"]), cast("Region", n["region"]))
-            for n in notes
-        ),
-        tuple(PartId(part_id) for part_id in cast("list[str]", body["retired"])),
+    return kind(
+        compaction_id=rewrite.id,
+        cause=rewrite.cause,
+        shown={part_id: _shape(how) for part_id, how in rewrite.shown.items()},
+        notes=tuple(NoteShape(n.id, n.text, n.before, n.region) for n in rewrite.notes),
+        retired=rewrite.retired,
+        policy=recorded.policy,
+        reason=recorded.reason,
+        tokens_before=recorded.tokens_before,
+        tokens_after=recorded.tokens_after,
+        price=recorded.price,
+        steps=recorded.steps,
+        anchor=recorded.anchor,
+        opens=recorded.opens,
+        factor=recorded.factor,
+        observations=recorded.observations,
+        bias=recorded.bias,
+        figures=recorded.figures,
+        summary=recorded.summary,
     )
-    anchor = cast("str | None", body["anchor"])
+
+
+def recorded_in(record: ViewRecord) -> Recorded:
+    """Return the change of the view that a record holds."""
+    notes = tuple(Note(n.id, n.text, n.before, n.region) for n in record.notes)
+    shown = {part_id: _shown(how) for part_id, how in record.shown.items()}
+    rewrite = Rewrite(record.compaction_id, record.cause, shown, notes, record.retired)
     return Recorded(
-        rewrite,
-        cast("str", body["policy"]),
-        cast("str", body["reason"]),
-        cast("int", body["tokensBefore"]),
-        cast("int", body["tokensAfter"]),
-        cast("str | None", body["price"]),
-        cast("int", body["steps"]),
-        None if anchor is None else MessageId(anchor),
-        body["opens"] is True,
-        cast("float", body["factor"]),
-        cast("int", body["observations"]),
-        cast("int", body["bias"]),
-        cast("JsonObject", body["figures"]),
-        cast("JsonObject", body.get("summary", {})),
+        rewrite=rewrite,
+        policy=record.policy,
+        reason=record.reason,
+        tokens_before=record.tokens_before,
+        tokens_after=record.tokens_after,
+        price=record.price,
+        steps=record.steps,
+        anchor=record.anchor,
+        opens=record.opens,
+        factor=record.factor,
+        observations=record.observations,
+        bias=record.bias,
+        figures=record.figures,
+        summary=record.summary,
     )
 
 
-def _shown_to_json(how: Shown | None) -> JsonObject | None:
+def _shape(how: Shown | None) -> ShownShape | None:
     match how:
         case Truncated(keep=keep, max_bytes=most):
-            return {"kind": "truncated", "keep": keep, "maxBytes": most}
+            return TruncatedShape(keep, most)
         case Excerpt(lines=lines):
-            return {"kind": "excerpt", "lines": [[first, last] for first, last in lines]}
+            return ExcerptShape(lines)
         case Quoted(spans=spans):
-            return {"kind": "quoted", "spans": [[start, end] for start, end in spans]}
+            return QuotedShape(spans)
         case Placeholder():
-            return {"kind": "placeholder"}
+            return PlaceholderShape()
         case Dropped():
-            return {"kind": "dropped"}
+            return DroppedShape()
         case None:
             return None
 
 
-def _shown_from_json(body: JsonObject | None) -> Shown | None:
-    match body:
-        case {"kind": "truncated", "keep": ("head" | "tail" | "both") as keep, "maxBytes": int(n)}:
-            return Truncated(keep, n)
-        case {"kind": "excerpt", "lines": list(lines)}:
-            pairs = cast("list[list[int]]", lines)
-            return Excerpt(tuple((first, last) for first, last in pairs))
-        case {"kind": "quoted", "spans": list(spans)}:
-            stretches = cast("list[list[int]]", spans)
-            return Quoted(tuple((start, end) for start, end in stretches))
-        case {"kind": "placeholder"}:
+def _shown(shape: ShownShape | None) -> Shown | None:
+    match shape:
+        case TruncatedShape(keep=keep, max_bytes=most):
+            return Truncated(keep, most)
+        case ExcerptShape(lines=lines):
+            return Excerpt(lines)
+        case QuotedShape(spans=spans):
+            return Quoted(spans)
+        case PlaceholderShape():
             return Placeholder()
-        case {"kind": "dropped"}:
+        case DroppedShape():
             return Dropped()
-        case _:
+        case None:
             return None

@@ -10,6 +10,9 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
+from typing import TypeVar
+
+from msgspec import structs
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.ledger.facts import Fact
@@ -17,6 +20,8 @@ from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, Too
 from sidecar.core.prompt.pricing import money
 from sidecar.core.text.digest import digest
 from sidecar.session.log.past import Past
+from sidecar.store.format.log_records import RecordHead, TurnStartedRecord
+from sidecar.store.format.record_codec import LogRecord, read, read_all, write
 from sidecar.store.format.values import (
     AppendRecord,
     PutBlob,
@@ -24,30 +29,23 @@ from sidecar.store.format.values import (
     PutMessage,
     PutPart,
     PutSession,
-    Record,
     SessionRow,
     StoreChange,
     Stored,
 )
+from sidecar.store.format.view_records import FilesRestoredRecord, TalkRestoredRecord
 from sidecar.store.journal import Store
 
-RESTORED = "restored"
-"""The record of going back; see `session/log/restore_records`."""
-IMPORTED = "imported"
-"""The record that ends what was taken in from a file: `{format, from?, redacted?}`."""
-FORKED = "forked"
-"""The record that ends what a fork took over from its parent: `{from, atMessageId}`."""
+_R = TypeVar("_R", bound=RecordHead)
 
 
-def left_behind(records: Iterable[Record]) -> frozenset[MessageId]:
+def left_behind(records: Iterable[LogRecord]) -> frozenset[MessageId]:
     """Name the messages that are not in the conversation any more, because it went back."""
-    gone: set[object] = set()
+    gone: set[MessageId] = set()
     for record in records:
-        if record.kind == RESTORED:
-            left, back = record.body.get("left"), record.body.get("back")
-            gone |= set(left if isinstance(left, list) else ())
-            gone -= set(back if isinstance(back, list) else ())
-    return frozenset(MessageId(str(name)) for name in gone)
+        if isinstance(record, FilesRestoredRecord | TalkRestoredRecord):
+            gone = (gone | {*record.left}) - {*record.back}
+    return frozenset(gone)
 
 
 def _message_of(change: StoreChange) -> MessageId | None:
@@ -55,7 +53,7 @@ def _message_of(change: StoreChange) -> MessageId | None:
     return change.message_id if isinstance(change, PutPart) else put
 
 
-def _nobody(_: Record) -> None:
+def _nobody(_: LogRecord) -> None:
     """Nobody is told of a session that is only read."""
 
 
@@ -77,17 +75,17 @@ class SessionLog:
         self._store = store
         self._now = now
         self.row: SessionRow = stored.session
-        self.records: list[Record] = list(stored.records)
+        self.records: list[LogRecord] = list(read_all(stored.records))
         self._messages: dict[MessageId, Message] = {m.id: m for m in stored.messages}
         self._left = left_behind(self.records)
         self.damaged = bool(stored.problems)
         self.past = past
         self.heard = frozenset(() if past is None else past.window)
         self._pending: list[StoreChange] = []
-        self._untold: list[Record] = []
-        self.durable: Callable[[Record], None] = _nobody
+        self._untold: list[LogRecord] = []
+        self.durable: Callable[[LogRecord], None] = _nobody
         """Hears of each record that a commit has made durable, in order; must not raise."""
-        self._aside: list[Record] = []
+        self._aside: list[LogRecord] = []
         self._reserving: asyncio.Future[None] | None = None
         self._unsaved: dict[MessageId, set[int]] = {}
         self._streamed: dict[MessageId, set[int]] = {}
@@ -103,7 +101,8 @@ class SessionLog:
         self._messages = {**before, **here}
         # Of what cannot be read any more, it is kept as far as it is known here.
         known = {record.revision: record for record in self.records}
-        known |= {record.revision: record for record in stored.records if record.revision <= until}
+        before_fold = (record for record in stored.records if record.revision <= until)
+        known |= {record.revision: record for record in read_all(before_fold)}
         self.records[:] = [known[revision] for revision in sorted(known)]
         self.past = None
 
@@ -215,30 +214,23 @@ class SessionLog:
 
     def commit(
         self,
-        cause: str,
-        body: JsonObject | None = None,
-        first: tuple[str, JsonObject] | None = None,
+        record: LogRecord,
+        first: LogRecord | None = None,
         facts: tuple[Fact, ...] = (),
     ) -> "asyncio.Future[None]":
         """Raise the revision and write everything gathered as one unit.
 
-        `cause` and `body` become a record of the log, and so does `first`, before it; `facts` are
-        kept with it. The future resolves when it is durable and raises StorageFailed when it
-        cannot be.
+        `first` is written before `record`, and `facts` with it. The future resolves when the unit
+        is durable, and raises StorageFailed when it cannot be.
         """
         gathered = tuple(self._pending)
         beside = (PutFacts(self.row.id, self.row.cwd, facts),) if facts else ()
-        written = self._store.write(*self.unit(cause, body, first), *beside)
+        written = self._store.write(*self.unit(record, first), *beside)
         records, self._untold = tuple(self._untold), []
         written.add_done_callback(lambda done: self._ended(done, gathered, records))
         return written
 
-    def unit(
-        self,
-        cause: str,
-        body: JsonObject | None = None,
-        first: tuple[str, JsonObject] | None = None,
-    ) -> tuple[StoreChange, ...]:
+    def unit(self, record: LogRecord, first: LogRecord | None = None) -> tuple[StoreChange, ...]:
         """Raise the revision and give everything gathered as one unit, to be written elsewhere.
 
         Where that fails, `withdraw` takes it back.
@@ -247,53 +239,58 @@ class SessionLog:
         now = self._now()
         ahead: tuple[StoreChange, ...] = ()
         if first is not None:
-            opening = Record(self.row.revision + 1, first[0], now, first[1])
-            self.row = replace(self.row, revision=opening.revision)
-            self._append(opening)
-            ahead = (AppendRecord(self.row.id, opening),)
-        record = Record(self.row.revision + 1, cause, now, body or {})
-        self.row = replace(self.row, revision=record.revision, updated=now)
-        self._append(record)
+            ahead = (self._append(first, now),)
+        last = self._append(record, now)
+        self.row = replace(self.row, updated=now)
         gathered, self._pending = tuple(self._pending), []
-        return PutSession(self.row), *gathered, *ahead, AppendRecord(self.row.id, record)
+        return PutSession(self.row), *gathered, *ahead, last
 
     def withdraw(self, unit: tuple[StoreChange, ...], own: int = 1) -> None:
         """Take back a unit that was not written; what it had gathered beside its own is kept."""
-        for change in unit[-own:]:
-            assert isinstance(change, AppendRecord)
-            self.records.remove(change.record)
-            # Another commit may have gone to the disk behind it, and taken it along.
-            with suppress(ValueError):
-                self._untold.remove(change.record)
+        # Another commit may have gone to the disk behind it, and taken it along.
+        self._forget({c.record.revision for c in unit[-own:] if isinstance(c, AppendRecord)})
         self._gather(unit[1:-own])
 
-    def take_back(self, message_id: MessageId, kinds: Container[str]) -> None:
+    def take_back(self, message_id: MessageId, notes: tuple[type[LogRecord], ...]) -> None:
         """Forget a turn's first message, which was not written, with its record and its notes."""
         del self._messages[message_id]
-        notes = [c for c in self._pending if isinstance(c, AppendRecord) and c.record.kind in kinds]
-        pending = (change for change in self._pending if change not in notes)
-        self._pending = [change for change in pending if _message_of(change) != message_id]
-        gone = {id(note.record) for note in notes}
-        begun = [r for r in self.records if r.kind == "turn_started"]
-        gone |= {id(record) for record in begun if record.body["messageId"] == message_id}
-        self.records[:] = [record for record in self.records if id(record) not in gone]
-        self._untold = [record for record in self._untold if id(record) not in gone]
+        waiting = {c.record.revision for c in self._pending if isinstance(c, AppendRecord)}
+        gone = {
+            record.revision
+            for record in self.records
+            if (isinstance(record, notes) and record.revision in waiting)
+            or (isinstance(record, TurnStartedRecord) and record.message_id == message_id)
+        }
+        self._pending = [
+            change
+            for change in self._pending
+            if _message_of(change) != message_id
+            and not (isinstance(change, AppendRecord) and change.record.revision in gone)
+        ]
+        self._forget(gone)
 
-    def owe(self, kind: str, body: JsonObject) -> None:
-        """Gather the newest record of a kind anew, which was not written, with this body."""
-        at = max(number for number, record in enumerate(self.records) if record.kind == kind)
-        del self.records[at]
-        self.note(kind, body)
+    def owe(self, record: LogRecord) -> None:
+        """Gather this instead of the newest record of its type, which was not written."""
+        self._forget({next(r.revision for r in reversed(self.records) if type(r) is type(record))})
+        self.note(record)
 
-    def _append(self, record: Record) -> None:
-        self.records.append(record)
-        self._untold.append(record)
+    def _append(self, record: LogRecord, at: Millis) -> AppendRecord:
+        """Give a record its revision and its time, and the log the record."""
+        placed = structs.replace(record, revision=self.row.revision + 1, at=at)
+        self.row = replace(self.row, revision=placed.revision)
+        self.records.append(placed)
+        self._untold.append(placed)
+        return AppendRecord(self.row.id, write(placed))
+
+    def _forget(self, revisions: Container[int]) -> None:
+        self.records[:] = [one for one in self.records if one.revision not in revisions]
+        self._untold = [one for one in self._untold if one.revision not in revisions]
 
     def _ended(
         self,
         written: "asyncio.Future[None]",
         gathered: tuple[StoreChange, ...],
-        records: tuple[Record, ...],
+        records: tuple[LogRecord, ...],
     ) -> None:
         self._keep_unwritten(written, gathered)
         if not written.cancelled() and written.exception() is None:
@@ -319,23 +316,17 @@ class SessionLog:
                 case PutBlob():
                     self._pending.append(change)
                 case AppendRecord(record=record):
-                    self.records[:] = [known for known in self.records if known is not record]
-                    self.note(record.kind, record.body)
+                    self._forget({record.revision})
+                    self.note(read(record))
                 case _:
                     pass
 
-    def note(self, kind: str, body: JsonObject) -> None:
+    def note(self, record: LogRecord) -> None:
         """Gather a record of its own; the next commit writes it, with a revision of its own."""
-        self._number(Record(0, kind, self._now(), body))
-
-    def _number(self, record: Record) -> None:
-        record = replace(record, revision=self.row.revision + 1)
-        self.row = replace(self.row, revision=record.revision)
-        self._append(record)
-        self._pending.append(AppendRecord(self.row.id, record))
+        self._pending.append(self._append(record, self._now()))
 
     @property
-    def waiting(self) -> tuple[Record, ...]:
+    def waiting(self) -> tuple[LogRecord, ...]:
         """The records that were put aside and have no revision yet."""
         return tuple(self._aside)
 
@@ -344,9 +335,9 @@ class SessionLog:
         """Whether anything waits for the next commit."""
         return bool(self._aside or self._pending)
 
-    def put_aside(self, kind: str, body: JsonObject) -> None:
+    def put_aside(self, record: LogRecord) -> None:
         """Keep a record that changes nothing: it gets its revision with the next commit."""
-        self._aside.append(Record(0, kind, self._now(), body))
+        self._aside.append(structs.replace(record, at=self._now()))
 
     async def write_aside(self) -> None:
         """Write what was put aside, where no commit follows; a failure loses no more than that."""
@@ -358,7 +349,7 @@ class SessionLog:
     def _number_aside(self) -> None:
         aside, self._aside = self._aside, []
         for record in aside:
-            self._number(record)
+            self._pending.append(self._append(record, record.at))
 
     def reserve(self, seq: int) -> None:
         """Reserve sequence numbers up to `seq`; the next commit reports what fails here."""
@@ -385,16 +376,16 @@ class SessionLog:
         """Replace the session's settings."""
         self.row = replace(self.row, settings=settings)
 
-    def last_record(self, kind: str) -> Record | None:
-        """Give the newest record of a kind."""
-        return next((r for r in reversed(self.records) if r.kind == kind), None)
+    def last_record(self, kind: type[_R]) -> _R | None:
+        """Return the newest record of a type."""
+        return next((r for r in reversed(self.records) if isinstance(r, kind)), None)
 
-    def last_told(self, kind: str) -> Record | None:
-        """Give the newest record of a kind that came with a message that is not left behind."""
-        begun: object = None
+    def last_told(self, kind: type[_R]) -> _R | None:
+        """Return the newest record of a type that came with a message that is not left behind."""
+        begun: MessageId | None = None
         for record in reversed(self.records):
-            if record.kind == "turn_started":
-                begun = record.body.get("messageId")
-            elif record.kind == kind and begun not in self._left:
+            if isinstance(record, TurnStartedRecord):
+                begun = record.message_id
+            elif isinstance(record, kind) and begun not in self._left:
                 return record
         return None

@@ -13,11 +13,10 @@ from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.prompt.pricing import money, money_of
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.warmth import TTL_MS, Prediction
-from sidecar.session.log.session_log import FORKED
-from sidecar.session.meter.pings import PING
-from sidecar.session.meter.side_request import ASKED, asked_since
+from sidecar.session.meter.side_request import asked_since
 from sidecar.session.state import State
 from sidecar.session.view.model_view import ModelView
+from sidecar.store.format.log_records import AskedRecord, ForkedRecord, PingRecord
 
 UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
 """What decisions assume where a model's price is unknown: the usual ratios."""
@@ -165,10 +164,11 @@ def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
     if not recent:
         return None
     begun = max(recent[0].messages[0].created, _own_since(state))
-    beside = (r for r in state.log.records if r.kind in (ASKED, PING) and r.at >= begun)
+    records = (r for r in state.log.records if isinstance(r, AskedRecord | PingRecord))
+    beside = (record for record in records if record.at >= begun)
     spent = [
         *((step.started, step.cost) for step in _own_steps(state, recent)),
-        *((record.at, record.body["cost"]) for record in beside),
+        *((record.at, record.cost) for record in beside),
     ]
     costs = sorted((at, float(str(cost))) for at, cost in spent if cost is not None)
     rate = burn_rate(costs, state.clock.now())
@@ -177,7 +177,7 @@ def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
 
 def _own_since(state: State) -> Millis:
     """Give since when a session pays for itself: from its beginning, or since it was forked."""
-    forked = state.log.last_record(FORKED)
+    forked = state.log.last_record(ForkedRecord)
     return 0 if forked is None else forked.at
 
 

@@ -9,8 +9,9 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from sidecar.session.log.rewrite_records import REWRITE, UNDONE
 from sidecar.session.state import State
+from sidecar.store.format.log_records import TurnStartedRecord
+from sidecar.store.format.view_records import RewriteRecord, UndoneRecord
 
 logger = logging.getLogger("sidecar.session")
 
@@ -59,7 +60,7 @@ def turns_since_rewrite(state: State) -> int:
     """Count the turns that began since the view was last rewritten."""
     count = 0
     for record in reversed(state.log.records):
-        if record.kind in (REWRITE, UNDONE) and record.body.get("opens") is True:
+        if isinstance(record, RewriteRecord | UndoneRecord) and record.opens:
             break
-        count += record.kind == "turn_started"
+        count += isinstance(record, TurnStartedRecord)
     return count

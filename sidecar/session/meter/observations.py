@@ -7,12 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from sidecar.core.parts import (
-    JsonObject,
     Message,
-    MessageId,
+    Millis,
+    PartId,
     StepFinishPart,
     ToolCompleted,
     ToolError,
@@ -29,46 +29,89 @@ from sidecar.core.prompt.observation import (
     ViewRewritten,
 )
 from sidecar.core.prompt.pricing import ModelInfo, price
-from sidecar.session.log.rewrite_records import REWRITE
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.pings import PING
-from sidecar.session.meter.side_request import ASKED, asked_of
+from sidecar.session.meter.pings import usage_of
+from sidecar.session.meter.side_request import asked_of
 from sidecar.session.state import State
-from sidecar.store.format.values import Record
+from sidecar.store.format.log_records import (
+    AskedRecord,
+    DiscardedRecord,
+    PingRecord,
+    StepFailedRecord,
+    StepRecord,
+    ToolRecord,
+    TurnStartedRecord,
+)
+from sidecar.store.format.record_codec import LogRecord
+from sidecar.store.format.view_records import (
+    DroppedShape,
+    ExcerptShape,
+    PlaceholderShape,
+    QuotedShape,
+    RewriteRecord,
+    ShownShape,
+    TruncatedShape,
+)
 
-SHOWN = {
-    "placeholder": "evicted",
-    "dropped": "dropped",
-    "truncated": "truncated",
-    "excerpt": "excerpt",
-    "quoted": "excerpt",
+SHOWN: Mapping[type[ShownShape], str] = {
+    PlaceholderShape: "evicted",
+    DroppedShape: "dropped",
+    TruncatedShape: "truncated",
+    ExcerptShape: "excerpt",
+    QuotedShape: "excerpt",
 }
-"""How a part is shown otherwise, by the word of a rewrite's record."""
+"""How a part is shown otherwise, in the words of metrics."""
 
 
-def observe_record(state: State, log: SessionLog, record: Record) -> None:
+def observe_record(state: State, log: SessionLog, record: LogRecord) -> None:
     """Tell the daemon's observer of a record, if it says anything of how things go.
 
     It is read when the observer has time: a step does not wait for it.
     """
-    reader = _READERS.get(record.kind)
-    if reader is not None:
+    if isinstance(record, _Observed):
         environment = state.environment
-        environment.observe(partial(reader, log, record, environment.info))
+        environment.observe(partial(_observation, log, record, environment.info))
 
 
 _PLACE = re.compile(r"^message \d+, block \d+ \((.*)\)$")
 
 
 Info: TypeAlias = Callable[[str], ModelInfo]
+_Observed: TypeAlias = (
+    TurnStartedRecord
+    | StepRecord
+    | StepFailedRecord
+    | DiscardedRecord
+    | ToolRecord
+    | AskedRecord
+    | PingRecord
+    | RewriteRecord
+)
+"""Records that say how things go."""
 
 
-def _turn_begun(log: SessionLog, record: Record, _: Info) -> Observation:
-    return TurnBegun(log.row.id, TurnId(str(record.body["turnId"])), record.at)
+def _observation(log: SessionLog, record: _Observed, info: Info) -> Observation | None:
+    match record:
+        case TurnStartedRecord():
+            return TurnBegun(log.row.id, record.turn_id, record.at)
+        case StepRecord():
+            return _step(log, record, info)
+        case StepFailedRecord():
+            return _step_failed(log, record)
+        case DiscardedRecord():
+            return _discarded(log, record)
+        case ToolRecord():
+            return _tool(log, record)
+        case AskedRecord():
+            return _asked(log, record, info)
+        case PingRecord():
+            return _pinged(log, record, info)
+        case RewriteRecord():
+            return _rewritten(log, record)
 
 
-def _step(log: SessionLog, record: Record, info: Info) -> Observation | None:
-    message = log.message(MessageId(str(record.body["messageId"])))
+def _step(log: SessionLog, record: StepRecord, info: Info) -> Observation | None:
+    message = log.message(record.message_id)
     found = (p for p in reversed(message.parts) if isinstance(p, StepFinishPart))
     end = next(found, None)
     if end is None:
@@ -85,79 +128,66 @@ def _step(log: SessionLog, record: Record, info: Info) -> Observation | None:
         _number(end.cost),
         _uncached(info(model), end.usage),
         stop=end.stop,
-        foreseen=_whole(record.body.get("predictedRead")),
-        break_=_break(record.body),
+        foreseen=record.predicted_read or 0,
+        break_=_break(record),
     )
 
 
-def _step_failed(log: SessionLog, record: Record, _: Info) -> Observation:
-    message = log.message(MessageId(str(record.body["messageId"])))
-    return _failed(log, message, record, str(record.body["kind"]))
+def _step_failed(log: SessionLog, record: StepFailedRecord) -> Observation:
+    message = log.message(record.message_id)
+    return _failed(log, message, record.at, record.failure)
 
 
-def _failed(log: SessionLog, message: Message, record: Record, error: str) -> ModelAsked:
+def _failed(log: SessionLog, message: Message, at: Millis, error: str) -> ModelAsked:
     begun, model = message.created, message.model
     usage = Usage(requests=1)
-    return ModelAsked(
-        log.row.id, message.turn_id, record.at, begun, model, "turn", usage, error=error
-    )
+    return ModelAsked(log.row.id, message.turn_id, at, begun, model, "turn", usage, error=error)
 
 
-def _discarded(log: SessionLog, record: Record, _: Info) -> Observation:
-    message = log.message(MessageId(str(record.body["messageId"])))
+def _discarded(log: SessionLog, record: DiscardedRecord) -> Observation:
+    message = log.message(record.message_id)
     # Without a kind it is the request whose length was refused, which has failed already.
-    kind = str(record.body.get("kind", "context_overflow"))
+    kind = "context_overflow" if record.failure is None else record.failure
     return Retried(log.row.id, record.at, message.model, kind)
 
 
-def _asked(log: SessionLog, record: Record, info: Info) -> Observation | None:
+def _asked(log: SessionLog, record: AskedRecord, info: Info) -> Observation | None:
     # What a subtask asks, its own session tells.
-    purpose, model = str(record.body.get("purpose", "")), str(record.body.get("model", ""))
-    if purpose == "subtask":
+    if record.purpose == "subtask":
         return None
     usage, cost = asked_of(record)
-    began = _whole(record.body.get("started")) or record.at
     return ModelAsked(
         log.row.id,
         TurnId(""),
         record.at,
-        began,
-        model,
-        purpose,
+        record.started or record.at,
+        record.model,
+        record.purpose,
         usage,
         _number(cost),
-        _uncached(info(model), usage),
+        _uncached(info(record.model), usage),
     )
 
 
-def _pinged(log: SessionLog, record: Record, info: Info) -> Observation:
-    body = record.body
-    usage = Usage(
-        _whole(body.get("uncached")),
-        _whole(body.get("read")),
-        _whole(body.get("write5m")),
-        _whole(body.get("write1h")),
-        requests=1,
-    )
-    message = log.message(MessageId(str(body["messageId"])))
-    model = message.model
+def _pinged(log: SessionLog, record: PingRecord, info: Info) -> Observation:
+    usage, model = usage_of(record), log.message(record.message_id).model
     return ModelAsked(
         log.row.id,
         TurnId(""),
         record.at,
-        _whole(body.get("started")),
+        record.started,
         model,
         "ping",
         usage,
-        _number(body.get("cost")),
+        _number(record.cost),
         _uncached(info(model), usage),
-        foreseen=_whole(body.get("predictedRead")),
-        break_=_break(body),
+        foreseen=record.predicted_read or 0,
+        break_=_break(record),
     )
 
 
-def _tool(log: SessionLog, record: Record, _: Info) -> Observation | None:
-    found = _call(log, record.body.get("partId"))
+def _tool(log: SessionLog, record: ToolRecord) -> Observation | None:
+    found = _call(log, record.part_id)
     if found is None:
         return None
     message, part = found
@@ -183,7 +213,7 @@ def _tool(log: SessionLog, record: Record, _: Info) -> Observation | None:
     )
 
 
-def _call(log: SessionLog, part_id: object) -> tuple[Message, ToolPart] | None:
+def _call(log: SessionLog, part_id: PartId) -> tuple[Message, ToolPart] | None:
     for message in log.newest_first():
         for part in message.parts:
             if part.id == part_id and isinstance(part, ToolPart):
@@ -191,30 +221,27 @@ def _call(log: SessionLog, part_id: object) -> tuple[Message, ToolPart] | None:
     return None
 
 
-def _rewritten(log: SessionLog, record: Record, _: Info) -> Observation:
-    body = record.body
-    shown = cast("Mapping[str, JsonObject | None]", body["shown"])
-    counts = Counter(SHOWN[str(how["kind"])] for how in shown.values() if how is not None)
-    figures = cast("Mapping[str, float]", body["figures"])
+def _rewritten(log: SessionLog, record: RewriteRecord) -> Observation:
+    counts = Counter(SHOWN[type(how)] for how in record.shown.values() if how is not None)
+    figures = record.figures
     return ViewRewritten(
         log.row.id,
         record.at,
         _whole(figures.get("took")),
-        str(body["cause"]),
-        str(body["policy"]),
-        body["opens"] is True,
-        _whole(body["tokensBefore"]),
-        _whole(body["tokensAfter"]),
-        _number(body["price"]),
+        record.cause,
+        record.policy,
+        record.opens,
+        record.tokens_before,
+        record.tokens_after,
+        _number(record.price),
         tuple(sorted(counts.items())),
         figures.get("compression"),
         figures.get("fidelity"),
     )
 
 
-def _break(body: JsonObject) -> tuple[str, str] | None:
-    miss = body.get("miss")
-    return None if miss is None else (str(miss), _kind(str(body.get("segment", ""))))
+def _break(record: StepRecord | PingRecord) -> tuple[str, str] | None:
+    return None if record.miss is None else (record.miss, _kind(record.segment or ""))
 
 
 def _kind(segment: str) -> str:
@@ -228,22 +255,9 @@ def _uncached(info: ModelInfo, usage: Usage) -> float | None:
     return None if whole is None else float(whole)
 
 
-def _number(value: object) -> float | None:
-    return None if value is None else float(str(value))
+def _number(value: str | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _whole(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-_READERS: Mapping[str, Callable[[SessionLog, Record, Info], Observation | None]] = {
-    "turn_started": _turn_begun,
-    "step": _step,
-    "step_failed": _step_failed,
-    "discarded": _discarded,
-    "tool": _tool,
-    ASKED: _asked,
-    PING: _pinged,
-    REWRITE: _rewritten,
-}
-"""By the record's kind."""

@@ -14,20 +14,20 @@ from typing import TypeVar
 
 from sidecar.config import OFFLINE_MODEL
 from sidecar.core.errors import ModelFailed
-from sidecar.core.parts import JsonObject, Millis, Usage
+from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.keep_alive import Pays, chance_back, ping_pays, starts_of
 from sidecar.core.prompt.pricing import money
 from sidecar.core.prompt.prompt import ModelRequest
-from sidecar.core.prompt.warmth import TTL_MS
+from sidecar.core.prompt.warmth import TTL_MS, Miss, Prediction
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.session.turn.prefix_gate import wait_if_cold
-from sidecar.session.view.cache_state import as_json
+from sidecar.session.view.cache_state import with_cache
 from sidecar.session.view.message_view import Anchor
+from sidecar.store.format.log_records import PingRecord
 
 logger = logging.getLogger("sidecar.session")
 
-PING = "ping"
 AHEAD: Millis = 20_000
 """How long before the end a ping is sent: enough for it to arrive."""
 SLICE = 5.0
@@ -118,19 +118,20 @@ class Pings:
         state = self._state
         price = state.price(usage)
         cost = None if price is None else money(price)
-        told = _follow(state, due.request, started, usage) if usage.prompt else {}
+        record = PingRecord(
+            message_id=due.anchor.message_id,
+            started=started,
+            cost=cost,
+            why=due.pays.reason,
+            uncached=usage.input,
+            read=usage.cache_read,
+            write_5m=usage.cache_write_5m,
+            write_1h=usage.cache_write_1h,
+        )
+        if usage.prompt:
+            record = with_cache(record, *_follow(state, due.request, started, usage), usage)
         state.log.spend(cost)
-        body: JsonObject = {
-            "messageId": due.anchor.message_id,
-            "started": started,
-            "cost": cost,
-            "why": due.pays.reason,
-            "uncached": usage.input,
-            "read": usage.cache_read,
-            "write5m": usage.cache_write_5m,
-            "write1h": usage.cache_write_1h,
-        }
-        await state.log.commit(PING, {**body, **told})
+        await state.log.commit(record)
 
 
 def ping_due(state: State) -> Due | None:
@@ -169,12 +170,15 @@ def restore(state: State) -> None:
     anchor = state.view.anchor
     if anchor is None:
         return
-    for body in _since(state, anchor):
-        names = ("started", "uncached", "read", "write5m", "write1h")
-        started, *counts = (int(str(body[name])) for name in names)
-        usage = Usage(*counts)
+    for ping in _since(state, anchor):
+        usage = usage_of(ping)
         if usage.prompt:
-            _follow(state, _again(state, anchor), started, usage)
+            _follow(state, _again(state, anchor), ping.started, usage)
+
+
+def usage_of(ping: PingRecord) -> Usage:
+    """Return the tokens that a ping took."""
+    return Usage(ping.uncached, ping.read, ping.write_5m, ping.write_1h, requests=1)
 
 
 def _again(state: State, anchor: Anchor) -> ModelRequest:
@@ -184,18 +188,20 @@ def _again(state: State, anchor: Anchor) -> ModelRequest:
     return ModelRequest(state.view.static.model, prompt, 0, state.setting("effort"))
 
 
-def _follow(state: State, request: ModelRequest, started: Millis, usage: Usage) -> JsonObject:
-    """Take in what a ping reported of the cache; gives it as the log has it."""
+def _follow(
+    state: State, request: ModelRequest, started: Millis, usage: Usage
+) -> tuple[Prediction, Miss | None]:
+    """Take in a ping's usage; returns the prediction for its prompt, and the miss if any."""
     minimum, factor = state.info().min_cacheable, state.view.calibration.factor
     foreseen, miss = state.cached.sent(request, started, minimum, factor, usage)
     state.view.renew(started)
-    return as_json(foreseen, miss, usage)
+    return foreseen, miss
 
 
-def _since(state: State, anchor: Anchor) -> list[JsonObject]:
+def _since(state: State, anchor: Anchor) -> list[PingRecord]:
     """Give the records of the pings since an answer, those before a restart too."""
-    pings = (record.body for record in state.log.records if record.kind == PING)
-    return [body for body in pings if body["messageId"] == anchor.message_id]
+    pings = (record for record in state.log.records if isinstance(record, PingRecord))
+    return [ping for ping in pings if ping.message_id == anchor.message_id]
 
 
 def _per_token(price: Decimal | None, tokens: int) -> float | None:

@@ -1,22 +1,20 @@
 """Asks a model something beside the conversation: nothing of it becomes part of the history."""
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import cast
+
+from msgspec import structs
 
 from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.stream import AttemptFailed
 from sidecar.core.errors import ModelFailed
-from sidecar.core.parts import JsonObject, Millis, PartId, TextPart, TurnId, Usage
+from sidecar.core.parts import Millis, PartId, TextPart, TurnId, Usage
 from sidecar.core.prompt.pricing import money, price
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.session.state import State
 from sidecar.session.turn.prefix_gate import wait_if_cold
-from sidecar.store.format.values import Record
+from sidecar.store.format.log_records import AskedRecord, TurnStartedRecord, UsageShape
 
-ASKED = "asked"
-"""The record's kind: what was asked beside the conversation, of whom, and what that cost."""
 LIMIT = 180.0
 """Seconds that an answer may take, all attempts together."""
 
@@ -66,7 +64,15 @@ async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Re
     if usage.prompt:
         state.log.spend(cost)
         if logged:
-            state.log.note(ASKED, {**_told(request, usage, cost), "started": started})
+            state.log.note(
+                AskedRecord(
+                    purpose=request.purpose,
+                    model=request.model,
+                    usage=UsageShape(**asdict(usage)),
+                    cost=cost,
+                    started=started,
+                )
+            )
         if own:
             factor = state.view.calibration.factor
             state.cached.sent(request, started, minimum, factor, usage)
@@ -80,19 +86,13 @@ def asked_since(state: State, turn_id: TurnId) -> tuple[tuple[Usage, str | None]
     """Give usage and cost of what was asked beside a turn since it began."""
     found: list[tuple[Usage, str | None]] = []
     for record in reversed(state.log.records):
-        if record.kind == "turn_started" and record.body.get("turnId") == turn_id:
+        if isinstance(record, TurnStartedRecord) and record.turn_id == turn_id:
             break
-        if record.kind == ASKED:
+        if isinstance(record, AskedRecord):
             found.append(asked_of(record))
     return tuple(reversed(found))
 
 
-def asked_of(record: Record) -> tuple[Usage, str | None]:
+def asked_of(record: AskedRecord) -> tuple[Usage, str | None]:
     """Give usage and cost of one record of what was asked."""
-    usage = cast("Mapping[str, int]", record.body["usage"])
-    return Usage(**usage), cast("str | None", record.body["cost"])
-
-
-def _told(request: ModelRequest, usage: Usage, cost: str | None) -> JsonObject:
-    counts: JsonObject = {**asdict(usage)}
-    return {"purpose": request.purpose, "model": request.model, "usage": counts, "cost": cost}
+    return Usage(**structs.asdict(record.usage)), record.cost

@@ -14,7 +14,7 @@ from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.files.restore_plan import Fate
 from sidecar.core.files.tree import SnapshotId
-from sidecar.core.parts import Json, JsonObject, Message, MessageId, StepFinishPart
+from sidecar.core.parts import JsonObject, Message, MessageId, StepFinishPart
 from sidecar.core.prompt.observation import RestoreDone
 from sidecar.core.prompt.visibility import Rewrite, fold_rewrites
 from sidecar.session.changes.change_summary import Differences
@@ -22,12 +22,10 @@ from sidecar.session.changes.path_fates import conflict, files_of, nothing
 from sidecar.session.changes.timeline import Point, Timeline, typed
 from sidecar.session.history.checkpoint_list import named, not_followed, timeline_of
 from sidecar.session.interface import Done, Scope, Wish
-from sidecar.session.log.change_records import REACHED, sets_to_json, shown
+from sidecar.session.log.change_records import sets_to_json, shown
 from sidecar.session.log.events import EpochChanged
-from sidecar.session.log.restore_records import Restored, to_json
+from sidecar.session.log.restore_records import Restored, written
 from sidecar.session.log.rewrite_records import Recorded
-from sidecar.session.log.rewrite_records import to_json as rewrite_to_json
-from sidecar.session.log.session_log import RESTORED
 from sidecar.session.meter.compaction_price import CompactionPrice
 from sidecar.session.meter.gauge import read_size
 from sidecar.session.rollback.file_restore import (
@@ -41,7 +39,9 @@ from sidecar.session.rollback.file_restore import (
 )
 from sidecar.session.state import State
 from sidecar.session.turn.prompt_line import PromptLine
+from sidecar.store.format.record_codec import RestoreRecord
 from sidecar.store.format.values import StoreChange
+from sidecar.store.format.view_records import ReachedRecord
 from sidecar.tools.tool_contract import Client
 from sidecar.workspace.restore.restore import restore as carry_out
 from sidecar.workspace.restore.restore_outcome import RestoreRefused
@@ -243,17 +243,13 @@ class Rollback:
             () if files is None else sets_of(files),
             tuple((shown(fate.path), fate.fate) for fate in fates),
         )
-        body: JsonObject = {**to_json(restored), "opens": False}
-        recorded = None
-        if talk is not None:
-            recorded = self._recorded(restored, talk)
-            standing: list[Json] = list(talk.standing)
-            body |= {**rewrite_to_json(recorded), "standing": standing}
+        recorded = None if talk is None else self._recorded(restored, talk)
+        record = written(restored, recorded, () if talk is None else talk.standing)
         if files is None:
-            await self._commit(body)
+            await self._commit(record)
             self._show(recorded)
         else:
-            await self._with_files(body, files, recorded)
+            await self._with_files(record, files, recorded)
             await show_in_editor(state, files, self._client)
         return restored.id
 
@@ -278,10 +274,10 @@ class Rollback:
             view.bias,
         )
 
-    async def _commit(self, body: JsonObject) -> None:
+    async def _commit(self, record: RestoreRecord) -> None:
         """Write the record; cancelling does not stop it half way."""
         log = self._state.log
-        unit = log.unit(RESTORED, body)
+        unit = log.unit(record)
         written = self._state.store.write(*unit)
         while not written.done():
             try:
@@ -294,18 +290,20 @@ class Rollback:
             log.withdraw(unit)
             raise error
 
-    async def _with_files(self, body: JsonObject, files: Files, recorded: Recorded | None) -> None:
+    async def _with_files(
+        self, record: RestoreRecord, files: Files, recorded: Recorded | None
+    ) -> None:
         """Move the files, and make the record durable with them."""
         state, log, made = self._state, self._state.log, files.snapshots
         told: list[tuple[tuple[StoreChange, ...], SnapshotId, tuple[ChangeSet, ...]]] = []
 
-        async def record() -> Sequence[StoreChange]:
+        async def after() -> Sequence[StoreChange]:
             # The state after it, so that what it changes is nobody's work.
             at = await made.snapshot()
             theirs = await others_meanwhile(files, at)
-            reached: JsonObject = {"at": at, "sets": sets_to_json(theirs)}
+            reached = ReachedRecord(snapshot=at, sets=sets_to_json(theirs))
             before = log.row.revision
-            unit = log.unit(REACHED, reached, first=(RESTORED, body))
+            unit = log.unit(reached, first=record)
             told.append((unit, at, theirs))
             if recorded is None:
                 self._price.stays(before, log.row.revision)
@@ -322,7 +320,7 @@ class Rollback:
                 made.root,
                 files.plan.actions,
                 state.store,
-                record=record,
+                record=after,
                 touched=made.mark_dirty,
                 stands=stands,
                 quick=made.quick,
@@ -383,7 +381,7 @@ def _undone(timeline: Timeline, name: str | None) -> _Aim | str:
     place, restored = fitting[-1]
     checkpoint = timeline.checkpoint(restored.id)
     assert checkpoint is not None
-    scope: Scope = restored.scope  # type: ignore[assignment] # as it was written
+    scope: Scope = restored.scope
     head = timeline.head_before(place)
     return _Aim(checkpoint.point, scope, restored.title, head, (place, restored))
 

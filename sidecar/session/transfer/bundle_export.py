@@ -29,6 +29,7 @@ from sidecar.session.transfer.bundle_screen import without_files, without_snapsh
 from sidecar.store.connection import bundle_file
 from sidecar.store.connection.store_files import make_folder
 from sidecar.store.format.bundles import Bundle, lines_of
+from sidecar.store.format.record_codec import read, write
 from sidecar.store.format.rows import whole_output
 from sidecar.store.format.values import Stored
 
@@ -152,7 +153,7 @@ def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
         )
         for message in bundle.messages
     ]
-    records = [redaction.value(without_files(record)) for record in bundle.records]
+    records = [redaction.value(write(without_files(read(record)))) for record in bundle.records]
     row, facts = redaction.value(bundle.session), redaction.value(bundle.facts)
     if redaction.count:
         # What was thought is signed for the text as it was, and would be refused with another.

@@ -26,7 +26,7 @@ from sidecar.session.history.log_updates import replay
 from sidecar.session.lifecycle import config_options
 from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.log.events import Event
-from sidecar.session.log.session_log import IMPORTED, SessionLog
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import read_meter
 from sidecar.session.state import Environment, State
 from sidecar.session.transfer.archive import BACK, gone_outputs, is_own, take_back
@@ -35,6 +35,8 @@ from sidecar.session.transfer.bundle_screen import TITLE, acts_outside, odd, scr
 from sidecar.store.connection import bundle_file
 from sidecar.store.content.changes import weight
 from sidecar.store.format.bundles import Bundle, read_lines
+from sidecar.store.format.log_records import CreatedRecord, ImportedRecord
+from sidecar.store.format.record_codec import read_all, write
 from sidecar.store.format.values import (
     AppendRecord,
     PutBlob,
@@ -42,7 +44,6 @@ from sidecar.store.format.values import (
     PutMessage,
     PutPart,
     PutSession,
-    Record,
     SessionRow,
     StoreChange,
     Stored,
@@ -197,8 +198,9 @@ async def _take_bundle(
     now, old = environment.clock.now(), bundle.session
     session_id = SessionId(environment.clock.new_id("ses"))
     last = bundle.records[-1]
-    body: JsonObject = {"format": OURS, "from": old.id, "redacted": bundle.redacted}
-    record = Record(last.revision + 1, IMPORTED, now, body)
+    record = ImportedRecord(
+        revision=last.revision + 1, at=now, format=OURS, source=old.id, redacted=bundle.redacted
+    )
     row = replace(
         old,
         id=session_id,
@@ -210,7 +212,7 @@ async def _take_bundle(
         turns=len({message.turn_id for message in bundle.messages}),
         settings=_settings(environment, old),
     )
-    stored = Stored(row, bundle.messages, (*bundle.records, record))
+    stored = Stored(row, bundle.messages, (*bundle.records, write(record)))
     await _store(environment, work, stored, lambda: _changes(stored, bundle))
     return Imported(session_id, row.revision, OURS, tuple(_notes(bundle, folder)))
 
@@ -281,7 +283,7 @@ def _notes(bundle: Bundle, folder: str) -> list[str]:
         )
     if any(isinstance(part, SubtaskPart) for m in bundle.messages for part in m.parts):
         notes.append(SUBTASKS_LEFT_OUT)
-    if acts_outside(bundle.records):
+    if acts_outside(read_all(bundle.records)):
         notes.append(TOOLS_ASK)
     return notes
 
@@ -307,15 +309,15 @@ async def _take_recording(
     static = await known_instructions.begin(environment, row, trusted, BUILTIN, None)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
     log.change(turns=len({message.turn_id for message in recording.messages}))
-    log.note(IMPORTED, {"format": recording.format})
+    log.note(ImportedRecord(format=recording.format))
 
     def fill() -> Stored:
         for message in work.each(recording.messages):
             log.put(message)
-        return Stored(log.row, log.messages, tuple(log.records))
+        return Stored(log.row, log.messages, tuple(map(write, log.records)))
 
     stored = await work.run(fill)
-    await _store(environment, work, stored, lambda: log.unit("created"))
+    await _store(environment, work, stored, lambda: log.unit(CreatedRecord()))
     notes = []
     if recording.skipped:
         notes.append(

@@ -8,23 +8,30 @@ what does not come before them, which would lead their readers round in circles.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
+
+from msgspec import structs
 
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject, Message, Part, PatchPart, StepFinishPart
 from sidecar.core.policies import policies
+from sidecar.core.prompt.prompt import ToolOrigin
 from sidecar.core.text.visible import whole_letters
-from sidecar.session.epochs.epochs import EPOCH
-from sidecar.session.epochs.static_prompt import static_from_json, tool_to_json
+from sidecar.session.epochs.static_prompt import tool_shape
 from sidecar.session.lifecycle.config_options import EFFORTS
-from sidecar.session.log.change_records import REACHED
-from sidecar.session.log.restore_records import from_record
-from sidecar.session.log.rewrite_records import PINNED, REWRITE, from_json
-from sidecar.session.log.session_log import RESTORED
-from sidecar.session.transfer.record_shapes import check
 from sidecar.store.format.bundles import Bundle
-from sidecar.store.format.values import Record
+from sidecar.store.format.log_records import MOST
+from sidecar.store.format.record_codec import LogRecord, checked, write
+from sidecar.store.format.view_records import (
+    EpochRecord,
+    FilesRestoredRecord,
+    PinRecord,
+    ReachedRecord,
+    RewriteRecord,
+    TalkRestoredRecord,
+    ToolShape,
+)
 from sidecar.tools.builtin_tools import BY_NAME
 
 TITLE: Final = 1_000
@@ -59,15 +66,9 @@ def _screened(bundle: Bundle) -> Bundle:
     parts = {part.id for message in bundle.messages for part in message.parts}
     for message in bundle.messages:
         _check_message(message)
-    for record in bundle.records:
-        check(record)
-    _check_order(bundle.records)
-    records = tuple(
-        _harmless(record)
-        for record in bundle.records
-        if record.kind != PINNED or record.body["partId"] in parts
-    )
-    if not any(record.kind == EPOCH for record in records):
+    records = [checked(record) for record in bundle.records]
+    _check_order(records)
+    if not any(isinstance(record, EpochRecord) for record in records):
         raise odd("its log has no beginning")
     row = bundle.session
     if row.cost is not None and not _COST.fullmatch(row.cost):
@@ -77,7 +78,12 @@ def _screened(bundle: Bundle) -> Bundle:
         for message in bundle.messages
     )
     row = replace(row, title=whole_letters(row.title, TITLE), settings=_settings(row.settings))
-    return replace(bundle, session=row, messages=messages, records=records)
+    harmless = tuple(
+        write(_harmless(record))
+        for record in records
+        if not isinstance(record, PinRecord) or record.part_id in parts
+    )
+    return replace(bundle, session=row, messages=messages, records=harmless)
 
 
 def without_snapshots(part: Part) -> Part:
@@ -85,23 +91,21 @@ def without_snapshots(part: Part) -> Part:
     return replace(part, detail={}) if isinstance(part, PatchPart) and part.detail else part
 
 
-def without_files(record: Record) -> Record:
+def without_files(record: LogRecord) -> LogRecord:
     """Leave out what a record says of snapshots and of the contents of files."""
-    match record.kind:
-        case kind if kind == RESTORED:
-            return replace(record, body={**record.body, "sets": []})
-        case kind if kind == REACHED:
-            return replace(record, body={})
+    match record:
+        case FilesRestoredRecord() | TalkRestoredRecord():
+            return structs.replace(record, sets=[])
+        case ReachedRecord():
+            return structs.replace(record, snapshot=None, sets=[])
         case _:
             return record
 
 
-def acts_outside(records: Iterable[Record]) -> bool:
+def acts_outside(records: Iterable[LogRecord]) -> bool:
     """Whether a session has tools of an editor or of MCP servers."""
-    static = next((r.body for r in reversed(tuple(records)) if r.kind == EPOCH), None)
-    return static is not None and any(
-        tool.origin != "builtin" for tool in static_from_json(static).tools
-    )
+    epochs = [record for record in records if isinstance(record, EpochRecord)]
+    return bool(epochs) and any(tool.origin != "builtin" for tool in epochs[-1].tools)
 
 
 def _check_message(message: Message) -> None:
@@ -119,57 +123,48 @@ def _check_message(message: Message) -> None:
                 raise odd("what an answer cost is no number")
 
 
-def _check_order(records: Sequence[Record]) -> None:
+def _check_order(records: Sequence[LogRecord]) -> None:
     """Raise unless rewrites and restores are each other's followers, and each there once."""
     notes: set[str] = set()
     rewrites: set[str] = set()
-    restores: set[str] = set()
+    restores: set[str | None] = {None}
     for record in records:
-        if record.kind == REWRITE:
-            recorded = from_json(record.body)
-            made = {note.id for note in recorded.rewrite.notes}
-            if made & notes or recorded.rewrite.id in rewrites:
-                raise odd("two of its rewrites are the same")
-            if not set(recorded.rewrite.retired) <= notes:
-                raise odd("a rewrite refers to a later one")
-            notes |= made
-            rewrites.add(recorded.rewrite.id)
-        elif record.kind == RESTORED:
-            restored = from_record(replace(record, body={**record.body, "sets": []}))
-            if restored.id in restores or restored.undoes not in restores | {None}:
-                raise odd("a restore refers to a later one")
-            restores.add(restored.id)
+        match record:
+            case RewriteRecord(compaction_id=name):
+                made = {note.id for note in record.notes}
+                if made & notes or name in rewrites:
+                    raise odd("two of its rewrites are the same")
+                if not set(record.retired) <= notes:
+                    raise odd("a rewrite refers to a later one")
+                notes |= made
+                rewrites.add(name)
+            case FilesRestoredRecord(restore_id=name) | TalkRestoredRecord(restore_id=name):
+                if name in restores or record.undoes not in restores:
+                    raise odd("a restore refers to a later one")
+                restores.add(name)
+            case _:
+                pass
 
 
-def _harmless(record: Record) -> Record:
-    if record.kind != EPOCH:
-        return without_files(record)
-    tools = static_from_json(record.body).tools
-    given = cast("list[JsonObject]", record.body["tools"])
-    return (
-        replace(
-            record,
-            body={
-                **record.body,
-                "tools": [_asking(told) for told in map(tool_to_json, tools)],
-            },
-        )
-        if given
-        else record
-    )
+def _harmless(record: LogRecord) -> LogRecord:
+    if isinstance(record, EpochRecord):
+        return structs.replace(record, tools=tuple(map(_asking, record.tools)))
+    return without_files(record)
 
 
-def _asking(told: JsonObject) -> JsonObject:
+def _asking(tool: ToolShape) -> ToolShape:
     """Let a tool be what it is here, whatever a bundle says of it; what is not ours asks.
 
     What a model is told of it, its name, description and schema, stays as it was.
     """
-    ours = BY_NAME.get(str(told["name"])) if told["origin"] == "builtin" else None
+    ours = BY_NAME.get(tool.name) if tool.origin == "builtin" else None
     if ours is not None:
-        known = tool_to_json(ours)
-        return {**known, **{key: told[key] for key in ("name", "description", "inputSchema")}}
-    origin = "mcp" if told["origin"] == "mcp" else "client"
-    return {**told, "kind": "execute", "readOnly": False, "origin": origin}
+        told = {"description": tool.description, "input_schema": tool.input_schema}
+        return structs.replace(tool_shape(ours), **told)
+    if tool.output_limit is not None and not 0 <= tool.output_limit <= MOST:
+        raise odd("the limit of a tool's output is none")
+    origin: ToolOrigin = "mcp" if tool.origin == "mcp" else "client"
+    return structs.replace(tool, kind="execute", read_only=False, origin=origin)
 
 
 def _settings(given: JsonObject) -> JsonObject:

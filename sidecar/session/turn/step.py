@@ -13,7 +13,6 @@ from sidecar.core.conversation.stream import AttemptFailed, BlockDelta, BlockSta
 from sidecar.core.conversation.turns import settle
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import (
-    JsonObject,
     Message,
     Part,
     PartId,
@@ -29,7 +28,8 @@ from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.session.log.events import Retrying, TextChunk, ToolChanged, ToolInputChunk
 from sidecar.session.turn.prefix_gate import wait_if_cold
 from sidecar.session.turn.turn_context import TurnContext
-from sidecar.session.view.cache_state import as_json
+from sidecar.session.view.cache_state import with_cache
+from sidecar.store.format.log_records import DiscardedRecord, StepFailedRecord, StepRecord
 
 EVENTS_PER_BREATH = 64
 """A model that never waits (offline, or a fast local one) must not keep the loop to itself."""
@@ -58,8 +58,7 @@ async def run_step(turn: TurnContext) -> StepEnd:
 async def withdraw(turn: TurnContext, step: StepEnd, error: ModelFailed) -> None:
     """Take a step without output back, because another follows in its place; says so."""
     turn.log.put(replace(step.message, status="discarded"))
-    why: JsonObject = {"messageId": step.message.id, "why": error.message}
-    await turn.log.commit("discarded", why)
+    await turn.log.commit(DiscardedRecord(message_id=step.message.id, why=error.message))
     turn.channel.publish(
         Retrying(turn.session_id, 1, 2, 0, error.message, error.kind, error.status, ())
     )
@@ -143,9 +142,11 @@ class _Attempt:
         message = replace(self._message, parts=parts, status="complete")
         turn.log.put(message)
         turn.log.spend(cost)
-        told = self._checked(usage) if usage.prompt else {}
+        record = StepRecord(message_id=message.id)
+        if usage.prompt:
+            record = self._checked(record, usage)
         turn.view.observe(message, turn.log)
-        await turn.log.commit("step", {"messageId": message.id, **told})
+        await turn.log.commit(record)
         turn.meter_changed()
         return StepEnd(message, self._draft.stop, {**self._unfinished(), **self._draft.problems})
 
@@ -153,14 +154,14 @@ class _Attempt:
         calls = (part for part in self._draft.parts if isinstance(part, ToolPart))
         return {part.id: "it broke off" for part in calls if part.input is None}
 
-    def _checked(self, usage: Usage) -> JsonObject:
+    def _checked(self, record: StepRecord, usage: Usage) -> StepRecord:
         """Compare what came from the cache with what was predicted."""
         turn = self._turn
         factor = turn.view.calibration.factor
         foreseen, miss = turn.cached.sent(
             self._request, self._started, turn.min_cacheable, factor, usage
         )
-        return as_json(foreseen, miss, usage)
+        return with_cache(record, foreseen, miss, usage)
 
     async def discard(self, event: AttemptFailed) -> None:
         """Withdraw what this attempt streamed, and say that another follows."""
@@ -168,7 +169,7 @@ class _Attempt:
         void = tuple(part.id for part in self._draft.parts)
         turn.log.put(replace(self._message, status="discarded"))
         await turn.log.commit(
-            "discarded", {"messageId": self._message.id, "why": event.message, "kind": event.kind}
+            DiscardedRecord(message_id=self._message.id, why=event.message, failure=event.kind)
         )
         turn.channel.publish(
             Retrying(
@@ -187,7 +188,7 @@ class _Attempt:
         turn = self._turn
         message = settle(self._message, turn.clock.now(), "interrupted", "failed")
         turn.log.put(message)
-        await turn.log.commit("step_failed", {"messageId": message.id, "kind": error.kind})
+        await turn.log.commit(StepFailedRecord(message_id=message.id, failure=error.kind))
         return StepEnd(message, "error", {}, error)
 
     def _unique(self, call_id: str) -> str:

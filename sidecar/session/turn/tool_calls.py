@@ -25,6 +25,7 @@ from sidecar.core.text.truncate import MAX_BYTES, cut, cut_to_tokens
 from sidecar.session.changes.permissions import Answer
 from sidecar.session.log.events import PlanChanged, ToolChanged, ToolOutputChunk
 from sidecar.session.turn.turn_context import TurnContext
+from sidecar.store.format.log_records import ToolRecord
 from sidecar.tools.builtin_tools import kept_end
 from sidecar.tools.client_tool import call_client_tool
 from sidecar.tools.files.edit import foreseen
@@ -168,7 +169,7 @@ async def _perform(call: _Call, spec: ToolSpec, wanted: Access) -> CallsEnd:
     else:
         state = ToolCompleted(output, started, finished, title, answer.metadata)
     call.put(state)
-    await _keep(call, {"partId": part.id})
+    await _keep(call, ToolRecord(part_id=part.id))
     status = "failed" if answer.is_error else "completed"
     call.show(status, title=title, output=output.text, metadata=answer.metadata)
     if part.name == "todo" and spec.origin == "builtin":
@@ -214,7 +215,7 @@ async def _fail(
     turn = call.turn
     title = "" if wanted is None else wanted.title
     call.put(ToolError(text, failure, started, turn.clock.now(), title))
-    await _keep(call, {"partId": call.part.id, "failure": failure})
+    await _keep(call, ToolRecord(part_id=call.part.id, failure=failure))
     call.show(
         "failed",
         output=text,
@@ -225,10 +226,10 @@ async def _fail(
     return CallsEnd.done
 
 
-async def _keep(call: _Call, body: JsonObject) -> None:
+async def _keep(call: _Call, record: ToolRecord) -> None:
     """Make a call's end durable; where that fails, nobody is left waiting for it."""
     try:
-        await call.turn.log.commit("tool", body)
+        await call.turn.log.commit(record)
     except StorageFailed as error:
         text = f"What came of this call could not be stored. {error.message}"
         call.show("failed", output=text, metadata={"failure": "interrupted"})

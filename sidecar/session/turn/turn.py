@@ -24,6 +24,7 @@ from sidecar.session.turn.doom_loop import ask_to_go_on, repeated
 from sidecar.session.turn.step import StepEnd, is_empty, run_step, withdraw
 from sidecar.session.turn.tool_calls import CallsEnd, run_calls
 from sidecar.session.turn.turn_context import TurnContext
+from sidecar.store.format.log_records import CutRecord, SteeredRecord
 
 SAVE_EVERY = 0.2
 """Seconds between writes of what streams: at least four a second, as people can lose a quarter."""
@@ -136,7 +137,7 @@ async def make_whole(turn: TurnContext, failure: ToolFailure) -> None:
         changed.append(message.id)
     try:
         if changed:
-            await turn.log.commit("cut", {"messageIds": list(changed), "failure": failure})
+            await turn.log.commit(CutRecord(message_ids=tuple(changed), failure=failure))
     finally:
         # Stored or not: they do not go on.
         for message_id in changed:
@@ -166,7 +167,7 @@ async def _steps(
     for number in range(turn.max_steps):
         for message in steering.take():
             absorb(message)
-            await turn.log.commit("steered", {"messageId": message.id})
+            await turn.log.commit(SteeredRecord(message_id=message.id))
         if await turn.make_room(opens_turn=not number) and number and not turn.goes_on:
             turn.notice("The context was compacted. Say how to go on.")
             return TurnEnd("end_turn")

@@ -1,6 +1,10 @@
 """What the provider's cache holds of a session: foreseen before a request, checked after it."""
 
-from sidecar.core.parts import JsonObject, Millis, Usage
+from typing import TypeVar
+
+from msgspec import structs
+
+from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.prefix import Chain, PrefixPiece, link, marks_of
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.render import Block
@@ -16,14 +20,17 @@ from sidecar.core.prompt.warmth import (
     follow,
     foresee,
 )
+from sidecar.store.format.log_records import PingRecord, StepRecord
+
+_R = TypeVar("_R", StepRecord, PingRecord)
 
 
-def as_json(foreseen: Prediction, miss: Miss | None, usage: Usage) -> JsonObject:
-    """Give what a record of a request says of the cache; a miss is told with why."""
-    told: JsonObject = {"predictedRead": foreseen.read, "read": usage.cache_read}
-    if miss is not None:
-        told |= {"miss": miss.cause, "segment": miss.segment, "reason": miss.reason}
-    return told
+def with_cache(record: _R, foreseen: Prediction, miss: Miss | None, usage: Usage) -> _R:
+    """Return a request's record with its tokens from the cache, and with the reason of a miss."""
+    told = structs.replace(record, predicted_read=foreseen.read, read=usage.cache_read)
+    if miss is None:
+        return told
+    return structs.replace(told, miss=miss.cause, segment=miss.segment, reason=miss.reason)
 
 
 class CacheWatch:

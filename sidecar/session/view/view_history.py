@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from sidecar.core.parts import MessageId, Millis, PartId
 from sidecar.core.prompt.visibility import View, fold_rewrites
-from sidecar.session.log.rewrite_records import PINNED, REWRITE, UNDONE, Recorded, from_json
-from sidecar.session.log.session_log import RESTORED
-from sidecar.store.format.values import Record
+from sidecar.session.log.rewrite_records import Recorded, recorded_in
+from sidecar.store.format.record_codec import LogRecord
+from sidecar.store.format.view_records import (
+    PinRecord,
+    RewriteRecord,
+    TalkRestoredRecord,
+    UndoneRecord,
+    ViewRecord,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class Epoch:
 class Views:
     """Follows what a log's records say of its view; each record is read once."""
 
-    def __init__(self, records: Sequence[Record]) -> None:
+    def __init__(self, records: Sequence[LogRecord]) -> None:
         self._records = records
         self.forget()
 
@@ -126,41 +131,34 @@ class Views:
     def _follow(self) -> None:
         for record in self._records[self._read :]:
             self._read += 1
-            if record.kind == PINNED:
-                part = {PartId(cast("str", record.body["partId"]))}
-                pinned = record.body["pinned"] is True
-                self._pinned = self._pinned | part if pinned else self._pinned - part
-            elif record.kind in (REWRITE, UNDONE) or is_turn(record):
+            if isinstance(record, PinRecord):
+                part = {record.part_id}
+                self._pinned = self._pinned | part if record.pinned else self._pinned - part
+            elif isinstance(record, ViewRecord):
                 self._take(record)
 
-    def _take(self, record: Record) -> None:
-        recorded = from_json(record.body)
+    def _take(self, record: ViewRecord) -> None:
+        recorded = recorded_in(record)
         self._by_revision[record.revision] = recorded
         stood = self._stood[-1][1]
-        if record.kind == REWRITE:
-            self._made[recorded.rewrite.id] = recorded
-        elif record.kind == UNDONE:
+        if isinstance(record, TalkRestoredRecord):
+            stood = tuple(self._by_revision[revision] for revision in record.standing)
+        elif isinstance(record, UndoneRecord):
             stood = tuple(r for r in stood if not _is(r, recorded.rewrite.id))
         else:
-            standing = cast("list[int]", record.body["standing"])
-            stood = tuple(self._by_revision[revision] for revision in standing)
+            self._made[recorded.rewrite.id] = recorded
         stand = (*stood, recorded)
         self._stood.append((record.revision, stand))
         if recorded.opens:
             self._opened = (record.at, recorded)
         newest = next((r for r in reversed(stand) if r.opens), None)
         opened = record.at if recorded.opens else self._epochs[-1].opened
-        if record.kind == REWRITE:
+        if isinstance(record, RewriteRecord):
             # A long session has hundreds of them: what stood before is folded already.
             view = fold_rewrites((recorded.rewrite,), self._epochs[-1].view)
         else:
             view = fold_rewrites(r.rewrite for r in stand)
         self._epochs.append(Epoch(record.at, view, newest, opened))
-
-
-def is_turn(record: Record) -> bool:
-    """Whether a record says that the conversation went back, or forth again."""
-    return record.kind == RESTORED and "standing" in record.body
 
 
 def _is(recorded: Recorded, compaction_id: str) -> bool:

@@ -14,10 +14,11 @@ from sidecar.store.content.session_rows import reader
 from sidecar.store.content.trees import held_unfolded
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
+from sidecar.store.format.log_records import DelegatedRecord
+from sidecar.store.format.record_codec import read
 from sidecar.store.format.values import SessionRow, SweepReason
 
-DELEGATED = "delegated"
-"""Kind of the records that name a subtask's session."""
+_DELEGATED = str(DelegatedRecord.__struct_config__.tag).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +200,12 @@ def _is_subtask(con: sqlite3.Connection, row: SessionRow) -> bool:
 def _subtasks(con: sqlite3.Connection, session_id: SessionId) -> set[str]:
     found: set[str] = set()
     for (body,) in con.execute("SELECT body FROM record WHERE session_id = ?", (session_id,)):
-        if DELEGATED.encode() not in body:
+        if _DELEGATED not in body:
             continue
         try:
-            record = rows.decode_record(body, reader(con))
+            record = read(rows.decode_record(body, reader(con)))
         except BodyBroken:
             continue
-        child = record.body.get("sessionId")
-        if record.kind == DELEGATED and isinstance(child, str) and child != session_id:
-            found.add(child)
+        if isinstance(record, DelegatedRecord) and record.session_id != session_id:
+            found.add(record.session_id)
     return found

@@ -15,6 +15,7 @@ from sidecar.session.epochs.lessons import promote_facts
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.change_records import patches
 from sidecar.session.log.events import Notice
+from sidecar.store.format.log_records import OptionRecord
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from tests.fakes.scripted_model import Hold, calls, says, shell, write
 from tests.polling import until
@@ -302,7 +303,7 @@ async def test_what_the_daemon_learned_is_nobodys_change(desk: Desk) -> None:
     desk.script(says("seen"))
     await desk.ask(session, "look")
     fact = Fact("decision", "Use pnpm", TurnId("turn_1"), 1_795_219_200_000, "user")
-    await session.state.log.commit("kept", facts=(fact,))
+    await session.state.log.commit(OptionRecord(), facts=(fact,))
     await promote_facts(session.state)
     file = desk.workspace / ".sidecar/learned/decisions.md"
     assert file.exists()
@@ -327,7 +328,7 @@ async def test_what_the_daemon_learned_is_nobodys_change_after_a_restart_and_in_
             session = await desk.open()
             desk.script(says("seen"))
             await desk.ask(session, "look")
-            await session.state.log.commit("kept", facts=(fact,))
+            await session.state.log.commit(OptionRecord(), facts=(fact,))
             await promote_facts(session.state)
         file = desk.workspace / ".sidecar/learned/decisions.md"
         assert file.exists()

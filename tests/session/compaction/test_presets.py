@@ -7,6 +7,7 @@ from sidecar.core.policies import policies
 from sidecar.model.encode import encode
 from tests.fakes.scripted_model import says
 from tests.session.conftest import Desk
+from tests.session.logged import logged
 from tests.session.work import Worker, looked
 
 pytestmark = pytest.mark.long
@@ -112,7 +113,7 @@ async def test_nothing_to_do_is_not_refused(desk: Desk, policy: str) -> None:
     await worker.turns(6, 6)
     made = worker.session.state.views.standing()
     assert {one.policy for one in made} <= {policy}
-    assert not [r for r in worker.session.state.log.records if r.kind == "refused"]
+    assert not [r for r in logged(worker.session.state.log) if r.kind == "refused"]
 
 
 @pytest.mark.parametrize("given", [{"policy": "manual"}, {"policy": "economic"}])

@@ -10,8 +10,8 @@ from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import SessionId, TurnId
 from sidecar.session.compaction.session_handoff import handoff
 from sidecar.session.interface import NewSession
-from sidecar.session.lifecycle.new_session import LINKED
 from sidecar.session.lifecycle.session import Session
+from sidecar.store.format.log_records import LinkedRecord
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 
@@ -98,9 +98,9 @@ async def test_the_next_session_is_linked(desk: Desk) -> None:
     editor: Any = desk.editor
     opened = await desk.sessions.new(request, editor, desk.watch)
     made = await desk.sessions.get(opened.session_id)
-    link = made.state.log.last_record(LINKED)
+    link = made.state.log.last_record(LinkedRecord)
     assert link is not None
-    assert link.body == {"from": session.id}
+    assert link.source == session.id
     page, _ = await desk.sessions.list(None, None, 9)
     assert {line.session_id: line.parent for line in page} == {
         made.id: session.id,

@@ -11,6 +11,7 @@ from sidecar.core.parts import ToolCompleted, ToolError
 from sidecar.core.prompt.prompt import flat
 from sidecar.core.prompt.render import ResultBlock, TextBlock
 from sidecar.session.log.events import SessionChanged, ToolOutputChunk
+from sidecar.store.format.log_records import DelegatedRecord
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 from tests.session.subtasks import LOOK, TASK, ByTask, child_of, hands, limited, made, results, told
@@ -49,9 +50,9 @@ async def test_a_child_begins_with_nothing_but_its_task(allowed: World) -> None:
             "cost": opened.state.log.row.cost,
             "steps": 1,
         }
-        linked = session.state.log.last_record("delegated")
+        linked = session.state.log.last_record(DelegatedRecord)
         assert linked is not None
-        assert linked.body == {"sessionId": opened.id, "callId": "d0"}
+        assert (linked.session_id, linked.call_id) == (opened.id, "d0")
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, TextPart
 from sidecar.core.prompt.prompt import flat
 from sidecar.core.prompt.render import ReasoningBlock, TextBlock
-from sidecar.session.epochs.known_instructions import TOLD
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import EpochChanged, Notice
 from sidecar.workspace.instructions import Instruction, read_instructions
 from tests.fakes.scripted_model import says
 from tests.polling import until
 from tests.session.conftest import Desk, World, _refused
+from tests.session.logged import logged
 from tests.session.work import Worker
 
 LIMIT = 10.0
@@ -81,11 +81,11 @@ async def ask(desk: Desk, session: Session) -> str:
 
 
 def epochs(session: Session) -> list[Any]:
-    return [r.body["cause"] for r in session.state.log.records if r.kind == "epoch"]
+    return [r.body["cause"] for r in logged(session.state.log) if r.kind == "epoch"]
 
 
 def told(session: Session) -> int:
-    return sum(r.kind == TOLD for r in session.state.log.records)
+    return sum(r.kind == "instructions_told" for r in logged(session.state.log))
 
 
 async def compact(session: Session, **given: Any) -> Any:
@@ -193,8 +193,8 @@ async def test_a_rewrite_takes_the_new_text_into_the_static_part(desk: Desk, wor
     await worker.turns(1)
     assert "one" in static(desk)
     done = await compact(session)
-    (epoch,) = [r for r in session.state.log.records if r.kind == "epoch"][1:]
-    rewrite = next(r for r in session.state.log.records if r.kind == "rewrite")
+    (epoch,) = [r for r in logged(session.state.log) if r.kind == "epoch"][1:]
+    rewrite = next(r for r in logged(session.state.log) if r.kind == "rewrite")
     assert (epoch.body["cause"], epoch.body["compactionId"]) == (
         "instructions",
         done["compactionId"],

@@ -16,8 +16,10 @@ from sidecar.session.epochs.lessons import ROOM, find, promote_facts
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import EpochChanged, Notice
 from sidecar.session.state import State
+from sidecar.store.format.log_records import OptionRecord
 from tests.fakes.scripted_model import SUMMARY, says
 from tests.session.conftest import Desk, World
+from tests.session.logged import logged
 from tests.session.work import Worker
 
 AT = 1_795_219_200_000
@@ -33,7 +35,7 @@ def fact(
 
 async def keep(state: State, facts: list[Fact]) -> None:
     """Keep what a summary brought, as the record that installs it does, and what comes of it."""
-    await state.log.commit("kept", facts=tuple(facts))
+    await state.log.commit(OptionRecord(), facts=tuple(facts))
     await promote_facts(state)
 
 
@@ -88,7 +90,7 @@ async def test_facts_are_kept_that_the_log_bears_out(desk: Desk) -> None:
     )
     worker = await grown(desk)
     await summed_up(worker)
-    [record] = [r for r in worker.session.state.log.records if r.kind == "rewrite"]
+    [record] = [r for r in logged(worker.session.state.log) if r.kind == "rewrite"]
     facts: Any = record.body["summary"]["facts"]
     assert [fact["content"] for fact in facts] == ["The last one used it"]
     found = await desk.store.facts.find(session_id=worker.session.id, limit=9)
@@ -110,7 +112,7 @@ async def test_facts_are_written_with_the_rewrite_or_not_at_all(desk: Desk) -> N
     with pytest.raises(asyncio.CancelledError):
         await summed_up(worker)
     task.uncancel()
-    assert len([r for r in worker.session.state.log.records if r.kind == "rewrite"]) == 1
+    assert len([r for r in logged(worker.session.state.log) if r.kind == "rewrite"]) == 1
     found = await desk.store.facts.find(session_id=worker.session.id, limit=9)
     assert [one.fact.content for one in found] == ["The last one used it"]
 

@@ -12,10 +12,10 @@ from sidecar.core.errors import BadRequest, UnknownSession
 from sidecar.core.parts import Message, MessageId, SessionId, ToolPart
 from sidecar.session.interface import SessionSummary
 from sidecar.session.lifecycle.session import Session
-from sidecar.session.log.session_log import FORKED
 from sidecar.workspace.instructions import Instruction
 from tests.fakes.scripted_model import Hold, calls, says, started
 from tests.session.conftest import LIMIT, Desk, World
+from tests.session.logged import logged
 
 
 async def fork(desk: Desk, session: Session, at: str | None = None) -> Session:
@@ -68,8 +68,8 @@ async def test_a_fork_begins_as_its_parent_is(desk: Desk) -> None:
     assert made.meter().used == parent.meter().used
     assert made.state.view.calibration == parent.state.view.calibration
     assert made.opened().config_options == parent.opened().config_options
-    record = made.state.log.records[-1]
-    assert (record.kind, record.body["from"]) == (FORKED, parent.id)
+    record = logged(made.state.log)[-1]
+    assert (record.kind, record.body["from"]) == ("forked", parent.id)
     assert record.revision == made.opened().revision
 
 
@@ -198,7 +198,7 @@ async def test_a_running_parent_is_forked_as_far_as_it_is_settled(desk: Desk) ->
     for one in made:
         *before, asked = desk.messages(one)
         assert (tuple(before), asked.role) == (settled, "user")
-        assert not any(r.kind == "cut" for r in one.state.log.records)
+        assert not any(r.kind == "cut" for r in logged(one.state.log))
         desk.script(says("Done."))
         assert (await desk.ask(one, "And now?")).stop_reason == "end_turn"
 

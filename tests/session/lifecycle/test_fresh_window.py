@@ -11,7 +11,8 @@ from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.session_handoff import inherited, ledger_of
 from sidecar.session.lifecycle import fresh_window
 from sidecar.session.lifecycle.session import Session
-from sidecar.session.log.rewrite_records import PINNED
+from sidecar.store.format.log_records import OptionRecord
+from sidecar.store.format.view_records import PinRecord
 from sidecar.workspace.instructions import Instruction
 from tests.fakes.scripted_model import calls, says
 from tests.session.compaction.test_session_handoff import work
@@ -35,7 +36,7 @@ async def told(session: Session, context: str = CONTEXT) -> str:
     state = session.state
     foreseen = await fresh_window.foresee(state, context)
     parts = await fresh_window.tell(state, context)
-    await state.log.commit("told")
+    await state.log.commit(OptionRecord())
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     assert texts == [part.text for part in foreseen if isinstance(part, TextPart)]
     assert all(part.source == "context" for part in parts if isinstance(part, TextPart))
@@ -86,7 +87,7 @@ async def test_what_it_is_told_is_pinned(desk: Desk) -> None:
     made = await go_on(desk, session)
     [part] = await fresh_window.tell(made.state, CONTEXT)
     assert made.state.views.pinned == {part.id}
-    assert made.state.log.last_record(PINNED) is not None
+    assert made.state.log.last_record(PinRecord) is not None
 
 
 async def test_it_is_told_what_has_drifted_meanwhile(desk: Desk) -> None:
@@ -235,7 +236,7 @@ async def test_the_branch_that_was_told_last_counts(desk: Desk) -> None:
     context = next(p for p in last.parts if isinstance(p, TextPart) and p.source == "context")
     main = TextPart(context.id, "<context>\nGit branch: main\n</context>", "context")
     session.state.log.put_part(last.id, main)
-    await session.state.log.commit("told")
+    await session.state.log.commit(OptionRecord())
     session = await again(desk, session)
     same = await fresh_window.foresee(session.state, "<context>\nGit branch: main\n</context>")
     assert same == ()

@@ -21,7 +21,7 @@ import pytest
 import zstandard
 
 from sidecar.core.errors import NothingToDo
-from sidecar.core.parts import PartId, SessionId
+from sidecar.core.parts import MessageId, PartId, SessionId
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.visibility import Note, Rewrite
 from sidecar.core.text.digest import digest
@@ -33,13 +33,16 @@ from sidecar.session.log import past
 from sidecar.session.log.events import MeterChanged, Notice
 from sidecar.session.log.losses import LOST
 from sidecar.session.log.revival import reviving
-from sidecar.session.log.rewrite_records import REWRITE, to_json
-from sidecar.session.meter.pings import PING
+from sidecar.session.log.rewrite_records import written
 from sidecar.store.connection.store_files import NAME
+from sidecar.store.format.log_records import PingRecord, StepRecord
+from sidecar.store.format.record_codec import write
+from sidecar.store.format.view_records import RewriteRecord
 from sidecar.store.repair.rebuilt_store import repair
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 from tests.session.lifecycle.test_anything import Chaos
+from tests.session.logged import logged
 from tests.session.work import Worker
 
 pytestmark = pytest.mark.long
@@ -125,7 +128,7 @@ async def look_at_all(desk: Desk, session: Session, found: Opened) -> None:
     assert session.state.log.past is None
     log = session.state.log
     row = replace(log.row, seq=0)
-    found.told += [log.messages, tuple(log.records), row, session.state.views.standing()]
+    found.told += [log.messages, tuple(logged(log)), row, session.state.views.standing()]
     found.told += [session.rewriting.breakdown(), (await session.rewriting.preview(())).body]
     found.told.append(session.rewriting.checkpoints.ledger())
     try:
@@ -282,7 +285,7 @@ async def test_damage_outside_of_the_window_is_told_when_it_is_read(
     async with world.daemon() as desk:
         worker = await long_work(desk)
         log, view = worker.session.state.log, worker.session.state.view
-        rewrite = next(r.revision for r in log.records if r.kind == REWRITE)
+        rewrite = next(r.revision for r in logged(log) if r.kind == "rewrite")
         hidden = next(one.message.id for one in view.seen(log) if not one.rendered)
     with closing(sqlite3.connect(world.folder / NAME)) as con:
         assert con.execute(damage, {"rewrite": rewrite, "hidden": hidden}).rowcount
@@ -326,23 +329,23 @@ async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
         assert newest is not None
         note = Note(PartId("cmp_9 ledger"), "Mind the gap.", place, "ledger")
         rewrite = Rewrite("cmp_9", "user", {}, (note,))
-        await state.log.commit(REWRITE, to_json(replace(newest, rewrite=rewrite)))
+        await state.log.commit(written(replace(newest, rewrite=rewrite), RewriteRecord))
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id, window=True)
         assert "Mind the gap." in str(session.state.view.prompt(session.state.log))
 
 
 async def test_the_newest_break_of_the_cache_is_known_after_a_ping(world: World) -> None:
-    """A ping tells of breaks, too, but the meter speaks of steps."""
     async with world.daemon() as desk:
         worker = await long_work(desk)
         records = worker.session.state.log.records
-        broke = {"segment": "tools", "reason": "they changed"}
-        records[10] = replace(records[10], kind="step", body={**records[10].body, **broke})
-        records[20] = replace(records[20], kind=PING, body={**records[20].body, **broke})
+        broke: dict[str, Any] = {"segment": "tools", "message_id": MessageId("nobody")}
+        step = StepRecord(**broke)
+        ping = PingRecord(started=0, uncached=0, read=0, write_5m=0, write_1h=0, **broke)
+        records[10] = step
+        records[20] = ping
         kept = log_window._needed(records, 40, frozenset(), frozenset())
-        assert records[10] in kept
-        assert records[20] not in kept
+        assert (write(step) in kept, write(ping) in kept) == (True, False)
 
 
 async def test_a_damaged_page_of_folds_keeps_nobody_from_a_session(world: World) -> None:

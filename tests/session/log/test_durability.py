@@ -9,8 +9,9 @@ from sidecar.core.parts import PartId, SessionId, TextPart, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec, flat
 from sidecar.session.log.channel import BLOCK, Channel
 from sidecar.session.log.events import Event, TextChunk, ToolChanged, TurnEnded
-from sidecar.session.log.rewrite_records import PINNED
-from sidecar.store.format.values import PutSession, Record, StoreChange
+from sidecar.store.format.record_codec import LogRecord, write
+from sidecar.store.format.values import PutSession, StoreChange
+from sidecar.store.format.view_records import PinRecord
 from tests.fakes.scripted_model import Hold, calls, says, started, stop, text, thought
 from tests.session.conftest import Desk, World, prompt_of
 
@@ -234,11 +235,11 @@ class Failing:
 async def test_a_prompt_that_cannot_be_stored_is_as_if_it_had_not_been_sent(world: World) -> None:
     async with world.daemon() as desk:
         session = await desk.open()
-        heard: list[Record] = []
+        heard: list[LogRecord] = []
         session.state.log.durable = heard.append
         store = Failing(desk, 0)
         for _ in range(3):
-            session.state.log.note(PINNED, {"partId": "p"})
+            session.state.log.note(PinRecord(part_id=PartId("p"), pinned=True))
             with pytest.raises(StorageFailed, match="full"):
                 await desk.ask(session, "while full")
         assert not session.prompts.busy
@@ -252,7 +253,9 @@ async def test_a_prompt_that_cannot_be_stored_is_as_if_it_had_not_been_sent(worl
     typed = [p.text for m in stored.messages for p in m.parts if isinstance(p, TextPart)]
     assert "while full" not in typed
     assert (stored.session.title, stored.session.turns) == ("when free", 1)
-    assert heard == [r for r in stored.records if r.kind in ("turn_started", "turn_ended", "step")]
+    assert [write(r) for r in heard] == [
+        r for r in stored.records if r.kind in ("turn_started", "turn_ended", "step")
+    ]
 
 
 @pytest.mark.parametrize("after", range(1, 6))

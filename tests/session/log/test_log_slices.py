@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from sidecar.config import Config
 from sidecar.core.errors import UnknownSession
@@ -31,6 +32,7 @@ from sidecar.session.state import State
 from sidecar.session.transfer.bundle_import import ImportSource, import_session
 from sidecar.store.connection.store_files import NAME
 from sidecar.store.content import slices
+from sidecar.store.format.record_codec import LogRecord, read
 from sidecar.store.format.values import Record
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Hold, says, started, stop, text
@@ -369,12 +371,12 @@ def test_turns_that_are_told_before_their_steps_are_not_told_in_slices() -> None
             [("a", "user"), ("a", "assistant"), ("b", "user"), ("a", "assistant")]
         )
     )
-    begun = Record(1, "turn_started", 1, {"turnId": "a", "messageId": "m0"})
-    ended = Record(2, "turn_ended", 12, {"turnId": "a", "stopReason": "end_turn"})
-    step = Record(2, "step", 9, {"messageId": "m3"})
-    early = replace(ended, at=9)
+    begun = read(Record(1, "turn_started", 1, {"turnId": "a", "messageId": "m0"}))
+    ended = read(Record(2, "turn_ended", 12, {"turnId": "a", "stopReason": "end_turn"}))
+    step = read(Record(2, "step", 9, {"messageId": "m3"}))
+    early = structs.replace(ended, at=9)
 
-    def told(messages: tuple[Message, ...], *records: Record, left: str = "") -> bool:
+    def told(messages: tuple[Message, ...], *records: LogRecord, left: str = "") -> bool:
         return log_window._in_turns(messages, records, {left})
 
     assert told((asked, answered, later), begun, ended)

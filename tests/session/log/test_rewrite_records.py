@@ -7,8 +7,9 @@ from typing import Any, get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from sidecar.core.parts import JsonObject, MessageId, PartId
+from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.render import Region
 from sidecar.core.prompt.visibility import (
     Cause,
@@ -16,6 +17,7 @@ from sidecar.core.prompt.visibility import (
     Excerpt,
     Note,
     Placeholder,
+    Quoted,
     Rewrite,
     Shown,
     Truncated,
@@ -23,24 +25,20 @@ from sidecar.core.prompt.visibility import (
     fold_rewrites,
 )
 from sidecar.core.text.truncate import Keep
-from sidecar.session.log.rewrite_records import (
-    PINNED,
-    REWRITE,
-    UNDONE,
-    Recorded,
-    from_json,
-    to_json,
-)
+from sidecar.session.log.rewrite_records import Recorded, recorded_in, written
 from sidecar.session.view.view_history import Views
-from sidecar.store.format.values import Record
+from sidecar.store.format.log_records import StepRecord
+from sidecar.store.format.record_codec import LogRecord, read, write
+from sidecar.store.format.view_records import PinRecord, RewriteRecord, UndoneRecord
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 ids = st.sampled_from([PartId(f"part_{n}") for n in range(6)])
-counts = st.integers(0, 2) | st.integers(0, 2**53)
+counts = st.integers(0, 2) | st.integers(0, 10**12)
 lines = st.tuples(st.integers(1, 99), st.integers(1, 99))
 shown = st.one_of(
     st.builds(Truncated, st.sampled_from(get_args(Keep)), counts),
     st.builds(Excerpt, st.lists(lines, max_size=3).map(tuple)),
+    st.builds(Quoted, st.lists(lines, max_size=3).map(tuple)),
     st.just(Placeholder()),
     st.just(Dropped()),
 )
@@ -100,29 +98,30 @@ def taken_back(number: int, *dropped: str) -> Recorded:
     return replace(made(number, {}), rewrite=undone, policy="", reason="taken back")
 
 
-def log(*entries: Recorded | tuple[str, bool]) -> list[Record]:
+def log(*entries: Recorded | tuple[str, bool]) -> list[LogRecord]:
     """Give records as a log has them, among others that say nothing of the view."""
-    records: list[Record] = []
+    records: list[LogRecord] = []
     for number, entry in enumerate(entries):
-        at = 1000 + number
-        records.append(Record(2 * number + 1, "step", at, {"messageId": "msg_1"}))
-        body: JsonObject
+        record: LogRecord
         if isinstance(entry, tuple):
-            kind, body = PINNED, {"partId": entry[0], "pinned": entry[1]}
+            record = PinRecord(part_id=PartId(entry[0]), pinned=entry[1])
+        elif entry.rewrite.cause == "undo":
+            record = written(entry, UndoneRecord)
         else:
-            kind = UNDONE if entry.rewrite.cause == "undo" else REWRITE
-            body = to_json(entry)
-        records.append(Record(2 * number + 2, kind, at, body))
+            record = written(entry, RewriteRecord)
+        for one in (StepRecord(message_id=MessageId("msg_1")), record):
+            revision, at = len(records) + 1, 1000 + number
+            records.append(structs.replace(one, revision=revision, at=at))
     return records
 
 
 @given(recorded)
-def test_a_rewrite_comes_back_from_its_record(one: Recorded) -> None:
-    body = to_json(one)
-    assert from_json(body) == one
-    read = from_json(json.loads(json.dumps(body)))
-    assert read == one
-    assert list(read.rewrite.shown) == list(one.rewrite.shown)
+def test_a_rewrite_comes_back_from_the_disk(one: Recorded) -> None:
+    stored = write(written(one, RewriteRecord))
+    again = read(replace(stored, body=json.loads(json.dumps(stored.body))))
+    assert isinstance(again, RewriteRecord)
+    assert recorded_in(again) == one
+    assert list(again.shown) == list(one.rewrite.shown)
 
 
 @given(st.data())
@@ -141,7 +140,7 @@ def test_views_follow_any_log_step_by_step(data: st.DataObject) -> None:
                 changes = data.draw(st.dictionaries(ids, st.none() | shown, max_size=4))
                 standing.append(number)
                 entries.append(made(number, changes, f"note {number}"))
-    records: list[Record] = []
+    records: list[LogRecord] = []
     followed = Views(records)
     for record in log(*entries):
         records.append(record)

@@ -7,6 +7,7 @@ import pytest
 
 from sidecar.core.conversation.stream import AttemptFailed
 from sidecar.core.errors import ModelFailed, StorageFailed
+from sidecar.core.parts import MessageId
 from sidecar.core.prompt.observation import (
     ModelAsked,
     RestoreDone,
@@ -20,6 +21,7 @@ from sidecar.core.prompt.observation import (
 )
 from sidecar.session.interface import Wish
 from sidecar.session.meter import observations
+from sidecar.store.format.log_records import StepRecord
 from tests.fakes.scripted_model import Hold, calls, says, shell, started, text, write
 from tests.session.conftest import LIMIT, Desk, World
 
@@ -129,7 +131,8 @@ async def test_a_broken_prefix_names_its_segment(desk: Desk, world: World) -> No
     ],
 )
 def test_a_break_names_a_kind_and_no_place(segment: str, kind: str) -> None:
-    assert observations._break({"miss": "changed", "segment": segment}) == ("changed", kind)
+    step = StepRecord(message_id=MessageId("m"), miss="changed", segment=segment)
+    assert observations._break(step) == ("changed", kind)
 
 
 async def test_snapshots_and_restores_are_timed(world: World) -> None:

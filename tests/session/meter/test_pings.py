@@ -15,6 +15,7 @@ from sidecar.session.log.events import MeterChanged, SessionChanged
 from sidecar.store.format.values import Record
 from tests.fakes.scripted_model import Hold, says
 from tests.session.conftest import LIMIT, Desk, World
+from tests.session.logged import logged
 from tests.session.work import Worker
 
 DUE = 280_000
@@ -43,7 +44,7 @@ async def pinged(desk: Desk, session: Session) -> Record:
 
 
 def pings(session: Session) -> list[Record]:
-    return [record for record in session.state.log.records if record.kind == "ping"]
+    return [record for record in logged(session.state.log) if record.kind == "ping"]
 
 
 def told(desk: Desk) -> list[Any]:
@@ -101,7 +102,7 @@ async def test_who_comes_back_after_it_reads_all_that_was_cached(desk: Desk) -> 
     desk.world.time += 200_000
     assert worker.session.meter().cache.warm
     await worker.turn(0)
-    step = next(r for r in reversed(worker.session.state.log.records) if r.kind == "step")
+    step = next(r for r in reversed(logged(worker.session.state.log)) if r.kind == "step")
     assert step.body["read"] == step.body["predictedRead"] == record.body["read"]
     assert "miss" not in step.body
 

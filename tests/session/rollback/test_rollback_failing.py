@@ -10,11 +10,13 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.files.tree import SnapshotId
 from sidecar.session.history.checkpoint_list import timeline_of
 from sidecar.session.interface import Wish
+from sidecar.store.format.log_records import OptionRecord
 from sidecar.workspace.restore import restore as carrying_out
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from tests.fakes.scripted_model import calls, write
 from tests.session.changes.test_tracker import told
 from tests.session.conftest import Desk, World
+from tests.session.logged import logged
 from tests.session.rollback.test_going_back import ids, said, tree, work
 
 pytestmark = pytest.mark.usefixtures("following")
@@ -110,11 +112,11 @@ async def test_what_stands_is_in_the_log_though_nobody_could_be_told(
         # Nothing is left of it on the disk, nor for a restart to end.
         assert not list(desk.workspace.glob(".sidecar-restore-*"))
         assert await desk.store.restores.roots() == ()
-        kinds = [record.kind for record in session.state.log.records]
+        kinds = [record.kind for record in logged(session.state.log)]
         shown, points = said(session), ids(session)
     async with world.daemon() as desk:
         session = await desk.sessions.get(session.id)
-        assert [record.kind for record in session.state.log.records] == kinds
+        assert [record.kind for record in logged(session.state.log)] == kinds
         assert (said(session), ids(session)) == (shown, points)
         assert set(tree(desk.workspace)) == {"notes.txt"}
 
@@ -125,17 +127,17 @@ async def test_what_else_was_written_meanwhile_stays_when_it_fails(
     session = await desk.open()
     turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
     log, points = session.state.log, ids(session)
-    before = list(log.records)
+    before = list(logged(log))
 
     async def fails(*_: Any) -> None:
-        await log.commit("option", {"configId": "mode"})
+        await log.commit(OptionRecord(config_id="mode"))
         raise StorageFailed("the disk is full", kind="full")
 
     with monkeypatch.context() as patch:
         patch.setattr(desk.store.restores, "finish", fails)
         with pytest.raises(StorageFailed, match="the disk is full"):
             await session.rollback.restore(Wish("files", before_message_id=turn.message_id))
-    assert [record.kind for record in log.records[len(before) :]] == ["option"]
+    assert [record.kind for record in logged(log)[len(before) :]] == ["option"]
     assert ids(session) == points
     await session.rollback.restore(Wish("files", before_message_id=turn.message_id))
     assert set(tree(desk.workspace)) == {"notes.txt"}
@@ -155,7 +157,7 @@ async def test_a_price_is_kept_where_nothing_else_was_logged(
 
     async def changing(self: Snapshots) -> SnapshotId:
         if changes and not (desk.workspace / "a.txt").exists():
-            await state.log.commit("option", {"configId": "model"})
+            await state.log.commit(OptionRecord(config_id="model"))
         return await snapshot(self)
 
     with monkeypatch.context() as patch:

@@ -15,6 +15,7 @@ from sidecar.workspace.restore.restore import Record
 from tests.fakes.scripted_model import calls, shell, write
 from tests.session.changes.test_tracker import told
 from tests.session.conftest import Desk, World
+from tests.session.logged import logged
 from tests.session.rollback.test_going_back import work
 
 SHELL = "mkdir -p deep/er && echo made > deep/er/made.txt && rm gone.txt && chmod 600 notes.txt"
@@ -107,9 +108,9 @@ async def test_it_is_in_the_way_of_the_way_forth_and_kept(desk: Desk) -> None:
 
 async def test_where_nobody_does_nothing_is_told(desk: Desk) -> None:
     session = await gone_back(desk)
-    assert session.state.log.records[-1].body["sets"] == []
+    assert logged(session.state.log)[-1].body.get("sets", []) == []
     await session.rollback.redo(Wish("files"))
-    assert session.state.log.records[-1].body["sets"] == []
+    assert logged(session.state.log)[-1].body.get("sets", []) == []
     with pytest.raises(NothingToDo):
         await session.rollback.redo(Wish("files"))
 
@@ -123,4 +124,4 @@ async def test_what_a_merge_writes_is_nobodys(desk: Desk) -> None:
     wish = Wish("files", before_message_id=turn.message_id, on_conflict="merge")
     await session.rollback.restore(wish)
     assert notes.read_text() == "1\n2\n3\n4\nfive\n"
-    assert session.state.log.records[-1].body["sets"] == []
+    assert logged(session.state.log)[-1].body.get("sets", []) == []

@@ -16,9 +16,9 @@ from sidecar.core.text.digest import digest
 from sidecar.session.history.checkpoint_list import list_checkpoints
 from sidecar.session.interface import Wish
 from sidecar.session.log.channel import BLOCK
-from sidecar.session.log.session_log import IMPORTED
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import LIMIT, Desk, World
+from tests.session.logged import logged
 from tests.session.stories import away, look_at, story, take
 
 ROUNDS = int(os.environ.get("SIDECAR_FUZZ", "40"))
@@ -51,8 +51,8 @@ async def desk(world: World, things: list[Any]) -> AsyncIterator[Desk]:
 
 async def test_what_was_exported_is_taken(desk: Desk, things: list[Any]) -> None:
     made = await take(desk, things)
-    assert made.state.log.records[-1].kind == IMPORTED
-    kinds = {record.kind for record in made.state.log.records}
+    assert logged(made.state.log)[-1].kind == "imported"
+    kinds = {record.kind for record in logged(made.state.log)}
     assert {"epoch", "rewrite", "rewrite_undone", "pin", "restored"} <= kinds
     assert len(made.state.views.pinned) == 1
 
@@ -95,7 +95,7 @@ async def test_nothing_of_files_is_believed(desk: Desk, things: list[Any]) -> No
     patches = [p for m in made.state.log.messages for p in m.parts if isinstance(p, PatchPart)]
     assert patches
     assert all(not patch.detail for patch in patches)
-    assert "evil" not in str([record.body for record in made.state.log.records])
+    assert "evil" not in str([record.body for record in logged(made.state.log)])
     listed = await list_checkpoints(made.state, made.differences)
     with pytest.raises(SidecarError):
         await made.rollback.restore(Wish("files", listed.checkpoints[0].checkpoint.id))

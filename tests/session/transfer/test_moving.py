@@ -18,7 +18,6 @@ from sidecar.core.parts import ReasoningPart, SessionId, TurnId
 from sidecar.session.history.checkpoint_list import diff_checkpoints, list_checkpoints
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
-from sidecar.session.log.session_log import IMPORTED
 from sidecar.session.transfer.bundle_export import FILES_LEFT_OUT, Exported, export_session
 from sidecar.session.transfer.bundle_import import (
     FILES_STAY,
@@ -28,8 +27,11 @@ from sidecar.session.transfer.bundle_import import (
     import_session,
 )
 from sidecar.store.connection import bundle_file
+from sidecar.store.format.log_records import OptionRecord
+from sidecar.store.format.record_codec import kind_of
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
+from tests.session.logged import logged
 from tests.session.work import TOOLS
 
 
@@ -77,7 +79,7 @@ async def test_a_session_is_the_same_in_another_store(world: World, tmp_path: Pa
         assert await body(made) == sent
         assert made.state.views.view() == view
         assert log.messages == before.messages
-        assert [r.kind for r in log.records] == [*(r.kind for r in before.records), IMPORTED]
+        assert [r.kind for r in logged(log)] == [*(kind_of(r) for r in before.records), "imported"]
         assert (log.row.title, log.row.turns) == (before.row.title, before.row.turns)
         assert log.row.cost == before.row.cost
         assert (about.format, about.revision) == ("sidecar", log.row.revision)
@@ -245,7 +247,7 @@ async def test_a_pipe_that_nobody_writes_to_is_not_waited_for(desk: Desk, tmp_pa
 async def test_what_can_be_no_models_name_is_not_taken_over(desk: Desk, name: str) -> None:
     session = await desk.open()
     session.state.configure("model", name)
-    await session.state.log.commit("option", {"configId": "model"})
+    await session.state.log.commit(OptionRecord(config_id="model"))
     made, _ = await take(desk, (await export(desk, session)).path)
     assert made.state.model_id() == (await desk.sessions.ready()).config.model
 
@@ -258,7 +260,7 @@ async def test_files_of_before_do_not_come_back(world: World, tmp_path: Path) ->
             calls(("a", "write_file", {"path": "new.txt", "content": "made"})), says("Made.")
         )
         await desk.ask(session, "Make a file.")
-        assert session.state.log.records
+        assert logged(session.state.log)
         written = await export(desk, session, tmp_path / "a.sidecar")
         assert b"b2:" not in b"".join(list(bundle_file.read(written.path))[:-1])
     other = away(world)

@@ -18,6 +18,7 @@ from sidecar.core.parts import Json, Message, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
 from sidecar.model.decode import ResponseDecoder
 from sidecar.model.encode import encode
+from sidecar.store.format.log_records import OptionRecord
 from tests.fakes.messages_api import events, text, tools
 from tests.fakes.scripted_model import Script, calls, says
 from tests.fakes.validation import refusal
@@ -194,7 +195,7 @@ async def test_a_log_that_holds_what_is_refused_can_be_gone_on_with(world: World
         log = session.state.log
         asked = next(m for m in log if any(isinstance(p, ToolPart) for p in m.parts))
         log.put(replace(asked, parts=tuple(_as_it_came(asked, odd))))
-        await log.commit("test", {})
+        await log.commit(OptionRecord())
     async with world.daemon() as desk:
         session = await desk.sessions.get(session.id)
         desk.script(says("Done."))

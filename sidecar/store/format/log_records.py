@@ -1,0 +1,251 @@
+"""The records of a session's log: one frozen type for each kind; see `record_codec`.
+
+A field's name on the disk is its name here in camelCase, unless `field(name=…)` gives another.
+An optional field that is None is not on the disk.
+"""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from sidecar.core.parts import MessageId, Millis, PartId, TurnId
+from sidecar.core.prompt.prompt import Ttl
+
+MOST = 10**15
+"""Tokens, bytes, steps or ms since 1970; more than any log counts."""
+
+Signed: TypeAlias = Annotated[int, Meta(ge=-MOST, le=MOST)]
+Cost: TypeAlias = Annotated[str, Meta(pattern=r"^-?[0-9]{1,12}(\.[0-9]{1,18})?$")]
+"""USD, as a decimal number; negative is saved."""
+NoticeLevel: TypeAlias = Literal["info", "warning", "error"]
+
+
+class RecordHead(
+    Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="#kind"
+):
+    """The place of a record in its log: its revision, and its time in ms since 1970.
+
+    Revision 0 is a record that is not numbered yet.
+    """
+
+    revision: int = field(default=0, name="#revision")
+    at: Millis = field(default=0, name="#at")
+
+
+class _OfMessage(RecordHead, frozen=True, kw_only=True):
+    message_id: MessageId
+
+
+class CreatedRecord(RecordHead, frozen=True, tag="created"):
+    """The session was made: the end of its first unit."""
+
+
+class BegunAgainRecord(RecordHead, frozen=True, tag="begun_again"):
+    """The log had lost its beginning and got another."""
+
+
+class LinkedRecord(RecordHead, frozen=True, tag="linked", kw_only=True):
+    """The session was made from session `source`: as its subtask, or to go on with its work."""
+
+    source: str = field(name="from")
+
+
+class ForkedRecord(RecordHead, frozen=True, tag="forked", kw_only=True):
+    """The end of the part of session `source`, up to a message, that a fork took over."""
+
+    source: str = field(name="from")
+    at_message_id: MessageId | None
+
+
+class ImportedRecord(RecordHead, frozen=True, tag="imported", kw_only=True):
+    """The end of the part that was read from a file of this format; `redacted` counts keys."""
+
+    format: str = ""
+    source: str | None = field(default=None, name="from")
+    redacted: Signed | None = None
+
+
+class InheritedRecord(RecordHead, frozen=True, tag="inherited", kw_only=True):
+    """The work that the session goes on with; `checkpoint` as `core/ledger/milestone` has it."""
+
+    source: str | None = field(default=None, name="from")
+    title: str
+    goal: str
+    said: tuple[str, ...]
+    checkpoint: dict[str, Any]
+
+
+class OptionRecord(RecordHead, frozen=True, tag="option", kw_only=True):
+    """A setting of the session was changed."""
+
+    config_id: str = ""
+
+
+class TurnStartedRecord(_OfMessage, frozen=True, tag="turn_started", kw_only=True):
+    """A turn began with a message of the user's."""
+
+    turn_id: TurnId
+
+
+class FailureShape(Struct, frozen=True, rename="camel"):
+    """Why a turn failed: the error's kind, its text, and the provider's HTTP status."""
+
+    kind: str
+    message: str
+    retryable: bool
+    status: Signed | UnsetType | None = UNSET
+
+
+class TurnEndedRecord(RecordHead, frozen=True, tag="turn_ended", kw_only=True):
+    """A turn ended; `stop_reason` is ACP's, or `blocked`, or `error`."""
+
+    turn_id: TurnId
+    stop_reason: str = ""
+    error: FailureShape | None = None
+
+
+class SteeredRecord(_OfMessage, frozen=True, tag="steered"):
+    """A message of the user's came while a turn ran."""
+
+
+class _Request(RecordHead, frozen=True, kw_only=True):
+    """Tokens that were predicted to come from the cache, and that did; why fewer, if fewer."""
+
+    predicted_read: Signed | None = None
+    miss: str | None = None
+    segment: str | None = None
+    reason: str | None = None
+
+
+class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
+    """An answer ended."""
+
+    message_id: MessageId
+    read: Signed | None = None
+
+
+class StepFailedRecord(_OfMessage, frozen=True, tag="step_failed", kw_only=True):
+    """The provider failed in an answer; `failure` is the kind of its error."""
+
+    failure: str = field(name="kind")
+
+
+class DiscardedRecord(_OfMessage, frozen=True, tag="discarded", kw_only=True):
+    """An answer was withdrawn and asked for again.
+
+    Without a kind of `failure` the prompt was too long.
+    """
+
+    why: str = ""
+    failure: str | None = field(default=None, name="kind")
+
+
+class CutRecord(RecordHead, frozen=True, tag="cut", kw_only=True):
+    """A turn was cancelled, or its daemon killed, in these messages."""
+
+    message_ids: tuple[MessageId, ...]
+    failure: str = ""
+
+
+class ToolRecord(RecordHead, frozen=True, tag="tool", kw_only=True):
+    """A call ended; `failure` is the kind of its failure."""
+
+    part_id: PartId
+    failure: str | None = None
+
+
+class PatchedRecord(_OfMessage, frozen=True, tag="patched"):
+    """A step's changes of files were added to its answer."""
+
+
+class DelegatedRecord(RecordHead, frozen=True, tag="delegated", kw_only=True):
+    """A call began a session for a subtask."""
+
+    session_id: str
+    call_id: str = ""
+
+
+class UsageShape(Struct, frozen=True):
+    """Tokens of requests, by price, under the names of `core.parts.Usage`."""
+
+    input: Signed = 0
+    cache_read: Signed = 0
+    cache_write_5m: Signed = 0
+    cache_write_1h: Signed = 0
+    output: Signed = 0
+    thinking: Signed = 0
+    requests: Signed = 0
+
+
+class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
+    """A model was asked beside the conversation; `cost` in USD, None where unknown.
+
+    Requests of a subtask are summed up; `session_id` is the session that made them.
+    """
+
+    purpose: str = ""
+    model: str = ""
+    usage: UsageShape
+    cost: Cost | None
+    started: Signed | None = None
+    session_id: str | None = None
+
+
+class PingRecord(_Request, frozen=True, tag="ping", kw_only=True):
+    """A request that kept the cache of an answer's prompt alive; counts in tokens."""
+
+    message_id: MessageId
+    started: Signed
+    cost: Cost | None = None
+    why: str = ""
+    uncached: Signed
+    read: Signed
+    write_5m: Signed = field(name="write5m")
+    write_1h: Signed = field(name="write1h")
+
+
+class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
+    """The session's own pauses decided how long the static part is cached; costs in USD."""
+
+    static_ttl: Ttl
+    why: str = ""
+    share: float = 0.0
+    cost: float = 0.0
+    saved: float = 0.0
+    requests: Signed = 0
+
+
+class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
+    """A person was told something, under a sequence number of the wire."""
+
+    seq: Signed
+    level: NoticeLevel
+    text: str
+
+
+class ToldRecord(RecordHead, frozen=True, tag="instructions_told", kw_only=True):
+    """The model was told of changed instructions; `files` has the hash of each by its path."""
+
+    files: dict[str, str]
+
+
+class ComparedRecord(RecordHead, frozen=True, tag="workspace_compared", kw_only=True):
+    """The model was told which files drifted; `files` says of each path how it was found."""
+
+    files: dict[str, str]
+
+
+class RefusedRecord(RecordHead, frozen=True, tag="refused", kw_only=True):
+    """Plans of a rewrite were not admitted; sizes in tokens."""
+
+    reasons: tuple[str, ...] = ()
+    used: Signed = 0
+    limit: Signed = 0
+    window: Signed = 0
+
+
+class UnknownRecord(RecordHead, frozen=True, kw_only=True):
+    """A record of a kind that this version does not know, or that does not read as its kind."""
+
+    name: str
+    body: dict[str, Any]

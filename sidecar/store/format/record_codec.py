@@ -1,0 +1,197 @@
+"""From a stored record to its type, and back. No other module reads the body of a record."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias, cast, get_args
+
+from msgspec import Struct, ValidationError, convert, to_builtins
+
+from sidecar.core.parts import Json, JsonObject, MessageId
+from sidecar.store.format.log_records import (
+    AskedRecord,
+    BegunAgainRecord,
+    CachingRecord,
+    ComparedRecord,
+    CreatedRecord,
+    CutRecord,
+    DelegatedRecord,
+    DiscardedRecord,
+    ForkedRecord,
+    ImportedRecord,
+    InheritedRecord,
+    LinkedRecord,
+    NoticeRecord,
+    OptionRecord,
+    PatchedRecord,
+    PingRecord,
+    RefusedRecord,
+    SteeredRecord,
+    StepFailedRecord,
+    StepRecord,
+    ToldRecord,
+    ToolRecord,
+    TurnEndedRecord,
+    TurnStartedRecord,
+    UnknownRecord,
+)
+from sidecar.store.format.values import Record
+from sidecar.store.format.view_records import (
+    EpochRecord,
+    FilesRestoredRecord,
+    ModelChangedRecord,
+    PinRecord,
+    ReachedRecord,
+    RewriteRecord,
+    TalkRestoredRecord,
+    UndoneRecord,
+)
+
+RestoreRecord: TypeAlias = FilesRestoredRecord | TalkRestoredRecord
+RewrittenRecord: TypeAlias = RewriteRecord | UndoneRecord | TalkRestoredRecord
+LogRecord: TypeAlias = (
+    CreatedRecord | BegunAgainRecord | LinkedRecord | ForkedRecord | ImportedRecord
+    | InheritedRecord | OptionRecord | TurnStartedRecord | TurnEndedRecord | SteeredRecord
+    | StepRecord | StepFailedRecord | DiscardedRecord | CutRecord | ToolRecord | PatchedRecord
+    | DelegatedRecord | AskedRecord | PingRecord | CachingRecord | NoticeRecord | ToldRecord
+    | ComparedRecord | EpochRecord | ModelChangedRecord | RefusedRecord | RewriteRecord
+    | UndoneRecord | PinRecord | FilesRestoredRecord | TalkRestoredRecord | ReachedRecord
+    | UnknownRecord
+)  # fmt: skip
+"""Every record there is."""
+
+_TYPES: Mapping[str, type[LogRecord]] = MappingProxyType(
+    {
+        str(one.__struct_config__.tag): one
+        for one in get_args(LogRecord)
+        if one not in (TalkRestoredRecord, UnknownRecord)
+    }
+)
+
+
+class _Names(Struct, rename="camel"):
+    """Names of messages, turns and parts in a record of an unknown kind."""
+
+    message_id: str | None = None
+    message_ids: tuple[str, ...] = ()
+    turn_id: str | None = None
+    part_id: str | None = None
+
+
+_MAY_BE_LESS = frozenset({"bias", "seq", "status", "figures", "summary", "checkpoint", "tools"})
+"""Fields in which a number below zero is none of a count's business."""
+logger = logging.getLogger("sidecar.store")
+_HEAD = ("#kind", "#revision", "#at")
+
+
+def kind_of(record: LogRecord) -> str:
+    """Name a record's kind, as it is on the disk."""
+    if isinstance(record, UnknownRecord):
+        return record.name
+    return str(record.__struct_config__.tag)
+
+
+def fields_of_record(record: LogRecord) -> JsonObject:
+    """Return a record's fields as they are on the disk."""
+    if isinstance(record, UnknownRecord):
+        return record.body
+    body: JsonObject = to_builtins(record)
+    return {name: _plain(value) for name, value in body.items() if name not in _HEAD}
+
+
+def _plain(value: object) -> Json:
+    """Return a value as JSON has it: with lists instead of tuples."""
+    match value:
+        case list() | tuple():
+            return [_plain(one) for one in value]
+        case dict():
+            return {name: _plain(one) for name, one in value.items()}
+        case _:
+            return cast("Json", value)
+
+
+def write(record: LogRecord) -> Record:
+    """Return a record as the store takes it."""
+    return Record(record.revision, kind_of(record), record.at, fields_of_record(record))
+
+
+def read(record: Record) -> LogRecord:
+    """Return a stored record as its type; an UnknownRecord where it has none or does not fit."""
+    try:
+        return _typed(record)
+    except ValidationError as error:
+        logger.warning("record %d (%s) cannot be read: %s", record.revision, record.kind, error)
+        return UnknownRecord(
+            revision=record.revision, at=record.at, name=record.kind, body=record.body
+        )
+
+
+def read_all(records: Iterable[Record]) -> tuple[LogRecord, ...]:
+    """Return stored records as their types, in the same order."""
+    return tuple(map(read, records))
+
+
+def checked(record: Record) -> LogRecord:
+    """Return a record that comes from elsewhere as its type; an UnknownRecord has no known kind.
+
+    Raises:
+        ValueError: the record is not as its kind is written; the text says where.
+    """
+    try:
+        typed = _typed(record)
+        if isinstance(typed, UnknownRecord):
+            convert(record.body, _Names)
+    except ValidationError as error:
+        raise ValueError(f"{record.kind}: {error}") from error
+    if name := _negative(record.body):
+        raise ValueError(f"{record.kind}: {name} is negative")
+    return typed
+
+
+def _typed(record: Record) -> LogRecord:
+    kind, body = record.kind, record.body
+    shape = _TYPES.get(kind, UnknownRecord)
+    if shape is FilesRestoredRecord and "standing" in body:
+        shape = TalkRestoredRecord
+    elif shape is UnknownRecord:
+        body = {"name": kind, "body": body}
+    return convert({**body, "#revision": record.revision, "#at": record.at}, shape)
+
+
+def _negative(value: Json, name: str = "") -> str:
+    """Name a negative count in a body; empty where there is none."""
+    match value:
+        case dict():
+            found = (_negative(one, key) for key, one in value.items() if key not in _MAY_BE_LESS)
+        case list():
+            found = (_negative(one, name) for one in value)
+        case int() if value < 0:
+            return name or "a number"
+        case _:
+            return ""
+    return next(filter(None, found), "")
+
+
+def named_by(record: LogRecord) -> tuple[MessageId, ...]:
+    """Return the messages that a record names; each began before the record was written."""
+    match record:
+        case (
+            TurnStartedRecord(message_id=name) | SteeredRecord(message_id=name)
+            | StepRecord(message_id=name) | StepFailedRecord(message_id=name)
+            | DiscardedRecord(message_id=name) | PatchedRecord(message_id=name)
+            | PingRecord(message_id=name)
+        ):  # fmt: skip
+            return (name,)
+        case CutRecord(message_ids=names):
+            return names
+        case UnknownRecord(body=body):
+            many = body.get("messageIds")
+            ids = many if isinstance(many, list) else [body.get("messageId")]
+            return tuple(MessageId(one) for one in ids if isinstance(one, str))
+        case _:
+            return ()
+
+
+def comes_with(record: LogRecord) -> tuple[MessageId, ...]:
+    """Return the messages of which a record tells that they were written, or ended, with it."""
+    return () if isinstance(record, PingRecord | UnknownRecord) else named_by(record)

@@ -1,0 +1,184 @@
+"""The records of a log that change the prompt: epochs, rewrites, pins and restores."""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import Meta, Struct, field
+
+from sidecar.core.parts import MessageId, PartId
+from sidecar.core.prompt.prompt import ToolKind, ToolOrigin
+from sidecar.core.prompt.render import Region
+from sidecar.core.prompt.visibility import Cause
+from sidecar.core.text.truncate import Keep
+from sidecar.store.format.log_records import Cost, RecordHead, Signed
+
+RestoreScope: TypeAlias = Literal["conversation", "files", "both"]
+
+
+class SystemShape(Struct, frozen=True):
+    """A block of the system text."""
+
+    text: str
+    region: Region
+
+
+class ToolShape(Struct, frozen=True, rename="camel"):
+    """A tool as `core.prompt.prompt.ToolSpec` has it."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    kind: ToolKind
+    read_only: bool
+    output_limit: int | None
+    protected_from_pruning: bool
+    origin: ToolOrigin
+
+
+class EpochRecord(RecordHead, frozen=True, tag="epoch", kw_only=True):
+    """An epoch began: the static part of every prompt from here on."""
+
+    compaction_id: str
+    cause: str
+    model: str
+    renderer: Signed
+    system: tuple[SystemShape, ...]
+    tools: tuple[ToolShape, ...]
+
+
+class ModelChangedRecord(RecordHead, frozen=True, tag="epoch_changed", kw_only=True):
+    """The epoch of another model began; with sizes in tokens if a prompt had been sent."""
+
+    compaction_id: str
+    cause: str = ""
+    tokens_before: Signed | None = None
+    tokens_after: Signed | None = None
+
+
+class _Shown(Struct, frozen=True, rename="camel", tag_field="kind"):
+    """How a part is shown, as `core.prompt.visibility` has it."""
+
+
+class TruncatedShape(_Shown, frozen=True, tag="truncated"):
+    """One end or both, of at most so many bytes."""
+
+    keep: Keep
+    max_bytes: Signed
+
+
+class ExcerptShape(_Shown, frozen=True, tag="excerpt"):
+    """Ranges of lines, counted from 1, both ends in it."""
+
+    lines: tuple[tuple[Signed, Signed], ...]
+
+
+class QuotedShape(_Shown, frozen=True, tag="quoted"):
+    """Ranges of characters, counted from 0, the end not in it."""
+
+    spans: tuple[tuple[Signed, Signed], ...]
+
+
+class PlaceholderShape(_Shown, frozen=True, tag="placeholder"):
+    """One line instead of the part."""
+
+
+class DroppedShape(_Shown, frozen=True, tag="dropped"):
+    """Nothing."""
+
+
+ShownShape: TypeAlias = (
+    TruncatedShape | ExcerptShape | QuotedShape | PlaceholderShape | DroppedShape
+)
+
+
+class NoteShape(Struct, frozen=True):
+    """A text that stands before a message, for parts that were left out."""
+
+    id: PartId
+    text: str
+    before: MessageId
+    region: Region
+
+
+class ViewRecord(RecordHead, frozen=True, kw_only=True):
+    """A change of the view; the fields of `session.log.rewrite_records.Recorded`."""
+
+    compaction_id: str
+    cause: Cause
+    shown: dict[PartId, ShownShape | None]
+    notes: tuple[NoteShape, ...]
+    retired: tuple[PartId, ...]
+    policy: str
+    reason: str
+    tokens_before: Signed
+    tokens_after: Signed
+    price: Cost | None
+    steps: Signed
+    anchor: MessageId | None
+    opens: bool
+    factor: Annotated[float, Meta(ge=0.1, le=10)]
+    observations: Signed
+    bias: Signed
+    figures: dict[str, Any]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+
+class RewriteRecord(ViewRecord, frozen=True, tag="rewrite"):
+    """The context was rewritten."""
+
+
+class UndoneRecord(ViewRecord, frozen=True, tag="rewrite_undone"):
+    """A rewrite was taken back."""
+
+
+class PinRecord(RecordHead, frozen=True, tag="pin", kw_only=True):
+    """A part was pinned, or let go."""
+
+    part_id: PartId
+    pinned: bool
+
+
+class FilesRestoredRecord(RecordHead, frozen=True, tag="restored", kw_only=True):
+    """Files went back, and the conversation stayed.
+
+    The fields are those of `session.log.restore_records.Restored`; `sets` are change sets as
+    `session.log.change_records` writes them, `snapshot` the state that was reached.
+    """
+
+    restore_id: str
+    scope: RestoreScope
+    title: str
+    head: str | None
+    newest: MessageId | None
+    undoes: str | None
+    left: tuple[MessageId, ...]
+    back: tuple[MessageId, ...]
+    fates: tuple[tuple[str, str], ...]
+    sets: list[Any] = field(default_factory=list)
+    snapshot: Signed | None = field(default=None, name="at")
+
+
+class TalkRestoredRecord(ViewRecord, frozen=True, tag="restored", kw_only=True):
+    """The conversation went back, or forth again, perhaps with the files.
+
+    `standing` are the revisions of the changes of the view that hold again.
+    """
+
+    standing: tuple[Signed, ...]
+    restore_id: str
+    scope: RestoreScope
+    title: str
+    head: str | None
+    newest: MessageId | None
+    undoes: str | None
+    left: tuple[MessageId, ...]
+    back: tuple[MessageId, ...]
+    fates: tuple[tuple[str, str], ...]
+    sets: list[Any] = field(default_factory=list)
+    snapshot: Signed | None = field(default=None, name="at")
+
+
+class ReachedRecord(RecordHead, frozen=True, tag="snapshot_reached", kw_only=True):
+    """The snapshot after a restore of files; `sets` are others' changes during the restore."""
+
+    snapshot: Signed | None = field(default=None, name="at")
+    sets: list[Any] = field(default_factory=list)
