@@ -82,6 +82,28 @@ def types_in(path: Path) -> Iterator[str]:
             yield name
 
 
+MOST_METHODS = 15
+"""Public methods of one class, properties counted, those of its bases not."""
+WIDE = {"ModelView", "SessionLog", "Sessions", "Tracking"}
+"""Classes still to be divided; no other may join them."""
+
+
+def test_no_class_of_the_product_has_more_public_methods_than_one_can_look_over() -> None:
+    wide = {
+        f"{path.relative_to(ROOT)}: {node.name} has {len(names)}"
+        for path in (ROOT / "sidecar").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.ClassDef) and node.name not in WIDE
+        if len(names := public_methods(node)) > MOST_METHODS
+    }
+    assert wide == set()
+
+
+def public_methods(of: ast.ClassDef) -> set[str]:
+    functions = (n for n in of.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    return {function.name for function in functions if not function.name.startswith("_")}
+
+
 def test_ci_runs_the_command_of_the_readme() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     command = next(line.strip() for line in readme.splitlines() if line.endswith("uv run pytest"))
