@@ -182,7 +182,7 @@ async def _serve(read: int, write: int) -> int:
         sweeping = Sweeping(
             ground_of(environment, owner),
             lambda: environment.config.retention,
-            lambda quota: sessions.tell_all(quota_event(quota, read_clock())),
+            lambda quota: sessions.open.tell_all(quota_event(quota, read_clock())),
             environment.swept,
             clock.sleep,
             _seconds("SIDECAR_SWEEP_EVERY", LOOK),
@@ -268,14 +268,14 @@ def _observer(sessions: Sessions) -> "Observer":
     from sidecar.observe.observer import Observer  # noqa: PLC0415 - see above
 
     def tell(change: "Changed") -> None:
-        sessions.tell_all(alert_event(change))
+        sessions.open.tell_all(alert_event(change))
 
     return Observer(read_clock, tell, asyncio.get_running_loop().call_later)
 
 
 def _queues(sessions: Sessions, outboxes: list[Outbox], store: Store) -> dict[str, int]:
     return {
-        "prompts": sessions.waiting(),
+        "prompts": sessions.open.waiting(),
         "client": sum(outbox.depth() for outbox in outboxes),
         "store": store.waiting(),
     }
@@ -311,7 +311,7 @@ async def _open_in_time(folder: Path) -> Store:
 
 
 async def _warm_up(models: Models, sessions: Sessions) -> None:
-    await sessions.warm_up()
+    await sessions.shared.warm_up()
     await models.warm_up()
 
 

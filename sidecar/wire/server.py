@@ -56,7 +56,7 @@ async def serve(
     The first byte tells the protocol. `on_initialized` runs after the answer to `initialize`, for
     slow loading; `on_outbox` gets the outbox.
     """
-    outbox = Outbox(write, sessions.revision_of)
+    outbox = Outbox(write, sessions.open.revision_of)
     on_outbox(outbox)
     decoder = FrameDecoder()
     first = await _first(read, decoder)
@@ -79,7 +79,7 @@ async def serve(
         if reading.done() and code is None:
             # A client that closes its input may still read its answers.
             await served.dispatch.settle(FLUSH)
-        sessions.detach(served.connection.watch)
+        sessions.open.detach(served.connection.watch)
         await sessions.shutdown()
         outbox.close()
         await asyncio.wait({writing}, timeout=FLUSH)
@@ -113,15 +113,15 @@ def editor_face(
     server = language_server(version)
     protocol = server.protocol
     assert isinstance(protocol, SidecarProtocol)
-    editor_methods.follow_documents(server, sessions)
-    editor_methods.follow_cancellations(server, sessions)
+    editor_methods.follow_documents(server, sessions.documents)
+    editor_methods.follow_cancellations(server, sessions.open)
 
     async def greet(params: JsonObject) -> None:
         if not parent.done():
             parent.set_result(_editor(params))
         for unknown in unknown_options(_options(params)):
             connection.log.once(unknown)
-        problem = sessions.configure(_options(params), _root(params))
+        problem = sessions.shared.configure(_options(params), _root(params))
         if problem:
             shown: JsonObject = {"type": 1, "message": problem}
             outbox.answer({"jsonrpc": "2.0", "method": "window/showMessage", "params": shown})
@@ -163,7 +163,7 @@ def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
         **history_methods.handlers(sessions),
         **context_methods.handlers(sessions),
         **checkpoint_methods.handlers(sessions),
-        **fact_methods.handlers(sessions),
+        **fact_methods.handlers(sessions.shared),
         **daemon_methods.handlers(sessions),
     }
 

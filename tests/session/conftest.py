@@ -265,7 +265,7 @@ class World:
             assert request.purpose == "summary"
             assert refusal(encode(request)) is None
             return
-        logs = [s.state.log for sessions in self.open for s in sessions._open.values()]
+        logs = [s.state.log for sessions in self.open for s in sessions.open]
         log = next(log for log in logs if any(m.turn_id == turn for m in log))
         self.net.check(request, log, moves_prefix=self.moves_prefix)
 

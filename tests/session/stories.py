@@ -34,7 +34,9 @@ async def story(desk: Desk, path: Path) -> list[Any]:
     await session.rollback.redo(Wish("both"))
     desk.script(calls(("z", "shell", {"command": "true"})), says("Done."))
     await desk.ask(session, "Run it.")
-    done = await export_session(await desk.sessions.ready(), session.id, str(path), overwrite=True)
+    done = await export_session(
+        await desk.sessions.shared.ready(), session.id, str(path), overwrite=True
+    )
     things = [json.loads(line) for line in bundle_file.read(done.path)]
     return things[:-1]
 
@@ -49,7 +51,7 @@ def sealed(things: list[Any]) -> str:
 
 
 async def take(desk: Desk, things: list[Any]) -> Session:
-    environment = await desk.sessions.ready()
+    environment = await desk.sessions.shared.ready()
     source = ImportSource(content=sealed(things))
     made = await import_session(environment, source, str(desk.workspace), None)
     session = await desk.sessions.get(made.session_id)

@@ -22,6 +22,8 @@ class Quiet:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        # It shares nothing, has nothing open and follows no documents.
+        self.shared = self.open = self.documents = self
 
     def configure(self, *_: object) -> str:
         return ""
@@ -33,10 +35,6 @@ class Quiet:
         return 1
 
     def detach(self, _: object) -> None: ...
-
-    def open_document(self, *_: object) -> None: ...
-
-    def close_document(self, *_: object) -> None: ...
 
     async def shutdown(self) -> None: ...
 

@@ -113,15 +113,6 @@ class Tracking:
         if self._shared is not None and self._snapshots is not None:
             self._shared.recheck(self._snapshots)
 
-    async def own(self, real: Path, text: str) -> None:
-        """The daemon itself is about to write a file: that is nobody's change.
-
-        Raises:
-            StorageFailed: it cannot be remembered.
-        """
-        if self._shared is not None:
-            await self._shared.own(real, text)
-
     @asynccontextmanager
     async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
         """Around the writing of a file by a tool of ours, which gives it this text."""

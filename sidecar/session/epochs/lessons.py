@@ -59,9 +59,12 @@ async def _promote(state: State) -> int:
         return 0
     trusted, loop = state.trust.granted, asyncio.get_running_loop()
 
+    snapshots = state.environment.snapshots
+
     def writes(real: Path, text: str) -> None:
-        remembered = state.tracking.own(real, text)
-        asyncio.run_coroutine_threadsafe(remembered, loop).result(LIMIT)
+        # What the daemon writes itself is nobody's change.
+        if snapshots is not None:
+            asyncio.run_coroutine_threadsafe(snapshots.own(real, text), loop).result(LIMIT)
 
     done = await asyncio.to_thread(promote, Path(row.cwd), trusted, row.id, worth, writes)
     await rows.promoted(row.cwd, done, state.clock.now())

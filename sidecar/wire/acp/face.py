@@ -125,7 +125,7 @@ class AgentFace:
         self._options = acp_params.extra(params)
         for problem in unknown_options(self._options):
             self._connection.log.once(problem)
-        problem = self._sessions.configure(self._options, None)
+        problem = self._sessions.shared.configure(self._options, None)
         if problem:
             raise RefusedMessage(
                 INVALID_PARAMS, "bad_request", problem, path="params._meta.sidecar"
@@ -139,14 +139,14 @@ class AgentFace:
         """
         if not self._rooted:
             self._rooted = True
-            self._sessions.configure(self._options, _folder(cwd) or Path.cwd())
+            self._sessions.shared.configure(self._options, _folder(cwd) or Path.cwd())
             self._on_ready()
 
     async def _authenticate(self, params: acp_params.Authenticate, _: Ticket) -> Json:
         if params.method_id != KEY_METHOD:
             text = f"there is no way to authenticate called {params.method_id!r}: use {KEY_METHOD}"
             raise RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params.methodId")
-        await self._sessions.warm_up()
+        await self._sessions.shared.warm_up()
         model = self._sessions.status().get("model")
         # Some clients authenticate before anything else, whether or not a key is needed.
         if isinstance(model, dict) and model.get("lacksKey") is True:

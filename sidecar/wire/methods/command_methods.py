@@ -106,7 +106,7 @@ class Commands:
         return session
 
     def _folder(self) -> Path:
-        return self._sessions.root or Path.cwd()
+        return self._sessions.shared.root or Path.cwd()
 
     def _tell(self, session: Session, what: str, kind: int = INFO) -> None:
         self._editor.show(f"{what} {meter_line(session.meter())}".strip(), kind)

@@ -3,18 +3,19 @@
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from sidecar.session.desk.sessions import Sessions
+from sidecar.session.desk.editor_documents import EditorDocuments
+from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.wire.connection import path_of
 
 
-def follow_documents(server: LanguageServer, sessions: Sessions) -> None:
+def follow_documents(server: LanguageServer, documents: EditorDocuments) -> None:
     """Keep the sessions' buffers equal to the editor's documents, saved or not."""
 
     def opened(uri: str) -> None:
         path = path_of(uri)
         if path is not None:
             document = server.workspace.get_text_document(uri)
-            sessions.open_document(path, document.source, document.version or 0)
+            documents.open(path, document.source, document.version or 0)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
@@ -28,16 +29,16 @@ def follow_documents(server: LanguageServer, sessions: Sessions) -> None:
     def did_save(params: types.DidSaveTextDocumentParams) -> None:
         path = path_of(params.text_document.uri)
         if path is not None:
-            sessions.saved_document(path)
+            documents.saved(path)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(params: types.DidCloseTextDocumentParams) -> None:
         path = path_of(params.text_document.uri)
         if path is not None:
-            sessions.close_document(path)
+            documents.close(path)
 
 
-def follow_cancellations(server: LanguageServer, sessions: Sessions) -> None:
+def follow_cancellations(server: LanguageServer, sessions: OpenSessions) -> None:
     """Cancel work shown by `$/progress` when the user does so there."""
 
     @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sidecar.core.parts import Json
-from sidecar.session.desk.sessions import Sessions
+from sidecar.session.desk.shared_environment import SharedEnvironment
 from sidecar.session.epochs import lessons
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
@@ -12,12 +12,12 @@ from sidecar.wire.methods.session_methods import given
 from sidecar.wire.translate import iso
 
 
-def handlers(sessions: Sessions) -> Mapping[str, Handler]:
+def handlers(shared: SharedEnvironment) -> Mapping[str, Handler]:
     """Handlers by method name."""
 
     async def listed(_: Connection, params: FactsListParams, __: Ticket) -> Json:
         found = await lessons.find(
-            await sessions.ready(),
+            await shared.ready(),
             given(params.session_id),
             given(params.cwd),
             given(params.kind),

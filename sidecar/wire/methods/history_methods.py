@@ -50,7 +50,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     async def write_out(_: Connection, params: SessionExportParams, __: Ticket) -> Json:
         done = await export_session(
-            await sessions.ready(),
+            await sessions.shared.ready(),
             SessionId(params.session_id),
             given(params.path),
             overwrite=params.overwrite is True,
@@ -78,7 +78,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     async def read_in(_: Connection, params: SessionImportParams, __: Ticket) -> Json:
         source = ImportSource(given(params.path), given(params.content), given(params.format) or "")
         made = await import_session(
-            await sessions.ready(), source, given(params.cwd), sessions.root
+            await sessions.shared.ready(), source, given(params.cwd), sessions.shared.root
         )
         return {
             "sessionId": made.session_id,

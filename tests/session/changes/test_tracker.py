@@ -109,7 +109,7 @@ async def test_what_the_editor_saves_while_a_command_runs_is_the_users(desk: Des
     def alter(given: Json) -> str:
         (desk.workspace / "notes.txt").write_text("typed\n")
         (desk.workspace / "out.txt").write_text("made\n")
-        desk.sessions.saved_document(str(desk.workspace / "notes.txt"))
+        desk.sessions.documents.saved(str(desk.workspace / "notes.txt"))
         return "done"
 
     desk.editor.tools["alter"] = alter

@@ -16,7 +16,7 @@ async def test_each_agent_has_its_policy_and_whether_it_is_used_by_itself(
     desk: Desk, world: World
 ) -> None:
     agents = {"plan": Strategy("economic-lean"), "build": Strategy(auto_compact=False)}
-    await desk.sessions.ready()
+    await desk.sessions.shared.ready()
     desk.sessions.reload(replace(world.config, agents=agents, policy="manual"), ())
     plan = await desk.open(agent="plan")
     build = await desk.open(agent="build")
@@ -40,7 +40,7 @@ async def test_an_agent_that_is_set_has_its_policy(world: World) -> None:
 async def test_weights_of_an_agent_are_those_of_its_scorer(desk: Desk, world: World) -> None:
     """With one scorer alone, the weighed one says exactly what that one says."""
     agents = {"plan": Strategy(HYBRID, {"fifo": 3.0})}
-    await desk.sessions.ready()
+    await desk.sessions.shared.ready()
     desk.sessions.reload(replace(world.config, agents=agents), ())
     plan = await desk.open(agent="plan")
     other = await desk.open(policy=HYBRID)

@@ -27,6 +27,7 @@ from sidecar.observe.report.spending import running
 from sidecar.session.desk.log_course import read_course
 from sidecar.session.desk.store_look import find, look
 from sidecar.session.interface import Wish
+from sidecar.session.meter.gauge import read_meter
 from tests.session.conftest import Desk, World
 from tests.session.work import Worker
 
@@ -78,7 +79,7 @@ def check(worker: Worker) -> Course:
         expected = spread(weighed(request), one.spent.usage.prompt)
         assert dict(zip(REGIONS, one.regions, strict=True)) == expected, one.number
         assert one.held == one.spent.usage.prompt
-    meter = worker.session.meter()
+    meter = read_meter(state)
     assert (course.meter, sum(course.now)) == (meter, meter.used)
     assert sum(piece.tokens for piece in course.pieces) == meter.used
     assert running(course)[0][-1] == Decimal(meter.cost.session or "nothing")
@@ -229,7 +230,7 @@ async def test_a_long_session_is_read_in_seconds(desk: Desk) -> None:
             )
             name, now = MessageId(f"step {n} {step}"), desk.world.now()
             log.put(Message(name, turn, "assistant", parts, now, "complete", "scripted"))
-    state = desk.sessions._open[log.row.id].state
+    state = desk.sessions.open.find(log.row.id).state
     began = monotonic()
     course = read_course(state, same)
     assert monotonic() - began < MOST_SECONDS

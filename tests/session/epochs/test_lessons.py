@@ -65,7 +65,8 @@ def told(session: Session) -> str:
 async def listed(desk: Desk, **only: str) -> list[tuple[str, bool]]:
     given: Any = {"session_id": None, "cwd": None, "kind": None, "query": None, **only}
     return [
-        (one.fact.content, one.learned) for one in await find(await desk.sessions.ready(), **given)
+        (one.fact.content, one.learned)
+        for one in await find(await desk.sessions.shared.ready(), **given)
     ]
 
 

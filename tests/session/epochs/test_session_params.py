@@ -150,7 +150,7 @@ async def test_what_can_be_no_folder_is_refused_in_words(desk: Desk, cwd: str) -
     with pytest.raises(BadRequest, match="absolute path") as error:
         await desk.sessions.new(NewSession(cwd=cwd), desk.editor, desk.watch)
     assert len(error.value.message) < 300
-    environment = await desk.sessions.ready()
+    environment = await desk.sessions.shared.ready()
     for ask in (
         lambda: desk.sessions.list(cwd, None, 9),
         lambda: find(environment, None, cwd, None, None),
@@ -168,5 +168,5 @@ async def test_what_is_asked_for_while_the_daemon_stops_is_cancelled(world: Worl
         await desk.open()
         await desk.sessions.shutdown()
         with pytest.raises(Cancelled, match="stopping"):
-            await desk.sessions.ready()
-        await desk.sessions.warm_up()
+            await desk.sessions.shared.ready()
+        await desk.sessions.shared.warm_up()

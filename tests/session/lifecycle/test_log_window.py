@@ -384,7 +384,7 @@ async def test_a_fold_in_another_shape_is_as_if_there_were_none(world: World) ->
 async def test_the_code_is_named_as_it_was_when_it_was_started(desk: Desk) -> None:
     """Another version may be installed over it while it runs, whose folds are not its own."""
     past.version.cache_clear()
-    await desk.sessions.warm_up()
+    await desk.sessions.shared.warm_up()
     assert past.version.cache_info().currsize == 1
 
 

@@ -146,7 +146,7 @@ async def test_what_others_recorded_is_told(world: World) -> None:
     async with world.daemon() as desk:
         desk.model.cache = CacheSimulator(lambda: world.time / 1000)
         source = ImportSource(content="".join(json.dumps(line) + "\n" for line in lines))
-        environment = await desk.sessions.ready()
+        environment = await desk.sessions.shared.ready()
         made = await import_session(environment, source, str(desk.workspace), None)
         session = await desk.sessions.get(made.session_id)
         session.audience.attach(desk.watch, desk.editor)

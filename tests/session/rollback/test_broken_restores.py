@@ -37,7 +37,7 @@ async def told(desk: Desk, session_id: str) -> list[str]:
     await desk.sessions.load(
         SessionId(session_id), desk.editor, watch, replay=False, after=None, emit=emit
     )
-    desk.sessions.detach(watch)
+    desk.sessions.open.detach(watch)
     return [e.text for e in seen if isinstance(e, Notice) and "restore" in e.text]
 
 

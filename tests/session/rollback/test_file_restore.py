@@ -199,7 +199,7 @@ async def test_a_name_stays_on_its_line_where_the_model_is_told_of_it(desk: Desk
 
 def show(desk: Desk, name: str, text: str) -> None:
     """Have the editor show a text for a file."""
-    desk.sessions.open_document(str(desk.workspace / name), text, 1)
+    desk.sessions.documents.open(str(desk.workspace / name), text, 1)
 
 
 async def test_a_removed_file_in_a_tab_is_no_conflict_when_it_comes_back(desk: Desk) -> None:

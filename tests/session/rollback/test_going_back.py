@@ -198,12 +198,12 @@ async def test_unsaved_text_is_in_the_way_and_open_documents_are_updated(desk: D
     session = await desk.open()
     turn = await work(desk, session, "go", calls(write("notes.txt", "agent\n")))
     notes = desk.workspace / "notes.txt"
-    desk.sessions.open_document(str(notes), "typed, not saved\n", 1)
+    desk.sessions.documents.open(str(notes), "typed, not saved\n", 1)
     wish = Wish("files", before_message_id=turn.message_id)
     with pytest.raises(RestoreConflict) as refused:
         await session.rollback.restore(wish)
     assert "not saved" in refused.value.data["conflicts"][0]["reason"]
-    desk.sessions.open_document(str(notes), "agent\n", 2)
+    desk.sessions.documents.open(str(notes), "agent\n", 2)
     desk.editor.can_apply_edits = True
     await session.rollback.restore(wish)
     assert desk.editor.applied == [(str(notes), "alpha\n")]

@@ -51,7 +51,7 @@ async def put_away(desk: Desk, session: Session) -> Archived:
 
 
 async def bring_back(desk: Desk, path: Path) -> Imported:
-    environment = await desk.sessions.ready()
+    environment = await desk.sessions.shared.ready()
     return await import_session(
         environment, ImportSource(path=str(path)), str(desk.workspace), None
     )

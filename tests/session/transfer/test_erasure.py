@@ -90,7 +90,7 @@ async def test_nothing_of_a_deleted_session_is_in_any_byte(world: World) -> None
         first = await worked(desk, OTHER)
         session = await worked(desk, SECRET)
         await worked(desk, OTHER)
-        environment = await desk.sessions.ready()
+        environment = await desk.sessions.shared.ready()
         await export_session(environment, session.id, None, overwrite=False)
         (world.folder / REPORTS).mkdir()
         for name in (f"{session.id}.html", f".{session.id}.html.1f.tmp"):
@@ -144,7 +144,7 @@ async def test_a_name_that_no_session_has_is_unknown_and_removes_nothing(
         session = await desk.open()
         desk.script(says("Yes."))
         await desk.ask(session)
-        await export_session(await desk.sessions.ready(), session.id, None, overwrite=False)
+        await export_session(await desk.sessions.shared.ready(), session.id, None, overwrite=False)
         (world.folder / "checkpoints").mkdir(exist_ok=True)
         before = sorted(world.folder.rglob("*"))
         with pytest.raises(UnknownSession):
@@ -216,7 +216,7 @@ async def test_pages_that_were_free_before_are_given_back_or_overwritten(world: 
 async def test_a_kill_after_the_rows_are_gone_is_made_up_for(world: World, shrinks: bool) -> None:
     async with world.daemon(kill=True) as desk:
         session = await worked(desk, SECRET, turns=3)
-        await export_session(await desk.sessions.ready(), session.id, None, overwrite=False)
+        await export_session(await desk.sessions.shared.ready(), session.id, None, overwrite=False)
         if not shrinks:
             with closing(sqlite3.connect(world.folder / NAME)) as con:
                 await desk.store.pages.empty_log()

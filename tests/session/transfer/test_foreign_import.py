@@ -51,7 +51,7 @@ def read(*lines: Any) -> Any:
 
 
 async def take(desk: Desk, **given: Any) -> tuple[Session, Imported]:
-    environment = await desk.sessions.ready()
+    environment = await desk.sessions.shared.ready()
     made = await import_session(environment, ImportSource(**given), str(desk.workspace), None)
     session = await desk.sessions.get(made.session_id)
     session.audience.attach(desk.watch, desk.editor)

@@ -37,12 +37,14 @@ from tests.session.work import TOOLS
 
 async def export(desk: Desk, session: Session, path: Path | None = None) -> Exported:
     given = None if path is None else str(path)
-    return await export_session(await desk.sessions.ready(), session.id, given, overwrite=False)
+    return await export_session(
+        await desk.sessions.shared.ready(), session.id, given, overwrite=False
+    )
 
 
 async def take(desk: Desk, path: Path, cwd: Path | None = None) -> tuple[Session, Imported]:
     folder = str(cwd or desk.workspace)
-    environment = await desk.sessions.ready()
+    environment = await desk.sessions.shared.ready()
     made = await import_session(environment, ImportSource(path=str(path)), folder, None)
     session = await desk.sessions.get(made.session_id)
     session.audience.attach(desk.watch, desk.editor)
@@ -187,7 +189,7 @@ async def test_bundles_are_for_their_user_alone(desk: Desk, tmp_path: Path) -> N
 
 async def test_what_cannot_be_written_is_said(desk: Desk, tmp_path: Path) -> None:
     session = await desk.open()
-    environment = await desk.sessions.ready()
+    environment = await desk.sessions.shared.ready()
     (tmp_path / "there").write_text("mine")
     for path, why in (
         ("a.sidecar", "no absolute path"),
@@ -228,7 +230,7 @@ async def test_another_folder_is_said(desk: Desk, tmp_path: Path) -> None:
     made, about = await take(desk, written.path, elsewhere)
     assert made.state.log.row.cwd == str(elsewhere)
     assert any(str(desk.workspace) in note and str(elsewhere) in note for note in about.notes)
-    environment = await desk.sessions.ready()
+    environment = await desk.sessions.shared.ready()
     source = ImportSource(path=str(written.path))
     with pytest.raises(BadRequest, match="cwd"):
         await import_session(environment, source, None, None)
@@ -249,7 +251,7 @@ async def test_what_can_be_no_models_name_is_not_taken_over(desk: Desk, name: st
     session.state.configure("model", name)
     await session.state.log.commit(OptionRecord(config_id="model"))
     made, _ = await take(desk, (await export(desk, session)).path)
-    assert made.state.model_id() == (await desk.sessions.ready()).config.model
+    assert made.state.model_id() == (await desk.sessions.shared.ready()).config.model
 
 
 async def test_files_of_before_do_not_come_back(world: World, tmp_path: Path) -> None:
