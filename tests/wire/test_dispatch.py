@@ -13,7 +13,7 @@ from sidecar.wire import outbox
 from sidecar.wire.client_requests import ClientFailed, ClientRequests
 from sidecar.wire.dispatch import AT_ONCE, Dispatch, DispatchedWork, Ticket
 from sidecar.wire.error_codes import CANCELLED
-from sidecar.wire.framing import Arrived, DroppedMessage
+from sidecar.wire.framing import Arrived, Broken, DroppedMessage, Frame, Malformed
 from sidecar.wire.outbox import Outbox
 
 FULL = [str(number) for number in range(AT_ONCE)]
@@ -141,6 +141,49 @@ async def test_none_begins_while_too_many_answers_are_unread(
         assert desk.begun == ["a", "b", "c"]
         await desk.end("a", "b", "c")
         writing.cancel()
+
+
+DEEP: Json = []
+for _ in range(200):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    ("frame", "request_id"),
+    [
+        (Malformed("no JSON"), None),
+        (Broken("no header"), None),
+        (Arrived([{"id": 1, "method": "a"}]), None),
+        (Arrived(3), None),
+        (Arrived({}), None),
+        (Arrived({"id": 7, "method": 8}), 7),
+        (Arrived({"id": None, "method": "a"}), None),
+        (Arrived({"id": 1.5, "method": "a"}), None),
+        (Arrived({"id": True, "method": "a"}), None),
+        (Arrived({"id": 7, "method": "a", "params": DEEP}), 7),
+        (Arrived({"id": "0", "method": "a"}), "0"),
+    ],
+)
+async def test_what_cannot_be_worked_on_gets_one_answer_and_ends_nothing(
+    frame: Frame, request_id: Json
+) -> None:
+    async with at_work() as desk:
+        desk.dispatch.receive(frame)
+        await desk.settle()
+        assert [(answer["id"], "error" in answer) for answer in desk.written] == [
+            (request_id, True)
+        ]
+        await desk.end("0")
+        assert desk.written[1:] == [{"jsonrpc": "2.0", "id": "0", "result": "0"}]
+
+
+async def test_one_that_is_cancelled_before_its_first_step_gets_one_answer() -> None:
+    async with at_work() as desk:
+        for message in ({"id": "a", "method": "a"}, {"method": "$/cancelRequest"}):
+            desk.dispatch.receive(Arrived({**message, "params": {"id": "a"}}))
+        await desk.settle()
+        assert [answer["id"] for answer in desk.written] == ["a"]
+        assert "error" in desk.written[0]
 
 
 async def test_it_settles_when_all_but_prompts_are_answered() -> None:

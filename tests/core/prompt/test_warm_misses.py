@@ -204,7 +204,7 @@ def test_expiry_counts_from_the_start_of_the_last_request() -> None:
     )
 
 
-@pytest.mark.parametrize(("early", "cause"), [(5_000, "expired"), (20_000, "unknown")])
+@pytest.mark.parametrize(("early", "cause"), [(9_999, "expired"), (10_000, "unknown")])
 def test_what_ended_while_a_request_was_under_way_has_expired(early: int, cause: str) -> None:
     session = Session()
     session.ask(FIRST)

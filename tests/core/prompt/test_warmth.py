@@ -281,7 +281,7 @@ def test_expired_entries_are_forgotten() -> None:
     assert set(follow(warm, nothing)) == {"young"}
 
 
-@pytest.mark.parametrize("read", [0, 300])
+@pytest.mark.parametrize("read", [0, 300, 449])
 def test_an_entry_that_the_provider_had_dropped_is_no_longer_counted_on(read: int) -> None:
     warm: Warm = {
         "s": CachedPrefix(300, 300_000, 300_000),
@@ -293,6 +293,13 @@ def test_an_entry_that_the_provider_had_dropped_is_no_longer_counted_on(read: in
     reported = Usage(cache_read=read, cache_write_5m=1_200 - read)
     warm = follow(warm, made, usage=reported)
     assert {key: entry.size for key, entry in warm.items()} == {"s": 300, "c": 1_200}
+
+
+def test_an_entry_is_counted_on_where_half_of_it_was_read() -> None:
+    warm: Warm = {"b": CachedPrefix(900, 300_000, 300_000)}
+    made = foresee(warm, ["a", "b", "c"], [600, 900, 1_200], range(3), [(2, "5m")], 1_000, 1)
+    warm = follow(warm, made, usage=Usage(cache_read=450, cache_write_5m=750))
+    assert set(warm) >= {"b", "c"}
 
 
 def test_what_was_read_of_a_longer_entry_says_nothing_of_the_one_foreseen() -> None:
