@@ -148,3 +148,52 @@ def test_core_imports_nothing_but_what_is_known_to_be_pure_and_opens_nothing() -
                     continue
             found |= {f"{path.relative_to(ROOT)}: {name}" for name in called}
     assert found == set()
+
+
+GROWING = {
+    "core/policies/__init__.py: cache": "gives one value",
+    "core/policies/economic.py: cache": "lives as long as one plan",
+    "observe/observer.py: deque": "taken out four times a second",
+    "replay/importers/__init__.py: cache": "gives one value",
+    "replay/importers/own_store.py: deque": "the rewrites of one session, which is read whole",
+    "session/log/log_slices.py: deque": "a slice of a log, by `store/content/slices`",
+    "session/log/past.py: cache": "gives one value",
+    "session/rollback/file_restore.py: cache": "lives as long as one plan",
+    "session/turn/prompt_line.py: Queue": "as many as `MOST_WAITING`",
+    "session/turn/prompt_line.py: deque": "as many as `MOST_WAITING`",
+    "store/connection/writer.py: deque": "as many bytes as `QUEUE_BYTES`",
+    "tools/output_ends.py: deque": "as many bytes as `MAX_KEPT`",
+    "tools/rules/shell_words.py: cache": "gives one value",
+    "wire/outbox.py: deque": "as many as `MAX_UPDATES` and bytes as `MAX_ANSWER_BYTES`",
+    "wire/streams.py: SimpleQueue": "one: who writes waits for it",
+    "workspace/paths.py: deque": "as many names as `MAX_LOOKED`",
+    "workspace/restore/moves.py: cache": "gives one value",
+    "workspace/restore/staging.py: cache": "gives one value",
+    "workspace/unlinked_open.py: cache": "gives one value",
+}
+"""Queues and caches that have no limit of their own, and what limits them."""
+
+
+def test_every_queue_and_cache_has_a_limit_or_says_what_limits_it() -> None:
+    found: set[str] = set()
+    for path in (ROOT / "sidecar").rglob("*.py"):
+        place = path.relative_to(ROOT / "sidecar").as_posix()
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            match node:
+                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                    unlimited = name in QUEUES and not is_limited(node, name)
+                    found |= {f"{place}: {name}"} if unlimited else set()
+                case ast.FunctionDef(decorator_list=decorators):
+                    written = {ast.unparse(one).removeprefix("functools.") for one in decorators}
+                    endless = written & {"cache", "lru_cache(None)", "lru_cache(maxsize=None)"}
+                    found |= {f"{place}: cache"} if endless else set()
+    assert found == set(GROWING)
+
+
+QUEUES = {"Queue": 1, "LifoQueue": 1, "PriorityQueue": 1, "SimpleQueue": 9, "deque": 2}
+"""Makers of queues, by how many arguments they have when the last one is a limit."""
+
+
+def is_limited(call: ast.Call, name: str) -> bool:
+    named = {keyword.arg for keyword in call.keywords}
+    return len(call.args) >= QUEUES[name] or bool(named & {"maxlen", "maxsize"})

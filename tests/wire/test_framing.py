@@ -120,6 +120,13 @@ def test_long_headers_are_lost_wherever_they_are_cut(
     assert isinstance(frames[0], Broken) is (size > 8_192)
 
 
+def test_a_message_may_have_64_mib_and_no_more() -> None:
+    most = 64 * 1024 * 1024
+    assert FrameDecoder().feed(b"Content-Length: %d\r\n\r\n{" % most) == []
+    (frame,) = FrameDecoder().feed(b"Content-Length: %d\r\n\r\n{" % (most + 1))
+    assert isinstance(frame, Broken)
+
+
 def test_a_length_of_thousands_of_digits_is_too_large() -> None:
     (frame,) = FrameDecoder().feed(b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}")
     assert isinstance(frame, Broken)

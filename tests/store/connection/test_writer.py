@@ -47,6 +47,26 @@ async def test_one_that_must_be_synced_takes_those_beside_it_along(writer: Store
         assert await asyncio.gather(*both) == [FULL, FULL]
 
 
+async def test_what_waits_for_a_disk_that_stands_still_is_128_mib_at_most(
+    writer: StoreWriter,
+) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def stand_still(_: sqlite3.Connection) -> bool:
+        begun.set()
+        return go.wait(10)
+
+    first, half = writer.submit(stand_still), 64 * 1024 * 1024
+    await asyncio.to_thread(begun.wait, 10)
+    waiting = [writer.submit(mode, half), writer.submit(mode, half)]
+    with pytest.raises(StorageFailed, match="overloaded"):
+        await writer.submit(mode, 1)
+    go.set()
+    assert await first
+    assert await asyncio.gather(*waiting) == [FULL, FULL]
+    assert await writer.submit(mode, 1) == FULL
+
+
 async def test_a_save_is_synced(writer: StoreWriter) -> None:
     modes: list[int] = []
     await writer.submit(mode, synced=False)
