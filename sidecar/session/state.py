@@ -188,7 +188,7 @@ class State:
 
     def configure(self, name: str, value: Json) -> None:
         """Change one of the session's own settings."""
-        self.log.configure({**self.log.row.settings, name: value})
+        self.log.entry.configure({**self.log.row.settings, name: value})
 
     async def facts(self, shown: JsonObject) -> str:
         """Say how things stand now: the date, git, and what the editor shows."""

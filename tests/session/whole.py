@@ -17,8 +17,8 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.session.history.turn_outcome import spent
+from sidecar.session.log.channel import notice_of
 from sidecar.session.log.events import EpochChanged, Event, Notice, TurnEnded
-from sidecar.session.log.notices import from_record
 from sidecar.session.log.part_updates import updates_of
 from sidecar.session.log.rewrite_records import recorded_in
 from sidecar.session.meter.side_request import asked_of
@@ -82,7 +82,7 @@ def told(state: State) -> Iterator[Told]:
             event = None if gone or not messages else _ended(state, record, turn, messages)
             turn = _Turn(MessageId(""))
         elif isinstance(record, NoticeRecord):
-            event = None if gone else from_record(log.row.id, record)
+            event = None if gone else notice_of(log.row.id, record)
         elif isinstance(record, ModelChangedRecord):
             event = _for_a_model(state, record)
         elif isinstance(record, ViewRecord) and (

@@ -210,7 +210,7 @@ class Tracking:
         names = await asyncio.to_thread(beside, made.root, made.entry)
         patch = Patch(found.after, (*self._untold, *_some(found)), names)
         self._untold = ()
-        self._log().put_part(message_id, part_of(self._new_part_id(), patch))
+        self._log().writer.put_part(message_id, part_of(self._new_part_id(), patch))
 
     async def _open_step(self) -> None:
         async with self._lock:
@@ -252,8 +252,8 @@ class Tracking:
             if not sets or self._step is None:
                 return
             log = self._log()
-            log.put_part(self._step, part_of(self._new_part_id(), Patch(found.after, sets)))
-            await log.commit(PatchedRecord(message_id=self._step))
+            log.writer.put_part(self._step, part_of(self._new_part_id(), Patch(found.after, sets)))
+            await log.writer.commit(PatchedRecord(message_id=self._step))
 
     async def _look(self, made: Snapshots, *, in_step: bool = False) -> ChangeSet:
         """Take a snapshot, say who made what changed, and begin a new interval."""

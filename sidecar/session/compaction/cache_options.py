@@ -27,7 +27,7 @@ def follow(state: State) -> None:
             saved=round(found.saved, 6),
             requests=len(asked),
         )
-        state.log.put_aside(decided)
+        state.log.writer.put_aside(decided)
 
 
 def restore(state: State) -> None:

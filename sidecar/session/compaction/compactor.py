@@ -36,8 +36,8 @@ from sidecar.session.compaction.rewrite_figures import figures_of
 from sidecar.session.compaction.summariser import Told, summarise, ways
 from sidecar.session.epochs.known_instructions import look
 from sidecar.session.epochs.lessons import promote_facts
+from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import EpochChanged
-from sidecar.session.log.notices import give_notice
 from sidecar.session.log.progress import Token, Works
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.meter.gauge import read_size, usual_growth
@@ -326,7 +326,7 @@ class Compactor:
             limit=standing.limit,
             window=standing.window,
         )
-        state.log.put_aside(refused)
+        state.log.writer.put_aside(refused)
         if self._breaker.is_open and not before.is_open:
             why = chosen.why or NOTHING
             text = (

@@ -122,7 +122,7 @@ async def _log(
     opening = None
     if static != state.view.static:
         opening = epoch_record(static, recorded.rewrite.id, "instructions")
-    stored = state.log.commit(record, opening, facts)
+    stored = state.log.writer.commit(record, opening, facts)
     records = state.log.records[-1 if opening is None else -2 :]
     since = records[-1].at if recorded.opens else None
     state.view.restate(static, records[-1].at)

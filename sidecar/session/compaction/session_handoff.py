@@ -17,7 +17,7 @@ from sidecar.core.ledger.milestone import Milestone, from_json, to_json
 from sidecar.core.ledger.relevance import ranked
 from sidecar.core.parts import Message, MessageId, SessionId, TurnId
 from sidecar.core.summaries.handoff_draft import draft, said_so
-from sidecar.session.log.session_log import left_behind
+from sidecar.session.log.held_log import left_behind
 from sidecar.session.state import Environment
 from sidecar.store.format.log_records import InheritedRecord
 from sidecar.store.format.record_codec import LogRecord, read_all

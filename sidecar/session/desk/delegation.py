@@ -63,7 +63,7 @@ async def delegate(
     following = _Following(parent, child, progress)
     child.state.channel.attach(following.see)
     try:
-        await state.log.commit(DelegatedRecord(session_id=child.id, call_id=call_id))
+        await state.log.writer.commit(DelegatedRecord(session_id=child.id, call_id=call_id))
         result = await _turn(child, PromptRequest(blocks_of(subtask)))
         return following.end(result)
     finally:
@@ -138,7 +138,7 @@ class _Following:
         if total is not None:
             self._newest_cost, self._cost = Decimal(total) - self._cost, Decimal(total)
             cost = money(self._newest_cost)
-        log.spend(cost)
+        log.entry.spend(cost)
         record = AskedRecord(
             purpose="subtask",
             model=child.model_id(),
@@ -146,7 +146,7 @@ class _Following:
             cost=cost,
             session_id=self._child.id,
         )
-        written = log.commit(record)
+        written = log.writer.commit(record)
         # Nobody waits for it, so its failure is retrieved here; the next commit reports the same.
         written.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._parent.rewritten(None, "subtask")

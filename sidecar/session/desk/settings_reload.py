@@ -8,7 +8,7 @@ from sidecar.config import Config, Problem
 from sidecar.config.layers import Resolved
 from sidecar.config.reload import Stamps, reloaded, stamps
 from sidecar.session.lifecycle.session import Session
-from sidecar.session.log.notices import give_notice
+from sidecar.session.log.channel import give_notice
 from sidecar.session.state import Environment
 from sidecar.tools.rules.permission import Rules
 

@@ -11,8 +11,8 @@ from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER
 from sidecar.session.epochs.known_instructions import renewed
 from sidecar.session.epochs.static_prompt import epoch_record, in_order, static_of
+from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import EpochChanged
-from sidecar.session.log.notices import give_notice
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import read_size
 from sidecar.session.state import State
@@ -21,7 +21,7 @@ from sidecar.store.format.view_records import EpochRecord, ModelChangedRecord
 
 def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Millis:
     """Gather the record of a new epoch, for the next commit to write; gives when it began."""
-    log.note(epoch_record(static, compaction_id, cause))
+    log.writer.note(epoch_record(static, compaction_id, cause))
     return log.records[-1].at
 
 
@@ -93,7 +93,7 @@ async def follow_model(state: State) -> EpochChanged | None:
         tokens_before=before if sent else None,
         tokens_after=after if sent else None,
     )
-    await state.log.commit(changed_to)
+    await state.log.writer.commit(changed_to)
     if not sent:
         return None
     seq = state.channel.next_seq()

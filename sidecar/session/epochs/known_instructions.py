@@ -14,7 +14,7 @@ from sidecar.session.epochs.static_prompt import (
     with_instructions,
     with_learned,
 )
-from sidecar.session.log.notices import give_notice
+from sidecar.session.log.channel import give_notice
 from sidecar.session.state import Environment, State
 from sidecar.store.format.log_records import ToldRecord
 from sidecar.store.format.values import SessionRow
@@ -65,7 +65,7 @@ def tell(state: State, context: str) -> str:
     told = with_changes(state, context)
     if told != context:
         current = state.instructions or ()
-        state.log.note(ToldRecord(files=dict(hashes(current))))
+        state.log.writer.note(ToldRecord(files=dict(hashes(current))))
     return told
 
 

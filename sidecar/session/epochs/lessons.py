@@ -14,7 +14,7 @@ from sidecar.core.ledger.claims import KINDS
 from sidecar.core.ledger.learned_markdown import is_worth_keeping, render
 from sidecar.core.parts import SessionId
 from sidecar.session.epochs.session_params import resolved
-from sidecar.session.log.notices import give_notice
+from sidecar.session.log.channel import give_notice
 from sidecar.session.state import Environment, State
 from sidecar.store.content.fact_rows import StoredFact
 from sidecar.store.format.log_records import NoticeLevel

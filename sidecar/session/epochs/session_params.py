@@ -16,7 +16,7 @@ from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.core.prompt.render import TextBlock
 from sidecar.core.text.volatile_text import Volatile, VolatileKind, volatile
 from sidecar.session.interface import NewSession
-from sidecar.session.log.notices import give_notice
+from sidecar.session.log.channel import give_notice
 from sidecar.session.meter.gauge import user_message_limit
 from sidecar.session.state import State, answer_tokens
 from sidecar.store.format.values import Owner

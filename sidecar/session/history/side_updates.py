@@ -10,9 +10,9 @@ from msgspec import to_builtins
 
 from sidecar.core.parts import JsonObject, MessageId, TurnId, Usage
 from sidecar.session.history.turn_outcome import spent
+from sidecar.session.log.channel import notice_of
 from sidecar.session.log.events import EpochChanged, Notice, TurnEnded
 from sidecar.session.log.log_slices import SliceTurn
-from sidecar.session.log.notices import from_record
 from sidecar.session.meter.side_request import asked_of
 from sidecar.session.state import State
 from sidecar.store.format.log_records import (
@@ -71,7 +71,7 @@ class Telling:
                 told = None if gone else self._end(record)
                 self._turn(MessageId(""))
             case NoticeRecord():
-                told = None if gone else from_record(self._state.log.row.id, record)
+                told = None if gone else notice_of(self._state.log.row.id, record)
             case ModelChangedRecord():
                 told = self._for_a_model(record)
             case ViewRecord(revision=number, compaction_id=name):

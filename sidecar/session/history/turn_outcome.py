@@ -55,10 +55,10 @@ async def record_end(state: State, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
     The record is stored with whatever is stored next.
     """
     try:
-        await state.log.commit(ended_record(turn_id, end))
+        await state.log.writer.commit(ended_record(turn_id, end))
     except StorageFailed as error:
         end = unstored(end, error)
-        state.log.owe(ended_record(turn_id, end))
+        state.log.writer.owe(ended_record(turn_id, end))
         state.views.forget()
     return end
 

@@ -12,8 +12,7 @@ from sidecar.session.changes.tracker import Tracking
 from sidecar.session.epochs import epochs
 from sidecar.session.epochs.session_params import replace_gone_policy
 from sidecar.session.lifecycle.resumption import restore
-from sidecar.session.log.channel import Channel
-from sidecar.session.log.notices import give_notice
+from sidecar.session.log.channel import Channel, give_notice
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.observations import observe_record
 from sidecar.session.state import Environment, State
@@ -40,7 +39,7 @@ def compose(
     def reserve(seq: int) -> None:
         # The row belongs to whoever owns the session.
         if not state.read_only:
-            state.log.reserve(seq)
+            state.log.entry.reserve(seq)
 
     def tell(text: str) -> None:
         give_notice(state.log, state.channel, "warning", text)
@@ -65,7 +64,7 @@ def compose(
         read_only=read_only,
         owner=owner,
     )
-    log.durable = partial(observe_record, state, log)
+    log.writer.durable = partial(observe_record, state, log)
     restore(state)
     if not read_only:
         replace_gone_policy(state)

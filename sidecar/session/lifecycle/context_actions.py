@@ -84,7 +84,7 @@ class Rewriting:
         part = find_part(log.messages, part_id)
         already = part.id in views.pinned
         if already != pinned:
-            written = log.commit(PinRecord(part_id=part.id, pinned=pinned))
+            written = log.writer.commit(PinRecord(part_id=part.id, pinned=pinned))
             record = log.records[-1]
             try:
                 await written

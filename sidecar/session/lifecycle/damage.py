@@ -44,4 +44,4 @@ async def begin_again(environment: Environment, log: SessionLog) -> None:
     trust = Trust(config.workspace_trusted, Path(row.cwd), config.data_dir)
     static = await known_instructions.begin(environment, row, trust.granted, BUILTIN, None)
     epochs.begin(log, static, environment.clock.new_id("cmp"), "damaged")
-    await log.commit(BegunAgainRecord())
+    await log.writer.commit(BegunAgainRecord())

@@ -62,9 +62,9 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
     before, _ = epochs.stored_static(SessionLog(environment.store, standing.stored, clock.now))
     static = await _static(environment, row, before)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
-    log.note(LinkedRecord(source=old.id))
-    log.note(inherited_record(standing, goal))
-    await log.commit(CreatedRecord())
+    log.writer.note(LinkedRecord(source=old.id))
+    log.writer.note(inherited_record(standing, goal))
+    await log.writer.commit(CreatedRecord())
     return log
 
 
@@ -99,9 +99,9 @@ async def tell(state: State, context: str) -> tuple[Part, ...]:
         return ()
     part = TextPart(state.clock.part_id(), found.text, "context")
     if found.compared is not None:
-        state.log.note(ComparedRecord(files=dict(found.compared)))
+        state.log.writer.note(ComparedRecord(files=dict(found.compared)))
     if found.pinned:
-        state.log.note(PinRecord(part_id=part.id, pinned=True))
+        state.log.writer.note(PinRecord(part_id=part.id, pinned=True))
     return (part,)
 
 

@@ -67,8 +67,8 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
     static = await known_instructions.begin(environment, row, trust.granted, tools, request.system)
     epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
     if request.parent is not None:
-        log.note(LinkedRecord(source=request.parent))
-    await log.commit(CreatedRecord())
+        log.writer.note(LinkedRecord(source=request.parent))
+    await log.writer.commit(CreatedRecord())
     return log
 
 

@@ -24,6 +24,7 @@ from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.turn_setup import surroundings
 from sidecar.session.lifecycle.turn_start import begin
+from sidecar.session.log.channel import give_notice
 from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.events import (
     EpochChanged,
@@ -33,7 +34,6 @@ from sidecar.session.log.events import (
     SessionChanged,
     TitleChanged,
 )
-from sidecar.session.log.notices import give_notice
 from sidecar.session.log.part_updates import user_event
 from sidecar.session.meter.gauge import read_meter
 from sidecar.session.meter.idle_rewrite import Idle
@@ -117,7 +117,7 @@ class Session:
         """Change a config option; another model begins a new epoch at once, or after the turn."""
         await self.writable(expected_revision)
         config_options.change(self._state, config_id, value)
-        await self._state.log.commit(OptionRecord(config_id=config_id))
+        await self._state.log.writer.commit(OptionRecord(config_id=config_id))
         described = config_options.describe(self._state)
         self._tell(OptionsChanged(self.id, self._state.channel.next_seq(), described))
         await known_instructions.look(self._state)
@@ -185,8 +185,8 @@ class Session:
             # In a task of its own: whatever a failed turn leaves behind in its task, such as a
             # count of cancellations, this one goes on. Who cancels this one cancels both.
             await asyncio.wait({group.create_task(self._answer(waiting), name=f"turn {self.id}")})
-        if self._state.log.unwritten and not self._state.read_only:
-            await self._state.log.write_aside()
+        if self._state.log.writer.unwritten and not self._state.read_only:
+            await self._state.log.writer.write_aside()
         await self.rewriting.checkpoints.closing()
 
     async def _answer(self, waiting: Waiting) -> None:
@@ -268,7 +268,7 @@ class Session:
 
     def _absorb(self, message: Message) -> None:
         """Log and show a steering message."""
-        self._state.log.put(message)
+        self._state.log.writer.put(message)
         self._show_message(message)
 
     def _show_message(self, message: Message) -> None:
@@ -303,7 +303,7 @@ class Session:
         before = self._state.log.row.revision
         # What is told of it next may be all that a client sees before the daemon is killed.
         self._state.channel.reserve()
-        await self._state.log.reserved()
+        await self._state.log.entry.reserved()
         await self._state.tracking.recover()
         await make_whole(self._turn_context(TurnId("")), "interrupted")
         if self._state.log.row.revision != before:

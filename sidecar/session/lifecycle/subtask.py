@@ -47,8 +47,8 @@ async def found_child(parent: State, subtask: Subtask) -> SessionLog:
     begun = SessionRow(name, row.cwd, "", now, now, 0, 0, 0, "0", settings)
     log = SessionLog(parent.store, Stored(begun, (), ()), clock.now)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
-    log.note(LinkedRecord(source=row.id))
-    await log.commit(CreatedRecord())
+    log.writer.note(LinkedRecord(source=row.id))
+    await log.writer.commit(CreatedRecord())
     return log
 
 

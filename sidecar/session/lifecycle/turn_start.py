@@ -31,15 +31,15 @@ async def begin(state: State, turn_id: TurnId, waiting: Waiting) -> Message:
     if context:
         parts = (*parts, TextPart(state.clock.part_id(), context, "context"))
     message = user_message(state.clock, turn_id, parts)
-    log.put(message)
-    log.change(turns=before.turns + 1, title=before.title or first_line([message]))
+    log.writer.put(message)
+    log.entry.change(turns=before.turns + 1, title=before.title or first_line([message]))
     try:
-        await log.commit(TurnStartedRecord(turn_id=turn_id, message_id=message.id))
+        await log.writer.commit(TurnStartedRecord(turn_id=turn_id, message_id=message.id))
     except StorageFailed:
         # The log first gathers again what was not written.
         await asyncio.sleep(0)
-        log.take_back(message.id, _NOTED)
-        log.change(turns=before.turns, title=before.title)
+        log.writer.take_back(message.id, _NOTED)
+        log.entry.change(turns=before.turns, title=before.title)
         state.compared = compared
         state.views.forget()
         raise

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from sidecar.core.parts import MessageId, PartId, SessionId, TurnId
-from sidecar.session.log.events import Event, EventOrigin, Watcher
+from sidecar.session.log.events import Event, EventOrigin, Notice, Watcher
+from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.log_records import NoticeLevel, NoticeRecord
 
 BLOCK = 10_000
 """Sequence numbers are reserved on disk this many at a time, half a block ahead of their use."""
@@ -66,3 +68,15 @@ class Channel:
     def watched(self) -> bool:
         """Whether anybody watches."""
         return bool(self._watchers)
+
+
+def give_notice(log: SessionLog, channel: Channel, level: NoticeLevel, text: str) -> None:
+    """Tell watchers something, at level info, warning or error; it is durable with what follows."""
+    seq = channel.next_seq()
+    log.writer.put_aside(NoticeRecord(seq=seq, level=level, text=text))
+    channel.publish(Notice(log.row.id, seq, level, text))
+
+
+def notice_of(session_id: SessionId, record: NoticeRecord) -> Notice:
+    """Give a notice as it was told."""
+    return Notice(session_id, record.seq, record.level, record.text)

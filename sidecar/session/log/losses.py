@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sidecar.core.parts import FilePart, Message, MessageId, PartId, ReasoningPart, TextPart
-from sidecar.session.log.channel import Channel
-from sidecar.session.log.notices import give_notice
+from sidecar.session.log.channel import Channel, give_notice
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.log_records import BegunAgainRecord, NoticeRecord
 from sidecar.store.format.values import Stored

@@ -130,8 +130,8 @@ class Pings:
         )
         if usage.prompt:
             record = with_cache(record, *_follow(state, due.request, started, usage), usage)
-        state.log.spend(cost)
-        await state.log.commit(record)
+        state.log.entry.spend(cost)
+        await state.log.writer.commit(record)
 
 
 def ping_due(state: State) -> Due | None:

@@ -62,9 +62,9 @@ async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Re
     spent = price(environment.info(request.model), usage)
     cost = None if spent is None else money(spent)
     if usage.prompt:
-        state.log.spend(cost)
+        state.log.entry.spend(cost)
         if logged:
-            state.log.note(
+            state.log.writer.note(
                 AskedRecord(
                     purpose=request.purpose,
                     model=request.model,

@@ -277,7 +277,7 @@ class Rollback:
     async def _commit(self, record: RestoreRecord) -> None:
         """Write the record; cancelling does not stop it half way."""
         log = self._state.log
-        unit = log.unit(record)
+        unit = log.writer.unit(record)
         written = self._state.store.write(*unit)
         while not written.done():
             try:
@@ -287,7 +287,7 @@ class Rollback:
                 if task is not None:
                     task.uncancel()
         if (error := written.exception()) is not None:
-            log.withdraw(unit)
+            log.writer.withdraw(unit)
             raise error
 
     async def _with_files(
@@ -303,7 +303,7 @@ class Rollback:
             theirs = await others_meanwhile(files, at)
             reached = ReachedRecord(snapshot=at, sets=sets_to_json(theirs))
             before = log.row.revision
-            unit = log.unit(reached, first=record)
+            unit = log.writer.unit(reached, first=record)
             told.append((unit, at, theirs))
             if recorded is None:
                 self._price.stays(before, log.row.revision)
@@ -327,7 +327,7 @@ class Rollback:
             )
         except BaseException:
             for unit, *_ in told:
-                log.withdraw(unit, 2)
+                log.writer.withdraw(unit, 2)
             raise
         if isinstance(ended, RestoreRefused):
             # No event told of it, or it came too late: the next plan looks for itself.

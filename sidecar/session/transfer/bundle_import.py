@@ -308,16 +308,16 @@ async def _take_recording(
     trusted = Trust(config.workspace_trusted, Path(folder), config.data_dir).granted
     static = await known_instructions.begin(environment, row, trusted, BUILTIN, None)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
-    log.change(turns=len({message.turn_id for message in recording.messages}))
-    log.note(ImportedRecord(format=recording.format))
+    log.entry.change(turns=len({message.turn_id for message in recording.messages}))
+    log.writer.note(ImportedRecord(format=recording.format))
 
     def fill() -> Stored:
         for message in work.each(recording.messages):
-            log.put(message)
+            log.writer.put(message)
         return Stored(log.row, log.messages, tuple(map(write, log.records)))
 
     stored = await work.run(fill)
-    await _store(environment, work, stored, lambda: log.unit(CreatedRecord()))
+    await _store(environment, work, stored, lambda: log.writer.unit(CreatedRecord()))
     notes = []
     if recording.skipped:
         notes.append(

@@ -57,8 +57,8 @@ async def run_step(turn: TurnContext) -> StepEnd:
 
 async def withdraw(turn: TurnContext, step: StepEnd, error: ModelFailed) -> None:
     """Take a step without output back, because another follows in its place; says so."""
-    turn.log.put(replace(step.message, status="discarded"))
-    await turn.log.commit(DiscardedRecord(message_id=step.message.id, why=error.message))
+    turn.log.writer.put(replace(step.message, status="discarded"))
+    await turn.log.writer.commit(DiscardedRecord(message_id=step.message.id, why=error.message))
     turn.channel.publish(
         Retrying(turn.session_id, 1, 2, 0, error.message, error.kind, error.status, ())
     )
@@ -116,7 +116,7 @@ class _Attempt:
             "open",
             model,
         )
-        turn.log.put(self._message)
+        turn.log.writer.put(self._message)
 
     def take(self, event: StreamEvent) -> None:
         turn = self._turn
@@ -127,7 +127,7 @@ class _Attempt:
         self._draft = fold(self._draft, event, part_id)
         if isinstance(event, BlockStarted | BlockDelta):
             self._message = replace(self._message, parts=(self._start, *self._draft.parts))
-            turn.log.stream(self._message)
+            turn.log.writer.stream(self._message)
             self._show(event)
             turn.meter_changed()
 
@@ -140,13 +140,13 @@ class _Attempt:
         )
         parts = (self._start, *self._draft.parts, finish)
         message = replace(self._message, parts=parts, status="complete")
-        turn.log.put(message)
-        turn.log.spend(cost)
+        turn.log.writer.put(message)
+        turn.log.entry.spend(cost)
         record = StepRecord(message_id=message.id)
         if usage.prompt:
             record = self._checked(record, usage)
         turn.view.observe(message, turn.log)
-        await turn.log.commit(record)
+        await turn.log.writer.commit(record)
         turn.meter_changed()
         return StepEnd(message, self._draft.stop, {**self._unfinished(), **self._draft.problems})
 
@@ -167,8 +167,8 @@ class _Attempt:
         """Withdraw what this attempt streamed, and say that another follows."""
         turn = self._turn
         void = tuple(part.id for part in self._draft.parts)
-        turn.log.put(replace(self._message, status="discarded"))
-        await turn.log.commit(
+        turn.log.writer.put(replace(self._message, status="discarded"))
+        await turn.log.writer.commit(
             DiscardedRecord(message_id=self._message.id, why=event.message, failure=event.kind)
         )
         turn.channel.publish(
@@ -187,8 +187,8 @@ class _Attempt:
     async def fail(self, error: ModelFailed) -> StepEnd:
         turn = self._turn
         message = settle(self._message, turn.clock.now(), "interrupted", "failed")
-        turn.log.put(message)
-        await turn.log.commit(StepFailedRecord(message_id=message.id, failure=error.kind))
+        turn.log.writer.put(message)
+        await turn.log.writer.commit(StepFailedRecord(message_id=message.id, failure=error.kind))
         return StepEnd(message, "error", {}, error)
 
     def _unique(self, call_id: str) -> str:

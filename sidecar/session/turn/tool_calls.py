@@ -58,7 +58,7 @@ class _Call:
         self.turn.channel.publish(ToolChanged(origin, self.part.call_id, status, **fields))  # type: ignore[arg-type]
 
     def put(self, state: ToolState) -> None:
-        self.turn.log.put_part(self.message.id, replace(self.part, state=state))
+        self.turn.log.writer.put_part(self.message.id, replace(self.part, state=state))
 
 
 async def run_calls(turn: TurnContext, message: Message, problems: dict[PartId, str]) -> CallsEnd:
@@ -200,7 +200,7 @@ def _output(call: _Call, spec: ToolSpec, answer: ToolAnswer) -> Output:
         piece = cut_to_tokens(answer.text, answer.most_tokens, count, keep=keep, part_id=name)
     whole = None
     if piece.cut:
-        whole = call.turn.log.put_blob(answer.text.encode("utf-8", "surrogatepass"))
+        whole = call.turn.log.writer.put_blob(answer.text.encode("utf-8", "surrogatepass"))
     return Output(piece.text, whole, piece.total_bytes, piece.total_lines, answer.media)
 
 
@@ -229,7 +229,7 @@ async def _fail(
 async def _keep(call: _Call, record: ToolRecord) -> None:
     """Make a call's end durable; where that fails, nobody is left waiting for it."""
     try:
-        await call.turn.log.commit(record)
+        await call.turn.log.writer.commit(record)
     except StorageFailed as error:
         text = f"What came of this call could not be stored. {error.message}"
         call.show("failed", output=text, metadata={"failure": "interrupted"})

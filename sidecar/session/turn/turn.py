@@ -133,11 +133,11 @@ async def make_whole(turn: TurnContext, failure: ToolFailure) -> None:
         if is_settled(message):
             continue
         settled = settle(message, now, failure)
-        turn.log.put(settled)
+        turn.log.writer.put(settled)
         changed.append(message.id)
     try:
         if changed:
-            await turn.log.commit(CutRecord(message_ids=tuple(changed), failure=failure))
+            await turn.log.writer.commit(CutRecord(message_ids=tuple(changed), failure=failure))
     finally:
         # Stored or not: they do not go on.
         for message_id in changed:
@@ -167,7 +167,7 @@ async def _steps(
     for number in range(turn.max_steps):
         for message in steering.take():
             absorb(message)
-            await turn.log.commit(SteeredRecord(message_id=message.id))
+            await turn.log.writer.commit(SteeredRecord(message_id=message.id))
         if await turn.make_room(opens_turn=not number) and number and not turn.goes_on:
             turn.notice("The context was compacted. Say how to go on.")
             return TurnEnd("end_turn")
@@ -269,4 +269,4 @@ async def _while_saving(turn: TurnContext, steps: Coroutine[None, None, TurnEnd]
 async def _save_regularly(turn: TurnContext) -> None:
     while True:
         await asyncio.sleep(SAVE_EVERY)
-        turn.log.save()
+        turn.log.writer.save()

@@ -13,8 +13,7 @@ from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.interface import Recalled
-from sidecar.session.log.channel import Channel
-from sidecar.session.log.notices import give_notice
+from sidecar.session.log.channel import Channel, give_notice
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.session.view.cache_state import CacheWatch

@@ -303,7 +303,7 @@ async def test_what_the_daemon_learned_is_nobodys_change(desk: Desk) -> None:
     desk.script(says("seen"))
     await desk.ask(session, "look")
     fact = Fact("decision", "Use pnpm", TurnId("turn_1"), 1_795_219_200_000, "user")
-    await session.state.log.commit(OptionRecord(), facts=(fact,))
+    await session.state.log.writer.commit(OptionRecord(), facts=(fact,))
     await promote_facts(session.state)
     file = desk.workspace / ".sidecar/learned/decisions.md"
     assert file.exists()
@@ -328,7 +328,7 @@ async def test_what_the_daemon_learned_is_nobodys_change_after_a_restart_and_in_
             session = await desk.open()
             desk.script(says("seen"))
             await desk.ask(session, "look")
-            await session.state.log.commit(OptionRecord(), facts=(fact,))
+            await session.state.log.writer.commit(OptionRecord(), facts=(fact,))
             await promote_facts(session.state)
         file = desk.workspace / ".sidecar/learned/decisions.md"
         assert file.exists()

@@ -221,7 +221,7 @@ async def test_a_long_session_is_read_in_seconds(desk: Desk) -> None:
     for n in range(LONG):
         turn = TurnId(f"turn_{n}")
         asked = TextPart(PartId(f"asked {n}"), "Look at the next files.", "typed")
-        log.put(Message(MessageId(f"user {n}"), turn, "user", (asked,), desk.world.now()))
+        log.writer.put(Message(MessageId(f"user {n}"), turn, "user", (asked,), desk.world.now()))
         for step in range(3):
             done = ToolCompleted(Output(f"{n} {step} " * 40), 1, 2)
             parts = (
@@ -229,7 +229,7 @@ async def test_a_long_session_is_read_in_seconds(desk: Desk) -> None:
                 StepFinishPart(PartId(f"end {n} {step}"), "tool_use", Usage(900 + n), "0.01"),
             )
             name, now = MessageId(f"step {n} {step}"), desk.world.now()
-            log.put(Message(name, turn, "assistant", parts, now, "complete", "scripted"))
+            log.writer.put(Message(name, turn, "assistant", parts, now, "complete", "scripted"))
     state = desk.sessions.open.find(log.row.id).state
     began = monotonic()
     course = read_course(state, same)

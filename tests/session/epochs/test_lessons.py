@@ -35,7 +35,7 @@ def fact(
 
 async def keep(state: State, facts: list[Fact]) -> None:
     """Keep what a summary brought, as the record that installs it does, and what comes of it."""
-    await state.log.commit(OptionRecord(), facts=tuple(facts))
+    await state.log.writer.commit(OptionRecord(), facts=tuple(facts))
     await promote_facts(state)
 
 

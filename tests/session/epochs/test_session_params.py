@@ -95,7 +95,7 @@ async def test_a_stored_session_whose_policy_is_gone_goes_on_with_that_of_new_on
         desk.script(says("Done."))
         await desk.ask(session)
         session.state.configure("policy", "opencode-noprune")
-        await session.state.log.commit(OptionRecord())
+        await session.state.log.writer.commit(OptionRecord())
     for _ in "told", "told no second time":
         async with world.daemon() as desk:
 

@@ -8,6 +8,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import PartId, SessionId
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
+from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import (
     ContentChunk,
     EpochChanged,
@@ -18,7 +19,6 @@ from sidecar.session.log.events import (
     ToolChanged,
     TurnEnded,
 )
-from sidecar.session.log.notices import give_notice
 from tests.fakes.scripted_model import Hold, call, says, started, stop, text
 from tests.session.conftest import LIMIT, Desk, World, prompt_of
 

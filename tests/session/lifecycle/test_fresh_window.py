@@ -36,7 +36,7 @@ async def told(session: Session, context: str = CONTEXT) -> str:
     state = session.state
     foreseen = await fresh_window.foresee(state, context)
     parts = await fresh_window.tell(state, context)
-    await state.log.commit(OptionRecord())
+    await state.log.writer.commit(OptionRecord())
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     assert texts == [part.text for part in foreseen if isinstance(part, TextPart)]
     assert all(part.source == "context" for part in parts if isinstance(part, TextPart))
@@ -235,8 +235,8 @@ async def test_the_branch_that_was_told_last_counts(desk: Desk) -> None:
     last = desk.messages(session)[0]
     context = next(p for p in last.parts if isinstance(p, TextPart) and p.source == "context")
     main = TextPart(context.id, "<context>\nGit branch: main\n</context>", "context")
-    session.state.log.put_part(last.id, main)
-    await session.state.log.commit(OptionRecord())
+    session.state.log.writer.put_part(last.id, main)
+    await session.state.log.writer.commit(OptionRecord())
     session = await again(desk, session)
     same = await fresh_window.foresee(session.state, "<context>\nGit branch: main\n</context>")
     assert same == ()

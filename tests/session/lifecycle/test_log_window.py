@@ -329,7 +329,7 @@ async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
         assert newest is not None
         note = Note(PartId("cmp_9 ledger"), "Mind the gap.", place, "ledger")
         rewrite = Rewrite("cmp_9", "user", {}, (note,))
-        await state.log.commit(written(replace(newest, rewrite=rewrite), RewriteRecord))
+        await state.log.writer.commit(written(replace(newest, rewrite=rewrite), RewriteRecord))
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id, window=True)
         assert "Mind the gap." in str(session.state.view.prompt(session.state.log))

@@ -236,10 +236,10 @@ async def test_a_prompt_that_cannot_be_stored_is_as_if_it_had_not_been_sent(worl
     async with world.daemon() as desk:
         session = await desk.open()
         heard: list[LogRecord] = []
-        session.state.log.durable = heard.append
+        session.state.log.writer.durable = heard.append
         store = Failing(desk, 0)
         for _ in range(3):
-            session.state.log.note(PinRecord(part_id=PartId("p"), pinned=True))
+            session.state.log.writer.note(PinRecord(part_id=PartId("p"), pinned=True))
             with pytest.raises(StorageFailed, match="full"):
                 await desk.ask(session, "while full")
         assert not session.prompts.busy

@@ -24,9 +24,9 @@ from sidecar.session.history.log_updates import BREATH, replay
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle import log_window
 from sidecar.session.lifecycle.session import Session
+from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import Event, Notice, TurnEnded
 from sidecar.session.log.log_slices import InMemory, InSlices, source_of
-from sidecar.session.log.notices import give_notice
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.session.transfer.bundle_import import ImportSource, import_session

@@ -30,7 +30,7 @@ async def test_a_price_stays_with_what_changes_nothing_of_it(desk: Desk) -> None
     price, log = session.rewriting.price, session.state.log
     known, revision = price.known(), log.row.revision
     assert known is not None
-    await log.commit("option", {"configId": "mode"})
+    await log.writer.commit("option", {"configId": "mode"})
     assert price.known() is None
     price.stays(revision - 1, log.row.revision)
     assert price.known() is None

@@ -130,7 +130,7 @@ async def test_what_else_was_written_meanwhile_stays_when_it_fails(
     before = list(logged(log))
 
     async def fails(*_: Any) -> None:
-        await log.commit(OptionRecord(config_id="mode"))
+        await log.writer.commit(OptionRecord(config_id="mode"))
         raise StorageFailed("the disk is full", kind="full")
 
     with monkeypatch.context() as patch:
@@ -157,7 +157,7 @@ async def test_a_price_is_kept_where_nothing_else_was_logged(
 
     async def changing(self: Snapshots) -> SnapshotId:
         if changes and not (desk.workspace / "a.txt").exists():
-            await state.log.commit(OptionRecord(config_id="model"))
+            await state.log.writer.commit(OptionRecord(config_id="model"))
         return await snapshot(self)
 
     with monkeypatch.context() as patch:

@@ -249,7 +249,7 @@ async def test_a_pipe_that_nobody_writes_to_is_not_waited_for(desk: Desk, tmp_pa
 async def test_what_can_be_no_models_name_is_not_taken_over(desk: Desk, name: str) -> None:
     session = await desk.open()
     session.state.configure("model", name)
-    await session.state.log.commit(OptionRecord(config_id="model"))
+    await session.state.log.writer.commit(OptionRecord(config_id="model"))
     made, _ = await take(desk, (await export(desk, session)).path)
     assert made.state.model_id() == (await desk.sessions.shared.ready()).config.model
 

@@ -194,8 +194,8 @@ async def test_a_log_that_holds_what_is_refused_can_be_gone_on_with(world: World
         await desk.ask(session)
         log = session.state.log
         asked = next(m for m in log if any(isinstance(p, ToolPart) for p in m.parts))
-        log.put(replace(asked, parts=tuple(_as_it_came(asked, odd))))
-        await log.commit(OptionRecord())
+        log.writer.put(replace(asked, parts=tuple(_as_it_came(asked, odd))))
+        await log.writer.commit(OptionRecord())
     async with world.daemon() as desk:
         session = await desk.sessions.get(session.id)
         desk.script(says("Done."))

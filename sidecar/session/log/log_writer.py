@@ -1,0 +1,289 @@
+"""Writes a session's log: changes hold at once, are gathered, and stored as one unit by `commit`.
+
+What a client is told is complete is committed first. Nothing here edits what was logged: a part
+only moves on in its own state machine, and all that changes the view is a record.
+"""
+
+import asyncio
+from collections.abc import Callable, Container, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
+
+from msgspec import structs
+
+from sidecar.core.errors import StorageFailed
+from sidecar.core.ledger.facts import Fact
+from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part
+from sidecar.core.prompt.pricing import money
+from sidecar.core.text.digest import digest
+from sidecar.session.log.held_log import HeldLog
+from sidecar.store.format.log_records import TurnStartedRecord
+from sidecar.store.format.record_codec import LogRecord, read, write
+from sidecar.store.format.values import (
+    AppendRecord,
+    PutBlob,
+    PutFacts,
+    PutMessage,
+    PutPart,
+    PutSession,
+    StoreChange,
+)
+from sidecar.store.journal import Store
+
+
+def _message_of(change: StoreChange) -> MessageId | None:
+    put = change.message.id if isinstance(change, PutMessage) else None
+    return change.message_id if isinstance(change, PutPart) else put
+
+
+def _nobody(_: LogRecord) -> None:
+    """Tell nobody: the session is only read."""
+
+
+class LogWriter:
+    """Writes one session's log, as the only one who does.
+
+    `durable` hears of each record that a commit has made durable, in order, and must not raise.
+    """
+
+    def __init__(self, log: HeldLog, store: Store, now: Callable[[], Millis]) -> None:
+        self._log = log
+        self._store = store
+        self._now = now
+        self._pending: list[StoreChange] = []
+        self._untold: list[LogRecord] = []
+        self._unsaved: dict[MessageId, set[int]] = {}
+        self._streamed: dict[MessageId, set[int]] = {}
+        self.durable: Callable[[LogRecord], None] = _nobody
+
+    def put(self, message: Message) -> None:
+        """Add a message, or let one move on; only what differs is written."""
+        before = self._log.messages.get(message.id)
+        self._log.messages[message.id] = message
+        if before is None or replace(before, parts=()) != replace(message, parts=()):
+            self._pending.append(PutMessage(self._log.row.id, replace(message, parts=())))
+        known = () if before is None else before.parts
+        self._unsaved.pop(message.id, None)
+        streamed = self._streamed.pop(message.id, set())
+        for position, part in enumerate(message.parts):
+            if position in streamed or position >= len(known) or known[position] != part:
+                self._pending.append(PutPart(self._log.row.id, message.id, position, part))
+
+    def stream(self, message: Message) -> None:
+        """Let an open message grow without writing it yet; `save` or `put` does."""
+        known = self._log.messages[message.id].parts
+        changed = self._unsaved.setdefault(message.id, set())
+        for position, part in enumerate(message.parts):
+            if position >= len(known) or known[position] is not part:
+                changed.add(position)
+        self._streamed.setdefault(message.id, set()).update(changed)
+        self._log.messages[message.id] = message
+
+    def put_part(self, message_id: MessageId, part: Part) -> None:
+        """Let one part of a message move on, or add it at the end."""
+        message = self._log.messages[message_id]
+        ids = [existing.id for existing in message.parts]
+        if part.id in ids:
+            position = ids.index(part.id)
+            parts = (*message.parts[:position], part, *message.parts[position + 1 :])
+        else:
+            parts = (*message.parts, part)
+        self.put(replace(message, parts=parts))
+
+    def put_blob(self, data: bytes) -> str:
+        """Keep a complete output; gives its content hash."""
+        name = digest(data)
+        self._pending.append(PutBlob(name, data))
+        return name
+
+    def save(self) -> None:
+        """Write what has streamed so far, unacknowledged: newest wins, a crash keeps most of it."""
+        if not self._unsaved:
+            return
+        gathered, self._pending = tuple(self._pending), []
+        if gathered:
+            # A part can be written only after its message.
+            written = self._store.write(*gathered)
+            written.add_done_callback(lambda done: self._keep_unwritten(done, gathered))
+        for message_id, positions in self._unsaved.items():
+            message = self._log.messages[message_id]
+            self._store.save(
+                *(
+                    PutPart(
+                        self._log.row.id, message_id, position, message.parts[position], final=False
+                    )
+                    for position in sorted(positions)
+                )
+            )
+        self._unsaved.clear()
+
+    def commit(
+        self,
+        record: LogRecord,
+        first: LogRecord | None = None,
+        facts: tuple[Fact, ...] = (),
+    ) -> "asyncio.Future[None]":
+        """Raise the revision and write everything gathered as one unit.
+
+        `first` is written before `record`, and `facts` with it. The future resolves when the unit
+        is durable, and raises StorageFailed when it cannot be.
+        """
+        gathered = tuple(self._pending)
+        beside = (PutFacts(self._log.row.id, self._log.row.cwd, facts),) if facts else ()
+        written = self._store.write(*self.unit(record, first), *beside)
+        records, self._untold = tuple(self._untold), []
+        written.add_done_callback(lambda done: self._ended(done, gathered, records))
+        return written
+
+    def unit(self, record: LogRecord, first: LogRecord | None = None) -> tuple[StoreChange, ...]:
+        """Raise the revision and give everything gathered as one unit, to be written elsewhere.
+
+        Where that fails, `withdraw` takes it back.
+        """
+        self._number_aside()
+        now = self._now()
+        ahead: tuple[StoreChange, ...] = ()
+        if first is not None:
+            ahead = (self._append(first, now),)
+        last = self._append(record, now)
+        self._log.row = replace(self._log.row, updated=now)
+        gathered, self._pending = tuple(self._pending), []
+        return PutSession(self._log.row), *gathered, *ahead, last
+
+    def withdraw(self, unit: tuple[StoreChange, ...], own: int = 1) -> None:
+        """Take back a unit that was not written; what it had gathered beside its own is kept."""
+        # Another commit may have gone to the disk behind it, and taken it along.
+        self._forget({c.record.revision for c in unit[-own:] if isinstance(c, AppendRecord)})
+        self._gather(unit[1:-own])
+
+    def take_back(self, message_id: MessageId, notes: tuple[type[LogRecord], ...]) -> None:
+        """Forget a turn's first message, which was not written, with its record and its notes."""
+        del self._log.messages[message_id]
+        waiting = {c.record.revision for c in self._pending if isinstance(c, AppendRecord)}
+        gone = {
+            record.revision
+            for record in self._log.records
+            if (isinstance(record, notes) and record.revision in waiting)
+            or (isinstance(record, TurnStartedRecord) and record.message_id == message_id)
+        }
+        self._pending = [
+            change
+            for change in self._pending
+            if _message_of(change) != message_id
+            and not (isinstance(change, AppendRecord) and change.record.revision in gone)
+        ]
+        self._forget(gone)
+
+    def owe(self, record: LogRecord) -> None:
+        """Gather this instead of the newest record of its type, which was not written."""
+        self._forget(
+            {next(r.revision for r in reversed(self._log.records) if type(r) is type(record))}
+        )
+        self.note(record)
+
+    def _append(self, record: LogRecord, at: Millis) -> AppendRecord:
+        """Give a record its revision and its time, and the log the record."""
+        placed = structs.replace(record, revision=self._log.row.revision + 1, at=at)
+        self._log.row = replace(self._log.row, revision=placed.revision)
+        self._log.records.append(placed)
+        self._untold.append(placed)
+        return AppendRecord(self._log.row.id, write(placed))
+
+    def _forget(self, revisions: Container[int]) -> None:
+        self._log.records[:] = [one for one in self._log.records if one.revision not in revisions]
+        self._untold = [one for one in self._untold if one.revision not in revisions]
+
+    def _ended(
+        self,
+        written: "asyncio.Future[None]",
+        gathered: tuple[StoreChange, ...],
+        records: tuple[LogRecord, ...],
+    ) -> None:
+        self._keep_unwritten(written, gathered)
+        if not written.cancelled() and written.exception() is None:
+            for record in records:
+                self.durable(record)
+
+    def _keep_unwritten(
+        self, written: "asyncio.Future[None]", gathered: tuple[StoreChange, ...]
+    ) -> None:
+        """Gather again what a failed unit held, as it stands now, for the next one."""
+        if written.cancelled() or written.exception() is not None:
+            self._gather(gathered)
+
+    def _gather(self, changes: Iterable[StoreChange]) -> None:
+        for change in changes:
+            match change:
+                case PutMessage(message=message) if message.id in self._log.messages:
+                    now = replace(self._log.messages[message.id], parts=())
+                    self._pending.append(PutMessage(self._log.row.id, now))
+                case PutPart(message_id=message_id, position=position):
+                    part = self._log.messages[message_id].parts[position]
+                    self._pending.append(PutPart(self._log.row.id, message_id, position, part))
+                case PutBlob():
+                    self._pending.append(change)
+                case AppendRecord(record=record):
+                    self._forget({record.revision})
+                    self.note(read(record))
+                case _:
+                    pass
+
+    def note(self, record: LogRecord) -> None:
+        """Gather a record of its own; the next commit writes it, with a revision of its own."""
+        self._pending.append(self._append(record, self._now()))
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether anything waits for the next commit."""
+        return bool(self._log.aside or self._pending)
+
+    def put_aside(self, record: LogRecord) -> None:
+        """Keep a record that changes nothing: it gets its revision with the next commit."""
+        self._log.aside.append(structs.replace(record, at=self._now()))
+
+    async def write_aside(self) -> None:
+        """Write what was put aside, where no commit follows; a failure loses no more than that."""
+        self._number_aside()
+        gathered, self._pending = tuple(self._pending), []
+        with suppress(StorageFailed):
+            await self._store.write(PutSession(self._log.row), *gathered)
+
+    def _number_aside(self) -> None:
+        aside, self._log.aside = self._log.aside, []
+        for record in aside:
+            self._pending.append(self._append(record, record.at))
+
+
+class SessionEntry:
+    """The row of one session; but for reserved numbers, a change is stored with the next commit."""
+
+    def __init__(self, log: HeldLog, store: Store) -> None:
+        self._log = log
+        self._store = store
+        self._reserving: asyncio.Future[None] | None = None
+
+    def reserve(self, seq: int) -> None:
+        """Reserve sequence numbers up to `seq`; the next commit reports what fails here."""
+        self._log.row = replace(self._log.row, seq=seq)
+        self._reserving = self._store.write(PutSession(self._log.row))
+        self._reserving.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    async def reserved(self) -> None:
+        """Wait until what was reserved last is durable, or cannot be."""
+        if self._reserving is not None:
+            await asyncio.wait((self._reserving,))
+
+    def spend(self, cost: str | None) -> None:
+        """Add to what the session has cost; an unknown price makes the sum unknown for good."""
+        before = self._log.row.cost
+        known = None if before is None or cost is None else money(Decimal(before) + Decimal(cost))
+        self._log.row = replace(self._log.row, cost=known)
+
+    def change(self, **fields: str | int) -> None:
+        """Change fields of the session's row (`title`, `turns`)."""
+        self._log.row = replace(self._log.row, **fields)  # type: ignore[arg-type]
+
+    def configure(self, settings: JsonObject) -> None:
+        """Replace the session's settings."""
+        self._log.row = replace(self._log.row, settings=settings)
