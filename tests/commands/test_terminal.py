@@ -1,6 +1,8 @@
 """No command lets what sessions, files, paths and models say steer the terminal that it is in."""
 
+import ast
 import fcntl
+import logging
 import os
 import pty
 import re
@@ -15,15 +17,17 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.core.text.visible import UNSEEN, visible, visible_json, visible_lines, whole_letters
+from sidecar.commands.terminal import say, terminal
+from sidecar.core.text.visible import visible, visible_json, visible_lines, whole_letters
+from sidecar.wire.stderr_log import JsonLines
 from tests.commands.everything import LIMIT, OUTSIDE, PROGRAM, Past, environment, names_of_commands
-
-pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = 600
 OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[[12]?K|\x1b\[\d*A|\r")
 """Colours, the cursor hidden or shown, a line of progress erased: what Rich writes for us."""
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Categories of what has no shape."""
 STYLE = "\x1b[5;31;47m"
 """A style that is never ours."""
 STEERING = f"{STYLE}\x1b]52;c;eA==\x07\x1b[2J\x9b31m\x85\u2028\u202eabc\u2066\u200f\u200b\x7f\x08"
@@ -86,6 +90,7 @@ def past(tmp_path: Path) -> Past:
     return made
 
 
+@pytest.mark.long
 def test_nothing_steers_the_terminal(tmp_path: Path, past: Past) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -136,10 +141,22 @@ def test_nothing_steers_the_terminal(tmp_path: Path, past: Past) -> None:
     assert names_of_commands() - set(OUTSIDE) <= seen
 
 
+def test_what_is_drawn_said_or_logged_is_plain_text(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = f"{MARKUP}{STEERING}"
+    terminal(width=COLUMNS).print(hostile)
+    say(hostile)
+    record = logging.LogRecord("sidecar", logging.INFO, "", 0, "%s", (hostile,), None)
+    for said in (*capsys.readouterr(), JsonLines().format(record)):
+        assert left_over(said) == ""
+        assert STYLE not in said
+        assert MARKUP in said
+
+
 def test_what_is_made_visible() -> None:
     kept = "naïve 👨\u200d👩\u200d👧 नमस्ते\u3000 क\u200cष"
     assert visible(kept) == kept
     assert visible("\x1b[31m\n\t\x7f\x9b\u202e\ud800") == "␛[31m␊␉␡\\x9b\\u202e\\ud800"
+    assert visible("a\x85\u2028\u2029\u200f\u2066b") == "a\\x85\\u2028\\u2029\\u200f\\u2066b"
     assert visible(os.fsdecode(b"\xe9\x9b")) == "\\xe9\\x9b"
     assert visible_lines("a\n\tb\x1b\r\n") == "a\n\tb␛␍\n"
     assert visible_json({"a\x9b": "\u202e\x7f\n\U000e0041é"}, 1) == (
@@ -164,10 +181,22 @@ def test_no_letter_is_cut_within(text: str, most: int, kept: str) -> None:
     assert whole_letters(text, most) == kept
 
 
+CONSOLE = re.compile(r"\bConsole\(\w*=|\bConsole\(\)|\bConsole as\b|console\.Console\b")
+
+
 def test_only_one_place_makes_a_console() -> None:
-    made = [
-        path.name
-        for path in (ROOT / "sidecar").rglob("*.py")
-        if re.search(r"\bConsole\(\w*=|\bConsole\(\)", path.read_text("utf-8"))
-    ]
-    assert made == []
+    files = (ROOT / "sidecar").rglob("*.py")
+    assert [path.name for path in files if CONSOLE.search(path.read_text("utf-8"))] == []
+
+
+def test_what_is_printed_past_the_console_is_spelt_out() -> None:
+    printed = {
+        ast.unparse(node.args[0])
+        for path in (ROOT / "sidecar/commands").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Call) and PRINTS.fullmatch(ast.unparse(node.func))
+    }
+    assert {text for text in printed if "visible" not in text} == {repr("No file changed.\n")}
+
+
+PRINTS = re.compile(r"print|sys\.std(out|err)(\.buffer)?\.write")
