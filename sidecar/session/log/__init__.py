@@ -1,1 +1,1 @@
-"""A session's log, its records and its channel: read, written, told. Knows no view and no turn."""
+"""The session log, its records, and the channel to watchers. Knows no view and no turn."""

@@ -1,7 +1,7 @@
-"""Change sets as parts of a session's log, and back.
+"""Change sets as patch parts of the log, and back.
 
-A user's message carries the state that its turn began with, and what the user had changed until
-then; an answer carries what changed while its calls ran.
+A user message's patch holds the snapshot at the turn's start and the user's changes until then; an
+answer's, the changes while its calls ran.
 """
 
 import os
@@ -20,17 +20,16 @@ from sidecar.store.format.view_records import (
 )
 
 MOST_KNOWN = 10_000
-"""Changes that are remembered as read: some 6 MB."""
+"""Path changes kept decoded: some 6 MB."""
 
 ReadSets: TypeAlias = Callable[[Json], tuple[ChangeSet, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """What a patch part says: the change sets, in order, and the snapshot that they end with.
+    """A patch part read: change sets, oldest first, and the snapshot after the last.
 
-    `beside`: names in the folder that no snapshot holds, such as `.git`; `None` if that is not
-    known.
+    `beside`: names in the folder outside all snapshots, such as `.git`; `None` if unknown.
     """
 
     at: SnapshotId
@@ -39,7 +38,7 @@ class Patch:
 
 
 def part_of(part_id: PartId, patch: Patch) -> PatchPart:
-    """Give the part that says this."""
+    """Encode a patch as a part."""
     files = tuple((shown(c.path), c.change) for one in patch.sets for c in one.changes)
     detail: JsonObject = {"at": patch.at, "sets": sets_to_json(patch.sets)}
     if patch.beside is not None:
@@ -48,7 +47,7 @@ def part_of(part_id: PartId, patch: Patch) -> PatchPart:
 
 
 def patch_of(part: PatchPart, read: ReadSets | None = None) -> Patch:
-    """Read what `part_of` wrote."""
+    """Decode a part written by `part_of`."""
     at = cast("int", part.detail.get("at", 0))
     beside = cast("list[str] | None", part.detail.get("beside"))
     return Patch(
@@ -59,7 +58,7 @@ def patch_of(part: PatchPart, read: ReadSets | None = None) -> Patch:
 
 
 def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
-    """Give the messages that say something of files, with what they say."""
+    """Yield messages with a patch part, each with the patch."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, PatchPart) and part.detail:
@@ -67,7 +66,7 @@ def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
 
 
 def newest(log: SessionLog) -> SnapshotId | None:
-    """Give the newest snapshot up to which a log says what changed."""
+    """Newest snapshot in the log, from patches, restores and the past; `None` without any."""
     told = [patch.at for _, patch in patches(log.messages)]
     reached = FilesRestoredRecord | TalkRestoredRecord | ReachedRecord
     known = (record.snapshot for record in log.records if isinstance(record, reached))
@@ -78,7 +77,7 @@ def newest(log: SessionLog) -> SnapshotId | None:
 
 
 def cut_short(log: SessionLog) -> bool:
-    """Tell whether a daemon that was killed left calls of which nothing says what they changed."""
+    """Whether the newest calls were interrupted by a killed daemon, with no patch after them."""
     for message in reversed(log.messages):
         parts = message.parts
         if any(isinstance(part, PatchPart) and part.detail for part in parts):
@@ -90,7 +89,7 @@ def cut_short(log: SessionLog) -> bool:
 
 
 def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
-    """Give what others changed during the newest restore, until a message says it."""
+    """Others' changes during the newest restore; empty once a message's patch covers them."""
     reached = log.last_record(ReachedRecord)
     if reached is None or reached.snapshot is None:
         return ()
@@ -99,12 +98,12 @@ def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
 
 
 def shown(path: bytes) -> str:
-    """Give a path as people read it; what is no UTF-8 is escaped."""
+    """Decode a path for people, with bytes outside UTF-8 as backslash escapes."""
     return path.decode("utf-8", "backslashreplace")
 
 
 def sets_to_json(sets: Sequence[ChangeSet]) -> list[Json]:
-    """Give change sets in the form in which they are stored."""
+    """Encode change sets for storage."""
     return [
         {"before": one.before, "after": one.after, "changes": [_change(c) for c in one.changes]}
         for one in sets
@@ -112,7 +111,7 @@ def sets_to_json(sets: Sequence[ChangeSet]) -> list[Json]:
 
 
 def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
-    """Read what `sets_to_json` gave."""
+    """Decode change sets from `sets_to_json`."""
     return tuple(
         ChangeSet(
             SnapshotId(cast("int", one["before"])),
@@ -124,17 +123,14 @@ def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
 
 
 class KnownSets:
-    """Reads change sets as `sets_from_json` does, and remembers of each body what it says.
-
-    A log says the same every time that it is looked at, and bodies are never changed.
-    """
+    """Decodes change sets, cached by the identity of the stored body, which never changes."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Json, tuple[ChangeSet, ...]]] = {}
         self._changes = 0
 
     def read(self, body: Json) -> tuple[ChangeSet, ...]:
-        """Give the change sets of a body."""
+        """Change sets of a body; none for an empty body."""
         if not body:
             return ()
         # The body is kept, so that no other one can have its id.

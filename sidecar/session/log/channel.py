@@ -1,4 +1,4 @@
-"""Who watches a session, and the sequence numbers of what they are told."""
+"""A session's watchers, and the sequence numbers of their events."""
 
 from collections.abc import Callable
 
@@ -8,13 +8,13 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.log_records import NoticeLevel, NoticeRecord
 
 BLOCK = 10_000
-"""Sequence numbers are reserved on disk this many at a time, half a block ahead of their use."""
+"""Sequence numbers reserved on disk at a time, half a block ahead of use."""
 
 
 class Channel:
-    """Publishes a session's events, in order, to all who watch it.
+    """Publishes a session's events, in order, to all watchers.
 
-    `reserve` is called with a new high-water mark that must become durable soon.
+    `reserve` is called with a new high-water mark, to be made durable soon.
     """
 
     def __init__(self, session_id: SessionId, seq: int, reserve: Callable[[int], None]) -> None:
@@ -26,41 +26,41 @@ class Channel:
         self._watchers: list[Watcher] = []
 
     def next_seq(self) -> int:
-        """Give the next sequence number."""
+        """Advance to the next sequence number."""
         self._seq += 1
         self.reserve()
         return self._seq
 
     def reserve(self) -> None:
-        """Have more numbers reserved where less than half a block is left."""
+        """Reserve another block when less than half a block is left."""
         if self._seq > self._reserved - BLOCK // 2:
             self._reserved = self._seq + BLOCK
             self._reserve(self._reserved)
 
     def skip_to(self, seq: int) -> None:
-        """Go on after `seq`, which another daemon had reserved, if it is ahead of ours.
+        """Go on after `seq`, reserved by another daemon, if `seq` is ahead.
 
-        What a session that only read has counted on was reserved by nobody.
+        A session opened only for reading counted on without reserving.
         """
         self._seq = max(self._seq, seq)
         self._reserved = seq
 
     def origin(self, turn_id: TurnId, message_id: MessageId, part_id: PartId) -> EventOrigin:
-        """Say where an update belongs, with a sequence number of its own."""
+        """Origin of an update, with a new sequence number."""
         return EventOrigin(self._session_id, turn_id, message_id, part_id, self.next_seq())
 
     def publish(self, event: Event) -> None:
-        """Tell everyone."""
+        """Call all watchers with an event."""
         for watcher in tuple(self._watchers):
             watcher(event)
 
     def attach(self, watcher: Watcher) -> None:
-        """Let a watcher see what comes from now on; twice is once."""
+        """Add a watcher of later events; a second time changes nothing."""
         if watcher not in self._watchers:
             self._watchers.append(watcher)
 
     def detach(self, watcher: Watcher) -> None:
-        """Forget a watcher."""
+        """Remove a watcher, if attached."""
         if watcher in self._watchers:
             self._watchers.remove(watcher)
 
@@ -71,12 +71,12 @@ class Channel:
 
 
 def give_notice(log: SessionLog, channel: Channel, level: NoticeLevel, text: str) -> None:
-    """Tell watchers something, at level info, warning or error; it is durable with what follows."""
+    """Publish a notice (info, warning or error), and put its record aside until the next commit."""
     seq = channel.next_seq()
     log.writer.put_aside(NoticeRecord(seq=seq, level=level, text=text))
     channel.publish(Notice(log.row.id, seq, level, text))
 
 
 def notice_of(session_id: SessionId, record: NoticeRecord) -> Notice:
-    """Give a notice as it was told."""
+    """Turn a notice record back into its event."""
     return Notice(session_id, record.seq, record.level, record.text)

@@ -1,4 +1,4 @@
-"""ACP content blocks into parts, and back for those who watch."""
+"""ACP content blocks into parts, and back for watchers."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ from sidecar.core.parts import (
 )
 
 MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
-"""What the Messages API takes besides text; anything else would fail the whole request."""
+"""Media accepted by the Messages API besides text; any other fails the whole request."""
 
 NewPartId = Callable[[], PartId]
 
@@ -23,10 +23,10 @@ NewPartId = Callable[[], PartId]
 def parts_of(
     blocks: tuple[JsonObject, ...], new_part_id: NewPartId, source: TextSource
 ) -> tuple[Part, ...]:
-    """Turn what the user sent into parts.
+    """Turn a user's content blocks into parts.
 
     Raises:
-        BadRequest: naming the block that cannot be used, or when there is nothing to send.
+        BadRequest: a block cannot be sent (named in the error), or the prompt is empty.
     """
     parts = tuple(
         _part(block, new_part_id(), source, f"params.prompt[{index}]")
@@ -75,7 +75,7 @@ def _media(media_type: str, data: str, path: str) -> Media:
 
 
 def content_of(part: FilePart) -> JsonObject:
-    """Give the content block that a file part came from."""
+    """Content block of a file part."""
     if part.media is not None and part.media.media_type.startswith("image/"):
         return {"type": "image", "mimeType": part.media.media_type, "data": part.media.data}
     if part.media is not None:

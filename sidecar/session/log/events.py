@@ -1,4 +1,4 @@
-"""What a session tells its watchers. `wire` turns these into notifications; nobody else does."""
+"""Events from a session to its watchers. Only `wire` turns events into notifications."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from sidecar.core.prompt.meter import Meter
 
 @dataclass(frozen=True, slots=True)
 class EventOrigin:
-    """Where an update belongs: `_meta.sidecar` on the wire. `seq` rises strictly per session."""
+    """Place of an update: `_meta.sidecar` on the wire. `seq` rises strictly per session."""
 
     session_id: SessionId
     turn_id: TurnId
@@ -30,7 +30,7 @@ class TextChunk:
 
 @dataclass(frozen=True, slots=True)
 class ContentChunk:
-    """A whole content block that is not plain text, as ACP's ContentBlock."""
+    """A whole content block other than plain text, as ACP's ContentBlock."""
 
     origin: EventOrigin
     speaker: str
@@ -41,9 +41,8 @@ class ContentChunk:
 class ToolChanged:
     """A tool call appeared (`first`) or changed.
 
-    `status` is ACP's: pending, in_progress, completed, failed. Fields that are `None` are
-    unchanged. `raw_input` is opaque; `has_input` tells an absent input from JSON null.
-    `output` is what a running or finished call shows.
+    `status` is ACP's: pending, in_progress, completed, failed. `None` fields are unchanged.
+    `raw_input` is opaque; `has_input` tells an absent input from JSON null.
     """
 
     origin: EventOrigin
@@ -61,7 +60,7 @@ class ToolChanged:
 
 @dataclass(frozen=True, slots=True)
 class ToolInputChunk:
-    """More of the JSON text that the model writes as a call's input; `ToolChanged` has it whole."""
+    """More of a call's input as the model writes the JSON text; `ToolChanged` carries all."""
 
     origin: EventOrigin
     call_id: str
@@ -70,7 +69,7 @@ class ToolInputChunk:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutputChunk:
-    """More output of a running tool: shown now, replaced by the stored output at its end."""
+    """More output of a running tool; the stored output replaces all chunks at the end."""
 
     origin: EventOrigin
     call_id: str
@@ -79,7 +78,7 @@ class ToolOutputChunk:
 
 @dataclass(frozen=True, slots=True)
 class PlanChanged:
-    """The todo list, whole: `(content, status)`."""
+    """The whole todo list: `(content, status)`."""
 
     origin: EventOrigin
     entries: tuple[tuple[str, str], ...]
@@ -87,7 +86,7 @@ class PlanChanged:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a person should read, at level info, warning or error."""
+    """A text for a person, at level info, warning or error."""
 
     session_id: SessionId
     seq: int
@@ -97,9 +96,9 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn is over: how, and what all its requests took; `cost` is USD, `None` if unknown.
+    """A turn's end, with the usage of all its requests; `cost` is USD, `None` if unknown.
 
-    `error` is `{kind, message, retryable, status}` when it failed.
+    `error` is `{kind, message, retryable, status}` after a failure.
     """
 
     session_id: SessionId
@@ -114,7 +113,7 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class EpochChanged:
-    """The prefix was rewritten, once, and why: `compaction_update` on the wire."""
+    """One rewrite of the prefix, with cause and tokens: `compaction_update` on the wire."""
 
     session_id: SessionId
     seq: int
@@ -128,7 +127,7 @@ class EpochChanged:
 
 @dataclass(frozen=True, slots=True)
 class TitleChanged:
-    """The session has a title now."""
+    """The session's new title."""
 
     session_id: SessionId
     seq: int
@@ -137,7 +136,7 @@ class TitleChanged:
 
 @dataclass(frozen=True, slots=True)
 class OptionsChanged:
-    """Config options, whole, in ACP's shape."""
+    """All config options, in ACP's shape."""
 
     session_id: SessionId
     seq: int
@@ -146,7 +145,7 @@ class OptionsChanged:
 
 @dataclass(frozen=True, slots=True)
 class MeterChanged:
-    """The meter moved. `urgent` ones (after a rewrite or a restore) are not held back."""
+    """A new meter. An `urgent` meter (after a rewrite or a restore) is sent at once."""
 
     session_id: SessionId
     meter: Meter
@@ -164,7 +163,7 @@ class SessionChanged:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """A model call broke and is tried again after a delay; `discard` names the void parts."""
+    """A model call broke and is repeated after a delay; `discard` names the void parts."""
 
     session_id: SessionId
     attempt: int
@@ -178,7 +177,7 @@ class Retrying:
 
 @dataclass(frozen=True, slots=True)
 class StatusChanged:
-    """The daemon began to work, or has nothing left to do; `message` says on what."""
+    """The daemon became busy with the work in `message`, or idle."""
 
     busy: bool
     message: str
@@ -186,10 +185,10 @@ class StatusChanged:
 
 @dataclass(frozen=True, slots=True)
 class AlertChanged:
-    """A number is bad (`raised`), or well again (`cleared`): said to all, once each.
+    """A number crossed a threshold (`raised`) or came back (`cleared`): one event each, to all.
 
-    `level` is info, warning or critical; `action` says what to do. `value` and `threshold` are in
-    the unit of the setting `name`. Without a session it is about all of them.
+    `level` is info, warning or critical; `action` is advice. `value` and `threshold` have the unit
+    of setting `name`. No session: all sessions.
     """
 
     state: str
@@ -205,10 +204,10 @@ class AlertChanged:
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """Work that a person may wait for has begun, got on or ended (`begin`, `report`, `end`).
+    """Longer work began, advanced or ended (`begin`, `report`, `end`).
 
-    `percentage` is of 100, where it is known. `ours`: we have minted the token, so that the
-    client has to be told of it first.
+    `percentage`: 0 to 100. `ours`: the daemon minted the token, so the client must hear of the
+    token first.
     """
 
     session_id: SessionId

@@ -1,4 +1,4 @@
-"""What a log holds in memory: for those who read the log, and for the one who writes."""
+"""A log's contents in memory, shared by readers and the writer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from sidecar.store.format.view_records import FilesRestoredRecord, TalkRestoredR
 
 @dataclass(slots=True)
 class HeldLog:
-    """The session's row, its records, and its messages by id, all oldest first.
+    """A session's row, records, and messages by id, all oldest first.
 
-    `left` are the messages that the conversation left behind. `aside` are records that change
-    nothing and have no revision yet.
+    `left`: messages outside the conversation since a restore. `aside`: records without effect,
+    still without a revision.
     """
 
     row: SessionRow
@@ -24,12 +24,12 @@ class HeldLog:
     aside: list[LogRecord] = field(default_factory=list)
 
     def look_again(self) -> None:
-        """Find out which messages are left behind: the conversation went back, or forth again."""
+        """Recompute `left` after a restore or a redo."""
         self.left = left_behind(self.records)
 
 
 def left_behind(records: Iterable[LogRecord]) -> frozenset[MessageId]:
-    """Return the messages that are not in the conversation any more, because it went back."""
+    """Messages out of the conversation after all restores in `records`."""
     gone: set[MessageId] = set()
     for record in records:
         if isinstance(record, FilesRestoredRecord | TalkRestoredRecord):

@@ -1,6 +1,6 @@
-"""What a replay goes through: the log as it is in memory, or what was left unread of it, in slices.
+"""A log to replay: from memory, or its unread beginning in slices from the store.
 
-What is in memory holds; only what is not there is read, and forgotten once it has been told.
+Slices are forgotten once replayed; messages in memory take precedence.
 """
 
 from array import array
@@ -20,22 +20,21 @@ from sidecar.store.format.values import Stored
 
 
 class DamagedSlice(Exception):
-    """A slice holds what cannot be read; who reads the whole log says what is amiss."""
+    """An unreadable slice; reading the whole log reports the damage."""
 
 
 @dataclass(slots=True)
 class SliceTurn:
-    """What is known of a turn's messages: the first one, and how its steps ended."""
+    """A turn's first message, and the ends of its steps."""
 
     first: MessageId
     ends: list[StepFinishPart] = field(default_factory=list)
 
 
 class Feed:
-    """Messages and records that were read and have not been gone through yet.
+    """Messages and records read but not replayed yet.
 
-    `all_messages` and `all_records` say that nothing follows what is here. A turn is known as far
-    as its messages have been read.
+    `all_messages`, `all_records`: nothing follows. `turns` covers the messages read so far.
     """
 
     def __init__(self) -> None:
@@ -46,14 +45,14 @@ class Feed:
         self.turns: dict[TurnId, SliceTurn] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
-        """Take in messages of the conversation; open ones are only counted to their turns."""
+        """Queue messages of the conversation; open ones count to their turns only."""
         for message in messages:
             self.count(message)
             if message.status != "open":
                 self.messages.append(message)
 
     def count(self, message: Message) -> None:
-        """Count a message to its turn."""
+        """Add a message to its turn."""
         turn = self.turns.get(message.turn_id)
         if turn is None:
             turn = self.turns[message.turn_id] = SliceTurn(message.id)
@@ -61,26 +60,23 @@ class Feed:
 
 
 class LogSource(Protocol):
-    """Where a log comes from, oldest first, as it stood when this was made."""
+    """A log to read forward, oldest first, as of the source's creation."""
 
     async def shows(self, part_id: PartId) -> bool:
         """Whether a part is in the conversation."""
         ...
 
     async def messages(self, feed: Feed) -> None:
-        """Read on in the conversation; raises Damaged."""
+        """Read more messages; raises DamagedSlice."""
         ...
 
     async def records(self, feed: Feed) -> None:
-        """Read on in the records; raises Damaged."""
+        """Read more records; raises DamagedSlice."""
         ...
 
 
 def source_of(logs: LogRows, log: SessionLog, after: PartId | None) -> LogSource:
-    """Give where a log comes from, as it stands now, or of it what comes `after` a part.
-
-    What comes before the turn of that part may be left out.
-    """
+    """Source of a log as it stands now, at least from the turn of part `after` on."""
     past = log.past
     if past is None:
         return InMemory(log, log.records)
@@ -91,28 +87,28 @@ def source_of(logs: LogRows, log: SessionLog, after: PartId | None) -> LogSource
 
 
 class InMemory:
-    """A log that has been read, all of it at once."""
+    """A log fully in memory, fed at once."""
 
     def __init__(self, messages: Iterable[Message], records: Iterable[LogRecord]) -> None:
         self._messages, self._records = tuple(messages), tuple(records)
 
     async def shows(self, part_id: PartId) -> bool:
-        """Look for it among all."""
+        """Search all messages."""
         return _has(self._messages, part_id)
 
     async def messages(self, feed: Feed) -> None:
-        """Give all."""
+        """Feed all messages."""
         feed.add(self._messages)
         feed.all_messages = True
 
     async def records(self, feed: Feed) -> None:
-        """Give all."""
+        """Feed all records."""
         feed.records.extend(self._records)
         feed.all_records = True
 
 
 class InSlices:
-    """A log of which a window was read: what came before its fold is read again in slices."""
+    """A log with only a window in memory: the time before its fold is read in slices."""
 
     def __init__(self, logs: LogRows, log: SessionLog, past: Past) -> None:
         self._logs, self._past, self._row, self._left = logs, past, log.row, log.left
@@ -125,14 +121,14 @@ class InSlices:
         self._chain = (0, "")
 
     async def shows(self, part_id: PartId) -> bool:
-        """Look for it in memory, then in the store."""
+        """Search memory, then the store."""
         if _has((*self._window.values(), *self._newer), part_id):
             return True
         found = await self._logs.message_of(self._row.id, part_id)
         return found is not None and _is_shown(found) and found.id not in self._left
 
     async def messages(self, feed: Feed) -> None:
-        """Read a slice, or give what came after the fold."""
+        """Read a slice; after the last, feed the messages after the fold."""
         if self._numbers is None:
             # The fold's newest message is in its window, as the newest turns are.
             self._numbers = await self._logs.numbers(self._row.id, self._past.window[-1])
@@ -149,14 +145,14 @@ class InSlices:
         feed.add(self._window.get(m.id, m) for m in found.messages if m.id not in self._left)
 
     def _is_mended(self, messages: tuple[Message, ...]) -> bool:
-        """Whether something would be put where the beginning of the conversation is lost."""
+        """Whether `readable` would mend the conversation's lost beginning."""
         if self._begun:
             return False
         self._begun = any(message.status != "discarded" for message in messages)
         return readable(Stored(self._row, messages, ())).messages != messages
 
     async def records(self, feed: Feed) -> None:
-        """Read a slice, or give what came after the fold."""
+        """Read a slice; after the last, feed the records after the fold."""
         until = self._past.revision
         found = await self._logs.records(self._row.id, *self._chain, until)
         if found.problems:

@@ -1,7 +1,7 @@
-"""Writes a session's log: changes hold at once, are gathered, and stored as one unit by `commit`.
+"""Writes a session log: changes hold in memory at once; `commit` stores them as one unit.
 
-What a client is told is complete is committed first. Nothing here edits what was logged: a part
-only moves on in its own state machine, and all that changes the view is a record.
+A client hears of completion after the commit. Logged history is never edited: a part only advances
+in its state machine, and each change of the view is a record.
 """
 
 import asyncio
@@ -38,13 +38,13 @@ def _message_of(change: StoreChange) -> MessageId | None:
 
 
 def _nobody(_: LogRecord) -> None:
-    """Tell nobody: the session is only read."""
+    """Ignore the record: the session is only read."""
 
 
 class LogWriter:
-    """Writes one session's log, as the only one who does.
+    """The one writer of a session's log.
 
-    `durable` hears of each record that a commit has made durable, in order, and must not raise.
+    `durable` is called with each committed record, in order, and must not raise.
     """
 
     def __init__(self, log: HeldLog, store: Store, now: Callable[[], Millis]) -> None:
@@ -58,7 +58,7 @@ class LogWriter:
         self.durable: Callable[[LogRecord], None] = _nobody
 
     def put(self, message: Message) -> None:
-        """Add a message, or let one move on; only what differs is written."""
+        """Add or update a message; only differences are written."""
         before = self._log.messages.get(message.id)
         self._log.messages[message.id] = message
         if before is None or replace(before, parts=()) != replace(message, parts=()):
@@ -71,7 +71,7 @@ class LogWriter:
                 self._pending.append(PutPart(self._log.row.id, message.id, position, part))
 
     def stream(self, message: Message) -> None:
-        """Let an open message grow without writing it yet; `save` or `put` does."""
+        """Grow an open message in memory; `save` or `put` writes the growth."""
         known = self._log.messages[message.id].parts
         changed = self._unsaved.setdefault(message.id, set())
         for position, part in enumerate(message.parts):
@@ -81,7 +81,7 @@ class LogWriter:
         self._log.messages[message.id] = message
 
     def put_part(self, message_id: MessageId, part: Part) -> None:
-        """Let one part of a message move on, or add it at the end."""
+        """Replace a message's part with the same id, or append the part."""
         message = self._log.messages[message_id]
         ids = [existing.id for existing in message.parts]
         if part.id in ids:
@@ -92,13 +92,13 @@ class LogWriter:
         self.put(replace(message, parts=parts))
 
     def put_blob(self, data: bytes) -> str:
-        """Keep a complete output; gives its content hash."""
+        """Queue a complete output as a blob; return its content hash."""
         name = digest(data)
         self._pending.append(PutBlob(name, data))
         return name
 
     def save(self) -> None:
-        """Write what has streamed so far, unacknowledged: newest wins, a crash keeps most of it."""
+        """Write streamed parts without waiting: the newest wins, and a crash loses little."""
         if not self._unsaved:
             return
         gathered, self._pending = tuple(self._pending), []
@@ -124,10 +124,10 @@ class LogWriter:
         first: LogRecord | None = None,
         facts: tuple[Fact, ...] = (),
     ) -> "asyncio.Future[None]":
-        """Raise the revision and write everything gathered as one unit.
+        """Raise the revision and write all pending changes as one unit.
 
-        `first` is written before `record`, and `facts` with it. The future resolves when the unit
-        is durable, and raises StorageFailed when it cannot be.
+        `first` precedes `record`; `facts` join the unit. The future resolves once durable, or
+        raises StorageFailed.
         """
         gathered = tuple(self._pending)
         beside = (PutFacts(self._log.row.id, self._log.row.cwd, facts),) if facts else ()
@@ -137,9 +137,9 @@ class LogWriter:
         return written
 
     def unit(self, record: LogRecord, first: LogRecord | None = None) -> tuple[StoreChange, ...]:
-        """Raise the revision and give everything gathered as one unit, to be written elsewhere.
+        """Raise the revision and hand all pending changes to the caller to write.
 
-        Where that fails, `withdraw` takes it back.
+        After a failed write, `withdraw` takes the unit back.
         """
         self._number_aside()
         now = self._now()
@@ -152,13 +152,13 @@ class LogWriter:
         return PutSession(self._log.row), *gathered, *ahead, last
 
     def withdraw(self, unit: tuple[StoreChange, ...], own: int = 1) -> None:
-        """Take back a unit that was not written; what it had gathered beside its own is kept."""
+        """Take back an unwritten unit: drop its last `own` records, queue the rest again."""
         # Another commit may have gone to the disk behind it, and taken it along.
         self._forget({c.record.revision for c in unit[-own:] if isinstance(c, AppendRecord)})
         self._gather(unit[1:-own])
 
     def take_back(self, message_id: MessageId, notes: tuple[type[LogRecord], ...]) -> None:
-        """Forget a turn's first message, which was not written, with its record and its notes."""
+        """Drop a turn's unwritten first message, with its record and pending `notes`."""
         del self._log.messages[message_id]
         waiting = {c.record.revision for c in self._pending if isinstance(c, AppendRecord)}
         gone = {
@@ -176,14 +176,13 @@ class LogWriter:
         self._forget(gone)
 
     def owe(self, record: LogRecord) -> None:
-        """Gather this instead of the newest record of its type, which was not written."""
+        """Queue `record` in place of the newest, unwritten record of the same type."""
         self._forget(
             {next(r.revision for r in reversed(self._log.records) if type(r) is type(record))}
         )
         self.note(record)
 
     def _append(self, record: LogRecord, at: Millis) -> AppendRecord:
-        """Give a record its revision and its time, and the log the record."""
         placed = structs.replace(record, revision=self._log.row.revision + 1, at=at)
         self._log.row = replace(self._log.row, revision=placed.revision)
         self._log.records.append(placed)
@@ -208,7 +207,7 @@ class LogWriter:
     def _keep_unwritten(
         self, written: "asyncio.Future[None]", gathered: tuple[StoreChange, ...]
     ) -> None:
-        """Gather again what a failed unit held, as it stands now, for the next one."""
+        """Queue a failed unit's changes again, in their present state."""
         if written.cancelled() or written.exception() is not None:
             self._gather(gathered)
 
@@ -230,7 +229,7 @@ class LogWriter:
                     pass
 
     def note(self, record: LogRecord) -> None:
-        """Gather a record of its own; the next commit writes it, with a revision of its own."""
+        """Queue a record, with its own revision, for the next commit."""
         self._pending.append(self._append(record, self._now()))
 
     @property
@@ -239,11 +238,11 @@ class LogWriter:
         return bool(self._log.aside or self._pending)
 
     def put_aside(self, record: LogRecord) -> None:
-        """Keep a record that changes nothing: it gets its revision with the next commit."""
+        """Keep a record without effect; the next commit gives it a revision."""
         self._log.aside.append(structs.replace(record, at=self._now()))
 
     async def write_aside(self) -> None:
-        """Write what was put aside, where no commit follows; a failure loses no more than that."""
+        """Write records put aside when no commit follows; a failure is ignored."""
         self._number_aside()
         gathered, self._pending = tuple(self._pending), []
         with suppress(StorageFailed):
@@ -256,7 +255,7 @@ class LogWriter:
 
 
 class SessionEntry:
-    """The row of one session; but for reserved numbers, a change is stored with the next commit."""
+    """A session's row; changes wait for the next commit, except reserved numbers."""
 
     def __init__(self, log: HeldLog, store: Store) -> None:
         self._log = log
@@ -264,26 +263,26 @@ class SessionEntry:
         self._reserving: asyncio.Future[None] | None = None
 
     def reserve(self, seq: int) -> None:
-        """Reserve sequence numbers up to `seq`; the next commit reports what fails here."""
+        """Reserve sequence numbers up to `seq`; a failure shows at the next commit."""
         self._log.row = replace(self._log.row, seq=seq)
         self._reserving = self._store.write(PutSession(self._log.row))
         self._reserving.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def reserved(self) -> None:
-        """Wait until what was reserved last is durable, or cannot be."""
+        """Wait until the last reservation is durable or failed."""
         if self._reserving is not None:
             await asyncio.wait((self._reserving,))
 
     def spend(self, cost: str | None) -> None:
-        """Add to what the session has cost; an unknown price makes the sum unknown for good."""
+        """Add to the session's cost in USD; one unknown price makes the sum unknown for good."""
         before = self._log.row.cost
         known = None if before is None or cost is None else money(Decimal(before) + Decimal(cost))
         self._log.row = replace(self._log.row, cost=known)
 
     def change(self, **fields: str | int) -> None:
-        """Change fields of the session's row (`title`, `turns`)."""
+        """Change fields of the row (`title`, `turns`)."""
         self._log.row = replace(self._log.row, **fields)  # type: ignore[arg-type]
 
     def configure(self, settings: JsonObject) -> None:
-        """Replace the session's settings."""
+        """Replace the settings."""
         self._log.row = replace(self._log.row, settings=settings)

@@ -1,4 +1,4 @@
-"""What of a session was lost to damage: left out such that the rest is legible, and told."""
+"""Damage to a session's log: lost pieces left out so that the rest is legible, with a notice."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,10 @@ LOST = "[What was said here is lost, because the store was damaged.]"
 
 
 def readable(stored: Stored) -> Stored:
-    """Give a session as a provider takes it, whatever of it is lost; nothing of this is stored."""
+    """Make a damaged session acceptable to a provider; nothing is stored.
+
+    Thinking loses signatures; a lost beginning becomes a user text, as providers require.
+    """
     messages = list(stored.messages)
     if stored.problems:
         messages = [unsigned(message) for message in messages]
@@ -36,13 +39,13 @@ def _is_asking(message: Message) -> bool:
 
 
 def unsigned(message: Message) -> Message:
-    """Let thinking not be sent back: a provider refuses it after anything but what it was after."""
+    """Strip signatures, so that thinking is not sent: after a gap, a provider refuses thinking."""
     parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
     return replace(message, parts=tuple(parts))
 
 
 def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> None:
-    """Tell who opens a session what of it cannot be read; the same is told once."""
+    """Notify of unreadable pieces when a session opens; the same problems only once."""
     if log.records and isinstance(log.records[-1], BegunAgainRecord):
         text = (
             "The beginning of this session's log is lost to damage of the store. It goes on with "

@@ -1,4 +1,4 @@
-"""Parts of a session's log as updates: what a client is shown of each, long after it came."""
+"""Parts of the log as events, for clients that join later."""
 
 from collections.abc import Iterator, Mapping
 
@@ -31,7 +31,7 @@ from sidecar.tools.todo import shown_items
 def updates_of(
     message: Message, part: Part, channel: Channel, tools: Mapping[str, ToolSpec]
 ) -> Iterator[Event]:
-    """Give what tells of a part, as it stands; nothing for the daemon's own context blocks."""
+    """Yield a part's events in its present state; none for the daemon's context blocks."""
     event = _event(message, part, channel, tools)
     if event is not None:
         yield event
@@ -40,7 +40,7 @@ def updates_of(
 
 
 def user_event(channel: Channel, message: Message, part: Part) -> Event | None:
-    """Give the update that echoes a part of a user's message; the context block is not shown."""
+    """Echo a user message's part as an event; `None` for the context block."""
     origin = channel.origin(message.turn_id, message.id, part.id)
     match part:
         case TextPart(source="typed" | "steer", text=text):

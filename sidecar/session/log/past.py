@@ -1,7 +1,6 @@
-"""What a log comes to up to a record: all that is needed of messages that are not read any more.
+"""A fold of the log up to a record, so that earlier messages stay unread until needed.
 
-It is folded from the whole log, kept beside it, and can be thrown away at any time. What it
-names as its window, and what came after it, is read; the rest is read when somebody needs it.
+Kept beside the log; can be deleted at any time.
 """
 
 import json
@@ -34,19 +33,17 @@ from sidecar.store.format.values import Record
 from sidecar.store.format.view_records import ViewRecord
 
 CALL_BYTES = 8
-"""Of the hash of a call's id: another call's has the same once in some hundred million logs."""
+"""Length of a call id's hash: two calls collide once in some hundred million logs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A log up to `revision`, without the messages that are not in its `window`.
+    """A log up to `revision`, without the messages outside `window`.
 
-    Of those: how many there are, and of the conversation the `steps` that they end. `snapshot` is
-    the newest that the log tells, `branch` the newest that its context names, `opened` all that
-    began an epoch, `calls` the hashes of all calls' ids. `records` are those that are still
-    needed, without what they say of parts that are not in the window. The ledger is of all
-    messages up to here. From the turn that begins with the message `since` on, a history can be
-    told by what is here; it is `None` where clocks make that doubtful.
+    Unread: `messages`, and the `steps` they end in the conversation. Newest in the log: `snapshot`
+    and `branch`. `opened`: all that began an epoch; `calls`: hashes of unread calls' ids. `records`
+    are still needed, narrowed to the window. `ledger` covers all messages. A history from message
+    `since` on needs nothing unread; `None` where clocks make the order doubtful.
     """
 
     revision: int
@@ -64,13 +61,13 @@ class Past:
     changes: int
 
     def folding(self) -> Folding:
-        """Give the ledger in the making, to hear what came after."""
+        """Resume the ledger, ready for later messages."""
         ledger = from_json(self.ledger).ledger
         todo = {key: (content, progress) for key, content, progress in self.todo}
         return Folding.resumed(ledger, todo, self.changes)
 
     def has_call(self, call_id: str) -> bool:
-        """Whether a call of before had this id."""
+        """Whether an earlier call had this id."""
         wanted, at = _call(call_id), -1
         while (at := self.calls.find(wanted, at + 1)) >= 0:
             if at % CALL_BYTES == 0:
@@ -79,13 +76,13 @@ class Past:
 
 
 def ledger_json(folding: Folding) -> JsonObject:
-    """Give a ledger in the making as JSON."""
+    """Encode an unfinished ledger."""
     nothing = SessionId("")
     return to_json(Milestone(nothing, "", 0, 0, folding.ledger()))
 
 
 def encode(past: Past) -> bytes:
-    """Give the bytes that `decode` reads."""
+    """Encode for `decode`."""
     records: list[Json] = [[r.revision, r.kind, r.at, r.body] for r in past.records]
     body: JsonObject = {
         "revision": past.revision,
@@ -107,7 +104,7 @@ def encode(past: Past) -> bytes:
 
 
 def decode(data: bytes) -> Past:
-    """Read what `encode` gave, by the same version of the code."""
+    """Decode bytes from `encode` of the same code version."""
     body = json.loads(data)
     return Past(
         body["revision"],
@@ -128,9 +125,9 @@ def decode(data: bytes) -> Past:
 
 @cache
 def version() -> str:
-    """Name the code that makes folds and reads logs, by its bytes; blocks, once.
+    """Hash of the code that makes folds and reads logs; blocks, once.
 
-    What another version made is not used, so that a mended fold is made anew.
+    Other versions' folds are not used, so that a mended fold is made anew.
     """
     folders = (
         Path(core.__file__).parent,
@@ -145,7 +142,7 @@ def version() -> str:
 
 
 def hashed_calls(messages: Iterable[Message]) -> bytes:
-    """Give the hashes of the ids of all calls that a prompt may hold."""
+    """Hashes of call ids in messages not discarded, `CALL_BYTES` each, joined."""
     return b"".join(
         _call(part.call_id)
         for message in messages
@@ -161,17 +158,17 @@ def _call(call_id: str) -> bytes:
 
 
 def count_steps(messages: Iterable[Message]) -> int:
-    """Count the model calls that ended."""
+    """Count finished model calls."""
     return sum(isinstance(part, StepFinishPart) for m in messages for part in m.parts)
 
 
 def step_starts(messages: Sequence[Message]) -> list[int]:
-    """Say of each message how many steps had ended before it."""
+    """Per message, the number of steps ended before."""
     return list(accumulate((count_steps((m,)) for m in messages), initial=0))[:-1]
 
 
 def narrowed(record: LogRecord, parts: frozenset[PartId], notes: frozenset[PartId]) -> LogRecord:
-    """Give a record of the view without what it says of other parts and notes than these."""
+    """Copy a view record with only the given parts and notes; return others unchanged."""
     if not isinstance(record, ViewRecord):
         return record
     return structs.replace(

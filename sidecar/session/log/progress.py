@@ -1,4 +1,4 @@
-"""Work that a person may wait for: shown while it goes on, stopped when they want."""
+"""Longer work: shown while under way, cancelled on request."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -13,11 +13,11 @@ from sidecar.session.log.events import Progressed
 T = TypeVar("T")
 
 Token = str | int
-"""What names a piece of work on the wire: the client's own, or one that we mint."""
+"""Name of a piece of work on the wire: the client's own, or minted here."""
 
 
 class Works:
-    """The work of one session that is under way, by token."""
+    """A session's work under way, by token."""
 
     def __init__(self, session_id: SessionId, channel: Channel) -> None:
         self._session_id = session_id
@@ -27,7 +27,7 @@ class Works:
 
     @contextmanager
     def show(self, title: str, token: Token | None = None) -> Iterator["Work"]:
-        """Show work from here to the end of the block; `token` is the client's, if it gave one."""
+        """Show work until the block ends; `token` is the client's, `None` to mint one."""
         self._number += 1
         ours = token is None
         name = f"{self._session_id} work {self._number}" if token is None else token
@@ -41,7 +41,7 @@ class Works:
             work.tell("end", work.outcome)
 
     def cancel(self, token: Token) -> bool:
-        """Stop what goes by this token; whether there was anything."""
+        """Cancel the work of this token; return whether there was any."""
         work = self._under_way.get(token)
         if work is not None:
             work.cancel()
@@ -49,7 +49,7 @@ class Works:
 
 
 class Work:
-    """One piece of work; `outcome` is what is said at its end."""
+    """One piece of work; `outcome` is the text at its end."""
 
     def __init__(
         self, session_id: SessionId, channel: Channel, token: Token, *, ours: bool
@@ -63,22 +63,22 @@ class Work:
         self.cancelled = False
 
     def tell(self, kind: str, text: str, percentage: int | None = None) -> None:
-        """Say how far it is."""
+        """Publish progress, if anybody watches."""
         if self._channel.watched:
             event = Progressed(self._session_id, self._token, kind, text, percentage, self._ours)
             self._channel.publish(event)
 
     def cancel(self) -> None:
-        """Stop waiting for what is being done."""
+        """Cancel the task under way."""
         self.cancelled = True
         if self._stop is not None:
             self._stop()
 
     async def wait_for(self, doing: Coroutine[object, object, T]) -> T:
-        """Wait for something that a person may cancel.
+        """Run a coroutine that a person may cancel.
 
         Raises:
-            Cancelled: they did.
+            Cancelled: somebody did.
         """
         try:
             async with asyncio.TaskGroup() as group:

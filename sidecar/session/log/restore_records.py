@@ -1,4 +1,4 @@
-"""Going back, and forth again, as records of the log: what left the conversation, what moved."""
+"""Restores and redos as records of the log, and back."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,12 +25,11 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """One time that a session went back, or forth again.
+    """One restore or redo.
 
-    `id` names the state before it. `undoes` is the restore that it took back. `newest` was the
-    newest message of the log then; `left` went out of the conversation and `back` came into it
-    again. `sets` are what it did to files, and `fates` how each path fared. `head` is the
-    checkpoint where the session stands afterwards. `title` says what it went back to.
+    `id` names the state before; `title` the target. `undoes`: the restore taken back. `newest`: the
+    newest message then; `left` went out of the conversation, `back` came in again. `sets` are file
+    changes, `fates` `(path, fate)`, `head` the checkpoint afterwards.
     """
 
     id: str
@@ -50,10 +49,10 @@ class Restored:
 def written(
     restored: Restored, recorded: Recorded | None, standing: tuple[int, ...]
 ) -> RestoreRecord:
-    """Return a restore as a record, which is not numbered yet.
+    """Encode a restore as a record without a revision.
 
-    `recorded` is its change of the view, and `standing` the revisions of those that hold again;
-    without a change of the view only files were restored.
+    `recorded`: the change of the view, `None` if only files were restored; `standing`: revisions of
+    view changes in force again.
     """
     files = FilesRestoredRecord(
         restore_id=restored.id,
@@ -74,7 +73,7 @@ def written(
 
 
 def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Restored:
-    """Return the restore that a record holds; `read` reads its change sets."""
+    """Decode a restore; `read` decodes its change sets."""
     return Restored(
         id=record.restore_id,
         scope=record.scope,
@@ -94,7 +93,7 @@ def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Resto
 def restores_in(
     records: Iterable[LogRecord], read: ReadSets = sets_from_json
 ) -> tuple[Restored, ...]:
-    """Return the restores among records; `read` reads their change sets."""
+    """Decode the restores among records; `read` decodes their change sets."""
     return tuple(
         restored_in(record, read)
         for record in records
@@ -103,7 +102,7 @@ def restores_in(
 
 
 def news(records: Iterable[LogRecord]) -> str:
-    """Say in one line what was rolled back since the last turn began; empty where nothing was."""
+    """One line for the model on restores since the last turn began; empty without any."""
     recent: list[Restored] = []
     for record in records:
         if isinstance(record, TurnStartedRecord):
@@ -117,7 +116,7 @@ def news(records: Iterable[LogRecord]) -> str:
 
 
 def with_news(context: str, records: Iterable[LogRecord]) -> str:
-    """Add to a user message's context what was rolled back before it."""
+    """Add `news` to a user message's context block."""
     line = news(records)
     if not line:
         return context

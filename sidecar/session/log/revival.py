@@ -1,4 +1,4 @@
-"""What was lost to damage is made anew, from what is left: a session's entry, a message's head."""
+"""Rebuilds a session's row and messages' heads after damage, from the surviving log."""
 
 from functools import partial
 
@@ -21,14 +21,14 @@ TITLE = 80
 
 
 def reviving(config: Config) -> Revive:
-    """Give what a repair needs."""
+    """The functions that a repair of the store needs."""
     return Revive(session=partial(_session, config), message=_message)
 
 
 def _session(config: Config, lost: Headless) -> SessionRow:
-    """Give the entry: what its log does not say is as it is for a new session.
+    """Rebuild a session's row; settings missing in the log are a new session's.
 
-    What it cost is unknown from then on.
+    The cost is unknown from then on.
     """
     models = [message.model for message in lost.messages if message.model]
     settings: JsonObject = {
@@ -59,7 +59,7 @@ def _session(config: Config, lost: Headless) -> SessionRow:
 
 
 def _message(name: MessageId, parts: tuple[Part, ...], left: Headless) -> Message:
-    """Give a message of these parts; its turn is its neighbour's, where no record names it."""
+    """Rebuild a message around its parts; without a record, its turn is the neighbour's."""
     user = any(isinstance(p, TextPart) and p.source != "model" for p in parts)
     began = [record for record in read_all(left.records) if name in named_by(record)]
     named = [record.turn_id for record in began if isinstance(record, TurnStartedRecord)]

@@ -1,4 +1,4 @@
-"""Rewrites of the view as records of the log, and back. What the model sees follows from them."""
+"""Rewrites of the view as records of the log, and back."""
 
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -32,15 +32,13 @@ _V = TypeVar("_V", RewriteRecord, UndoneRecord)
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A rewrite as the log has it: what it changed, and the decision behind it.
+    """A rewrite as logged, with the decision behind the changes.
 
-    `anchor` is the first message after what was rebuilt; `steps` counts the model calls before.
-    `opens` says that it began an epoch: one that only cut what had not been sent yet did not.
-    `factor`, learned from so many `observations`, and `bias` say how tokens were counted then.
-    `summary` says who wrote it, how often a model was asked and what that cost, and what of it
-    are facts; it is empty where none was wanted.
-    A rewrite taken back is one too: its `shown` only drops thinking that fits no prefix any more,
-    and shows such thinking again that does.
+    `anchor`: first message after the rewritten stretch; `steps`: model calls before. `opens`: an
+    epoch began (not if only unsent parts were cut). `factor` (from `observations`) and `bias`: the
+    token estimate in use. `summary`: author, model attempts, cost and facts; empty if none was
+    wanted. For an undo, `shown` only drops thinking that fits no prefix any more, or shows thinking
+    that fits again.
     """
 
     rewrite: Rewrite
@@ -60,7 +58,7 @@ class Recorded:
 
 
 def written(recorded: Recorded, kind: type[_V]) -> _V:
-    """Return a change of the view as a record of this type, which is not numbered yet."""
+    """Encode a change of the view as a record of this type, without a revision."""
     rewrite = recorded.rewrite
     return kind(
         compaction_id=rewrite.id,
@@ -85,7 +83,7 @@ def written(recorded: Recorded, kind: type[_V]) -> _V:
 
 
 def recorded_in(record: ViewRecord) -> Recorded:
-    """Return the change of the view that a record holds."""
+    """Decode a record's change of the view."""
     notes = tuple(Note(n.id, n.text, n.before, n.region) for n in record.notes)
     shown = {part_id: _shown(how) for part_id, how in record.shown.items()}
     rewrite = Rewrite(record.compaction_id, record.cause, shown, notes, record.retired)

@@ -1,4 +1,4 @@
-"""A session's log in memory, for those who read it; `writer` and `entry` are its way to disk."""
+"""A session's log in memory, for readers; `writer` and `entry` lead to disk."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -19,11 +19,10 @@ _R = TypeVar("_R", bound=RecordHead)
 
 
 class SessionLog:
-    """The messages of one session, its row and its records.
+    """A session's row, messages and records.
 
-    Iterating gives the conversation; `messages` has those too that it left behind. Where only a
-    window of it was read, `past` says what the rest comes to; `heard` are the messages here that
-    the ledger of a past has heard already.
+    Iteration yields the conversation; `messages` includes messages left behind. `past` folds the
+    unread rest; `heard`: loaded messages already in the past's ledger.
     """
 
     def __init__(
@@ -45,21 +44,21 @@ class SessionLog:
 
     @property
     def row(self) -> SessionRow:
-        """The session's row, as it is with the changes that are not stored yet."""
+        """The row, unstored changes included."""
         return self._held.row
 
     @property
     def records(self) -> list[LogRecord]:
-        """The records that were read or written, oldest first."""
+        """Records read or written, oldest first."""
         return self._held.records
 
     @property
     def waiting(self) -> tuple[LogRecord, ...]:
-        """The records that were put aside and have no revision yet."""
+        """Records put aside, still without a revision."""
         return tuple(self._held.aside)
 
     def fill(self, stored: Stored) -> None:
-        """Take in all that was not read; what is here already stays as it is."""
+        """Add the unread rest of the log; loaded messages and records stay as they are."""
         if self.past is None:
             return
         until, here = self.past.revision, self._held.messages
@@ -75,16 +74,16 @@ class SessionLog:
         self.past = None
 
     def take(self, messages: Iterable[Message]) -> None:
-        """Let messages that are here stand so from now on; nothing of it is stored."""
+        """Replace messages in memory only; nothing is stored."""
         self._held.messages |= {message.id: message for message in messages}
 
     @property
     def count(self) -> int:
-        """How many messages there are, those that were not read included."""
+        """Number of messages, unread ones included."""
         return len(self._held.messages) + (0 if self.past is None else self.past.messages)
 
     def has_call(self, call_id: str) -> bool:
-        """Whether a call that a prompt may hold has this id."""
+        """Whether a call has this id; calls of discarded messages do not count."""
         if self.past is not None and self.past.has_call(call_id):
             return True
         return any(
@@ -96,7 +95,7 @@ class SessionLog:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, oldest first, withdrawn ones and those left behind included."""
+        """All messages, oldest first, withdrawn and left-behind ones included."""
         return tuple(self._held.messages.values())
 
     def __iter__(self) -> Iterator[Message]:
@@ -106,27 +105,27 @@ class SessionLog:
 
     @property
     def left(self) -> frozenset[MessageId]:
-        """The messages that the conversation left behind."""
+        """Messages left behind by the conversation."""
         return self._held.left
 
     def look_again(self) -> None:
-        """The conversation went back, or forth again, or that failed."""
+        """Recompute `left` after a restore, a redo, or a failed one."""
         self._held.look_again()
 
     def message(self, message_id: MessageId) -> Message:
-        """Give one message as it stands."""
+        """The message with this id."""
         return self._held.messages[message_id]
 
     def newest_first(self) -> Iterator[Message]:
-        """Give all messages, the newest first, without a copy: look at a few and stop."""
+        """Iterate over all messages from the newest, without a copy."""
         return reversed(self._held.messages.values())
 
     def last_record(self, kind: type[_R]) -> _R | None:
-        """Return the newest record of a type."""
+        """Newest record of a type."""
         return next((r for r in reversed(self.records) if isinstance(r, kind)), None)
 
     def last_told(self, kind: type[_R]) -> _R | None:
-        """Return the newest record of a type that came with a message that is not left behind."""
+        """Newest record of a type whose turn's message is not left behind."""
         begun: MessageId | None = None
         for record in reversed(self.records):
             if isinstance(record, TurnStartedRecord):
