@@ -1,7 +1,6 @@
-"""Makes room: decides, gets the summary, decides again, carries out. One rewrite at a time.
+"""Make room: decide, get the summary, decide again, carry out.
 
-A model is asked once for a rewrite at most. Whatever fails or is cancelled on the way leaves
-everything as it was.
+Each rewrite asks a model at most once. A failure or cancellation leaves the view as before.
 """
 
 import asyncio
@@ -52,26 +51,26 @@ NOTHING = "nothing is left that may go"
 
 
 class CompactionHost(Protocol):
-    """What a session lets its rewriting do."""
+    """Session services needed by a compaction."""
 
     async def writable(self, expected_revision: int | None) -> None:
-        """Raise unless this daemon may write the session at this revision."""
+        """Raise unless the daemon may write the session at `expected_revision`."""
         ...
 
     def rewritten(self, event: EpochChanged | None, cause: str) -> None:
-        """Tell clients that the context is another now, meter included."""
+        """Tell clients of a changed context and meter."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A decision that can be carried out, with its summary if it has one."""
+    """A decision ready to be carried out, with the summary, if wanted."""
 
     decision: Decision
     told: Told | None = None
 
     def price(self) -> str | None:
-        """Give what the rewrite costs in USD, summary included; `None` when unknown."""
+        """USD, summary included; `None` when unknown."""
         rewriting = self.decision.recorded.price
         asked = "0" if self.told is None else self.told.cost
         if rewriting is None or asked is None:
@@ -79,7 +78,7 @@ class Settled:
         return money(Decimal(rewriting) + Decimal(asked))
 
     def as_json(self) -> JsonObject:
-        """Give what the log keeps of the summary."""
+        """The log's entry on the summary; empty without a summary."""
         told = self.told
         if told is None:
             return {}
@@ -94,7 +93,7 @@ class Settled:
 
 
 class Compactor:
-    """One session's. `gate` is held while an answer streams and while the view changes."""
+    """Compacts a session. `gate` is held while an answer streams and while the view changes."""
 
     def __init__(
         self,
@@ -114,10 +113,10 @@ class Compactor:
         self.gate = asyncio.Lock()
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
-        """Let the policy rewrite the view before a request; says whether an epoch began.
+        """Let the policy rewrite the view before a request; return whether an epoch began.
 
         Raises:
-            ModelFailed: the prompt is still known to be longer than the window allows.
+            ModelFailed: the prompt is still longer than the window allows.
         """
         begun = False
         await self._checkpoints.stepped()
@@ -137,7 +136,7 @@ class Compactor:
         return begun
 
     def _check_length(self) -> None:
-        """Raise ModelFailed for a prompt that cannot be sent; says what would help."""
+        """Raise ModelFailed, with advice, for a prompt over the limit."""
         state = self._state
         size = read_size(state)
         most = at_most(size.total, size.guessed)
@@ -187,10 +186,10 @@ class Compactor:
             return None if bare is None else Settled(bare)
 
     async def idle(self, hurried: bool) -> bool:
-        """Rewrite now what the next turn would need rewritten, while nobody waits for it.
+        """Rewrite while nobody waits; return whether a rewrite was made.
 
-        `hurried`: only what the next turn would be forced to rewrite.
-        It is left alone when anything has happened to the session meanwhile.
+        `hurried`: only a rewrite forced on the next turn. A new message during the summary ends the
+        attempt.
         """
         state, planner = self._state, self._planner
         if not state.config.idle_compaction or not is_automatic(state) or state.read_only:
@@ -236,15 +235,17 @@ class Compactor:
         summary: bool = False,
         token: Token | None = None,
     ) -> JsonObject:
-        """Plan a compaction by hand and, unless it is a dry run, carry it out.
+        """Plan a compaction by hand and, unless `dry_run`, carry the plan out.
 
-        While an answer streams it waits for the end of that. A dry run asks for the summary only
-        if that is wanted too: it costs what it says. `token` names its progress for the client.
+        Waits for a streaming answer. A dry run asks a model only with `summary`, as the call costs
+        money. `token` names the progress for the client.
 
         Raises:
-            NothingToDo: there is nothing worth leaving out; a dry run answers an empty plan.
-            Cancelled: the user did not want to wait; everything is as it was.
-            BadRequest, RevisionConflict, SessionOwned: as their names say.
+            NothingToDo: nothing is worth leaving out; a dry run returns an empty plan instead.
+            Cancelled: the user stopped waiting; the session is unchanged.
+            BadRequest: there is no such strategy.
+            RevisionConflict: the log is not at `expected_revision`.
+            SessionOwned: another daemon writes the session.
         """
         state = self._state
 
@@ -292,10 +293,7 @@ class Compactor:
         *,
         dry: bool = False,
     ) -> Settled | None:
-        """Get the summary that a draft wants, if any, and decide again with it.
-
-        Meanwhile the session may have moved on: something was pinned, or typed.
-        """
+        """Get a draft's summary, if wanted, and decide again: a pin or message may be new."""
         before = draft.recorded.tokens_before
         wanted = draft.plan.summary
         if wanted is None and token is None:
@@ -314,7 +312,7 @@ class Compactor:
         return Settled(decision, told)
 
     def _failed(self, chosen: Chosen[Decision], standing: Standing) -> None:
-        """Count what was tried in vain; say so once, when it is not tried any more."""
+        """Count and log a refused plan; warn the user when the breaker opens."""
         state = self._state
         before = self._breaker
         self._breaker = chosen.breaker(before, standing)
@@ -336,7 +334,6 @@ class Compactor:
             give_notice(state.log, state.channel, "warning", text)
 
     async def _install(self, settled: Settled) -> Recorded:
-        """Carry out what was decided, and keep what was learned on the way."""
         state, decision = self._state, settled.decision
         figures = {**decision.recorded.figures, "took": state.clock.now() - self._begun}
         if decision.recorded.opens:
@@ -365,7 +362,7 @@ class Compactor:
 def told_decision(
     decision: Decision, settled: Settled | None, asking: Decimal | None = None
 ) -> JsonObject:
-    """Give a decision as `context/compact` answers it; `asking` is what a summary would cost."""
+    """A decision as `context/compact` answers; `asking` is the summary's estimated USD."""
     plan, recorded = decision.plan, decision.recorded
     text = "\n".join(note.text for note in recorded.rewrite.notes)
     price = recorded.price if settled is None else settled.price()

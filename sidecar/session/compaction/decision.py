@@ -1,6 +1,6 @@
-"""From a policy's plan to a rewrite that can be carried out: checked, completed, measured, priced.
+"""Complete a policy's plan into a rewrite: checked, measured, priced.
 
-Nothing here changes the session, so that a dry run and a preview say what would happen.
+No function here changes the session; dry runs and previews rely on that.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,11 +33,10 @@ from sidecar.session.view.view_history import Epoch
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A rewrite that has not happened: the plan as it would be carried out, and what comes of it.
+    """A rewrite not yet carried out.
 
-    `view` is how the session would look; `break_even` counts the requests until it has paid for
-    itself, `None` when it never does. `situation` is what the plan was made for, `messages` the
-    log then.
+    `view` is the session's view afterwards. `break_even` counts requests until the rewrite has paid
+    for itself, `None` for never. `situation` and `messages` are the plan's input.
     """
 
     plan: Plan
@@ -49,15 +48,15 @@ class Decision:
 
     @property
     def opens(self) -> bool:
-        """Whether an epoch of the cache begins with it."""
+        """Whether the rewrite begins an epoch of the cache."""
         return self.recorded.opens
 
     def sent(self) -> tuple[core_view.View, Prompt]:
-        """Give how parts would be shown, and the prompt that would be sent."""
+        """View and prompt after the rewrite."""
         return self.view.shown, self.view.prompt(self.messages)
 
     def after(self, scene: Scene) -> Scene:
-        """Give the scene as it would be then."""
+        """Scene after the rewrite."""
         shown = Epoch(scene.messages[-1].created, self.view.shown)
         return replace(
             scene,
@@ -69,7 +68,7 @@ class Decision:
 
 
 def policy_of(state: State) -> Policy:
-    """Give the session's policy, with the weights that are set for its agent."""
+    """The session's policy, weighted for the session's agent."""
     return _known(state, state.setting("policy")) or policies()[DEFAULT]
 
 
@@ -79,13 +78,13 @@ def _known(state: State, name: str) -> Policy | None:
 
 
 def is_automatic(state: State) -> bool:
-    """Whether anything may be rewritten without being asked for."""
+    """Whether the session may be rewritten unasked."""
     off = state.log.row.settings.get("autoCompact") is False
     return not off and policy_of(state).name != MANUAL
 
 
 def is_due(state: State, planner: Planner, scene: Scene) -> bool:
-    """Whether the session's policy would plan anything now; needs no more than a window."""
+    """Whether the policy would plan now; a window of the log is enough to tell."""
     if not is_automatic(state):
         return False
     standing = planner.standing(state, scene)
@@ -95,10 +94,7 @@ def is_due(state: State, planner: Planner, scene: Scene) -> bool:
 def decide(
     state: State, planner: Planner, scene: Scene, tell: Tell | None = None
 ) -> Chosen[Decision]:
-    """Ask the session's policy whether the view should be rewritten before the next request.
-
-    `tell` puts a summary into a plan that wants one, once there is one.
-    """
+    """Decide on a rewrite before the next request; `tell` puts a finished summary into a plan."""
     if not is_automatic(state):
         return Chosen(waits=True)
     policy, away = policy_of(state), _away(state, planner, scene)
@@ -128,11 +124,11 @@ def _completing(state: State, scene: Scene) -> Callable[[Plan, Situation], Decis
 def decide_by_hand(
     state: State, planner: Planner, scene: Scene, strategy: str | None, tell: Tell | None = None
 ) -> Decision:
-    """Plan a compaction that the user asked for, with a policy of their choice.
+    """Plan a compaction for the user; `strategy` names a policy.
 
     Raises:
         BadRequest: there is no such policy.
-        NothingToDo: the policy has nothing to leave out, or what it leaves is not sound.
+        NothingToDo: nothing can be left out, or no plan is admitted.
     """
     known = policies()
     if strategy is not None and strategy not in known:
@@ -153,9 +149,9 @@ def decide_by_hand(
 
 
 def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> Decision | None:
-    """Leave alone what must stay, drop the thinking that loses its prefix, and measure the rest.
+    """Reduce a plan to permitted changes, drop thinking whose prefix changes, measure and price.
 
-    Gives `None` when nothing is left to change or the prompt would not get smaller.
+    `None` when no change is left or the prompt would not shrink.
     """
     outline = outlined(plan, situation, f"cmp_{scene.number}")
     if outline is None:
@@ -206,10 +202,10 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
 def rewrite_cost(
     standing: Standing, before: int, removed: int, prices: Rates
 ) -> tuple[float, int | None]:
-    """Give what a rewrite costs now in USD and after how many requests that is earned back.
+    """USD a rewrite costs now, and the requests until earned back, `None` for never.
 
-    `before` are the tokens before the first edited block, `removed` those that go. The second is
-    `None` when it is never earned back.
+    `before` counts tokens ahead of the first edited block, `removed` tokens left out. With a cold
+    cache the cost is negative: tokens not written.
     """
     if not standing.warm:
         return -removed * prices.write, 0
@@ -222,6 +218,6 @@ def rewrite_cost(
 
 
 def _carried(messages: Sequence[Message]) -> frozenset[MessageId]:
-    """Name the messages that a request has carried, one that failed or was cancelled included."""
+    """Ids of messages sent in any request, failed and cancelled requests included."""
     asked = (i for i in reversed(range(len(messages))) if messages[i].role == "assistant")
     return frozenset(message.id for message in messages[: next(asked, 0)])

@@ -1,7 +1,6 @@
-"""Writes a session's checkpoints at milestones, reads them, and compares one with the workspace.
+"""Write and read a session's milestones, and compare a milestone with the workspace.
 
-A checkpoint that cannot be written is a warning in the log and never the end of anything: it can
-be folded from the session's log again.
+A failed write is only logged: the session's log can be folded again.
 """
 
 import asyncio
@@ -50,10 +49,10 @@ MilestoneReason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class MilestoneMark:
-    """What decides whether it is time: the session's revision, what is done, files, the meter.
+    """State by which a milestone is due.
 
-    `done` are the items of the list that are done, `changed` counts changes of files, `used` is
-    the share of the room that the prompt takes.
+    `done` holds finished todo items, `changed` counts file changes, `used` is the prompt's share of
+    the limit.
     """
 
     revision: int = -1
@@ -63,7 +62,7 @@ class MilestoneMark:
 
 
 def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneReason | None:
-    """Say why a checkpoint is due: what has happened since the last one; `None` if nothing."""
+    """Reason for a milestone now; `None` if nothing has happened since `last`."""
     match moment:
         case "compaction":
             return "compaction"
@@ -78,9 +77,9 @@ def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneRea
 
 
 class Milestones:
-    """Follows one session's log and saves its ledger when it is time.
+    """Folds a session's log and saves the ledger at milestones.
 
-    Every method may be awaited from the session's task; none raises for what cannot be written.
+    Call from the session's task. A failed write raises nothing.
     """
 
     def __init__(self, state: State) -> None:
@@ -98,23 +97,23 @@ class Milestones:
         self._heard: set[MessageId] = set()
 
     async def stepped(self) -> bool:
-        """A step has ended: save if an item got done, or when the prompt crosses 85 per cent."""
+        """Save if a todo item was finished or the prompt reached `PRESSURE`."""
         return await self.at("step")
 
     async def turn_ended(self) -> bool:
-        """A turn has ended: save if it changed files or got an item done."""
+        """Save if files changed, or for a step's reasons."""
         return await self.at("turn")
 
     async def compacted(self) -> bool:
-        """The view was rewritten: save."""
+        """Save after a rewrite of the view."""
         return await self.at("compaction")
 
     async def closing(self) -> bool:
-        """The session closes: save if anything has happened since the last time."""
+        """Save if the log has grown since the last milestone."""
         return await self.at("close")
 
     async def at(self, moment: Moment) -> bool:
-        """Save if it is time; says whether a checkpoint was written."""
+        """Save if due; return whether a milestone was written."""
         if self._state.read_only or not any(True for _ in self._state.log):
             return False
         ledger = self.ledger()
@@ -131,7 +130,7 @@ class Milestones:
         return saved
 
     async def save(self, why: str, ledger: Ledger | None = None) -> bool:
-        """Write the state as it is now; `False` when it was refused or could not be written."""
+        """Write the present state; `False` when a newer milestone is stored, or on failure."""
         state = self._state
         row, version = state.log.row, state.log.row.revision
         window = window_id(state.log)
@@ -148,7 +147,7 @@ class Milestones:
                 return False
 
     def ledger(self) -> Ledger:
-        """Give the ledger of all that has settled; what is new since the last time is read."""
+        """Ledger of all settled messages; only new messages are folded."""
         log = self._state.log
         if log is not self._log or log.left != self._left:
             # Another daemon had written the session: its log was read anew. Or it went back.
@@ -167,7 +166,7 @@ class Milestones:
         return with_inherited(self._folding.ledger(), log.records)
 
     def folding(self) -> Folding:
-        """Give the session's own ledger in the making, which has heard all that has settled."""
+        """Fold of the session's own settled messages."""
         self.ledger()
         return self._folding
 
@@ -180,12 +179,12 @@ class Milestones:
 
 
 def window_id(log: SessionLog) -> str:
-    """Name the context window that a session is in: it changes with every epoch."""
+    """Id of a session's context window; each epoch has another."""
     return f"{log.row.id}:{max(1, len(opened_by(log)))}"
 
 
 def opened_by(log: SessionLog) -> frozenset[str]:
-    """Name everything that began an epoch."""
+    """A key for each beginning of an epoch."""
     opened = {
         f"{isinstance(record, UndoneRecord)} {record.compaction_id}"
         for record in log.records
@@ -195,10 +194,10 @@ def opened_by(log: SessionLog) -> frozenset[str]:
 
 
 def folder_of(data_dir: Path, session_id: SessionId) -> Path:
-    """Give the folder that holds a session's checkpoint.
+    """Folder of a session's milestone.
 
     Raises:
-        ValueError: the id can be no session's: it would lead elsewhere.
+        ValueError: the id is empty, too long, or leads elsewhere.
     """
     long = len(session_id.encode("utf-8", "surrogatepass")) > LONGEST_NAME
     if long or not session_id or session_id.startswith(".") or set(session_id) & set("/\\\0"):
@@ -207,12 +206,12 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
 
 
 def write(data_dir: Path, checkpoint: Milestone) -> bool:
-    """Write a checkpoint unless a newer one stands there; each file is replaced as a whole.
+    """Write a milestone unless a newer is stored; return whether written.
 
-    Blocks: call it in a thread.
+    Files are replaced whole. Blocks: call in a thread.
 
     Raises:
-        OSError: it cannot be written; what was there stands.
+        OSError: a file cannot be written; the former `state.json` is left.
     """
     folder = folder_of(data_dir, checkpoint.session_id)
     stored = read(data_dir, checkpoint.session_id)
@@ -235,10 +234,7 @@ def write(data_dir: Path, checkpoint: Milestone) -> bool:
 
 
 def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
-    """Read a session's checkpoint; `None` where there is none that can be read.
-
-    Blocks: call it in a thread.
-    """
+    """Read a session's milestone; `None` where missing or unreadable. Blocks."""
     try:
         path = folder_of(data_dir, session_id) / "state.json"
         with path.open("rb") as file:
@@ -251,7 +247,7 @@ def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
 
 
 def remove(data_dir: Path, session_id: SessionId) -> None:
-    """Remove a session's checkpoint with the session; blocks, and leaves what cannot go."""
+    """Delete a session's milestone; failures are ignored. Blocks."""
     with suppress(OSError, ValueError):
         folder = folder_of(data_dir, session_id)
         for name in ("state.json", "state.md"):
@@ -260,7 +256,7 @@ def remove(data_dir: Path, session_id: SessionId) -> None:
 
 
 async def drifted(state: State, checkpoint: Milestone) -> tuple[str, ...]:
-    """Say in lines for the model what in the workspace is not as a checkpoint has it."""
+    """Lines for the model on differences between the workspace and a milestone."""
     root, ledger = Path(state.log.row.cwd), checkpoint.ledger
 
     def look() -> tuple[Mapping[str, str | None], str]:

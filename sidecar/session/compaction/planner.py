@@ -1,6 +1,6 @@
-"""What a session's policy is told: where it stands, and each part as the view shows it.
+"""Describe a session to policies: totals, and each part as shown in the view.
 
-Units and identifiers are taken in once, as messages settle; a plan's own work is to weigh them.
+Units and identifiers are gathered once, as messages settle, so that planning only weighs.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ IDLE_KEEPS = 2
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a decision is made for: the session as it stands, or as it will be after a prompt.
+    """Input of a decision: the session now, or after a coming prompt.
 
-    `rewrites` are those that stand, `epochs` all views there were, `number` that of the next.
-    `idle`: the user is away, so that nobody waits; `growth` is what a turn adds, in tokens, and
-    `hurried` that only what the next turn would be forced to do is done.
+    `rewrites` are in effect, `epochs` holds all views so far, `number` is the next rewrite's. With
+    `idle` nobody waits; `growth` is a turn's usual growth in tokens, and `hurried` allows only
+    rewrites forced on the next turn.
     """
 
     messages: Sequence[Message]
@@ -53,7 +53,7 @@ class Scene:
 
     @property
     def newest(self) -> Recorded | None:
-        """The newest change of the view that began an epoch."""
+        """The newest rewrite with an epoch of its own."""
         return next((r for r in reversed(self.rewrites) if r.opens), None)
 
 
@@ -68,7 +68,7 @@ def scene_now(
     growth: int = 0,
     hurried: bool = False,
 ) -> Scene:
-    """Give the session as it stands."""
+    """The session's scene now."""
     views = state.views
     return Scene(
         tuple(state.log),
@@ -87,7 +87,7 @@ def scene_now(
 
 
 class Planner:
-    """Follows one session's log and describes it to policies."""
+    """Follows a session's log and describes the session to policies."""
 
     def __init__(self) -> None:
         self._log: SessionLog | None = None
@@ -103,7 +103,7 @@ class Planner:
         self._step = 0
 
     def standing(self, state: State, scene: Scene) -> Standing:
-        """Say where the session stands before its next request."""
+        """Totals before the next request."""
         view, messages = scene.view, scene.messages
         factor = view.calibration.factor
         static = round(view.static_tokens * factor)
@@ -136,7 +136,7 @@ class Planner:
         )
 
     def situation(self, state: State, scene: Scene, standing: Standing) -> Situation:
-        """Describe every part as it is shown now, notes of rewrites included."""
+        """Every part as shown now, notes of rewrites included."""
         self.absorb(state)
         view, newest = scene.view, scene.newest
         coming = [m for m in scene.messages if m.turn_id == PREVIEW]
@@ -175,10 +175,7 @@ class Planner:
         )
 
     async def catch_up(self, state: State) -> None:
-        """Take in what has settled since the last time, a slice at a time: others want the loop.
-
-        Long texts are looked through in a thread.
-        """
+        """Gather newly settled messages in slices between other tasks, long texts in a thread."""
         for message in tuple(state.log):
             fresh = message.id not in self._units and message.status != "discarded"
             if fresh and is_settled(message) and characters(message) > THREAD_CHARS:
@@ -188,7 +185,7 @@ class Planner:
             await asyncio.sleep(0)
 
     def absorb(self, state: State, most: int | None = None) -> bool:
-        """Take in what has settled since the last time, so many messages at most; says if all."""
+        """Gather up to `most` newly settled messages; return whether none is left."""
         if state.log is not self._log or state.log.left != self._left:
             # Another daemon had written the session: its log was read anew. Or it went back.
             self._reset()

@@ -1,6 +1,6 @@
-"""Carries out what was decided: one record, one event, and everything as it was if it fails.
+"""Commit a rewrite by one record and one event; a failure restores the view.
 
-A plan fits one revision of the log only. Undoing is another record.
+A plan fits a single revision of the log. Undoing is another record.
 """
 
 import asyncio
@@ -29,16 +29,14 @@ Tell = Callable[[EpochChanged | None], None]
 async def carry_out(
     state: State, decision: Decision, tell: Tell, facts: tuple[Fact, ...] = ()
 ) -> Recorded:
-    """Write a rewrite as one record, show the view accordingly, and tell of it when it is durable.
+    """Log a rewrite, change the view, and tell clients once durable.
 
-    `facts`, which its summary brought, are kept with it or not at all.
-
-    `tell` gets no event when only what no request had carried yet was cut: that begins no epoch.
-    Cancelling the caller leaves the rewrite, and it is told all the same.
+    A cancelled caller stops neither. `facts` share the transaction. `tell` gets `None` when only
+    unsent parts were cut: no epoch begins.
 
     Raises:
         RevisionConflict: the log moved on since the plan was made.
-        StorageFailed: the view is as it was.
+        StorageFailed: the view is restored.
     """
     planned, newest = decision.plan.revision, state.log.row.revision
     if planned != newest:
@@ -54,10 +52,10 @@ async def carry_out(
 
 
 def newest_compaction(state: State) -> str:
-    """Name the newest rewrite that stands and that a policy made.
+    """Id of the newest compaction in effect.
 
     Raises:
-        NothingToDo: there is none.
+        NothingToDo: no compaction is in effect.
     """
     for recorded in reversed(state.views.standing()):
         if recorded.rewrite.cause not in ("restore", "undo"):
@@ -66,11 +64,11 @@ def newest_compaction(state: State) -> str:
 
 
 async def undo(state: State, compaction_id: str, tell: Tell) -> None:
-    """Take a rewrite back; what it left out is shown again, whatever came after.
+    """Take a rewrite back, whatever came later; the parts left out are shown again.
 
     Raises:
-        NothingToDo: there is no such rewrite, or it was taken back before.
-        StorageFailed: the view is as it was.
+        NothingToDo: no such rewrite is in effect.
+        StorageFailed: the view is restored.
     """
     views, messages = state.views, tuple(state.log)
     if views.find(compaction_id) is None or views.is_undone(compaction_id):
@@ -103,7 +101,7 @@ async def undo(state: State, compaction_id: str, tell: Tell) -> None:
 
 
 def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
-    """Name the thinking that only earlier undoings dropped: its prefix may be there again."""
+    """Ids of thinking dropped by earlier undoings alone, whose prefix may be back."""
     left = fold_rewrites(one for one in rewrites if one.cause != "undo").shown
     return [part_id for part_id in fold_rewrites(rewrites).shown if part_id not in left]
 
@@ -150,7 +148,7 @@ async def _log(
 
 
 def told_plan(plan: Plan) -> list[Json]:
-    """Give a plan's changes as `context/compact` answers them."""
+    """A plan's changes as `context/compact` answers."""
     names: Mapping[str, str] = {
         "Dropped": "drop",
         "Placeholder": "evict",
@@ -172,7 +170,7 @@ def told_plan(plan: Plan) -> list[Json]:
 
 
 def told_nothing(used: int, why: NothingToDo) -> JsonObject:
-    """Give the answer of a dry run that found nothing to leave out."""
+    """A dry run's answer without a plan; `used` counts tokens."""
     sizes: JsonObject = {"tokensBefore": used, "tokensAfter": used}
     return {"plan": [], **sizes, "price": None, "breakEvenRequests": None, "reason": why.message}
 

@@ -1,4 +1,4 @@
-"""The figures of a rewrite that say how well it went: how much smaller, and what is left."""
+"""Figures of a rewrite's quality."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from sidecar.session.compaction.decision import Decision
 
 
 def figures_of(decision: Decision, messages: Sequence[Message]) -> JsonObject:
-    """Give `compression` and `fidelity` of a decision that is about to be carried out."""
+    """Return `compression`, a ratio, and `fidelity`, 0 to 1, of a coming rewrite."""
     situation, view = decision.situation, decision.view
     touched = decision.recorded.rewrite.shown.keys() | set(decision.recorded.rewrite.retired)
     units = {item.unit.part_id: item.unit for item in situation.items}

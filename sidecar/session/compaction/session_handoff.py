@@ -1,7 +1,7 @@
-"""What a session hands on to the next: its ledger and facts, and a draft to begin with.
+"""Hand a session's work to the next: ledger, facts, and a draft of the first prompt.
 
-Everything is read from the store, so that a session that runs, or that another daemon writes,
-can be handed on as far as it is durable. No model takes part.
+All is read from the store, so that a running session, or another daemon's, can be handed on. No
+model is asked.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ MOST_FACTS = 200
 
 @dataclass(frozen=True, slots=True)
 class WorkStanding:
-    """How a session's work stands; `said` are the conversation's own decisions."""
+    """State of a session's work; `said` are decisions from the conversation."""
 
     stored: Stored
     checkpoint: Milestone
@@ -43,7 +43,7 @@ class WorkStanding:
 
 @dataclass(frozen=True, slots=True)
 class Inheritance:
-    """What a session goes on from, as its log has it; `goal` is empty where it is the same."""
+    """Work handed to a session, as logged; an empty `goal` means the same goal."""
 
     title: str
     goal: str
@@ -54,9 +54,7 @@ class Inheritance:
 async def handoff(
     environment: Environment, session_id: SessionId, goal: str
 ) -> tuple[str, tuple[str, ...]]:
-    """Give a draft for the first prompt of a session with this goal, and its files.
-
-    The files are those that bear on the goal, the likeliest first.
+    """Draft of the first prompt for `goal`, and related files, likeliest first.
 
     Raises:
         UnknownSession: there is no such session.
@@ -68,7 +66,7 @@ async def handoff(
 
 
 def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
-    """Give a draft and its files; see `handoff`."""
+    """Draft and related files; an empty goal means the session's newest."""
     checkpoint, messages = standing.checkpoint, standing.stored.messages
     wanted = goal if goal.strip() else _newest(checkpoint.ledger)
     files = ranked(checkpoint.ledger, messages, wanted)
@@ -76,7 +74,7 @@ def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
 
 
 async def standing(environment: Environment, session_id: SessionId) -> WorkStanding:
-    """Read how a session's work stands; raises UnknownSession."""
+    """Read the state of a session's work; raise UnknownSession."""
     stored = await environment.store.logs.load(session_id)
     records = read_all(stored.records)
     left = left_behind(records)
@@ -101,10 +99,10 @@ async def standing(environment: Environment, session_id: SessionId) -> WorkStand
 
 
 def inherited(records: Iterable[LogRecord]) -> Inheritance | None:
-    """Give what a session goes on from; `None` where it began by itself.
+    """Work handed to the session; `None` for none.
 
     Raises:
-        StorageFailed: the log has it and it cannot be read.
+        StorageFailed: the record cannot be read.
     """
     newest = (r for r in reversed(tuple(records)) if isinstance(r, InheritedRecord))
     record = next(newest, None)
@@ -121,18 +119,18 @@ def inherited(records: Iterable[LogRecord]) -> Inheritance | None:
 
 
 def ledger_of(messages: Iterable[Message], records: Iterable[LogRecord]) -> Ledger:
-    """Fold a session's ledger, that of the sessions whose work it goes on with included."""
+    """Fold a session's ledger, inherited work included."""
     return with_inherited(read_ledger(messages), records)
 
 
 def with_inherited(own: Ledger, records: Iterable[LogRecord]) -> Ledger:
-    """Add the ledger of the sessions whose work this one goes on with."""
+    """Merge inherited work into a session's own ledger."""
     before = inherited(records)
     return own if before is None else merged(_with_goal(before), own)
 
 
 def inherited_record(standing: WorkStanding, goal: str) -> InheritedRecord:
-    """Return the record that `inherited` reads; it is not numbered yet."""
+    """The record for `inherited` to read, not numbered yet."""
     return InheritedRecord(
         source=standing.row.id,
         title=standing.row.title,
@@ -143,7 +141,7 @@ def inherited_record(standing: WorkStanding, goal: str) -> InheritedRecord:
 
 
 def _with_goal(before: Inheritance) -> Ledger:
-    """Give the ledger of before, with the goal that was set when the work was handed on."""
+    """The inherited ledger, with the goal set at the handoff."""
     ledger = before.checkpoint.ledger
     if not before.goal:
         return ledger

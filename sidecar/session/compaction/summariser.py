@@ -1,7 +1,7 @@
-"""Gets the text that stands for what a rewrite leaves out.
+"""Get the text that stands for the parts left out by a rewrite.
 
-A model writes it, asked in the cheapest way and once at most, or the log's own words do where it
-fails. What it says is never needed: the ledger is made by code.
+A model is asked once, in the cheapest way; on failure the log's own words serve. Nothing depends on
+a summary, as the ledger is made by code.
 """
 
 import logging
@@ -43,7 +43,7 @@ ANSWER_LEAST = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to ask for a summary, and what it would cost in USD, if anybody knows."""
+    """A way to ask for a summary; `usd` is an estimate, `None` when unknown."""
 
     asking: Asking
     request: ModelRequest
@@ -52,10 +52,10 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A summary: what was written and by whom; `reply` is a model's answer as it came.
+    """A summary; `reply` is the model's raw answer.
 
-    `calls` counts model calls, `cost` is theirs in USD; `problem` says why no model wrote it.
-    `figures` are the prices of the ways there were.
+    `calls` counts model calls, `cost` is in USD; `problem` says why no model wrote. `figures` holds
+    the price of each way considered.
     """
 
     text: str
@@ -68,10 +68,10 @@ class Told:
     figures: JsonObject = field(default_factory=dict)
 
     def on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
-        """Give the plan with this summary in it, then with less, and with none at last.
+        """The plan with the summary, then shortened, and at last without.
 
-        What was reckoned for a summary was admitted before anybody was asked. What was written may
-        be more than fits, and nobody may be asked again and again for the same rewrite.
+        Admission reckoned with an expected length. A longer text may not fit, and the model must
+        not be asked twice.
         """
         wanted, bare = plan.summary, without_summary(plan)
         if wanted is not None and wanted.finish is not None and self.by == "model":
@@ -85,10 +85,7 @@ class Told:
         return whole, with_summary(plan, short, self.by), bare
 
     def still_on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
-        """Give the same of a plan for what is there by now, where it may not fit any more.
-
-        Pins that came meanwhile may leave nothing of what a model wrote; the plan stands without.
-        """
+        """As `on`, for a later plan; without the summary where new pins leave no room."""
         try:
             return self.on(plan, situation)
         except ValueError:
@@ -96,10 +93,10 @@ class Told:
 
 
 def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
-    """Give the ways to ask for a plan's summary, the cheapest first.
+    """Ways to ask for a plan's summary, cheapest first.
 
-    The warm prefix with an instruction behind it costs a read of the cache; what goes, sent
-    alone, costs its tokens, with a cheaper model perhaps less.
+    An instruction behind the warm prefix costs a cache read; the left-out parts alone cost their
+    tokens, perhaps less with a cheaper model.
     """
     wanted = draft.plan.summary
     if wanted is None or not state.config.summaries:
@@ -118,7 +115,7 @@ def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
 
 
 async def summarise(state: State, scene: Scene, draft: Decision, *, logged: bool = True) -> Told:
-    """Have what a plan leaves out summarised; a model's failure is no failure of this."""
+    """Summarise the parts left out by a draft; if the model fails, quote the log."""
     possible = ways(state, scene, draft)
     figures: JsonObject = {
         f"{way.asking} {way.request.model}": None if way.usd is None else money(way.usd)
@@ -165,9 +162,9 @@ def _brief(state: State, scene: Scene) -> Brief:
 
 
 def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
-    """Ask behind the prompt as it stands; `None` where that does not fit into the window.
+    """Ask behind the present prompt; `None` where the window is too small.
 
-    Only what is cached already is marked: nobody will read again what would be written here.
+    Only cached blocks are marked, as a new cache entry would never be read.
     """
     view = scene.view
     prompt = view.prompt(scene.messages)
@@ -194,7 +191,6 @@ def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
 
 
 def _fresh(state: State, draft: Decision, model: str, text: str) -> Way | None:
-    """Ask with nothing but what goes, as text."""
     wanted = draft.plan.summary
     info = state.environment.info(model)
     assert wanted is not None
@@ -215,7 +211,6 @@ def _most(state: State, room: int) -> int:
 
 
 def _before(mark: Breakpoint, prompt: Prompt, blocks: int) -> bool:
-    """Whether a breakpoint lies within the first so many blocks of the messages."""
     if mark.message is None:
         return True
     earlier = sum(len(message.blocks) for message in prompt.messages[: mark.message])
