@@ -65,7 +65,7 @@ def show(session: str, *, as_json: bool) -> int:
     console = terminal()
 
     async def work(client: Client) -> int:
-        listed = await client.checkpoint_list(session)
+        listed = await client.checkpoint.list(session)
         if as_json:
             sys.stdout.write(visible_json(msgspec.to_builtins(listed)) + "\n")
         elif not listed.checkpoints:
@@ -84,12 +84,12 @@ def diff(session: str, start: str | None, end: str | None, path: str | None) -> 
     console = terminal()
 
     async def work(client: Client) -> int:
-        listed = await client.checkpoint_list(session)
+        listed = await client.checkpoint.list(session)
         if not listed.checkpoints:
             raise Unclear("Nothing has been asked in this session yet.")
         first = listed.checkpoints[0].checkpoint_id if start is None else _named(listed, start)
         last = None if end is None else _named(listed, end)
-        found = await client.checkpoint_diff(session, first, last, path)
+        found = await client.checkpoint.diff(session, first, last, path)
         for file in found.files:
             console.print(draw.heading(file), soft_wrap=True)
             if not console.is_terminal:
@@ -144,10 +144,10 @@ async def _asked(
     dry_run: bool = False,
     revision: int | None = None,
 ) -> CheckpointRestoreResult:
-    listed = await client.checkpoint_list(session)
+    listed = await client.checkpoint.list(session)
     checkpoint = None if target.checkpoint is None else _named(listed, target.checkpoint)
     if target.redo:
-        return await client.checkpoint_redo(
+        return await client.checkpoint.redo(
             session,
             checkpoint,
             on_conflict=how.on_conflict,
@@ -155,7 +155,7 @@ async def _asked(
             dry_run=dry_run,
             expected_revision=revision,
         )
-    return await client.checkpoint_restore(
+    return await client.checkpoint.restore(
         session,
         checkpoint_id=checkpoint,
         before_message_id=None if checkpoint else _message(listed, target),

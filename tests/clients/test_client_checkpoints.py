@@ -13,9 +13,9 @@ LIMIT = 20.0
 
 async def test_what_is_listed_and_shown_is_sent_and_read_as_the_protocol_says() -> None:
     async with asyncio.timeout(LIMIT), sidecar_client.connect(COMMAND) as client:
-        listed = await client.checkpoint_list("s")
-        shown = await client.checkpoint_diff("s", "cp_1", path="a.py")
-        await client.checkpoint_diff("s", "cp_1", "cp_2")
+        listed = await client.checkpoint.list("s")
+        shown = await client.checkpoint.diff("s", "cp_1", path="a.py")
+        await client.checkpoint.diff("s", "cp_1", "cp_2")
         everything = await client.request("fake/received")
     assert listed.head == listed.checkpoints[-1].checkpoint_id
     assert isinstance(listed.changes, messages.SessionChanges)
@@ -30,12 +30,12 @@ async def test_what_is_listed_and_shown_is_sent_and_read_as_the_protocol_says() 
 
 async def test_going_back_and_forth_is_sent_and_read_as_the_protocol_says() -> None:
     async with asyncio.timeout(LIMIT), sidecar_client.connect(COMMAND) as client:
-        told = await client.checkpoint_restore("s", before_message_id="m", paths=["a.py"])
-        await client.checkpoint_restore(
+        told = await client.checkpoint.restore("s", before_message_id="m", paths=["a.py"])
+        await client.checkpoint.restore(
             "s", checkpoint_id="cp_1", scope="files", on_conflict="merge", dry_run=True
         )
-        again = await client.checkpoint_redo("s")
-        await client.checkpoint_redo(
+        again = await client.checkpoint.redo("s")
+        await client.checkpoint.redo(
             "s", "cp_2", on_conflict="keep", dry_run=True, expected_revision=3
         )
         everything = await client.request("fake/received")

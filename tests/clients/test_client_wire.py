@@ -69,7 +69,7 @@ async def test_starts_and_ends_as_lsp_says() -> None:
         assert not ours["toolCall"]
         assert await received(client, "initialized") == [{}]
     with pytest.raises(Disconnected):
-        await client.status()
+        await client.daemon.status()
 
 
 async def test_every_method_sends_what_the_protocol_says() -> None:
@@ -77,17 +77,19 @@ async def test_every_method_sends_what_the_protocol_says() -> None:
         name="lookup", description="d", input_schema={"type": "object"}, kind="read"
     )
     async with connect() as client:
-        await client.new_session("/w", title="t", window=1000, tools=[tool])
-        loaded = await client.load_session("s", after="part_1")
-        listed = await client.list_sessions(limit=3)
-        await client.close_session("s")
-        await client.delete_session("s")
-        options = await client.set_config_option("s", "autoCompact", False)
-        result = await client.prompt("s", "hello", context={"open-files": []}, expected_revision=4)
-        meter = await client.meter("s")
-        recalled = await client.recall("s", "part_1", pattern="^E")
-        status = await client.status()
-        await client.cancel("s")
+        await client.session.new("/w", title="t", window=1000, tools=[tool])
+        loaded = await client.session.load("s", after="part_1")
+        listed = await client.session.list(limit=3)
+        await client.session.close("s")
+        await client.session.delete("s")
+        options = await client.session.set_config_option("s", "autoCompact", False)
+        result = await client.session.prompt(
+            "s", "hello", context={"open-files": []}, expected_revision=4
+        )
+        meter = await client.context.meter("s")
+        recalled = await client.context.recall("s", "part_1", pattern="^E")
+        status = await client.daemon.status()
+        await client.session.cancel("s")
         everything = await client.request("fake/received")
     assert loaded.read_only is False
     assert listed.sessions[0].title == "Red test"
@@ -135,9 +137,9 @@ SENT = {
 async def test_documents_are_lsp_documents(tmp_path: Path) -> None:
     path = tmp_path / "a b.py"
     async with connect() as client:
-        await client.open_document(path, "1", language="python")
-        await client.change_document(path, "2", 2)
-        await client.close_document(path)
+        await client.document.open(path, "1", language="python")
+        await client.document.change(path, "2", 2)
+        await client.document.close(path)
         [opened] = await received(client, "textDocument/didOpen")
         [changed] = await received(client, "textDocument/didChange")
         [closed] = await received(client, "textDocument/didClose")
@@ -311,13 +313,13 @@ async def test_a_callback_that_raises_stops_nothing(caplog: pytest.LogCaptureFix
     async with connect(on_update=broken) as client:
         with caplog.at_level(logging.CRITICAL):
             await tell(client, ("session/update", golden("session-update.plan.params")["params"]))
-        assert (await client.status()).version
+        assert (await client.daemon.status()).version
 
 
 async def test_cancelling_a_call_cancels_the_request() -> None:
     async with connect() as client, asyncio.TaskGroup() as group:
         task = group.create_task(client.request("fake/hang"))
-        await client.status()
+        await client.daemon.status()
         [hung] = [m for m in await client.request("fake/received") if m["method"] == "fake/hang"]
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

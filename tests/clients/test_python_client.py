@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 from sidecar_client import Client, SidecarError, connect
+from sidecar_client.calling import Caller
+from sidecar_client.checkpoint_calls import CheckpointCalls
+from sidecar_client.context_calls import ContextCalls, DaemonCalls, FactCalls
+from sidecar_client.document_calls import DocumentCalls
 from sidecar_client.messages import AgentMessageChunk, Meter, SessionUpdateParams, ToolDefinition
+from sidecar_client.session_calls import SessionCalls
+
+from sidecar.wire.messages import METHODS
 
 ROOT = Path(__file__).parents[2]
 DAEMON = (sys.executable, "-m", "sidecar", "serve", "--stdio")
@@ -35,45 +42,49 @@ async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
         ) as client,
     ):
         assert "session/prompt" in client.capabilities.features
-        session = await client.new_session(tmp_path, tools=[TOOL])
+        session = await client.session.new(tmp_path, tools=[TOOL])
         odd = {"file-path": 1, "class": None, "_x": {"jsonrpc": "2.0"}}
         text = 'call lookup {"file-path": 1, "class": null, "_x": {"jsonrpc": "2.0"}}'
-        result = await client.prompt(session.session_id, text)
+        result = await client.session.prompt(session.session_id, text)
         assert (result.stop_reason, asked) == ("end_turn", [odd])
         said = [u.update for u in updates if isinstance(u.update, AgentMessageChunk)]
         assert said
         assert meters[-1].used == result.meter.used
-        meter = await client.meter(session.session_id)
+        meter = await client.context.meter(session.session_id)
         assert meter.regions.tool_results > 0
         part = said[-1].meta["sidecar"]["partId"]  # type: ignore[index]
-        recalled = await client.recall(session.session_id, part, limit=4)
+        recalled = await client.context.recall(session.session_id, part, limit=4)
         assert (recalled.content, recalled.next_offset) == ("Done", 4)
-        context = await client.breakdown(session.session_id)
+        context = await client.context.breakdown(session.session_id)
         assert sum(piece.tokens for piece in context.segments) == result.meter.used
-        pinned = await client.pin(session.session_id, part, True)
+        pinned = await client.context.pin(session.session_id, part, True)
         assert pinned.revision == result.revision + 1
-        assert (await client.pin(session.session_id, part, False)).revision == result.revision + 2
-        assert (await client.facts(session_id=session.session_id, kind="decision")).facts == []
-        preview = await client.preview(session.session_id, "What then?")
+        assert (
+            await client.context.pin(session.session_id, part, False)
+        ).revision == result.revision + 2
+        assert (await client.facts.list(session_id=session.session_id, kind="decision")).facts == []
+        preview = await client.context.preview(session.session_id, "What then?")
         assert "What then?" in str(preview.request["messages"][-1])
-        planned = await client.compact(session.session_id, strategy="economic", dry_run=True)
+        planned = await client.context.compact(
+            session.session_id, strategy="economic", dry_run=True
+        )
         assert (planned.plan, "nothing worth" in str(planned.reason)) == ([], True)
         with pytest.raises(SidecarError, match="no compaction 'cmp_1'"):
-            await client.undo_compaction(session.session_id, "cmp_1")
+            await client.context.undo_compaction(session.session_id, "cmp_1")
         with pytest.raises(SidecarError) as refused:
             await client.request("session/unheard_of", {"sessionId": session.session_id})
         assert refused.value.code == -32601
-        branch = await client.fork(session.session_id, result.message_id)
-        draft = await client.handoff(branch.session_id, "Go on with the lookup.")
+        branch = await client.session.fork(session.session_id, result.message_id)
+        draft = await client.session.handoff(branch.session_id, "Go on with the lookup.")
         assert "Go on with the lookup." in draft.draft
-        again = await client.handoff(branch.session_id, "Go on.", go_on=True)
+        again = await client.session.handoff(branch.session_id, "Go on.", go_on=True)
         for made in (branch.session_id, again.session_id):
             assert isinstance(made, str)
-            await client.delete_session(made)
-        listed = await client.list_sessions()
+            await client.session.delete(made)
+        listed = await client.session.list()
         assert [s.session_id for s in listed.sessions] == [session.session_id]
-        await client.delete_session(session.session_id)
-        assert (await client.list_sessions()).sessions == []
+        await client.session.delete(session.session_id)
+        assert (await client.session.list()).sessions == []
 
 
 async def test_cancelling_the_call_cancels_the_turn(tmp_path: Path) -> None:
@@ -97,10 +108,10 @@ async def test_cancelling_the_call_cancels_the_turn(tmp_path: Path) -> None:
             tools={"lookup": lookup},
         ) as client,
     ):
-        session = await client.new_session(tmp_path, tools=[TOOL])
-        turn = asyncio.ensure_future(client.prompt(session.session_id, "call lookup {}"))
+        session = await client.session.new(tmp_path, tools=[TOOL])
+        turn = asyncio.ensure_future(client.session.prompt(session.session_id, "call lookup {}"))
         await started.wait()
-        await client.cancel(session.session_id)
+        await client.session.cancel(session.session_id)
         assert (await turn).stop_reason == "cancelled"
         await ended.wait()
 
@@ -123,12 +134,35 @@ def test_the_page_of_usage_runs_as_it_stands(
     assert "0 facts" in shown
 
 
+CALLS = {
+    "session": SessionCalls,
+    "context": ContextCalls,
+    "checkpoint": CheckpointCalls,
+    "facts": FactCalls,
+    "daemon": DaemonCalls,
+    "document": DocumentCalls,
+}
+
+
+def public(of: type) -> set[str]:
+    return {name for name in vars(of) if not name.startswith("_")}
+
+
 def test_both_clients_have_the_same_methods() -> None:
-    page = (ROOT / "clients/typescript/src/client.ts").read_text("utf-8")
-    theirs = {
-        re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name)
-        for name in re.findall(r"^  (?:async )?(\w+)(?:<.*?>)?\(", page, re.MULTILINE)
-    } - {"constructor", "close", "if", "for"}
-    ours = {name for name in dir(Client) if not name.startswith("_")}
-    assert theirs - ours == set()
-    assert ours - theirs == set()
+    source = ROOT / "clients/typescript/src"
+    page = "".join((source / name).read_text("utf-8") for name in ("client.ts", "calls.ts"))
+    theirs: dict[str, set[str]] = {}
+    for part in page.split("export class ")[1:]:
+        names = re.findall(r"^  (?:async )?(\w+)(?:<.*?>)?\(", part, re.MULTILINE)
+        words = {re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name) for name in names}
+        theirs[part.split()[0]] = words - {"constructor", "if", "for"}
+    ours = {of.__name__: {name.rstrip("_") for name in public(of)} for of in CALLS.values()}
+    # Here the block of `connect` closes, and requests with a shape are `call`.
+    ours["Client"] = (public(Caller) | public(Client)) - {"call"} | {"close"}
+    assert theirs == ours
+
+
+def test_a_method_of_the_protocol_has_its_own_name() -> None:
+    for noun, of in CALLS.items():
+        if noun != "document":
+            assert {f"{noun}/{name.rstrip('_')}" for name in public(of)} <= set(METHODS)

@@ -54,9 +54,9 @@ class Past:
                 stderr=subprocess.DEVNULL,
             ) as client,
         ):
-            session = (await client.new_session(self.folder, title=self.title)).session_id
+            session = (await client.session.new(self.folder, title=self.title)).session_id
             for prompt in self.prompts:
-                await client.prompt(session, prompt)
+                await client.session.prompt(session, prompt)
         return session
 
     def recording(self, path: Path, text: str = "Hello there") -> Path:

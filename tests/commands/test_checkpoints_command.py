@@ -83,10 +83,10 @@ async def live(data: Path, folder: Path) -> str:
             SERVE, env=env, options=options, on_permission=allow, on_update=silent
         ) as client,
     ):
-        session = (await client.new_session(folder)).session_id
-        await client.prompt(session, "create out.txt with `hello`")
+        session = (await client.session.new(folder)).session_id
+        await client.session.prompt(session, "create out.txt with `hello`")
         (folder / "notes.txt").write_text("notes\nmine\n")
-        await client.prompt(session, "replace `a = 1` with `a = 100` in x.py")
+        await client.session.prompt(session, "replace `a = 1` with `a = 100` in x.py")
     return session
 
 
@@ -263,7 +263,7 @@ async def test_a_session_of_another_window_is_left_alone(tmp_path: Path) -> None
         asyncio.timeout(LIMIT),
         sidecar_client.connect(SERVE, env=environment(data)) as client,
     ):
-        await client.load_session(past.session, replay=False)
+        await client.session.load(past.session, replay=False)
         before = past.files()
         shown = await asyncio.to_thread(past.printed, "checkpoints")
         assert "x.py +1 -1" in shown

@@ -31,26 +31,26 @@ test("a session from start to end", LIMIT, async () => {
   try {
     assert.ok(client.capabilities.features.includes("session/prompt"));
     const lookup = { name: "lookup", description: "Looks up.", inputSchema: { type: "object" } };
-    const { sessionId } = await client.newSession(folder, { tools: [lookup] });
+    const { sessionId } = await client.session.new(folder, { tools: [lookup] });
     const odd = { "file-path": 1, class: null, _x: { jsonrpc: "2.0" } };
-    const result = await client.prompt(sessionId, `call lookup ${JSON.stringify(odd)}`);
+    const result = await client.session.prompt(sessionId, `call lookup ${JSON.stringify(odd)}`);
     assert.deepEqual([result.stopReason, asked], ["end_turn", [odd]]);
     assert.ok(updates.some(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk"));
     assert.equal(meters.at(-1).used, result.meter.used);
-    assert.ok((await client.meter(sessionId)).regions.toolResults > 0);
-    const { segments } = await client.breakdown(sessionId);
+    assert.ok((await client.context.meter(sessionId)).regions.toolResults > 0);
+    const { segments } = await client.context.breakdown(sessionId);
     assert.equal(segments.reduce((sum, { tokens }) => sum + tokens, 0), result.meter.used);
     const part = updates.findLast(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk")._meta.sidecar.partId;
-    const recalled = await client.recall(sessionId, part, { limit: 4 });
+    const recalled = await client.context.recall(sessionId, part, { limit: 4 });
     assert.deepEqual([recalled.content, recalled.nextOffset], ["Done", 4]);
-    const preview = await client.preview(sessionId, "What then?");
+    const preview = await client.context.preview(sessionId, "What then?");
     assert.match(JSON.stringify(preview.request.messages.at(-1)), /What then\?/);
-    await assert.rejects(client.compact(sessionId, { strategy: "economic" }), /nothing worth leaving out/);
+    await assert.rejects(client.context.compact(sessionId, { strategy: "economic" }), /nothing worth leaving out/);
     await assert.rejects(client.request("session/unheard_of", { sessionId }), (error) => error instanceof SidecarError && error.code === -32601);
-    const forked = await client.fork(sessionId);
-    assert.equal((await client.listSessions()).sessions.length, 2);
-    for (const id of [sessionId, forked.sessionId]) await client.deleteSession(id);
-    assert.deepEqual((await client.listSessions()).sessions, []);
+    const forked = await client.session.fork(sessionId);
+    assert.equal((await client.session.list()).sessions.length, 2);
+    for (const id of [sessionId, forked.sessionId]) await client.session.delete(id);
+    assert.deepEqual((await client.session.list()).sessions, []);
   } finally {
     await client.close();
   }
@@ -64,9 +64,9 @@ test("aborting the call cancels the turn", LIMIT, async () => {
   const lookup = (_, signal) => new Promise((_, reject) => (started(), signal.addEventListener("abort", () => reject(signal.reason))));
   const client = await connect(COMMAND, { options: { model: "offline" }, env: { SIDECAR_DATA_DIR: join(folder, "data") }, tools: { lookup } });
   try {
-    const { sessionId } = await client.newSession(folder, { tools: [{ name: "lookup", description: "", inputSchema: { type: "object" } }] });
+    const { sessionId } = await client.session.new(folder, { tools: [{ name: "lookup", description: "", inputSchema: { type: "object" } }] });
     const aborted = new AbortController();
-    const turn = client.prompt(sessionId, "call lookup {}", { signal: aborted.signal });
+    const turn = client.session.prompt(sessionId, "call lookup {}", { signal: aborted.signal });
     await begun;
     aborted.abort();
     assert.equal((await turn).stopReason, "cancelled");

@@ -38,35 +38,35 @@ test("starts and ends as LSP says", LIMIT, async () => {
   assert.deepEqual([fs, toolCall], [{ readTextFile: false, writeTextFile: false }, false]);
   assert.deepEqual(await received(client, "initialized"), [{}]);
   await client.close();
-  await assert.rejects(client.status(), Disconnected);
+  await assert.rejects(client.daemon.status(), Disconnected);
 });
 
 test("every method sends what the protocol says", LIMIT, () =>
   using({}, async (client) => {
     const tool = { name: "lookup", description: "d", inputSchema: { type: "object" }, kind: "read" };
-    await client.newSession("/w", { title: "t", window: 1000, tools: [tool] });
-    const loaded = await client.loadSession("s", { after: "part_1" });
-    const listed = await client.listSessions({ limit: 3 });
-    await client.closeSession("s");
-    await client.deleteSession("s");
-    const options = await client.setConfigOption("s", "autoCompact", false);
-    const result = await client.prompt("s", "hello", { context: { "open-files": [] }, expectedRevision: 4 });
-    const meter = await client.meter("s");
-    await client.breakdown("s");
-    const recalled = await client.recall("s", "part_1", { pattern: "^E" });
-    await client.preview("s", "hello");
-    await client.facts({ query: "red" });
-    const status = await client.status();
-    await client.compact("s", { dryRun: true });
-    await client.undoCompaction("s", "cmp_1");
-    await client.pin("s", "part_1", true);
-    await client.checkpointList("s");
-    await client.checkpointDiff("s", "cp_1", { path: "a" });
-    await client.checkpointRestore("s", { checkpointId: "cp_1", onConflict: "merge" });
-    await client.checkpointRedo("s");
-    await client.fork("s", "msg_1");
-    await client.handoff("s", "go on", { continue: true });
-    await client.cancel("s");
+    await client.session.new("/w", { title: "t", window: 1000, tools: [tool] });
+    const loaded = await client.session.load("s", { after: "part_1" });
+    const listed = await client.session.list({ limit: 3 });
+    await client.session.close("s");
+    await client.session.delete("s");
+    const options = await client.session.setConfigOption("s", "autoCompact", false);
+    const result = await client.session.prompt("s", "hello", { context: { "open-files": [] }, expectedRevision: 4 });
+    const meter = await client.context.meter("s");
+    await client.context.breakdown("s");
+    const recalled = await client.context.recall("s", "part_1", { pattern: "^E" });
+    await client.context.preview("s", "hello");
+    await client.facts.list({ query: "red" });
+    const status = await client.daemon.status();
+    await client.context.compact("s", { dryRun: true });
+    await client.context.undoCompaction("s", "cmp_1");
+    await client.context.pin("s", "part_1", true);
+    await client.checkpoint.list("s");
+    await client.checkpoint.diff("s", "cp_1", { path: "a" });
+    await client.checkpoint.restore("s", { checkpointId: "cp_1", onConflict: "merge" });
+    await client.checkpoint.redo("s");
+    await client.session.fork("s", "msg_1");
+    await client.session.handoff("s", "go on", { continue: true });
+    await client.session.cancel("s");
     const everything = await client.request("fake/received", {});
     assert.equal(loaded.readOnly, false);
     assert.equal(listed.sessions[0].title, "Red test");
@@ -240,9 +240,9 @@ test("a daemon that does not heed is killed", LIMIT, async () => {
 test("documents are LSP documents", LIMIT, () =>
   using({}, async (client) => {
     const uri = pathToFileURL("/w/a b.py").href;
-    await client.openDocument("/w/a b.py", "1", { language: "python" });
-    await client.changeDocument("/w/a b.py", "2", 2);
-    await client.closeDocument("/w/a b.py");
+    await client.document.open("/w/a b.py", "1", { language: "python" });
+    await client.document.change("/w/a b.py", "2", 2);
+    await client.document.close("/w/a b.py");
     assert.deepEqual(await received(client, "textDocument/didOpen"), [{ textDocument: { uri, languageId: "python", version: 1, text: "1" } }]);
     assert.deepEqual(await received(client, "textDocument/didChange"), [{ textDocument: { uri, version: 2 }, contentChanges: [{ text: "2" }] }]);
     assert.deepEqual(await received(client, "textDocument/didClose"), [{ textDocument: { uri } }]);

@@ -57,25 +57,25 @@ async def _play(
     )
     total = Usage()
     async with _daemon(screen, data) as client:
-        opened = await client.new_session(place, window=WINDOW, max_tokens=MAX_TOKENS)
+        opened = await client.session.new(place, window=WINDOW, max_tokens=MAX_TOKENS)
         session = opened.session_id
         for text in turns:
-            result = await client.prompt(session, text)
+            result = await client.session.prompt(session, text)
             total = total + _usage(result)
             screen.turn_ended(result)
         await rewrite(client, screen, session, forgotten)
         if forgotten is not None:
             total = total + _usage(await go_back_and_forth(client, screen, session, place))
-        status = await client.status()
+        status = await client.daemon.status()
         await screen.chapter("And if the daemon dies?")
-        sent = await client.preview(session)
+        sent = await client.context.preview(session)
         killed = f" {status.pid}: the daemon is gone, without a word."
         console.print(Text.assemble(("kill -9", "bold red"), killed))
         os.kill(status.pid, signal.SIGKILL)
     async with _daemon(Screen(terminal(quiet=True)), data) as client:
-        loaded = await client.load_session(session)
-        meter = await client.meter(session)
-        now = await client.preview(session)
+        loaded = await client.session.load(session)
+        meter = await client.context.meter(session)
+        now = await client.context.preview(session)
         kept = "Nothing was lost." if now.request == sent.request else "It is not what it was!"
         told = f": revision {loaded.revision}, {meter.used} tokens of context. {kept}\n"
         console.print(Text.assemble(("Started again", "bold green"), told))

@@ -30,12 +30,12 @@ SUMMARY_LINES, LEDGER_LINES, RECALLED_LINES = 12, 6, 3
 
 async def rewrite(client: Client, screen: Screen, session: str, forgotten: str | None) -> None:
     """Compact, recall and undo, in front of the user; `forgotten` is the pattern to recall."""
-    before = await client.meter(session)
-    sent = await client.preview(session)
+    before = await client.context.meter(session)
+    sent = await client.context.preview(session)
     await screen.chapter("What would a compaction leave out? context/compact with dryRun")
     screen.meter(before)
     screen.regions(before)
-    plan = await client.compact(session, instructions=DWELL, dry_run=True)
+    plan = await client.context.compact(session, instructions=DWELL, dry_run=True)
     if not plan.plan:
         screen.console.print(f"  {plan.reason}")
         return
@@ -43,8 +43,8 @@ async def rewrite(client: Client, screen: Screen, session: str, forgotten: str |
     _show_plan(screen, plan, before, len(parts - {step.part_id for step in plan.plan}))
 
     await screen.chapter("Now in earnest: context/compact")
-    done = await client.compact(session, instructions=DWELL)
-    after = await client.meter(session)
+    done = await client.context.compact(session, instructions=DWELL)
+    after = await client.context.meter(session)
     screen.meter(after)
     screen.regions(after)
     for line in _told(done.summary if isinstance(done.summary, str) else ""):
@@ -54,15 +54,17 @@ async def rewrite(client: Client, screen: Screen, session: str, forgotten: str |
     await screen.chapter(
         f"What was left out can be read: context/recall {compaction} {_quoted(forgotten)}"
     )
-    found = await client.recall(session, compaction, pattern=forgotten)
+    found = await client.context.recall(session, compaction, pattern=forgotten)
     for line in found.content.splitlines()[:RECALLED_LINES]:
         part, _, rest = line.partition(":" if forgotten else " ")
         screen.line(shown(f"  part_…{part[-6:]} {rest}", "yellow"))
 
     await screen.chapter(f"And taken back: context/undo_compaction {compaction}")
-    undone = await client.undo_compaction(session, compaction)
+    undone = await client.context.undo_compaction(session, compaction)
     screen.meter(undone.meter)
-    was, now = (msgspec.json.encode(seen.request) for seen in (sent, await client.preview(session)))
+    was, now = (
+        msgspec.json.encode(seen.request) for seen in (sent, await client.context.preview(session))
+    )
     same = "byte for byte as before" if was == now else "not as before"
     screen.line(Text(f"  context/preview: the next request is {same}, {len(now)} bytes"))
 

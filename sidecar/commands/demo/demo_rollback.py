@@ -21,7 +21,7 @@ async def go_back_and_forth(
 ) -> SessionPromptResult:
     """Edit as agent and user, restore and redo; return the result of the agent's turn."""
     await screen.chapter("The agent edits, and so do you, the same file too")
-    result = await client.prompt(session, ASKED)
+    result = await client.session.prompt(session, ASKED)
     screen.turn_ended(result)
     code, notes = place / CODE, place / NOTES
     code.write_text(COMMENT + code.read_text(encoding="utf-8"), encoding="utf-8")
@@ -29,18 +29,18 @@ async def go_back_and_forth(
     screen.line(Text.assemble(("     you ", "bold"), f"edit {NOTES}, and another line of {CODE}"))
 
     await screen.chapter("Where can we go back to? checkpoint/list")
-    screen.console.print(timeline(await client.checkpoint_list(session)))
+    screen.console.print(timeline(await client.checkpoint.list(session)))
 
     await screen.chapter("What would that do? checkpoint/restore with dryRun, onConflict merge")
     before = _read(place)
     target = result.message_id
-    plan = await client.checkpoint_restore(
+    plan = await client.checkpoint.restore(
         session, before_message_id=target, on_conflict="merge", dry_run=True
     )
     _show(screen, plan)
 
     await screen.chapter("Back: checkpoint/restore")
-    done = await client.checkpoint_restore(session, before_message_id=target, on_conflict="merge")
+    done = await client.checkpoint.restore(session, before_message_id=target, on_conflict="merge")
     _show(screen, done)
     as_foreseen = "exactly" if _ended(done) == _ended(plan) else "not"
     screen.line(Text(f"  That is {as_foreseen} what the preview said. {CODE} is now:"))
@@ -48,7 +48,7 @@ async def go_back_and_forth(
         screen.line(Text(f"    {line}", style="green" if f"{line}\n" == COMMENT else "dim"))
 
     await screen.chapter("And forth again: checkpoint/redo")
-    _show(screen, await client.checkpoint_redo(session))
+    _show(screen, await client.checkpoint.redo(session))
     same = "byte for byte as" if _read(place) == before else "not as"
     screen.line(Text(f"  Every file is {same} before it."))
     return result

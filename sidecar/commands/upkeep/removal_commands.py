@@ -33,7 +33,7 @@ def archive(sessions: Sequence[str], *, as_json: bool) -> int:
     async def work(client: Client) -> None:
         for session in sessions:
             try:
-                result = await client.archive_session(session)
+                result = await client.session.archive(session)
             except SidecarError as error:
                 failed.append(f"{session}: {error.message}")
                 continue
@@ -75,7 +75,7 @@ def delete(sessions: Sequence[str], *, yes: bool) -> int:
     async def work(client: Client) -> None:
         for session in sessions:
             try:
-                done = await client.delete_session(session)
+                done = await client.session.delete(session)
                 notes.update(dict.fromkeys(done.notes or ()))
                 console.print(shown(f"{session} is gone"))
             except SidecarError as error:

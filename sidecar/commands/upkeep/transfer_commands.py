@@ -18,7 +18,7 @@ def write_out(session: str, path: Path | None, *, overwrite: bool) -> int:
 
     async def work(client: Client, console: Console) -> None:
         with console.status("writing"):
-            done = await client.export_session(session, target, overwrite=overwrite)
+            done = await client.session.export(session, target, overwrite=overwrite)
         console.print(shown(f"{done.path}  ({_size(done.size)})"), soft_wrap=True)
         _say(console, done.notes)
 
@@ -31,7 +31,7 @@ def read_in(path: Path, cwd: Path, format_name: BundleFormat | None) -> int:
 
     async def work(client: Client, console: Console) -> None:
         with console.status("reading"):
-            made = await client.import_session(source, format=format_name, cwd=folder)
+            made = await client.session.import_(source, format=format_name, cwd=folder)
         console.print(shown(f"{made.session_id}  ({made.format})"), soft_wrap=True)
         _say(console, made.notes)
 

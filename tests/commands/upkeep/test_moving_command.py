@@ -56,8 +56,8 @@ def session(tmp_path: Path, folder: Path) -> str:
         env = environment(tmp_path / "data")
         options = {"model": "offline", "workspaceTrusted": True}
         async with sidecar_client.connect(SERVE, env=env, options=options) as client:
-            made = await client.new_session(folder, title="Say hello")
-            await client.prompt(made.session_id, "Hello there")
+            made = await client.session.new(folder, title="Say hello")
+            await client.session.prompt(made.session_id, "Hello there")
             return made.session_id
 
     return asyncio.run(talk())

@@ -37,8 +37,8 @@ def session(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
         options: Any = {"model": "offline", "workspaceTrusted": True}
         options |= {"permissions": {"allow": ["shell"]}}
         async with sidecar_client.connect(SERVE, env=env, options=options) as client:
-            made = await client.new_session(folder, title="Count")
-            await client.prompt(made.session_id, f"run `{COMMAND}`")
+            made = await client.session.new(folder, title="Count")
+            await client.session.prompt(made.session_id, f"run `{COMMAND}`")
             return made.session_id
 
     return asyncio.run(talk())
@@ -102,15 +102,15 @@ def test_the_daemon_sweeps_by_itself(
 
     async def wait() -> Any:
         async with sidecar_client.connect(SERVE, env=environment(data)) as client:
-            await client.list_sessions()
+            await client.session.list()
             end = time.monotonic() + 30
             while time.monotonic() < end:
-                store = (await client.status()).store or {}
+                store = (await client.daemon.status()).store or {}
                 if store["retention"].get("sweptAt"):
                     break
                 await asyncio.sleep(0.05)
-            await client.load_session(session)
-            status = await client.status()
+            await client.session.load(session)
+            status = await client.daemon.status()
             return status.store
 
     assert asyncio.run(wait())["retention"]["sweptAt"]

@@ -31,7 +31,8 @@ class Caller:
         """Send any notification."""
         await self._connection.notify(method, _object(params))
 
-    async def _call(self, method: str, params: msgspec.Struct, result: type[T]) -> T:
+    async def call(self, method: str, params: msgspec.Struct, result: type[T]) -> T:
+        """Send a request and decode its result."""
         answer = await self._connection.request(method, params)
         try:
             return msgspec.json.decode(answer, type=result)

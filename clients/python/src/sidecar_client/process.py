@@ -48,7 +48,7 @@ async def connect(  # noqa: PLR0913 - every one is optional, and all but the com
     """Start a daemon, shut down at the end of the block.
 
     `env` is added to this process's environment; `stderr` receives the daemon's log, as in
-    `subprocess` (`None`: our stderr). `tools` runs the tools defined in `new_session`, by name.
+    `subprocess` (`None`: our stderr). `tools` runs the tools defined in `session.new`, by name.
     Missing callbacks are not announced. `on_permission` returns an option's id, or `None` to
     dismiss the question; `apply_edit` takes LSP's params and returns success. Callbacks other than
     coroutines are called in order and must not block.

@@ -1,0 +1,203 @@
+"""Calls of `session/…`: open, prompt, continue and move sessions."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from sidecar_client.calling import Caller, blocks, given
+from sidecar_client.messages import (
+    BundleFormat,
+    Empty,
+    SessionArchiveParams,
+    SessionArchiveResult,
+    SessionCancelParams,
+    SessionCloseParams,
+    SessionDeleteParams,
+    SessionDeleteResult,
+    SessionExportParams,
+    SessionExportResult,
+    SessionForkParams,
+    SessionForkResult,
+    SessionHandoffParams,
+    SessionHandoffResult,
+    SessionImportParams,
+    SessionImportResult,
+    SessionListParams,
+    SessionListResult,
+    SessionLoadParams,
+    SessionLoadResult,
+    SessionNewParams,
+    SessionNewResult,
+    SessionPromptParams,
+    SessionPromptResult,
+    SessionSetConfigOptionParams,
+    SessionSetConfigOptionResult,
+    ToolDefinition,
+)
+
+
+class SessionCalls:
+    """The methods of sessions."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    async def new(  # noqa: PLR0913 - every one but the folder is an optional keyword
+        self,
+        cwd: str | Path,
+        *,
+        title: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        policy: str | None = None,
+        window: int | None = None,
+        max_tokens: int | None = None,
+        tools: Sequence[ToolDefinition] = (),
+        builtin_tools: bool = True,
+        system: str | None = None,
+    ) -> SessionNewResult:
+        """Open a new session in a folder; `tools` are run by this client."""
+        params = SessionNewParams(
+            cwd=str(cwd),
+            title=given(title),
+            agent=given(agent),
+            model=given(model),
+            policy=given(policy),
+            window=given(window),
+            max_tokens=given(max_tokens),
+            tools=list(tools) or UNSET,
+            builtin_tools=builtin_tools,
+            system=given(system),
+        )
+        return await self._caller.call("session/new", params, SessionNewResult)
+
+    async def load(
+        self,
+        session_id: str,
+        *,
+        cwd: str | Path | None = None,
+        replay: bool = True,
+        after: str | None = None,
+    ) -> SessionLoadResult:
+        """Open a stored session; with `replay` its history comes first, as updates."""
+        params = SessionLoadParams(
+            session_id=session_id,
+            cwd=UNSET if cwd is None else str(cwd),
+            replay=replay,
+            after=given(after),
+        )
+        return await self._caller.call("session/load", params, SessionLoadResult)
+
+    async def list(
+        self,
+        *,
+        cwd: str | Path | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> SessionListResult:
+        """List sessions, newest first; `cursor` is `next_cursor` of the previous page."""
+        params = SessionListParams(
+            cwd=UNSET if cwd is None else str(cwd), cursor=given(cursor), limit=given(limit)
+        )
+        return await self._caller.call("session/list", params, SessionListResult)
+
+    async def close(self, session_id: str) -> None:
+        """Close a session, which stays stored."""
+        await self._caller.call("session/close", SessionCloseParams(session_id=session_id), Empty)
+
+    async def delete(self, session_id: str, *, force: bool = False) -> SessionDeleteResult:
+        """Delete a session for good; `notes` name places where copies may remain.
+
+        Refused while a turn runs, unless `force` cancels it first.
+        """
+        params = SessionDeleteParams(session_id=session_id, force=force or UNSET)
+        return await self._caller.call("session/delete", params, SessionDeleteResult)
+
+    async def set_config_option(
+        self,
+        session_id: str,
+        config_id: str,
+        value: str | bool,
+        *,
+        expected_revision: int | None = None,
+    ) -> SessionSetConfigOptionResult:
+        """Change an option of a session: model, policy, effort, autoCompact, autoContinue."""
+        params = SessionSetConfigOptionParams(
+            session_id=session_id,
+            config_id=config_id,
+            value=value,
+            expected_revision=given(expected_revision),
+        )
+        return await self._caller.call(
+            "session/set_config_option", params, SessionSetConfigOptionResult
+        )
+
+    async def prompt(
+        self,
+        session_id: str,
+        prompt: str | Sequence[Mapping[str, Any]],
+        *,
+        context: Mapping[str, Any] | None = None,
+        steer: bool = False,
+        expected_revision: int | None = None,
+    ) -> SessionPromptResult:
+        """Run a turn and wait for its end; `prompt` is text or ACP content blocks.
+
+        A failed turn is a result too (`stop_reason == "error"`).
+        """
+        params = SessionPromptParams(
+            session_id=session_id,
+            prompt=blocks(prompt),
+            context=UNSET if context is None else dict(context),
+            steer=steer or UNSET,
+            expected_revision=given(expected_revision),
+        )
+        return await self._caller.call("session/prompt", params, SessionPromptResult)
+
+    async def cancel(self, session_id: str) -> None:
+        """Stop the running turn: its `prompt` returns with `stop_reason == "cancelled"`."""
+        await self._caller.notify("session/cancel", SessionCancelParams(session_id=session_id))
+
+    async def fork(self, session_id: str, at_message_id: str | None = None) -> SessionForkResult:
+        """Fork a session at the end of a message, or at its current end."""
+        params = SessionForkParams(session_id=session_id, at_message_id=given(at_message_id))
+        return await self._caller.call("session/fork", params, SessionForkResult)
+
+    async def handoff(
+        self, session_id: str, goal: str, *, go_on: bool = False
+    ) -> SessionHandoffResult:
+        """Draft the first prompt of a next session; `go_on` opens the session."""
+        params = SessionHandoffParams(session_id=session_id, goal=goal, go_on=go_on or UNSET)
+        return await self._caller.call("session/handoff", params, SessionHandoffResult)
+
+    async def export(
+        self, session_id: str, path: str | Path | None = None, *, overwrite: bool = False
+    ) -> SessionExportResult:
+        """Export a session to a file, or to a new file in a folder or the data folder."""
+        params = SessionExportParams(session_id=session_id, path=_path(path), overwrite=overwrite)
+        return await self._caller.call("session/export", params, SessionExportResult)
+
+    async def archive(self, session_id: str) -> SessionArchiveResult:
+        """Archive a session with its subtasks; `import_` restores each."""
+        params = SessionArchiveParams(session_id=session_id)
+        return await self._caller.call("session/archive", params, SessionArchiveResult)
+
+    async def import_(
+        self,
+        path: str | Path | None = None,
+        *,
+        content: str | None = None,
+        format: BundleFormat | None = None,  # noqa: A002 - the field's name for it
+        cwd: str | Path | None = None,
+    ) -> SessionImportResult:
+        """Import a bundle or another agent's recording as a session, for `load`."""
+        params = SessionImportParams(
+            format=given(format), content=given(content), path=_path(path), cwd=_path(cwd)
+        )
+        return await self._caller.call("session/import", params, SessionImportResult)
+
+
+def _path(path: str | Path | None) -> str | UnsetType:
+    return UNSET if path is None else str(path)
