@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from sidecar.config.settings import Retry
 from sidecar.core.conversation.stream import AttemptFailed, StreamEvent
 from sidecar.core.errors import ModelFailed, ModelFailure
 from sidecar.model.retry import Patience, with_retries
@@ -71,3 +72,9 @@ async def test_who_asks_for_no_wait_is_not_asked_for_ever_at_once() -> None:
 @pytest.mark.parametrize("attempts", [1, 2, 5])
 async def test_no_more_attempts_than_are_set(attempts: int) -> None:
     assert len((await tried(Patience(attempts)))[0]) == attempts - 1
+
+
+def test_who_says_nothing_has_the_patience_of_the_settings() -> None:
+    usual = Retry()
+    assert Patience() == Patience(usual.attempts, usual.cap_ms / 1_000, usual.total_ms / 1_000)
+    assert Patience() == Patience(10, 60.0, 120.0)

@@ -108,3 +108,12 @@ def test_a_slow_model_and_one_that_thinks_long_have_their_time() -> None:
     assert allowed.whole > 32_000 / 3
     assert allowed.quiet > 32_000 / 60
     assert allowed.most > 32_000 * 7
+
+
+def test_an_answer_has_no_more_than_is_said_of_it() -> None:
+    """Two tokens a second, fifty of thinking, eight bytes and four pieces for each."""
+    short, long = limits(0), limits(32_000)
+    assert (short.stall, short.quiet, short.whole) == (120, 300, 300)
+    assert (short.most, short.pieces) == (16 * 1024, 1_000)
+    assert (long.quiet - 300, long.whole - 300) == (640, 16_000)
+    assert (long.most - 16 * 1024, long.pieces - 1_000) == (256_000, 128_000)

@@ -7,7 +7,10 @@ from pathlib import Path
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.tools import delegate, shell
 from sidecar.tools.builtin_tools import BUILTIN, BY_NAME, kept_end, signature
+from sidecar.tools.files import find
+from sidecar.tools.mcp import mcp_bounds
 from sidecar.tools.runner import TOOLS, access, run_builtin
 from sidecar.tools.tool_contract import Access, ToolContext
 
@@ -126,3 +129,17 @@ async def test_a_call_that_would_touch_anything_else_by_now_does_not_run(
         assert answer.is_error
         assert "changed since" in answer.text
     assert not (root / "a").exists()
+
+
+def test_limits_are_those_that_the_model_is_told() -> None:
+    usual, most = shell.DEFAULT_TIMEOUT_MS, shell.MAX_TIMEOUT_MS
+    assert f"Default {usual}, at most {most}." in str(BY_NAME["shell"].input_schema)
+    assert f"Default {find.DEFAULT_MATCHES}." in str(BY_NAME["search"].input_schema)
+    assert f"at most {delegate.MOST_TOKENS:,} tokens" in BY_NAME["delegate"].description
+
+
+def test_tools_of_a_server_take_a_third_of_a_usual_window_at_most() -> None:
+    tokens = mcp_bounds.MOST_OF_ALL / 3.2
+    assert 0.3 < tokens / 128_000 < 1 / 3
+    figures = (mcp_bounds.MOST_TOOLS, mcp_bounds.MOST_DESCRIPTION, mcp_bounds.MOST_SCHEMA)
+    assert figures == (128, 4_000, 16 * 1024)

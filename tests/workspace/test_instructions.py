@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.workspace.instructions import MAX_INSTRUCTION, read_instructions, user_folder
+from sidecar.workspace.instructions import read_instructions, user_folder
+
+MAX_INSTRUCTION = 64 * 1024
 
 
 @pytest.fixture

@@ -75,7 +75,17 @@ def test_lists_are_bounded() -> None:
     }
     text = block(shown)
     assert len(text) < 14_000
-    assert "… and 480 more" in text
+    assert text.count("… and 480 more") == 2
+    assert text.count("x") == 4_000
+    assert max(line.count("m") for line in text.splitlines()) <= 300
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [(1, "error"), (2, "warning"), (3, "information"), (4, "hint")]
+)
+def test_severities_are_those_of_the_language_server_protocol(number: int, word: str) -> None:
+    found = block({"diagnostics": [{"path": "a", "severity": number, "message": "unused"}]})
+    assert f"a {word} unused" in found
 
 
 def test_nothing_ends_the_block_early() -> None:

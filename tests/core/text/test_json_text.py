@@ -5,7 +5,10 @@ import math
 
 import pytest
 
-from sidecar.core.text.json_text import DEEPEST, MOST_INNER, TooMuch, is_deep, plain, read, read_all
+from sidecar.core.text.json_text import TooMuch, is_deep, plain, read, read_all
+
+DEEPEST, MOST_INNER = 100, 1_000_000
+"""What the figures are that bundles and messages were made within."""
 
 
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}', "1e999", "[-1e400]"])

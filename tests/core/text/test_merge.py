@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.text.line_diff import split
-from sidecar.core.text.merge import MOST_BYTES, MOST_LINES, MergedText, Unmergeable, merge
+from sidecar.core.text.merge import MergedText, Unmergeable, merge
+
+MOST_BYTES, MOST_LINES = 2 * 1024 * 1024, 50_000
 
 LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n", b"\n", b"e"]), max_size=16)
 TEXT = LINES.map(b"".join)
@@ -104,6 +106,7 @@ def test_what_is_no_text_or_too_large_is_not_merged() -> None:
     assert merge(b"a", b"b", b"\0") == "binary"
     large = b"x" * MOST_BYTES
     assert merge(large, large + b"y", b"z" + large) == "large"
+    assert merge(large, large[1:], b"z" + large[1:]) != "large"
     many = b"\n" * MOST_LINES
     assert merge(b"a\n" + many, many, b"b\n" + many) == "large"
 

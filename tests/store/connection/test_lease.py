@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import SessionId
+from sidecar.session.desk.sessions import HEARTBEAT
 from sidecar.store.connection import lease
 from sidecar.store.connection.lease import HEARTBEAT_LIMIT, alive, this_process
 from sidecar.store.format.values import Owner
@@ -116,3 +117,7 @@ def test_what_could_not_be_read_of_this_process_is_read_again(
         patch.setattr(lease, name, lambda *_: nothing)
         without = this_process("one")
     assert this_process("one") != without
+
+
+def test_a_session_is_not_lost_for_five_heartbeats_that_did_not_come() -> None:
+    assert 5 < HEARTBEAT_LIMIT / (HEARTBEAT * 1_000) < 7

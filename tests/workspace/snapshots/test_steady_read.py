@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.config.settings import SnapshotSizes
 from sidecar.core.files.tree import Loss, SeenEntry
 from sidecar.workspace import unlinked_open
 from sidecar.workspace.snapshots.known_paths import same_stat, unread_of
@@ -243,3 +244,8 @@ def test_a_pre_image_that_changes_meanwhile_is_not_what_the_newest_snapshot_has(
     assert image is not None
     assert image.seen.ctime == real.lstat().st_ctime_ns
     assert not image.same
+
+
+def test_what_is_restorable_is_bounded_as_the_settings_say() -> None:
+    mib = 1024 * 1024
+    assert Limits() == Limits.of(SnapshotSizes()) == Limits(2 * mib, 16 * mib, 64 * mib, 1024 * mib)
