@@ -1,1 +1,1 @@
-"""Who changed what in the workspace, and what may be changed. Knows no turn and no state."""
+"""Authorship of workspace changes, and permissions. Knows no turn and no state."""

@@ -1,4 +1,4 @@
-"""What change sets come to, with lines counted and shown: for people, and for nothing else."""
+"""Change sets summed up for people, with diffs and counted lines."""
 
 import asyncio
 import os
@@ -17,18 +17,18 @@ from sidecar.store.journal import Store
 MOST_COUNTS = 20_000
 _AGENT = ("tool", "shell")
 AT_ONCE = 200
-"""Files whose content is held in memory at once."""
+"""Files with their contents in memory at once."""
 
 
 class Differences:
-    """Reads contents from the store; what was counted once is remembered."""
+    """Diffs and line counts of contents in the store; counts are cached."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._counted: dict[tuple[str, str], tuple[int, int]] = {}
 
     async def counted(self, changes: Iterable[PathChange]) -> list[JsonObject]:
-        """Give changes of files as the protocol has them, with lines and bytes counted."""
+        """Changes of files in the protocol's shape, with lines and bytes; folders left out."""
         found = _files(changes)
         await self._count(found)
         return [
@@ -38,7 +38,7 @@ class Differences:
     async def shown(
         self, changes: Iterable[PathChange], who: Mapping[bytes, Sequence[Author]]
     ) -> list[JsonObject]:
-        """Give changes of files with their unified diffs, and all who changed each path."""
+        """Changes of files with unified diffs, and every author of each path."""
         answer: list[JsonObject] = []
         found = _files(changes)
         for start in range(0, len(found), AT_ONCE):
@@ -58,9 +58,9 @@ class Differences:
         new: TreeEntry | None,
         content: bytes | None = None,
     ) -> str:
-        """Give the diff between two states of one path; `content` is the new one's, if not stored.
+        """Unified diff between two states of a path; empty for folders.
 
-        Folders have none.
+        `content`: the new state's bytes, if not stored.
         """
         change = PathChange(path, "modified", "user", old, new)
         if _only_folder(change):
@@ -87,7 +87,7 @@ class Differences:
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
-    """Give what several change sets do together; the agent's is what it has a hand in still."""
+    """Net changes of several sets, by path; the agent's if a change by the agent is still in."""
     sets = tuple(sets)
     first: dict[bytes, TreeEntry | None] = {}
     last: dict[bytes, TreeEntry | None] = {}
@@ -99,7 +99,7 @@ def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
 
 
 def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
-    """Give what the agent changed, or may have, and nobody took back since."""
+    """The agent's changes, or possible ones, not taken back by anybody."""
     pieces = (piece for one in sets for change in one.changes for piece in _pieces(change))
     ends = {path: new for path, _, new in pieces}
     now = {path: entry for path, entry in ends.items() if entry is not None}
@@ -114,9 +114,9 @@ def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
 
 
 def authors(sets: Iterable[ChangeSet]) -> dict[bytes, tuple[Author, ...]]:
-    """Give for each path everybody who changed it, who did so last at the end.
+    """Authors of each path, the latest last.
 
-    What a merge took out of a path is not in it, until that is undone.
+    A merge removes the agent from a path until the merge is undone.
     """
     found: dict[bytes, list[Author]] = {}
     taken_out: dict[bytes, list[Author]] = {}
@@ -135,7 +135,7 @@ def authors(sets: Iterable[ChangeSet]) -> dict[bytes, tuple[Author, ...]]:
 
 
 def _author(found: Sequence[Author]) -> Author:
-    """Name one of several: who of the agent changed it last, and else who did."""
+    """The agent's latest author; else unknown, else the user."""
     agents = [who for who in found if who in _AGENT]
     if agents:
         return agents[-1]
@@ -143,9 +143,9 @@ def _author(found: Sequence[Author]) -> Author:
 
 
 def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
-    """Give the paths that a client means: relative to the folder, with `/`; `.` is all of it.
+    r"""Paths named by a client: relative to the folder, with `/`; `.` is the folder.
 
-    A name that is no UTF-8 is given as it was shown, so it is looked for among those known.
+    A name with `\x` escapes, as `shown` writes bytes outside UTF-8, is looked up among `known`.
     """
     wanted = given.removeprefix("./").rstrip("/")
     wanted = "" if wanted == "." else wanted
@@ -158,7 +158,7 @@ def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
 
 
 def told(change: PathChange) -> JsonObject:
-    """Give what the protocol tells of a change, beside its lines."""
+    """A change in the protocol's shape, without line counts."""
     about: JsonObject = {
         "path": shown(change.path),
         "change": change.change,

@@ -1,4 +1,4 @@
-"""What becomes of each path of a restore, as clients are told it."""
+"""Fates of a restore's paths, in the protocol's shape."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -8,14 +8,13 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.session.log.change_records import shown
 
 Diffs: TypeAlias = Mapping[bytes, tuple[str, str, str]]
-"""For a path in conflict, as unified diffs: what the agent did, what others did since, and what
-may be either's."""
+"""Unified diffs by path in conflict: the agent's, others' since, and possibly either's."""
 
 
 def files_of(fates: Sequence[Fate], diffs: Diffs, foreseen: Mapping[bytes, str]) -> JsonObject:
-    """Give every path in one of four lists: `{restored, merged, skipped, conflicts}`.
+    """Fates in four lists: `{restored, merged, skipped, conflicts}`.
 
-    `foreseen`: what would be done to a path, as a unified diff.
+    `foreseen`: unified diff of the planned change, by path.
     """
 
     def of(name: str) -> list[Json]:
@@ -31,7 +30,7 @@ def files_of(fates: Sequence[Fate], diffs: Diffs, foreseen: Mapping[bytes, str])
 
 
 def conflict(fate: Fate, diffs: Diffs) -> JsonObject:
-    """Give a path that is in the way, with what the agent and what others did there."""
+    """A path in conflict, with the agent's and others' diffs."""
     agents, users, unknown = diffs.get(fate.path, ("", "", ""))
     about: JsonObject = {"path": shown(fate.path), "reason": fate.reason}
     if agents or users:
@@ -40,7 +39,7 @@ def conflict(fate: Fate, diffs: Diffs) -> JsonObject:
 
 
 def nothing(fates: Sequence[Fate], notes: Sequence[str] = ()) -> str:
-    """Say that there is nothing to do, why with the first path, and what is not covered."""
+    """Text for a restore without effect: the first path's reason, and limits of snapshots."""
     if not fates:
         if not notes:
             return "there is nothing to do: everything is as it was then"

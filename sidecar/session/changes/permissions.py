@@ -1,4 +1,4 @@
-"""A session's permissions: the rules so far, and asking the user where they say to."""
+"""A session's permission rules, and questions to the user."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaita
 
 
 class Answer(Enum):
-    """What came of a question: the call may run, was refused, or nobody answered."""
+    """Outcome of a question: the call may run, was refused, or nobody answered."""
 
     allowed = "allowed"
     refused = "refused"
@@ -28,24 +28,23 @@ class _Book:
 
 
 class Permissions:
-    """What this session may do. `always` answers are remembered while it is open."""
+    """The session's rules; `always` answers hold while the session is open."""
 
     def __init__(self, rules: Rules) -> None:
         self._book = _Book(rules)
         self.loops_allowed = False
 
     def for_subtask(self) -> "Permissions":
-        """Give the same rules for a subtask, now and as they will be answered.
+        """Share the rules and later answers with a subtask; loops are asked about anew.
 
-        The user is asked in this session's name, so that an `always` holds for it as a whole.
-        Going round in circles is asked about anew.
+        The subtask's questions carry this session's name, since an `always` holds for both.
         """
         other = Permissions(self._book.rules)
         other._book = self._book
         return other
 
     def exchange(self, before: Rules, after: Rules) -> None:
-        """Put the configuration's new rules in the place of its old ones; answers stay."""
+        """Replace rules of the old configuration by the new one's; answers stay."""
         answers = self._book.rules
         self._book.rules = Rules(
             (*after.allow, *(rule for rule in answers.allow if rule not in before.allow)),
@@ -55,7 +54,7 @@ class Permissions:
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> Answer | str:
-        """Decide on a call, asking if need be; a string is why a rule refuses it."""
+        """Decide on a call, asking if a rule says so; a string is a rule's reason to refuse."""
         decision = decide(spec, wanted, self._book.rules, trusted)
         match decision:
             case Allow():

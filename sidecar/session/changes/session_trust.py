@@ -1,4 +1,4 @@
-"""Whether a session's workspace may run things: as the editor says, or as the user answered."""
+"""Trust in a session's workspace, from the editor or by the user's answer."""
 
 import asyncio
 from pathlib import Path
@@ -13,16 +13,16 @@ OPTIONS = (
     PermissionOption("trust_once", "Trust it for now", "allow_always"),
     PermissionOption("trust_always", "Trust this folder", "allow_always"),
 )
-"""None is of the kind `allow_once`, and the first trusts nothing: a client that answers tools by
-itself, by that kind or with whatever comes first, has not trusted a folder with it. Both that
-trust are `allow_always`, for all that runs here afterwards rests on them."""
+"""None has the kind `allow_once`, and the first trusts nothing: so a client that answers tools by
+itself, by kind or with the first option, cannot trust a folder. Both trusting options are
+`allow_always`, since everything that runs later rests on them."""
 
 
 class Trust:
     """The trust in one workspace.
 
-    `said` is what the editor said, which settles it. Otherwise the user is asked once, when a
-    tool would first run or change something, and `always` is remembered in the data folder.
+    `said` is the editor's word, and final. Otherwise the user is asked once, before a tool first
+    runs or changes something; `always` is remembered in the data folder.
     """
 
     def __init__(self, said: bool | None, workspace: Path, data: Path) -> None:
@@ -33,11 +33,11 @@ class Trust:
         self.granted = trust.is_trusted(data, workspace) if said is None else said
 
     def folder(self) -> str:
-        """Give the folder in which MCP servers start now; see `standing`."""
+        """Working folder of MCP servers started now; see `standing`."""
         return str(trust.standing(self._data, self._workspace, trusted=self.granted))
 
     async def settle(self, call: ToolPart, ask: AskUser) -> bool:
-        """Give whether the workspace is trusted, asking if nobody has said yet."""
+        """Whether the workspace is trusted; ask if still open."""
         async with self._asking:
             if not self.granted and not self._settled:
                 chosen = await ask(self._question(call), OPTIONS)

@@ -1,7 +1,6 @@
-"""A session's log as states that it can go back to, those of branches that were left included.
+"""A session's log as a timeline of restorable states, abandoned branches included.
 
-Everything is in the order in which it happened: a message, with what changed when it came; or a
-restore, with what that changed.
+Events are messages and restores in order of time, each with its changes of files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """A message or a restore; `sets` are what changed with it, `told` that files were followed."""
+    """A message or restore; `sets`: changes of files; `told`: a message has a patch part."""
 
     of: Message | Restored
     sets: tuple[ChangeSet, ...]
@@ -31,9 +30,9 @@ class TimelineEvent:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A state: the conversation before event `talk`, and files before event `files`.
+    """A state: the conversation before event `talk`, files before event `files`.
 
-    The view was then as the log had it before `revision`.
+    The view is the log's before `revision`.
     """
 
     talk: int
@@ -43,7 +42,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A point with a name. `sets` led there; `message_id` is where it belongs."""
+    """A named point. `sets` are the changes just before; `message_id` is the nearest message."""
 
     id: str
     kind: CheckpointKind
@@ -56,7 +55,7 @@ class Checkpoint:
 
 
 class Timeline:
-    """What happened in one session, oldest first. `read` reads its change sets."""
+    """One session's events, oldest first; `read` decodes change sets."""
 
     def __init__(
         self,
@@ -77,7 +76,7 @@ class Timeline:
         return self.head_before(len(self.events))
 
     def head_before(self, place: int) -> str | None:
-        """Give the checkpoint where the session stood before an event."""
+        """Checkpoint of the session just before the event at index `place`."""
         named = {c.message_id: c.id for c in self.checkpoints if c.kind != "restore"}
         for event in reversed(self.events[:place]):
             if isinstance(event.of, Restored):
@@ -88,11 +87,11 @@ class Timeline:
         return None
 
     def checkpoint(self, name: str) -> Checkpoint | None:
-        """Give a checkpoint by its id."""
+        """The checkpoint with this id."""
         return next((c for c in self.checkpoints if c.id == name), None)
 
     def before(self, message_id: MessageId) -> Point | None:
-        """Give the point before a message; what the user changed before a turn stays."""
+        """Point before a message; for a user message, the user's changes before the turn stay."""
         place = self._at.get(message_id)
         if place is None:
             return None
@@ -101,7 +100,7 @@ class Timeline:
         return Point(place, place + 1 if opens else place, self._named(place)[0])
 
     def restore(self, name: str | None) -> tuple[int, Restored] | None:
-        """Give a restore by its id, or the newest."""
+        """Index and restore for this id; the newest restore for `None`."""
         for place in range(len(self.events) - 1, -1, -1):
             restored = self.events[place].of
             if isinstance(restored, Restored) and name in (None, restored.id):
@@ -109,15 +108,15 @@ class Timeline:
         return None
 
     def since(self, place: int) -> tuple[ChangeSet, ...]:
-        """Give what changed from an event on."""
+        """Change sets from index `place` on."""
         return tuple(one for event in self.events[place:] for one in event.sets)
 
     def follows_files(self, place: int) -> bool:
-        """Whether it is known what changed in files from an event on."""
+        """Whether a message before index `place` has a patch, so that later changes are known."""
         return any(event.told for event in self.events[:place])
 
     def beside(self, place: int) -> tuple[str, ...] | None:
-        """Give what stood beside the snapshots when the turn began that an event belongs to."""
+        """Names outside the snapshots at the start of `place`'s turn; `None` if unknown."""
         for event in reversed(self.events[:place]):
             if not isinstance(event.of, Restored):
                 for part in event.of.parts:
@@ -126,7 +125,7 @@ class Timeline:
         return None
 
     def talk(self, place: int) -> tuple[MessageId, ...]:
-        """Give the conversation as it was before an event."""
+        """Ids of the conversation's messages before index `place`."""
         order = {event.of.id: at for at, event in enumerate(self.events)}
         current: dict[MessageId, None] = {}
         for event in self.events[:place]:
@@ -139,7 +138,7 @@ class Timeline:
         return tuple(sorted(current, key=lambda name: order.get(name, 0)))
 
     def _named(self, place: int) -> tuple[int, int]:
-        """Give the revisions of the first record and the last one that came with an event."""
+        """First and last revision of an event's records."""
         event = self.events[place].of
         if isinstance(event, Restored):
             return event.revision, event.revision
@@ -152,7 +151,7 @@ class Timeline:
         return found
 
     def _before(self, restored: Restored) -> str:
-        """Name the state before a restore; one that takes another back has its title."""
+        """Title of the state before a restore; an undone restore lends its title."""
         forth, one = False, restored
         while one.undoes is not None and (found := self.restore(one.undoes)) is not None:
             forth, one = not forth, found[1]
@@ -187,7 +186,7 @@ class Timeline:
 
 
 def typed(message: Message) -> str:
-    """Give what the user typed in a message."""
+    """Text typed by the user in a message, steering included."""
     texts = (p for p in message.parts if isinstance(p, TextPart))
     return "\n\n".join(part.text for part in texts if part.source in ("typed", "steer"))
 
@@ -199,7 +198,7 @@ def _in_order(
     known = {message.id for message in messages}
 
     def due(message: Message | None) -> bool:
-        """Whether the next restore came before this message."""
+        """Whether the next restore precedes this message."""
         first = waiting[0]
         if first.newest in known or first.newest is None:
             return first.newest in passed or first.newest is None
@@ -222,7 +221,7 @@ def _event(of: Message | Restored, read: ReadSets) -> TimelineEvent:
 
 
 def _naming(records: Sequence[LogRecord]) -> Mapping[str, tuple[int, int]]:
-    """Give for each message the revisions of the first and the last record that names it."""
+    """First and last revision of the records naming each message."""
     found: dict[str, tuple[int, int]] = {}
     for record in records:
         for name in comes_with(record):
@@ -232,7 +231,7 @@ def _naming(records: Sequence[LogRecord]) -> Mapping[str, tuple[int, int]]:
 
 
 def _title(sets: Sequence[ChangeSet]) -> str:
-    """Name what the agent changed, and else what the user did."""
+    """Names of paths changed by the agent, or else by the user."""
     changes = [change for one in sets for change in one.changes]
     own = [change for change in changes if change.author != "user"] or changes
     paths = list(dict.fromkeys(change.path for change in own))

@@ -1,7 +1,7 @@
-"""What changes in a session's workspace, and who did it: a snapshot before and after every step.
+"""Tracks a workspace's changes and their authors, with a snapshot before and after every step.
 
-What a step changed stands in a patch part of its answer. What the user changed until a turn began
-stands in one of the turn's first message, with the snapshot that the turn began with.
+A step's changes go in a patch part of its answer; the user's changes since the last step, with the
+turn's first snapshot, in one of the turn's first message.
 """
 
 import asyncio
@@ -38,12 +38,11 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Interval:
-    """What is known of the time since the last snapshot that was told.
+    """The time since the last snapshot in the log.
 
-    `open`: a step's tools have begun to write, and what was found then is `early`. `unsaved` are
-    writes that only an open buffer has so far. `calls` may have changed anything, and say what.
-    `lost`: the agent did something, and what stood there then could not be stored, so that nobody
-    can tell its changes from others'.
+    `open`: a step's tools have begun to write; changes found then are `early`. `unsaved`: writes in
+    open buffers only. `calls`: calls that may change anything, with their declared intents. `lost`:
+    the agent acted while the earlier state could not be stored, so nobody can tell authors apart.
     """
 
     open: bool = False
@@ -56,11 +55,11 @@ class _Interval:
 
 
 class Tracking:
-    """Follows one session's workspace. Whatever fails here is said once and stops no turn.
+    """Follows one session's workspace. A failure is told once and stops no turn.
 
-    `log` gives the session's log, another one after a take-over. Without `shared`, nothing is
-    followed. `took` is told the seconds that each snapshot takes. `above` is who this session
-    does a subtask for: what is written here, its agent writes.
+    `log` returns the session's log, which a take-over replaces. `shared`: `None` to follow nothing.
+    `took` hears each snapshot's seconds. `above`: the session that delegated this subtask, whose
+    agent's changes these are.
     """
 
     def __init__(
@@ -91,31 +90,31 @@ class Tracking:
     # --- what a turn says --------------------------------------------------------------------
 
     def turn_begins(self, message_id: MessageId) -> None:
-        """A turn begins with this message; `settle` takes its snapshot, or its first tool does."""
+        """Begin a turn; `settle` or its first tool takes the snapshot."""
         self._off = self._shared is None
         self._opens = message_id
 
     async def settle(self) -> None:
-        """Take the snapshot that the turn begins with, unless that is done."""
+        """Take the turn's first snapshot, unless taken."""
         await self._safely(self._settle)
 
     def step_begins(self, message_id: MessageId) -> None:
-        """The calls of this answer run from now on."""
+        """Begin the calls of this answer."""
         self._step = message_id
 
     async def step_ended(self) -> None:
-        """The calls have ended, or were cut short: log what changed while they ran."""
+        """Log changes made while the calls ran, whether finished or cut short."""
         if self._interval.open:
             await self._safely(self._end_step)
 
     def turn_ended(self) -> None:
-        """Look behind the events now and then, while nobody waits."""
+        """Have the workspace rescanned in the background, in case events were missed."""
         if self._shared is not None and self._snapshots is not None:
             self._shared.recheck(self._snapshots)
 
     @asynccontextmanager
     async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
-        """Around the writing of a file by a tool of ours, which gives it this text."""
+        """Enclose the write of a file with this text by a built-in tool."""
         path = self._inside(real)
         if path is None:
             if self._off:
@@ -131,37 +130,37 @@ class Tracking:
 
     @asynccontextmanager
     async def running(self, call: Intent) -> AsyncIterator[None]:
-        """Around what may change anything, such as a shell command, with what it says of itself."""
+        """Enclose a call that may change anything, such as a shell command."""
         await self.step_opens()
         self.note(_lost if self._off else lambda interval: interval.calls.append(call))
         await self._safely(self._all_stored)
         yield
 
     async def step_opens(self) -> None:
-        """A tool is about to write: say once in a step that what came before is the user's."""
+        """Before a step's first write, attribute earlier changes to the user."""
         if self.above is not None:
             await self.above.step_opens()
         await self._safely(self._open_step)
 
     def note(self, take: "Callable[[_Interval], None]") -> None:
-        """Keep something in mind of what goes on now."""
+        """Update the present interval, and that of the session above."""
         take(self._interval)
         if self.above is not None:
             self.above.note(take)
 
     def saved(self, real: Path) -> None:
-        """The editor has saved a file."""
+        """Note that the editor saved a file."""
         path = self._inside(real)
         if path is not None:
             self._interval.saved.add(path)
 
     async def recover(self) -> None:
-        """End what a daemon that was killed left of a restore; `tell_news` says how."""
+        """Finish a restore broken off by a killed daemon; `tell_news` reports."""
         if self._shared is not None:
             await self._shared.recover(self._log().row.cwd)
 
     def tell_news(self) -> None:
-        """Tell people what became of a restore that was broken off, if they were not told."""
+        """Report a broken-off restore's outcome, once."""
         news = "" if self._shared is None else self._shared.news(self._log().row.cwd)
         if news:
             self._tell(news)
@@ -170,13 +169,13 @@ class Tracking:
 
     @property
     def limits(self) -> Sizes | None:
-        """What is stored of a workspace at most, where one is followed."""
+        """Size limits of stored files; `None` if nothing is followed."""
         return None if self._shared is None else self._shared.sizes
 
     async def since(self) -> tuple[Snapshots, ChangeSet]:
-        """Take a snapshot now, and give what changed since what the log tells last.
+        """Take a snapshot, and return the changes since the newest one in the log.
 
-        While a step's tools run, it is told as theirs as far as is known by then.
+        During a step, changes count as the tools', as far as known so far.
 
         Raises:
             BadRequest: this folder has no snapshots.
@@ -192,7 +191,7 @@ class Tracking:
             return made, found
 
     def reached(self, at: SnapshotId, untold: tuple[ChangeSet, ...] = ()) -> None:
-        """Everything up to this snapshot stands in the log; the next turn begins with `untold`."""
+        """Take the log as complete up to snapshot `at`; the next turn begins with `untold`."""
         self._at, self._untold = at, untold
 
     # --- pieces ------------------------------------------------------------------------------
@@ -228,7 +227,7 @@ class Tracking:
         return await (await self._ready()).note_edit(path)
 
     async def _wrote(self, path: bytes, before: TreeEntry | None, text: str) -> None:
-        """Take in what a tool left, so that it is known though others write there next."""
+        """Note a tool's result at once, before others write to the same file."""
         made = await self._ready()
         made.mark_dirty(path)
         await made.snapshot()
@@ -256,7 +255,7 @@ class Tracking:
             await log.writer.commit(PatchedRecord(message_id=self._step))
 
     async def _look(self, made: Snapshots, *, in_step: bool = False) -> ChangeSet:
-        """Take a snapshot, say who made what changed, and begin a new interval."""
+        """Take a snapshot, attribute the changes, and begin a new interval."""
         known, self._interval = self._interval, _Interval()
         try:
             found = await self._found(made, known, in_step=in_step)
@@ -308,7 +307,7 @@ class Tracking:
         return self._snapshots
 
     async def _safely(self, work: Callable[[], Awaitable[T]]) -> T | None:
-        """Do something that no turn may fail of; nothing is followed until the next turn if so."""
+        """Run work that must not fail a turn; a failure ends tracking until the next turn."""
         if self._off:
             return None
         try:
@@ -337,7 +336,7 @@ def _lost(interval: _Interval) -> None:
 
 
 def _saved(write: ToolWrite, now: TreeEntry | None) -> ToolWrite:
-    """Take what an editor made of an open buffer for what the tool left in it, if it is that."""
+    """Take an editor's save as the tool's write if the content is the same."""
     made = now is not None and write.after is not None and now.hash == write.after.hash
     return replace(write, after=now) if made else write
 

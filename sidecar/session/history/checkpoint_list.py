@@ -1,4 +1,4 @@
-"""What people are shown of a session's checkpoints."""
+"""Lists of a session's checkpoints, and diffs between two."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from sidecar.store.format.record_codec import LogRecord
 
 @dataclass(frozen=True, slots=True)
 class ListedCheckpoint:
-    """A checkpoint with its files as the protocol has them.
+    """A checkpoint with its files in the protocol's shape.
 
-    `left`: its message has left the conversation.
+    `left`: the message has left the conversation.
     """
 
     checkpoint: Checkpoint
@@ -28,7 +28,7 @@ class ListedCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All checkpoints, where the session stands, and what of the agent's work stands."""
+    """All checkpoints, the session's own, and the agent's changes still in place."""
 
     checkpoints: tuple[ListedCheckpoint, ...]
     head: str | None
@@ -36,7 +36,7 @@ class Listing:
 
 
 def timeline_of(state: State) -> Timeline:
-    """Read a session's timeline."""
+    """Timeline of a session."""
     return Timeline(state.log.messages, state.log.records, state.sets.read)
 
 
@@ -57,10 +57,10 @@ async def list_checkpoints(state: State, differences: Differences) -> Listing:
 async def diff_checkpoints(
     state: State, differences: Differences, start: str, end: str | None, path: str | None
 ) -> list[JsonObject]:
-    """Show what changed from one checkpoint to another, or until now.
+    """Changes of files between two checkpoints, or until now.
 
     Raises:
-        BadRequest: there is no such checkpoint, or files were not followed then.
+        BadRequest: no such checkpoint, or files were not followed yet.
     """
     timeline, records = timeline_of(state), state.log.records
     first = _place(timeline, records, start, "params.from")
@@ -82,7 +82,7 @@ async def diff_checkpoints(
 
 
 def named(timeline: Timeline, name: str, path: str) -> Checkpoint:
-    """Give a checkpoint; raises BadRequest where there is none of that name."""
+    """The checkpoint of this name; raises BadRequest if there is none."""
     found = timeline.checkpoint(name)
     if found is None:
         raise BadRequest(
@@ -99,7 +99,7 @@ def _place(timeline: Timeline, records: Iterable[LogRecord], name: str, path: st
 
 
 def not_followed(records: Iterable[LogRecord], path: str) -> BadRequest:
-    """Give the error for a time of which it is not known what changed in files since."""
+    """Error for a time before files were followed."""
     why = "files were not followed yet at that time"
     if any(isinstance(record, ImportedRecord) for record in records):
         why = "this session was imported, and the files of before the import were not"
@@ -115,7 +115,7 @@ def _flat(sets: Iterable[ChangeSet]) -> list[PathChange]:
 
 
 def _backwards(sets: Sequence[ChangeSet]) -> list[ChangeSet]:
-    """Give the way back, path by path."""
+    """Reverse change sets, path by path."""
     return [
         ChangeSet(one.after, one.before, tuple(b for c in reversed(one.changes) for b in _back(c)))
         for one in reversed(sets)

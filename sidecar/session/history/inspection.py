@@ -1,4 +1,4 @@
-"""Takes the context apart, and shows exactly what the next request would be."""
+"""The next request's context, piece by piece."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -40,9 +40,9 @@ UNKNOWN = "unknown block"
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the context; `tokens` add up to the meter's `used`.
+    """A piece of the context; all `tokens` add up to the meter's `used`.
 
-    `server` is the MCP server that a tool is from.
+    `server`: a tool's MCP server.
     """
 
     id: str
@@ -57,11 +57,10 @@ class Segment:
 
 
 def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tuple[Segment, ...]:
-    """List what fills the context, in prompt order.
+    """List the context's pieces, in prompt order.
 
-    Cached is what stands no later than `hit` in the prompt's chain, where all tools are one link.
-    Each region's segments add up to what the meter says of it. Parts that a rewrite dropped are
-    listed with no tokens, so that they can be recalled.
+    A piece is cached up to link `hit` of the prompt's chain, where all tools are one link. Tokens
+    add up to the meter's, per region. Dropped parts have no tokens; their ids serve recall.
     """
     pieces = list(_pieces(state))
     raws: dict[Region, list[int]] = {}
@@ -76,7 +75,7 @@ def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tu
 
 
 def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
-    """Give (segment, raw tokens, its link in the prompt's chain); what is not sent has no link."""
+    """Yield (segment, raw tokens, link in the prompt's chain); unsent parts have no link."""
     view = state.view
     count = state.environment.count
     for tool in view.static.tools:
@@ -130,7 +129,7 @@ def _dropped(
 
 
 def described(part: Part) -> tuple[Region, str]:
-    """Give where a part counts, or was counted while it was sent, and what it is."""
+    """A part's region, past or present, and its text."""
     match part:
         case TextPart(source="context", text=text):
             return "context", text
@@ -167,7 +166,7 @@ def _label(block: Block) -> str:
 
 
 def as_json(segment: Segment, accuracy: str) -> JsonObject:
-    """Give a segment as `context/breakdown` answers it."""
+    """Encode a segment for `context/breakdown`."""
     told: JsonObject = {
         "id": segment.id,
         "region": segment.region,

@@ -1,4 +1,4 @@
-"""What a session's log holds and what of it is in the context: pieces, cuts, notes, tools."""
+"""Contents of a session's log and context: pieces, cuts, notes, tools."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,14 +25,14 @@ PRESENTATION: Mapping[type[Shown], Presentation] = {
     Dropped: "dropped",
 }
 ENOUGH = 24_000
-"""Characters of a text that are looked at for keys before it becomes a label."""
+"""Characters of a text searched for keys before the cut to a label."""
 RESULT = ":result"
-"""What the id of a result ends with, where its call has a segment of its own."""
+"""End of a result's id, if the call has a segment of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """See the fields of the same names in `observe.course.Course`."""
+    """Fields as in `observe.course.Course`."""
 
     tools: tuple[ToolUse, ...]
     pieces: tuple[ContextPiece, ...]
@@ -43,7 +43,7 @@ class Contents:
 
 
 def contents(state: State, meter: Meter, clean: Callable[[str], str]) -> Contents:
-    """Take the log and the context apart; the pieces' tokens add up to the meter's."""
+    """Contents of log and context; the pieces' tokens add up to the meter's."""
     log = state.log
     _, seen = foresee(state, state.view, log)
     found = segments(state, meter.regions, seen.hit)
@@ -90,7 +90,7 @@ def _piece(
 
 
 def _tools(state: State, pieces: tuple[ContextPiece, ...]) -> Iterator[ToolUse]:
-    """Give what each tool's calls came to, the largest results first."""
+    """Totals of each tool's calls, largest results first."""
     view, factor = state.view, state.view.calibration.factor
     shown = {p.part_id: p.tokens for p in pieces if p.region == "toolResults"}
     sums: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""A session's log as updates, for a client that opens it or catches up."""
+"""Replays a session's log as events, for clients that open or catch up."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -18,24 +18,23 @@ from sidecar.store.format.record_codec import LogRecord
 
 ShownUpdate: TypeAlias = tuple[Message, Part] | Beside
 Want: TypeAlias = Literal["messages", "records"]
-"""What is to be read before it can go on."""
+"""Kind of content to read before the replay can go on."""
 
 BREATH = 64
-"""What is told before others have their turn."""
+"""Updates between pauses for other tasks."""
 
 
 async def replay(
     state: State, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
 ) -> Callable[[], Iterator[Event]]:
-    """Show the log through `emit`, oldest first: one update a part, and what came beside.
+    """Emit the log, oldest first: one event per part, with events beside in between.
 
-    Only what follows `after` is shown, where that is given and known: showing something twice is
-    better than losing it. Withdrawn attempts and the daemon's own context blocks are not shown.
-    Of what is not in memory a slice is read, told and forgotten before the next one is.
-    Gives what gives the rest: what streams right now, and what has come while this was shown.
+    Starts behind part `after`, if known: repeating an update is better than losing one. Withdrawn
+    attempts and context blocks are skipped. Unread slices are read, emitted and forgotten one by
+    one. Returns an iterator of the rest: open messages, and news since the replay began.
 
     Raises:
-        UnknownSession: it was deleted meanwhile.
+        UnknownSession: deleted meanwhile.
         StorageFailed: the store cannot be read.
     """
     one = _Replay(state, after, emit)
@@ -50,7 +49,7 @@ async def replay(
 
 
 class _Replay:
-    """Tells a log as it stands when this is made, but for the first `told` of what is shown."""
+    """A replay of the log as of creation, without the first `told` updates."""
 
     def __init__(
         self,
@@ -70,7 +69,7 @@ class _Replay:
         self.shown = 0
 
     async def run(self) -> None:
-        """Tell it."""
+        """Emit all updates."""
         after = self._after
         known = after is not None and await self._source.shows(after)
         wanted, feed = after if known else None, Feed()
@@ -100,7 +99,7 @@ class _Replay:
         return iter((replace(one, seq=channel.next_seq()),))
 
     def rest(self) -> Iterator[Event]:
-        """Give what was open when this was made, and what has come since."""
+        """Yield events of messages open at creation, and of later ones."""
         log, feed = self._state.log, Feed()
         feed.all_messages = feed.all_records = True
         feed.records.extend(_records_since(log, self._until))
@@ -126,7 +125,7 @@ class _Replay:
 
 
 def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
-    """Give the records after a revision, from the beginning of the turn that ran then."""
+    """Records after a revision, from the start of the turn running then."""
     records = log.records
     turns = (n for n in reversed(range(len(records))) if isinstance(records[n], TurnStartedRecord))
     begun = next((n for n in turns if records[n].revision <= revision), 0)
@@ -135,9 +134,9 @@ def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
 
 
 def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
-    """Put what came beside between the messages; records say better than clocks what was first.
+    """Put records' events between messages; records order better than clocks.
 
-    Where the feed has too little to say what is next, it is said what is wanted.
+    Yields the kind wanted where the feed is too short to go on.
     """
     beside = _Beside(feed, telling)
     while True:
@@ -152,7 +151,7 @@ def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
 
 
 class _Beside:
-    """Reads records as far as they may tell something that comes before a message."""
+    """Reads records as far as their events may precede a message."""
 
     def __init__(self, feed: Feed, telling: Telling) -> None:
         self._feed, self._telling = feed, telling
@@ -161,7 +160,7 @@ class _Beside:
         self._gone_by: set[MessageId] = set()
 
     def before(self, message: Message | None) -> Iterator[Beside | Want]:
-        """Give what comes before a message, or all that is left."""
+        """Yield events before a message, or the rest for `None`."""
         while message is None or message.id not in self._named:
             if self._next is None:
                 if not self._feed.records:

@@ -1,4 +1,4 @@
-"""Reading again what was logged: a range of bytes, or the lines that match."""
+"""Recall of logged parts: a range of bytes, or matching lines."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,9 +34,9 @@ LIMIT = 50 * 1024
 
 
 async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
-    """Give everything a part holds: the complete output where the shown one was cut.
+    """Full text of a part, complete output included, and an empty notice.
 
-    Where that is stored no more, it is what was shown, and a line says when and why.
+    Of an output removed from the store: the text once shown, and a notice of when and why.
     """
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):
@@ -63,10 +63,10 @@ async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
 async def recall_from(
     state: State, part_id: str, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """Give `(offset, limit, pattern)` of a part, or of all that a compaction left out.
+    """Recall `(offset, limit, pattern)` of a part, or of all left out by a rewrite.
 
     Raises:
-        BadRequest: there is neither with this id, or the pattern cannot be used.
+        BadRequest: unknown id, or unusable pattern.
     """
     await widen(state)
     gone = state.views.left_out(part_id)
@@ -80,7 +80,7 @@ async def recall_from(
 async def recall(
     part: Part, outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """Give `(offset, limit, pattern)` of a part; matching runs off the loop and within a limit."""
+    """Recall `(offset, limit, pattern)` of a part; matching runs in a thread, bounded in time."""
     text, gone = await whole_text(part, outputs)
     found = await asyncio.to_thread(recalled, text, *span)
     # It comes first whatever was asked for: an empty answer would read as if nothing was there.
@@ -90,11 +90,11 @@ async def recall(
 def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
     """Cut a range out of the text, or out of its lines that match `pattern`.
 
-    Offsets and limits count bytes of UTF-8 and cut at code points. Matching lines come as
-    `number:line`. Without a limit, 50 KiB are given.
+    Offsets and limits are bytes of UTF-8, moved to code points. Matching lines are `number:line`.
+    The default limit is 50 KiB.
 
     Raises:
-        BadRequest: for a pattern that is no regular expression or takes longer than two seconds.
+        BadRequest: the pattern is no regular expression, or takes over two seconds.
     """
     if pattern:
         text = _matching_lines(text, pattern, monotonic() + PATTERN_SECONDS)
@@ -108,9 +108,9 @@ def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> 
 async def recall_left_out(
     parts: Sequence[Part], outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """Read what a rewrite left out: one line a part, or with a pattern the lines that match.
+    """List a rewrite's omitted parts, a line each, or their lines matching the pattern.
 
-    Matching lines come as `part:number:line`.
+    Matching lines are `part:number:line`.
     """
     offset, limit, pattern = span
     told = [part for part in parts if _says_something(part)]
@@ -127,7 +127,7 @@ async def recall_left_out(
 
 
 def _says_something(part: Part) -> bool:
-    """Whether a part is worth a line: not thinking, nor how things stood at some moment."""
+    """Whether a part is worth a line: no thinking, no context block."""
     if isinstance(part, TextPart):
         return part.source != "context"
     return isinstance(part, ToolPart | FilePart)
@@ -143,10 +143,10 @@ def _listed(part: Part) -> str:
 
 
 def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
-    """Find a part by its id, or a tool call by the model's own id for it.
+    """The part with this id, or the tool call with this id of the model's.
 
     Raises:
-        BadRequest: when the session has logged no such thing.
+        BadRequest: nothing logged has the id.
     """
     for message in reversed(messages):
         for part in message.parts:

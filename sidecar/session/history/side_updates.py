@@ -1,6 +1,6 @@
-"""What a log tells beside its messages: how turns ended, rewrites of the context, notices.
+"""Events from records beside messages: ends of turns, rewrites, notices.
 
-Clients were told of each as it happened; who opens the session later is told the same.
+Clients that were present heard the same events live.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Beside: TypeAlias = EpochChanged | Notice | TurnEnded
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """That a turn ended; what it used is known once its messages are."""
+    """A turn's end, without the usage of its messages, read later."""
 
     turn_id: TurnId
     message_id: MessageId
@@ -39,11 +39,10 @@ class Ended:
 
 
 class Telling:
-    """Goes through records, oldest first, for what the conversation as it stands now tells.
+    """Turns records, oldest first, into events of the present conversation.
 
-    What belongs to turns that it left behind is left out, and so is a rewrite that went out of
-    effect with them. Nothing is told of records up to revision `since`. The `seq` of what is told
-    is of the time when it happened.
+    Turns left behind are skipped, with the rewrites that lapsed with them, and so are records up to
+    revision `since`. The caller numbers the events.
     """
 
     def __init__(self, state: State, since: int = 0) -> None:
@@ -59,7 +58,7 @@ class Telling:
         self._asked: list[tuple[Usage, str | None]] = []
 
     def read(self, record: LogRecord) -> Beside | Ended | None:
-        """Read the next record."""
+        """Event of the next record, if any."""
         told: Beside | Ended | None = None
         gone = self._message_id in self._left
         match record:
@@ -83,13 +82,13 @@ class Telling:
         return None if 0 < record.revision <= self._since else told
 
     def ended(self, end: Ended, turn: SliceTurn) -> TurnEnded:
-        """Say how a turn ended, given all of its messages."""
+        """Event for a turn's end, with all its messages read."""
         usage, cost = spent(self._state, turn.ends, end.asked)
         about = self._state.log.row.id, 0, end.turn_id, end.message_id or turn.first
         return TurnEnded(*about, end.reason, usage, cost, end.error)
 
     def names(self, record: LogRecord) -> frozenset[MessageId]:
-        """Return the messages of the conversation that a record names."""
+        """The conversation's messages named by a record."""
         return frozenset(named_by(record)) - self._left
 
     def _turn(self, message_id: MessageId) -> None:

@@ -1,4 +1,4 @@
-"""The turns of a session and the states that it can go back to, a line each."""
+"""A session's turns and checkpoints, a line each."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,18 +21,18 @@ from sidecar.session.state import State
 from sidecar.store.format.log_records import TurnEndedRecord
 
 ENOUGH = 24_000
-"""Characters of a prompt that are looked at for keys before it becomes a title."""
+"""Characters of a prompt searched for keys before the cut to a title."""
 TITLE = 80
 
 
 def numbered(messages: Iterable[Message]) -> Mapping[str, int]:
-    """Number the turns from 1, in the order in which they began."""
+    """Number turns from 1, in order of start."""
     names = dict.fromkeys(message.turn_id for message in messages)
     return {name: number for number, name in enumerate(names, 1)}
 
 
 def titles(messages: Iterable[Message], clean: Callable[[str], str]) -> Callable[[str], str]:
-    """Give what takes keys out of titles, those too that were cut short in the middle of one."""
+    """A function to remove keys from titles, even keys cut short at a title's end."""
     cut: dict[str, str] = {}
     for turn in turns(messages):
         known = first_line(turn.messages)
@@ -53,7 +53,7 @@ def turn_lines(
     changes: Sequence[CourseChange],
     clean: Callable[[str], str],
 ) -> tuple[CourseTurn, ...]:
-    """Sum up each turn, those too that the conversation left behind."""
+    """Sum up each turn, left-behind ones included."""
     log = state.log
     asked: dict[int, list[CourseRequest]] = {}
     for request in requests:
@@ -91,7 +91,7 @@ def turn_lines(
 
 
 def checkpoints(state: State, clean: Callable[[str], str]) -> tuple[CourseCheckpoint, ...]:
-    """List what a session can go back to, oldest first, as `checkpoint/list` does."""
+    """List checkpoints, oldest first, as `checkpoint/list` does."""
     log = state.log
     timeline = Timeline(log.messages, log.records)
     stays = {"", *timeline.talk(len(timeline.events))}
@@ -130,7 +130,7 @@ def _title(messages: Sequence[Message], clean: Callable[[str], str]) -> str:
 
 
 def _held(messages: Sequence[Message]) -> int | None:
-    """Give the context when a turn ended, as its last answer reported it."""
+    """Tokens in the context after a turn, as its last answer reported."""
     ends = (p for m in reversed(messages) for p in m.parts if isinstance(p, StepFinishPart))
     last = next(ends, None)
     return None if last is None or not last.usage.prompt else last.usage.prompt + last.usage.output

@@ -1,8 +1,8 @@
-"""Sessions put away into bundles in the data folder, and taken back as they were.
+"""Sessions archived as bundles in the data folder, and taken back unchanged.
 
-A bundle is read again, and compared, before its session leaves the store. Until then it has the
-name of one that is pending; whoever finds such a one, after a crash, asks the store which of the
-two there is, so that in the end a session is in one place.
+A bundle is read back and compared before its session leaves the store, and is named as pending
+until then. After a crash, a pending bundle is settled by the store, so that every session ends up
+in one place.
 """
 
 import asyncio
@@ -52,12 +52,12 @@ from sidecar.store.retention.leaving_rows import LeavingRows
 logger = logging.getLogger("sidecar.session")
 
 FOLDER = "archive"
-"""In the data folder: where bundles of archived sessions are."""
+"""In the data folder: bundles of archived sessions."""
 PENDING = ".pending"
 PAUSE = 0.01
-"""Seconds between slices, so that whatever else waits for the disk has its turn."""
+"""Seconds between slices, so that other work gets the disk."""
 _TIMES = count(1)
-"""Each archiving has a lease of its own, so that one of the same process does not share it."""
+"""Numbers each archiving's lease, so that no two in a process share one."""
 BACK = (
     "It is back as it was, under its own id, and counts as used now. The bundle stays at {path}: "
     "delete it once it is of no use."
@@ -69,7 +69,7 @@ ARCHIVED = (
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What order is kept in. `owner` is of this process, with a token for nothing else."""
+    """Store, data folder and clock; `owner` is this process, with a token for nothing else."""
 
     store: Store
     data_dir: Path
@@ -78,14 +78,14 @@ class Ground:
 
 
 def ground_of(environment: Environment, owner: Owner) -> Ground:
-    """Give the ground for the process with this owner."""
+    """Ground for the process with this owner."""
     own = replace(owner, token=f"{owner.token}-order")
     return Ground(environment.store, environment.config.data_dir, environment.clock.now, own)
 
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """A session that is in a bundle now: `size` bytes there, `freed` in the store."""
+    """An archived session: `size` bytes of bundle, `freed` bytes in the store."""
 
     session_id: SessionId
     title: str
@@ -95,20 +95,20 @@ class Archived:
 
 
 def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
-    """Raise BadRequest for a session that works; `otherwise` is what to do but to wait."""
+    """Raise BadRequest for a busy session; `otherwise`: the alternative to waiting."""
     if busy:
         text = f"a turn of this session runs: wait for its end, or {otherwise}"
         raise BadRequest(text, "params.sessionId")
 
 
 async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]:
-    """Put a session away, behind those of its subtasks; each is in one place at any time.
+    """Archive a session after its subtasks; each is in one place at any time.
 
     Raises:
-        UnknownSession: there is no such session.
-        SessionOwned: it is open somewhere.
-        StorageFailed: it is damaged, or cannot be written; it stays where it is.
-        BadRequest: it is too large for a bundle.
+        UnknownSession: no such session.
+        SessionOwned: open in some process.
+        StorageFailed: damaged or unwritable; the session stays in the store.
+        BadRequest: too large for a bundle.
     """
     rows = await ground.store.leaving.family(session_id)
     return tuple([await _archive_one(ground, row.id) for row in rows])
@@ -138,7 +138,7 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
 
 
 async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
-    """Give all of a session, keys and unfinished messages included: it is no export."""
+    """Bundle a whole session, keys and unfinished messages included, unlike an export."""
     stored = await store.logs.load(session_id)
     if stored.problems:
         raise StorageFailed(
@@ -176,7 +176,7 @@ def _name(session_id: SessionId, now: Millis) -> str:
 
 
 def _write(pending: Path, bundle: Bundle) -> int:
-    """Write a bundle and read it again; blocks."""
+    """Write a bundle and read it back; return its bytes; blocks."""
     try:
         make_folder(pending.parent)
         size = bundle_file.write(pending, lines_of(bundle), replace=True)
@@ -204,7 +204,7 @@ async def _take_out(ground: Ground, row: SessionRow, pending: Path) -> int:
 
 
 async def remove_rest(rows: LeavingRows, session_id: SessionId) -> int:
-    """Remove what is left of the rows of a session that leaves, in slices; gives their bytes."""
+    """Remove a leaving session's remaining rows in slices; return their bytes."""
     size, done = 0, False
     while not done:
         left = await rows.remove_some(session_id)
@@ -223,7 +223,7 @@ def _finish(pending: Path) -> Path:
 
 
 async def settle(ground: Ground) -> None:
-    """End what processes that died had begun: each session is in the store, or in a bundle."""
+    """Finish the work of processes that died: each session ends in the store or in a bundle."""
     for name, at in (await ground.store.leaving.unfinished()).items():
         if at != DELETED:
             await remove_rest(ground.store.leaving, name)
@@ -257,7 +257,7 @@ def _unfinished(folder: Path) -> list[Path]:
 
 
 def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path]:
-    """List bundles in the archive, the oldest first; of one session, or of all; blocks."""
+    """List archived bundles, oldest first, of one session or all; blocks."""
     start = "" if session_id is None else f"{session_id}-"
     folder = data_dir / FOLDER
     found = folder.iterdir() if folder.is_dir() else ()
@@ -266,10 +266,10 @@ def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path
 
 
 async def require(rows: SessionRows, data_dir: Path, session_id: SessionId) -> None:
-    """See that a session is in the store.
+    """Check that a session is in the store.
 
     Raises:
-        UnknownSession: it is not; the message names the bundle of one that was archived.
+        UnknownSession: missing; the message names the bundle of an archived session.
     """
     try:
         await rows.row(session_id)
@@ -281,12 +281,12 @@ async def require(rows: SessionRows, data_dir: Path, session_id: SessionId) -> N
 
 
 def is_own(data_dir: Path, path: Path) -> bool:
-    """Whether a bundle is in the archive of this store: nobody else could put it there; blocks."""
+    """Whether a bundle is in this store's archive, and so trusted; blocks."""
     return path.resolve().parent == (data_dir / FOLDER).resolve()
 
 
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
-    """Put an archived session back as it was; `None` if there is one under its id.
+    """Store an archived session again, used now; `None` if its id is taken or under deletion.
 
     Raises:
         BadRequest: the bundle is damaged.
@@ -325,7 +325,7 @@ def _changes(stored: Stored, bundle: Bundle) -> Iterable[StoreChange]:
 
 
 def gone_outputs(session_id: SessionId, message: Message, bundle: Bundle) -> list[PutGone]:
-    """Say of a message's outputs that went before what became of them."""
+    """Store entries for a message's outputs that were removed before archiving."""
     named = ((part, whole_output(part)) for part in message.parts if isinstance(part, ToolPart))
     return [
         PutGone(session_id, part.id, name, bundle.gone[name])

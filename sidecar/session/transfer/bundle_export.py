@@ -1,6 +1,6 @@
-"""Writing a session to a file that another store can take in: `session/export`.
+"""Export of a session to a file: `session/export`.
 
-As with a fork, only what is durable and settled goes out. What looks like a key does not.
+As in a fork, only durable, settled content leaves; texts that look like keys are removed.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from sidecar.store.format.rows import whole_output
 from sidecar.store.format.values import Stored
 
 FOLDER = "exports"
-"""In the data folder: where bundles go that are given no path."""
+"""In the data folder: bundles exported without a path."""
 SUFFIX = ".sidecar"
 ALL = 1_000_000
 
@@ -47,9 +47,9 @@ SUBTASKS_LEFT_OUT = "What its subtasks said on their way is not in it, only what
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A bundle that was written: where, how many bytes, and how many keys were taken out.
+    """A written bundle: path, bytes, and the number of keys removed.
 
-    `notes` say in sentences what is not in it.
+    `notes`: sentences on omissions.
     """
 
     path: Path
@@ -61,13 +61,13 @@ class Exported:
 async def export_session(
     environment: Environment, session_id: SessionId, path: str | None, *, overwrite: bool
 ) -> Exported:
-    """Write a session to a file; durable when it returns, and there is no half of it.
+    """Write a session to a file, durably and atomically.
 
-    `path` is a file, or a folder that gets one. Without it, the data folder's `exports` does.
+    `path` is a file, or a folder for a named file; by default the data folder's `exports`.
 
     Raises:
-        UnknownSession: there is no such session.
-        BadRequest: the path cannot be written, or there is a file already.
+        UnknownSession: no such session.
+        BadRequest: the path cannot be written, or exists.
         StorageFailed: the session cannot be read.
     """
     stored = await environment.store.logs.load(session_id)
@@ -134,7 +134,7 @@ def _target(
 
 
 def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
-    """Take keys and what belongs to files out; blocks."""
+    """Remove keys and contents of files; blocks."""
     outputs: dict[str, bytes] = {}
     renamed = {name: name for name in bundle.gone}
     for name, data in bundle.outputs.items():
@@ -176,7 +176,7 @@ def _unsigned(message: Message) -> Message:
 
 
 def with_output(part: Part, renamed: Mapping[str, str]) -> Part:
-    """Let a call refer to its output by the hash that it has now; one that is gone by none."""
+    """Point a call to its output's new hash; to none if the output is gone."""
     match part:
         case ToolPart(state=(ToolCompleted() | ToolError()) as state) if (
             state.output is not None and state.output.whole is not None

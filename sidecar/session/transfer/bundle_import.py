@@ -1,7 +1,7 @@
-"""Taking a session in from a file: our own bundle, or what another agent recorded.
+"""Import of a session from a bundle or another agent's recording.
 
-It gets an id of its own. Everything is checked, and the whole session put together once, before
-anything is stored; then all of it is, in one transaction.
+The session gets a new id. Everything is checked, and the session assembled once, before one
+transaction stores all.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ TOOLS_ASK = (
 
 @dataclass(frozen=True, slots=True)
 class ImportSource:
-    """What is to be read: a file, or its content. `format` is found out where it is empty."""
+    """A file's path or content. An empty `format` is detected."""
 
     path: str | None = None
     content: str | None = None
@@ -74,7 +74,7 @@ class ImportSource:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The session that was made, the format that was read, and what people should know of it."""
+    """The new session, the format read, and notes for people."""
 
     session_id: SessionId
     revision: int
@@ -84,7 +84,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What another agent recorded, as messages of ours; `skipped` says what could not be read."""
+    """Another agent's recording as messages; `skipped`: unreadable lines."""
 
     format: str
     title: str
@@ -93,7 +93,7 @@ class Recording:
 
 
 class ReadRecording(Protocol):
-    """Reads what another agent recorded; see `session/transfer/foreign_import`."""
+    """Reader of recordings; see `session/transfer/foreign_import`."""
 
     def __call__(
         self,
@@ -103,32 +103,32 @@ class ReadRecording(Protocol):
         now: int,
         check: Callable[[], None],
     ) -> Recording:
-        """`name` begins the ids of what it gives; nothing in it is later than `now`.
+        """Read a recording; ids begin with `name`, and times end at `now`.
 
-        `check` raises when the recording is not wanted any more.
+        `check` raises once the import is cancelled.
         """
         ...
 
 
 class _Work:
-    """The threads of one import; what they do ends when the import is cancelled."""
+    """The threads of one import, which stop when the import is cancelled."""
 
     def __init__(self) -> None:
         self._given_up = threading.Event()
 
     def check(self) -> None:
-        """Raise `Cancelled`, in the thread, when nobody waits for it any more."""
+        """Raise Cancelled, in the thread, after the import was given up."""
         if self._given_up.is_set():
             raise Cancelled("the import was cancelled")
 
     def each(self, things: Iterable[_T]) -> Iterator[_T]:
-        """Give things as long as they are wanted."""
+        """Yield things until cancelled."""
         for thing in things:
             self.check()
             yield thing
 
     async def run(self, work: Callable[[], _T]) -> _T:
-        """Do something in a thread."""
+        """Run in a thread."""
         try:
             return await asyncio.to_thread(work)
         except asyncio.CancelledError:
@@ -139,13 +139,13 @@ class _Work:
 async def import_session(
     environment: Environment, source: ImportSource, cwd: str | None, root: Path | None
 ) -> Imported:
-    """Make a session of what a file holds; it is durable, and whole, when this returns.
+    """Import a session, durably and as a whole.
 
-    It works in `cwd`, else in `root`, the workspace: never in a folder that the file names.
+    The session works in `cwd`, else in the workspace `root`, never in a folder named by the file.
 
     Raises:
-        BadRequest: the file cannot be taken in; nothing was stored.
-        StorageFailed: the store cannot keep it; nothing was stored.
+        BadRequest: the file is refused; nothing was stored.
+        StorageFailed: the store cannot write; nothing was stored.
     """
     if cwd is None and root is None:
         raise BadRequest("say in cwd which folder the session is to work in", "params.cwd")
@@ -223,7 +223,7 @@ async def _store(
     stored: Stored,
     changes: Callable[[], Sequence[StoreChange]],
 ) -> None:
-    """Store a session that can be opened, as one unit; what takes long is done in a thread."""
+    """Check that a session opens, then store all as one unit; slow work in a thread."""
 
     def prepared() -> tuple[Sequence[StoreChange], int]:
         _try_on(environment, stored, work.check)
@@ -328,10 +328,10 @@ async def _take_recording(
 
 
 def _try_on(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
-    """Put the session together as opening it would, and have everything read that is in it.
+    """Assemble and read the whole session as opening would.
 
     Raises:
-        BadRequest: that fails, so that it could never be opened.
+        BadRequest: the session could never be opened.
     """
     try:
         _read_all(environment, stored, check)
@@ -369,7 +369,7 @@ def _read_all(environment: Environment, stored: Stored, check: Callable[[], None
 
 
 async def _shown(state: State, check: Callable[[], None]) -> None:
-    """Have the whole history told to nobody."""
+    """Replay the whole history to nobody."""
 
     async def nobody(_: Event) -> None:
         pass

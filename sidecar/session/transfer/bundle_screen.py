@@ -1,8 +1,7 @@
-"""What a bundle may bring: words, and how they were shown. It may come from anybody.
+"""Screening of bundles, which may come from anybody: only words and their display get in.
 
-What acts, allows or points elsewhere is taken out or refused: what it says of the contents of
-files, tools that would run without asking, settings that are none, and records that refer to
-what does not come before them, which would lead their readers round in circles.
+Removed or refused: contents of files, tools that would run without asking, invalid settings, and
+records referring to later ones, which would send readers round in circles.
 """
 
 import re
@@ -35,17 +34,17 @@ from sidecar.store.format.view_records import (
 from sidecar.tools.builtin_tools import BY_NAME
 
 TITLE: Final = 1_000
-"""Characters of a title that are kept."""
+"""Characters kept of a title."""
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 _COST = re.compile(r"[0-9]{1,12}(\.[0-9]{1,18})?")
 _SWITCHES = ("autoCompact", "autoContinue")
 
 
 def screened(bundle: Bundle) -> Bundle:
-    """Give a bundle as it may be taken in.
+    """Remove all that acts or points elsewhere from a bundle.
 
     Raises:
-        BadRequest: it holds what no session that was exported holds.
+        BadRequest: no export could have produced this.
     """
     try:
         return _screened(bundle)
@@ -54,7 +53,7 @@ def screened(bundle: Bundle) -> Bundle:
 
 
 def odd(why: str) -> BadRequest:
-    """Give the error for what no export has made."""
+    """BadRequest for a bundle that no export made."""
     return BadRequest(
         f"this bundle cannot be taken in: {why}. Export the session again, with a Sidecar that "
         "is not newer than this one",
@@ -87,12 +86,12 @@ def _screened(bundle: Bundle) -> Bundle:
 
 
 def without_snapshots(part: Part) -> Part:
-    """Leave of what changed in files only their names: snapshots are numbers of one store."""
+    """Keep only names in a patch part: snapshot numbers belong to one store."""
     return replace(part, detail={}) if isinstance(part, PatchPart) and part.detail else part
 
 
 def without_files(record: LogRecord) -> LogRecord:
-    """Leave out what a record says of snapshots and of the contents of files."""
+    """Remove snapshots and change sets from a record."""
     match record:
         case FilesRestoredRecord() | TalkRestoredRecord():
             return structs.replace(record, sets=[])
@@ -103,7 +102,7 @@ def without_files(record: LogRecord) -> LogRecord:
 
 
 def acts_outside(records: Iterable[LogRecord]) -> bool:
-    """Whether a session has tools of an editor or of MCP servers."""
+    """Whether the newest epoch has tools of an editor or of MCP servers."""
     epochs = [record for record in records if isinstance(record, EpochRecord)]
     return bool(epochs) and any(tool.origin != "builtin" for tool in epochs[-1].tools)
 
@@ -124,7 +123,7 @@ def _check_message(message: Message) -> None:
 
 
 def _check_order(records: Sequence[LogRecord]) -> None:
-    """Raise unless rewrites and restores are each other's followers, and each there once."""
+    """Raise unless each rewrite and restore is unique and refers to earlier ones only."""
     notes: set[str] = set()
     rewrites: set[str] = set()
     restores: set[str | None] = {None}
@@ -153,9 +152,9 @@ def _harmless(record: LogRecord) -> LogRecord:
 
 
 def _asking(tool: ToolShape) -> ToolShape:
-    """Let a tool be what it is here, whatever a bundle says of it; what is not ours asks.
+    """Take a built-in tool's properties from here; make any other tool ask.
 
-    What a model is told of it, its name, description and schema, stays as it was.
+    Name, description and schema, as the model reads them, stay.
     """
     ours = BY_NAME.get(tool.name) if tool.origin == "builtin" else None
     if ours is not None:
@@ -168,7 +167,7 @@ def _asking(tool: ToolShape) -> ToolShape:
 
 
 def _settings(given: JsonObject) -> JsonObject:
-    """Keep of the settings what they can be; all else is as it is configured here."""
+    """Keep valid settings; the rest is configured here."""
     kept: JsonObject = {}
     for name in ("model", "agent"):
         if isinstance(value := given.get(name), str) and _NAME.fullmatch(value.replace("/", ".")):

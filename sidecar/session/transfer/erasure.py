@@ -1,7 +1,7 @@
-"""Leaves nothing of a deleted session: not beside the store, nor in its free pages or its log.
+"""Erases deleted sessions: rows, files beside the store, free pages and the write-ahead log.
 
-Its rows go in one transaction, which says that there is more to do; what follows may be broken
-off at any time, and is gone on with at the next start.
+One transaction removes the rows and notes the work left, which may be interrupted and goes on at
+the next start.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ logger = logging.getLogger("sidecar.session")
 
 
 async def delete(environment: Environment, owner: Owner, row: SessionRow) -> tuple[str, ...]:
-    """Remove a session that nobody has open, and everything that only it held; see `put_aside`.
+    """Remove a session open nowhere, and all content of its own; return `put_aside`'s notes.
 
     Raises:
-        StorageFailed: it is there still.
+        StorageFailed: the session is still there.
     """
     await environment.store.delete(row.id)
     if environment.snapshots is not None:
@@ -40,9 +40,9 @@ async def delete(environment: Environment, owner: Owner, row: SessionRow) -> tup
 
 
 async def erase(ground: Ground) -> bool:
-    """End what was begun for deleted sessions; says whether nothing of them is left.
+    """Finish the erasure of deleted sessions; return whether nothing is left.
 
-    Where another process reads on and on, its reads keep some in the log until the next time.
+    Another process's long reads keep some content in the write-ahead log until the next time.
     """
     store = ground.store
     try:
@@ -67,7 +67,7 @@ async def erase(ground: Ground) -> bool:
 
 
 async def erase_archived(environment: Environment, session_id: SessionId) -> bool:
-    """Remove the bundles of a session that is not in the store; says whether there were any."""
+    """Remove an archived session's files; return whether there were bundles."""
     try:
         await environment.store.sessions.row(session_id)
     except UnknownSession:
@@ -83,9 +83,9 @@ def _unheard(_: int) -> None:
 
 
 async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -> None:
-    """Give free pages back, slice by slice, or overwrite them where the file cannot shrink.
+    """Return free pages to the disk in slices, or overwrite them if the file cannot shrink.
 
-    `tell` hears how many bytes are still free.
+    `tell` hears the bytes still free.
     """
     left = await pages.space()
     if not left.shrinks:
@@ -101,10 +101,10 @@ async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -
 
 
 def remove_files(data_dir: Path, session_id: SessionId) -> None:
-    """Remove what stands beside the store: its checkpoint, exports, bundles, report; blocks.
+    """Remove a session's checkpoint, exports, bundles and report beside the store; blocks.
 
     Raises:
-        OSError: one of them cannot be removed.
+        OSError: a file cannot be removed.
     """
     with suppress(ValueError, FileNotFoundError):
         shutil.rmtree(milestones.folder_of(data_dir, session_id))
@@ -113,9 +113,9 @@ def remove_files(data_dir: Path, session_id: SessionId) -> None:
 
 
 async def put_aside(environment: Environment) -> tuple[str, ...]:
-    """Say that damaged stores which were put aside may hold what is deleted, and where they are.
+    """Notes on damaged stores put aside, which may still hold deleted sessions.
 
-    They stay what they were when they were put there, so that nothing of them is lost unasked.
+    Such stores are kept: nothing in them is to be lost unasked.
     """
     return await asyncio.to_thread(_put_aside, environment.config.data_dir / ASIDE)
 

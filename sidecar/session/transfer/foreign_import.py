@@ -1,8 +1,8 @@
-"""What another agent recorded, as messages that a session can go on from.
+"""Another agent's recording as messages for a session to continue.
 
-The importers are those of `replay/`. What they give was said to another model with other tools:
-names and ids are made such as every provider takes, thinking keeps its words and loses its
-signature, and images whose bytes are not there become a word.
+Uses `replay/`'s importers. The words were said to another model with other tools, so names and ids
+become such as every provider takes, thinking loses its signature, and images without bytes become a
+word.
 """
 
 import gzip
@@ -42,13 +42,13 @@ from sidecar.session.transfer.bundle_import import Recording
 from sidecar.store.content.changes import weight
 
 MOST_BYTES: Final = 256 * 1024 * 1024
-"""Of a recording, unpacked, and of what is kept of it."""
+"""Of an unpacked recording, and of the messages kept."""
 MOST_MESSAGES: Final = 100_000
 MOST_LINES: Final = 500_000
-"""A few for each message; most that are taken for a session say nothing that is kept."""
+"""A few for each message; most lines of a recording hold nothing to keep."""
 MOST_SKIPPED: Final = 10_000
 MOST_MEDIA: Final = 5 * 1024 * 1024
-"""Bytes of an image's base64 that the Messages API takes."""
+"""Bytes of an image's base64 accepted by the Messages API."""
 BEGINNING: Final = "(What was said before is not in the recording.)"
 
 _SQLITE = b"SQLite format 3\0"
@@ -63,13 +63,13 @@ def read_recording(
     now: Millis,
     check: Callable[[], None] = lambda: None,
 ) -> Recording:
-    """Read a recording; blocks. `name` begins the ids, and nothing is later than `now`.
+    """Read a recording; blocks. Ids begin with `name`; no time is after `now`.
 
-    `check` is called all the time, and raises when nobody waits for the recording any more.
+    `check` is called often, and raises once the import is cancelled.
 
     Raises:
-        BadRequest: it is none that is known here, or larger than is taken.
-        OSError: it cannot be read.
+        BadRequest: the format is unknown, or the recording too large.
+        OSError: the file cannot be read.
     """
     if isinstance(source, bytes):
         with tempfile.TemporaryDirectory(prefix="sidecar-import-") as folder:
@@ -135,7 +135,7 @@ def _too_large(called: str) -> BadRequest:
 
 @dataclass(slots=True)
 class _Taking:
-    """Gathers messages. Ids are new, because a recording's own are the same in each session."""
+    """Collects messages under new ids, since recordings' ids repeat between sessions."""
 
     name: str
     now: Millis
@@ -148,7 +148,7 @@ class _Taking:
     _lines: int = 0
 
     def line(self) -> None:
-        """Count a line, whatever it holds."""
+        """Count a line."""
         self.check()
         self._lines += 1
         if self._lines > MOST_LINES:
@@ -158,7 +158,7 @@ class _Taking:
             )
 
     def skip(self, why: str) -> None:
-        """Note what could not be read."""
+        """Note an unreadable line."""
         if len(self.skipped) == MOST_SKIPPED:
             raise BadRequest(
                 f"more than {MOST_SKIPPED} lines cannot be read, the last one {why}: this is no "
@@ -168,7 +168,7 @@ class _Taking:
         self.skipped.append(why)
 
     def take(self, message: Message) -> None:
-        """Take a message in, if anything of it is left."""
+        """Add a message, unless nothing is left after the conversion."""
         if message.status == "discarded" or not is_settled(message):
             return
         parts = tuple(self._kept(message.parts))

@@ -1,8 +1,8 @@
-"""The sweep: once an hour, by one daemon among several, in slices with pauses between them.
+"""The hourly sweep by one daemon among several, in slices with pauses.
 
-It ends what was broken off, lets old outputs go, archives sessions where a rule says so, and
-gives free pages back. A quota does not bite before there was a warning, an hour ahead at least;
-that of a folder's snapshots bites without it, where they grow by a tenth within the hour.
+A sweep finishes interrupted work, removes old outputs, archives sessions by rule, and returns free
+pages. A quota takes effect an hour or more after its warning; a folder's snapshot quota at once if
+snapshots grow by a tenth within the hour.
 """
 
 import asyncio
@@ -26,23 +26,23 @@ from sidecar.store.retention.sweeper import KeepingRows
 logger = logging.getLogger("sidecar.session")
 
 LOOK = 60.0
-"""Seconds between looks at whether a sweep is due."""
+"""Seconds between checks whether a sweep is due."""
 AT_ONCE = 16
-"""Outputs in one transaction; most are some ten kilobytes, compressed."""
+"""Outputs per transaction; most have some ten kilobytes, compressed."""
 PAUSE = 0.02
 WARN_AT = 0.8
-"""The part of a quota from which on it is told that it will bite."""
+"""Share of a quota from which on a warning is given."""
 FOLDER_QUOTA = "snapshots.workspace_mib"
 MUCH_FREE = 16 * MIB
-"""Free pages below this, or a tenth of the file, are left for what comes; giving back is work."""
+"""Bytes of free pages kept for reuse, or a tenth of the file, if more; giving back is work."""
 
 Tell = Callable[[str, int, int], None]
-"""(what is done, how much of it is, of how much): bytes or pieces."""
+"""(work, done, total): bytes or pieces."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweptSessions:
-    """What went. `skipped` says in sentences what could not be archived; `space` is the file's."""
+    """Results of a sweep. `skipped`: sentences on sessions not archived; `space`: the file's."""
 
     outputs: Freed
     sessions: tuple[Archived, ...]
@@ -51,13 +51,13 @@ class SweptSessions:
 
     @property
     def size(self) -> int:
-        """Give the bytes that left the store."""
+        """Bytes that left the store."""
         return self.outputs.size + sum(one.freed for one in self.sessions)
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """A quota that is nearly used up, or more: `used` of `bound` MiB, and what to do."""
+    """A quota nearly used up or exceeded: `used` of `bound` MiB, and advice."""
 
     name: str
     message: str
@@ -67,14 +67,14 @@ class Quota:
 
 
 def quiet(_: str, __: int, ___: int) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
 
 
 async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> SweptSessions:
-    """Do what is due, slice by slice; it may be cancelled between any two of them.
+    """Carry out a plan in slices, between which it may be cancelled.
 
     Raises:
-        StorageFailed: the store cannot be written; what was done until then stands.
+        StorageFailed: the store cannot be written; work done so far stands.
     """
     store, count, size = ground.store, 0, 0
     for start in range(0, len(plan.outputs), AT_ONCE):
@@ -97,7 +97,7 @@ async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> 
 
 
 async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
-    """Give all free pages back; it may be cancelled between any two slices."""
+    """Return all free pages to the disk, in slices between which it may be cancelled."""
     pages = ground.store.pages
     before = (await pages.space()).free
     await clear_free(pages, lambda free: tell("space", before - free, before))
@@ -106,7 +106,7 @@ async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
 
 
 async def see_time_pass(keeping: KeepingRows) -> None:
-    """Note in the store that time passes, and tell where the clock was found to be wrong."""
+    """Advance the store's record of time, and log a warning about a wrong clock."""
     try:
         noticed = await keeping.look()
     except StorageFailed as error:
@@ -118,11 +118,10 @@ async def see_time_pass(keeping: KeepingRows) -> None:
 
 
 class Sweeping:
-    """Sweeps when that is due, until it is cancelled.
+    """Sweeps when due, until cancelled.
 
-    `rules` are asked for each time; `snapshots_mib` is what snapshots of one folder may take, or 0
-    for no bound. `warn` is given what people should know before it happens;
-    `status` is filled with how it went, to be told.
+    `rules` is called each time; `snapshots_mib` bounds a folder's snapshots, 0 for no bound. `warn`
+    hears quotas before they take effect; `status` is filled for `daemon/status`.
     """
 
     def __init__(
@@ -144,7 +143,7 @@ class Sweeping:
         self._status = status
 
     async def run(self) -> None:
-        """End what was broken off, and then look again and again whether a sweep is due."""
+        """Finish interrupted work, then check every `every` seconds whether a sweep is due."""
         if self._ground.store.read_only:
             return
         await self._safely(self._resume)
@@ -153,7 +152,7 @@ class Sweeping:
             await self._safely(self.once)
 
     async def once(self) -> SweptSessions | None:
-        """Sweep if that is due and nobody else does; gives what went."""
+        """Sweep if due and no other daemon does; return the results."""
         ground = self._ground
         keeping, token = ground.store.keeping, ground.owner.token
         await see_time_pass(keeping)
@@ -186,7 +185,7 @@ class Sweeping:
         await erase(self._ground)
 
     async def _bites(self) -> Retention:
-        """Warn of quotas that are nearly used up; gives the rules without those just warned of."""
+        """Warn of quotas nearly used up; return the rules without the quotas warned of just now."""
         rules, keeping = self._rules(), self._ground.store.keeping
         outputs, sessions = await keeping.used()
         held = await self._ground.store.snapshots.held()
@@ -210,14 +209,14 @@ class Sweeping:
 
 
 def quota_event(quota: Quota, at: Millis) -> AlertChanged:
-    """Give what clients are told of a quota that is nearly used up."""
+    """Alert for a quota nearly used up."""
     used, bound = round(quota.used, 1), float(quota.bound)
     told = quota.name, "warning", None, quota.message, quota.action, used, bound
     return AlertChanged("raised", *told, at)
 
 
 def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quota]:
-    """Give the quotas that are nearly used up, by the names of their rules; sizes are bytes."""
+    """Retention quotas nearly used up, by rule name; sizes in bytes."""
     kinds = (
         (
             "outputs_mib",
@@ -249,7 +248,7 @@ def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quot
 
 
 def near_folder_quotas(held: Iterable[HeldSpace], bound: int) -> dict[str, Quota]:
-    """Give the quotas of folders' snapshots that are nearly used up; `bound` is MiB of each."""
+    """Snapshot quotas of folders nearly used up; `bound` in MiB per folder."""
     near = {shown(one.root): one.held for one in held if _is_near(one.held, bound)}
     return {
         f"{FOLDER_QUOTA} {folder}": Quota(

@@ -1,4 +1,4 @@
-"""What the provider's cache holds of a session: foreseen before a request, checked after it."""
+"""The provider's cache of a session: predicted before a request, checked after."""
 
 from typing import TypeVar
 
@@ -26,7 +26,7 @@ _R = TypeVar("_R", StepRecord, PingRecord)
 
 
 def with_cache(record: _R, foreseen: Prediction, miss: Miss | None, usage: Usage) -> _R:
-    """Return a request's record with its tokens from the cache, and with the reason of a miss."""
+    """Add cache tokens, and a miss's cause, to a request's record."""
     told = structs.replace(record, predicted_read=foreseen.read, read=usage.cache_read)
     if miss is None:
         return told
@@ -34,7 +34,7 @@ def with_cache(record: _R, foreseen: Prediction, miss: Miss | None, usage: Usage
 
 
 class CacheWatch:
-    """Follows one session's requests. `factor` is tokens per raw estimate, wherever it is given."""
+    """Follows one session's requests. `factor`: tokens per raw estimate."""
 
     def __init__(self, count: Count) -> None:
         self._count = count
@@ -44,15 +44,15 @@ class CacheWatch:
         self.last_break: tuple[str, str] | None = None
 
     def foresee(self, request: ModelRequest, at: Millis, minimum: int, factor: float) -> Prediction:
-        """Say what a request reads and writes if it starts `at`; nothing changes."""
+        """Predict cache reads and writes of a request started `at`; changes nothing."""
         return self._foresee(self._link(request), request, at, minimum, factor)
 
     def sent(
         self, request: ModelRequest, at: Millis, minimum: int, factor: float, usage: Usage
     ) -> tuple[Prediction, Miss | None]:
-        """Take in a finished request and what it reported, which wins over what was foreseen.
+        """Take in a finished request; reported usage wins over the prediction.
 
-        Gives what was foreseen, and why less came from the cache, if less did.
+        Returns the prediction, and a miss if fewer tokens came from the cache.
         """
         chain = self._link(request)
         prediction = self._foresee(chain, request, at, minimum, factor)
@@ -65,9 +65,9 @@ class CacheWatch:
         return prediction, miss
 
     def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
-        """Begin again after a restart with what an earlier request left at its breakpoints.
+        """After a restart, assume the cached prefixes of an earlier request at its breakpoints.
 
-        `usage` is what it reported, so that how much its prefix holds is known exactly.
+        The `usage` it reported gives the prefixes' exact size.
         """
         chain = self._link(request)
         self._chain = chain

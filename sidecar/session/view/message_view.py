@@ -15,7 +15,7 @@ PartWeights: TypeAlias = Mapping[PartId, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class RenderedMessage:
-    """A message as rendered for one model, with the raw estimate of each of its blocks."""
+    """A message rendered for a model, with raw estimates per block."""
 
     message: Message
     model: str
@@ -24,7 +24,7 @@ class RenderedMessage:
     regions: tuple[tuple[Region, int], ...]
 
     def weights(self) -> PartWeights:
-        """Give the estimates by part; what is not rendered has none."""
+        """Raw estimates by part; unrendered parts are missing."""
         parts: dict[PartId, tuple[int, int]] = {}
         blocks = (block for one in self.rendered for block in one.blocks)
         for block, tokens in zip(blocks, self.raw, strict=True):
@@ -38,10 +38,10 @@ class RenderedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The last response whose reported usage still describes the prompt's beginning.
+    """The last response whose usage still measures the prompt's beginning.
 
-    `blocks` is how many message blocks that request had. A rewrite ends an anchor, but what the
-    provider has cached, and since when, is still known from the last one.
+    `blocks`: message blocks in that request. A rewrite ends the anchor, but the last one still
+    tells what the provider cached, and when.
     """
 
     message_id: MessageId
@@ -54,7 +54,7 @@ class Anchor:
 def look(
     message: Message, shown: Mapping[PartId, Shown], model: str, count: Count
 ) -> RenderedMessage:
-    """Render a message as it is shown and count it; one that still streams is counted roughly."""
+    """Render and count a message; an open one is counted roughly."""
     rendered = render(show(message, shown), model)
     blocks = [block for one in rendered for block in one.blocks]
     chosen = _rough if message.status == "open" else count
@@ -63,12 +63,12 @@ def look(
 
 
 def thinks(message: Message) -> bool:
-    """Whether a message holds what is bound to the bytes before it."""
+    """Whether a message has content bound to the bytes before it."""
     return any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts)
 
 
 def characters(message: Message) -> int:
-    """Give about how many characters are to be counted in a message."""
+    """Approximate number of characters to count."""
     return sum(len(getattr(part, "text", None) or "") for part in message.parts)
 
 

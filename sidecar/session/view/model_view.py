@@ -1,7 +1,7 @@
-"""What the model sees of a session's log, how large it is, and what of it the provider caches.
+"""The session as the model sees it: parts shown, tokens, and the cached prefix.
 
-Rendering and counting are pure and each message is done once: a step's work is proportional to
-what is new, plus one pass over what is sent.
+Rendering and counting are pure, and done once per message: a step costs time in proportion to new
+content, plus one pass over the prompt.
 """
 
 import asyncio
@@ -29,25 +29,25 @@ from sidecar.session.view.message_view import (
 from sidecar.tools.mcp.servers import server_of
 
 THREAD_CHARS = 200_000
-"""Counting runs at some 10 MB/s; more than this is done off the event loop."""
+"""Counting runs at some 10 MB/s; longer texts are counted off the event loop."""
 PREVIEW = TurnId("preview")
-"""The turn of a message that is only looked at and never sent."""
+"""Turn of a message for a preview, never sent."""
 LEFT = 8
-"""Views whose sizes are remembered after a rewrite, in case it is taken back."""
+"""Views whose sizes are remembered after a rewrite, for an undo."""
 REPORTED = 500
-"""Answers whose reported sizes are remembered, in case the conversation goes back to them."""
+"""Answers whose reported sizes are remembered, for a restore."""
 SURE = 3
-"""Observations after which the factor is trusted to tell a wrong static part from a wrong rest."""
+"""Observations after which the factor can tell a wrong static part from a wrong rest."""
 SURELY = 0.9
-"""What is estimated to be less than this share of the least that is cached is not marked."""
+"""A prefix estimated below this share of the cache's minimum gets no breakpoint."""
 
 
 class ModelView:
-    """The model's view of one session. `since` is when the epoch began.
+    """The model's view of one session. `since`: start of the epoch.
 
-    `shown` says how parts are shown that are not shown verbatim; `anchor_message` is the first
-    message after what the newest rewrite rebuilt, before which a cached prefix ends; `minimum` the
-    fewest tokens that the model caches.
+    `shown`: presentation of all parts not verbatim. `anchor_message`: first message after the
+    newest rewritten stretch, before which a cached prefix ends. `minimum`: fewest tokens that the
+    model caches.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class ModelView:
         self.rewrite(static, factor, since)
 
     def rewrite(self, static: Static, factor: float, since: Millis) -> None:
-        """Begin an epoch with other static bytes or another model; nothing is known of it yet."""
+        """Begin an epoch with other static bytes or another model, and unlearn all sizes."""
         self.restate(static, since)
         self.calibration = Calibration(factor)
         self._whole = {}
@@ -81,10 +81,10 @@ class ModelView:
         self._forget(since)
 
     def restate(self, static: Static, since: Millis) -> None:
-        """Send other static bytes from `since` on, when an epoch begins; `reshape` begins it.
+        """Send other static bytes from `since` on; `reshape` begins the epoch.
 
-        Thinking is bound to the tools and the system text that it was thought under, and newer
-        models refuse it under others: what is older is not sent any more.
+        Newer models refuse thinking under other tools or system text than its own, so older
+        thinking is not sent any more.
         """
         if static == self.static and self._static_raw:
             return
@@ -108,30 +108,30 @@ class ModelView:
         self._static_raw = raw
 
     def tokens(self, text: str) -> int:
-        """Count a text as the model does, as far as is known."""
+        """Estimate a text's tokens, calibrated."""
         return ceil(self._count(text) * self.calibration.factor)
 
     def trust(self, calibration: Calibration, bias: int) -> None:
-        """Count as before a restart."""
+        """Restore the calibration of before a restart."""
         self.calibration, self.bias = calibration, bias
 
     def imagined(self) -> "ModelView":
-        """Give a view to try things with: what it is made to show and learns stays with it."""
+        """A copy to try changes on, without effect here."""
         other = copy(self)
         own = {"_seen": {**self._seen}, "_notes": {**self._notes}, "_whole": {**self._whole}}
         vars(other).update(own)
         return other
 
     def back_to(self, before: "ModelView") -> None:
-        """Be as an imagined view is, which was made before something that failed."""
+        """Return to an imagined copy made before a failure."""
         vars(self).update(vars(before))
 
     def reshape(
         self, shown: core_view.View, anchor_message: MessageId | None, since: Millis | None
     ) -> None:
-        """Show parts otherwise from now on; `since` is when an epoch began, `None` if none did.
+        """Present parts otherwise; `since`: start of the epoch, `None` if none begins.
 
-        What was learned of the model's tokens stays; only what looks different is counted again.
+        The calibration stays; only parts with a new presentation are counted again.
         """
         changed = {
             part_id
@@ -162,7 +162,7 @@ class ModelView:
     def widen(
         self, pairs: Sequence[tuple[core_view.View, core_view.View]], shown: core_view.View
     ) -> None:
-        """Be the view of a whole log, not of a window; `pairs` say what became what."""
+        """Change from a window's view to the whole log's; `pairs`: (narrow, wide) views."""
         whole = {id(narrow): wide for narrow, wide in pairs}
         self.shown = shown
         self._left = [(whole.get(id(v), v), anchor) for v, anchor in self._left]
@@ -171,7 +171,7 @@ class ModelView:
         }
 
     def stand_on(self, message_id: MessageId | None) -> None:
-        """Go on from an answer that was given in just this view, if its size is remembered."""
+        """Anchor on an earlier answer, if given in this same view and still remembered."""
         shown, anchor = self._reported.get(message_id or MessageId(""), (None, None))
         self.anchor = anchor if shown == self.shown else None
 
@@ -188,7 +188,7 @@ class ModelView:
         return sum(self._static_raw.values())
 
     def seen(self, messages: Iterable[Message]) -> list[RenderedMessage]:
-        """Give messages as they are rendered and counted now."""
+        """Messages as rendered and counted now."""
         current: list[RenderedMessage] = []
         known = self._seen
         for message in messages:
@@ -203,11 +203,11 @@ class ModelView:
         return self._notes[note.id]
 
     def notes_before(self, message_id: MessageId) -> tuple[core_view.Note, ...]:
-        """Give the notes that stand before a message."""
+        """Notes in front of a message."""
         return self._before.get(message_id, ())
 
     def weigh_whole(self, message: Message) -> PartWeights:
-        """Estimate each part of a message as if it were shown verbatim: (call, rest), raw."""
+        """Raw estimates (call, rest) of a message's parts as if all were verbatim."""
         known = self._whole.get(message.id)
         if known is not None and known[0] is message:
             return known[1]
@@ -220,11 +220,11 @@ class ModelView:
         return weights
 
     def rendered_messages(self, messages: Iterable[Message]) -> int:
-        """Count the messages that the model sees; the results of calls are one of their own."""
+        """Count messages as sent; calls' results are a message of their own."""
         return sum(len(one.rendered) for one in self.seen(messages))
 
     def unsent(self, messages: Iterable[Message]) -> int:
-        """Estimate what has come since the last request and its answer, calibrated."""
+        """Estimate tokens added since the last request and its answer, calibrated."""
         if self.anchor is None:
             return 0
         return round(self._added(self.seen(messages)) * self.calibration.factor)
@@ -235,13 +235,13 @@ class ModelView:
         )
 
     async def weigh(self, message: Message) -> int:
-        """Estimate one message that is not in the log yet, raw."""
+        """Raw estimate of a message not in the log yet."""
         if characters(message) > THREAD_CHARS:
             return sum((await asyncio.to_thread(self._look, message)).raw)
         return sum(self._look(message).raw)
 
     async def refresh(self, messages: Iterable[Message]) -> None:
-        """Render and count what is new; large texts are counted in a thread."""
+        """Render and count new messages, large ones in a thread."""
         fresh = [m for m in messages if self._stale(m)]
         if sum(characters(m) for m in fresh) > THREAD_CHARS:
             for seen in await asyncio.to_thread(lambda: [self._look(m) for m in fresh]):
@@ -250,7 +250,7 @@ class ModelView:
             self._refresh_now(fresh)
 
     def prompt(self, messages: Iterable[Message]) -> Prompt:
-        """Build the prompt that would be sent now, breakpoints included."""
+        """Build the prompt to send now, with breakpoints."""
         seen = self.seen(messages)
         prompt = assemble(self.static, self._rendered(seen))
         sent_before = 0 if self.anchor is None else self.anchor.blocks
@@ -265,7 +265,7 @@ class ModelView:
         return replace(prompt, breakpoints=marks)
 
     def _sizes(self, seen: list[RenderedMessage]) -> list[int]:
-        """Estimate the tokens up to each piece, raw: tools, system blocks, message blocks."""
+        """Cumulative raw estimates per piece: tools, system blocks, message blocks."""
         pieces = [*self._static_pieces]
         for one in seen:
             pieces += (self._notes[note.id] for note in self._before.get(one.message.id, ()))
@@ -279,7 +279,7 @@ class ModelView:
             yield from one.rendered
 
     def _anchored(self, seen: list[RenderedMessage]) -> int:
-        """Count the message blocks before the end of what the newest rewrite rebuilt."""
+        """Count message blocks before `anchor_message`."""
         blocks = 0
         for one in seen if self.anchor_message else ():
             if one.message.id == self.anchor_message:
@@ -288,10 +288,10 @@ class ModelView:
         return 0
 
     def size(self, messages: Iterable[Message]) -> Size:
-        """Measure the prompt that would be sent now.
+        """Measure the prompt to send now.
 
-        The last reported total is trusted for what that request held and what came back;
-        only what was added since is estimated.
+        The last usage reported counts for that request and its answer; only later additions are
+        estimated.
         """
         seen = self.seen(messages)
         raw = dict(self._static_raw)
@@ -316,7 +316,7 @@ class ModelView:
         return Size(known + guessed, raw, "estimated", reason, self._tools, guessed)
 
     def observe(self, message: Message, messages: Iterable[Message]) -> None:
-        """Learn from a finished step: anchor on its usage, calibrate by what had been added."""
+        """Learn from a finished step: anchor on its usage, calibrate by the tokens added."""
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
         if finish is None or not finish.usage.prompt:
             return
@@ -342,15 +342,16 @@ class ModelView:
             del self._reported[next(iter(self._reported))]
 
     def renew(self, started: Millis) -> None:
-        """A request that began at `started` has read again what the last one left in the cache."""
+        """Restart the cache's clock: a request begun at `started` read the same prefix again."""
         if self.anchor is not None:
             self.anchor = self.last = replace(self.anchor, started=started)
 
     def _beside(self, reported: int, sent: list[RenderedMessage]) -> int:
-        """Say how far the estimate of the static part is off, by what the history leaves over.
+        """Error of the static part's estimate: reported tokens less static and history estimates.
 
-        The factor is learned from what is added to the history, so what it gets wrong of a
-        whole prompt is mostly the static part, which a rewrite leaves as it is.
+        The factor is learned from additions to the history, so most of a whole prompt's error is
+        the static part's, which rewrites leave unchanged. Bounded by -1/2 and 1 of the estimate; 0
+        before `SURE` observations.
         """
         if self.calibration.observations < SURE:
             return 0
@@ -363,7 +364,7 @@ class ModelView:
         return sum(one.raw) + sum(self._notes[note.id] for note in notes)
 
     def _added(self, seen: list[RenderedMessage]) -> int:
-        """Raw estimate of what was added after the anchor's own answer."""
+        """Raw estimate of content added after the anchor's answer."""
         assert self.anchor is not None
         added = 0
         past = False
@@ -387,6 +388,6 @@ class ModelView:
         return look(message, self.shown.shown, self._reader(message), self._count)
 
     def _reader(self, message: Message) -> str:
-        """Give the model that reads a message; none reads thinking that is bound to other bytes."""
+        """The model reading a message; none for thinking bound to other static bytes."""
         unreadable = message.created < self._bound and thinks(message)
         return "" if unreadable else self.static.model

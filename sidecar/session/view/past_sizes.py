@@ -1,7 +1,7 @@
-"""What would have been sent at any time of a log, as raw estimates by region, kept as it goes on.
+"""Raw estimates, by region, of the prompt at any time of a log, kept incrementally.
 
-The meter counts all messages anew for each request. To go through a whole log that way takes the
-square of its length, so here only what is new or shown otherwise is counted; the sums are the same.
+The meter counts all messages for each request, which for a whole log takes the square of its
+length; here only changes are counted, with equal sums.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -15,7 +15,7 @@ from sidecar.session.view.message_view import look
 
 
 class PastStanding:
-    """The conversation as it stood; `raw` is what its prompt was estimated at, by region."""
+    """The conversation at a past time; `raw` estimates its prompt by region."""
 
     def __init__(self, static: Static, count: Count, since: Millis) -> None:
         self._count = count
@@ -32,14 +32,14 @@ class PastStanding:
 
     @property
     def raw(self) -> Mapping[Region, int]:
-        """Raw estimates of all that would be sent now."""
+        """Raw estimates of the whole prompt, by region."""
         sums = dict(self._static_raw)
         for region, tokens in self._sums.items():
             sums[region] = sums.get(region, 0) + tokens
         return sums
 
     def add(self, message: Message) -> None:
-        """A message came."""
+        """Add a message."""
         self._messages[message.id] = message
         self._home.update((part.id, message.id) for part in message.parts)
         if any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts):
@@ -47,7 +47,7 @@ class PastStanding:
         self._weigh(message.id)
 
     def restate(self, static: Static, at: Millis) -> None:
-        """An epoch began with other static bytes, to which older thinking is not bound."""
+        """Begin an epoch with other static bytes, under which older thinking is not sent."""
         before, self._static = self._static, static
         if (before.tools, before.system) != (static.tools, static.system):
             self._bound = at
@@ -55,7 +55,7 @@ class PastStanding:
         self._again(self._thinking)
 
     def reshape(self, view: View) -> None:
-        """Parts are shown otherwise from now on."""
+        """Change the presentation of parts."""
         old, new = self._view.shown, view.shown
         parts = [p for p in {*old, *new} if old.get(p) != new.get(p)]
         before = self._notes
@@ -66,7 +66,7 @@ class PastStanding:
         self._again({*noted, *(self._home[p] for p in parts if p in self._home)})
 
     def go_back(self, left: Collection[MessageId], back: Collection[MessageId]) -> None:
-        """Messages left the conversation, and others came back into it."""
+        """Take messages out of the conversation, and others back in."""
         self._left = (self._left | set(left)) - set(back)
         self._again({*left, *back})
 

@@ -1,4 +1,4 @@
-"""How often contexts were rewritten and models asked for summaries, since the daemon started."""
+"""Counts of rewrites and summary requests since the daemon's start."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,11 @@ from sidecar.core.parts import JsonObject
 
 @dataclass(slots=True)
 class Counts:
-    """Of all sessions. A summary that was only looked at, or cancelled, was asked for too."""
+    """Totals of all sessions, with summaries only previewed or cancelled."""
 
     rewrites: int = 0
     summary_calls: int = 0
 
     def as_json(self) -> JsonObject:
-        """Give them as `daemon/status` tells them."""
+        """Encode for `daemon/status`."""
         return {"rewrites": self.rewrites, "summaryCalls": self.summary_calls}

@@ -1,7 +1,7 @@
-"""Thinking that can no longer be sent: it is bound to the prompt that it was an answer to.
+"""Thinking that can no longer be sent, since its prompt's prefix has changed.
 
-Newer models answer 400 when a block of thinking comes back after anything but exactly what stood
-before it when it was thought. So whoever changes how parts are shown drops what loses its prefix.
+Newer models answer 400 to thinking behind any prefix but its original. So each change of the view
+drops the thinking whose prefix changes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +12,9 @@ from sidecar.session.view.view_history import Epoch
 
 
 def unbound(messages: Iterable[Message], epochs: Sequence[Epoch], now: View) -> frozenset[PartId]:
-    """Name the shown thinking that would stand after another prefix than the one it belongs to.
+    """Ids of shown thinking whose prefix would differ from the original.
 
-    `epochs` are all views there were, oldest first; `now` is the view that is to be.
+    `epochs`: all views so far, oldest first; `now`: the planned view.
     """
     gone: set[PartId] = set()
     differs = [False] * len(epochs)

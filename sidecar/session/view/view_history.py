@@ -1,4 +1,4 @@
-"""How a session's parts were shown, are shown, and why: a fold over the records of its log."""
+"""All views of a session, past and present: a fold over the log's records."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,9 @@ from sidecar.store.format.view_records import (
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """How parts were shown from a time on; what the model thought then is bound to that.
+    """A view from a time on; thinking of that time is bound to the view.
 
-    `newest` is the change, among those that stood then, that last began an epoch of the cache;
-    `opened` is when that was.
+    `newest`: the change, standing then, that last began an epoch of the cache, at `opened`.
     """
 
     since: Millis
@@ -31,14 +30,14 @@ class Epoch:
 
 
 class Views:
-    """Follows what a log's records say of its view; each record is read once."""
+    """Follows a log's records of the view; each is read once."""
 
     def __init__(self, records: Sequence[LogRecord]) -> None:
         self._records = records
         self.forget()
 
     def forget(self) -> None:
-        """Read everything again: a record that could not be written is gone."""
+        """Read all again, after a record could not be written."""
         self._read = 0
         self._made: dict[str, Recorded] = {}
         self._by_revision: dict[int, Recorded] = {}
@@ -48,69 +47,69 @@ class Views:
         self._opened: tuple[Millis, Recorded] | None = None
 
     def standing(self) -> tuple[Recorded, ...]:
-        """Give the rewrites that are not undone, and the undoings, in order."""
+        """Rewrites not undone, and undos, in order."""
         self._follow()
         return self._stood[-1][1]
 
     def standing_at(self, revision: int) -> tuple[int, ...]:
-        """Give the revisions of what stood before a revision of the log was written."""
+        """Revisions of the changes standing just before a revision."""
         self._follow()
         stood = next(s for since, s in reversed(self._stood) if since < max(1, revision))
         known = {id(recorded): number for number, recorded in self._by_revision.items()}
         return tuple(known[id(recorded)] for recorded in stood)
 
     def of(self, revisions: Iterable[int]) -> tuple[Recorded, ...]:
-        """Give what was recorded with these revisions."""
+        """Changes recorded at these revisions."""
         self._follow()
         return tuple(self._by_revision[revision] for revision in revisions)
 
     def view(self) -> View:
-        """Give how parts are shown now."""
+        """The present view."""
         self._follow()
         return self._epochs[-1].view
 
     def epochs(self) -> tuple[Epoch, ...]:
-        """Give every view there was, oldest first."""
+        """All views, oldest first."""
         self._follow()
         return tuple(self._epochs)
 
     def newest_epoch(self) -> Recorded | None:
-        """Give the newest change that still stands and that began an epoch."""
+        """Newest change still standing that began an epoch."""
         self._follow()
         return self._epochs[-1].newest
 
     @property
     def anchor(self) -> MessageId | None:
-        """The first message after what the newest standing rewrite rebuilt."""
+        """First message after the newest standing rewrite's stretch."""
         newest = self.newest_epoch()
         return None if newest is None else newest.anchor
 
     @property
     def opened(self) -> tuple[Millis, Recorded] | None:
-        """The newest change that began an epoch, whatever became of it, and when that was."""
+        """Newest change that began an epoch, standing or not, and its time."""
         self._follow()
         return self._opened
 
     @property
     def pinned(self) -> frozenset[PartId]:
-        """The parts that are pinned."""
+        """Pinned parts."""
         self._follow()
         return self._pinned
 
     def find(self, compaction_id: str) -> Recorded | None:
-        """Give a rewrite by its id, one that was undone too."""
+        """The rewrite with this id, undone ones included."""
         self._follow()
         return self._made.get(compaction_id)
 
     def is_undone(self, compaction_id: str) -> bool:
-        """Whether a rewrite was taken back."""
+        """Whether no standing rewrite has this id."""
         self._follow()
         return not any(_is(recorded, compaction_id) for recorded in self._stood[-1][1])
 
     def left_out(self, compaction_id: str) -> frozenset[PartId] | None:
-        """Name the parts that a rewrite left out or shortened; `None` if there is none.
+        """Parts omitted or shortened by a rewrite; `None` for an unknown id.
 
-        Those of earlier rewrites whose notes it replaced are among them: nothing else names them.
+        Includes those of earlier rewrites whose notes were retired, since no note names them now.
         """
         found = self.find(compaction_id)
         if found is None:
@@ -124,7 +123,7 @@ class Views:
 
     @property
     def made(self) -> int:
-        """How many rewrites there were, undone ones too."""
+        """Number of rewrites, undone ones included."""
         self._follow()
         return len(self._made)
 
