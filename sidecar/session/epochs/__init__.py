@@ -1,1 +1,1 @@
-"""What stands at the head of a prompt, and when it may change. Knows no compaction."""
+"""The head of a prompt, and its changes. Knows no compaction."""

@@ -1,6 +1,6 @@
 """Epochs: stretches of requests with the same static bytes.
 
-A new one begins only by a record that says why. Each change is told to clients exactly once.
+Each begins with a record of its cause, and reaches clients once.
 """
 
 from dataclasses import replace
@@ -20,13 +20,13 @@ from sidecar.store.format.view_records import EpochRecord, ModelChangedRecord
 
 
 def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Millis:
-    """Gather the record of a new epoch, for the next commit to write; gives when it began."""
+    """Queue a new epoch's record for the next commit; return its time."""
     log.writer.note(epoch_record(static, compaction_id, cause))
     return log.records[-1].at
 
 
 def stored_static(log: SessionLog) -> tuple[Static, int]:
-    """Give the static bytes of the epoch that the log is in, and when it began.
+    """Static bytes of the log's present epoch, and its start.
 
     Raises:
         StorageFailed: the log has no readable epoch.
@@ -40,7 +40,7 @@ def stored_static(log: SessionLog) -> tuple[Static, int]:
 
 
 def bound_since(log: SessionLog) -> Millis:
-    """Give since when tools and system text are as now; older thinking is bound to others."""
+    """Time from which tools and system text are as now; older thinking is bound to others."""
     since, newest = 0, None
     for record in reversed(log.records):
         if not isinstance(record, EpochRecord):
@@ -53,9 +53,9 @@ def bound_since(log: SessionLog) -> Millis:
 
 
 async def follow_tools(state: State) -> None:
-    """Take in the tools of MCP servers that were late for the session, if nothing was sent yet.
+    """Add the tools of MCP servers that started late, if nothing was sent yet.
 
-    Waits for those that still start. Their tools are behind the others' from the first request on.
+    Waits for servers still starting. Late tools come after the others.
     """
     if any(message.role == "assistant" for message in state.log):
         return
@@ -71,11 +71,11 @@ async def follow_tools(state: State) -> None:
 
 
 async def follow_model(state: State) -> EpochChanged | None:
-    """Begin a new epoch if the session's model is no longer the one its prefix was built for.
+    """Begin an epoch if the session's model differs from its prefix's.
 
-    Another model has a cache of its own and cannot read this one's thinking, which is left out.
-    The new prefix holds the instructions as they are now.
-    Gives the event to tell clients, or `None` when nothing had been sent yet or nothing changed.
+    Another model has its own cache, and cannot read this one's thinking, so thinking is left out.
+    The new prefix has the current instructions. Returns the event for clients; `None` if nothing
+    was sent before, or nothing changed.
     """
     static, model = state.view.static, state.model_id()
     if static.model == model:

@@ -1,7 +1,7 @@
-"""What the model knows of the instructions: from the static part, or told since, as they change.
+"""Instructions as the model knows them: from the static part, or from later messages.
 
-Static bytes stay within an epoch. So a change goes to the end of the next user message, once,
-and into the static part when the next epoch begins.
+Static bytes are constant within an epoch. So a change goes at the end of the next user message,
+once, and into the static part at the next epoch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ async def begin(
     tools: Sequence[ToolSpec],
     system: str | None,
 ) -> Static:
-    """Give the static part that a new session begins with."""
+    """Static part of a new session."""
     model = str(row.settings["model"])
     found = await environment.instructions(row.cwd, trusted)
     known = await lessons.learned(environment, row.cwd, trusted, model)
@@ -37,7 +37,7 @@ async def begin(
 
 
 async def look(state: State) -> None:
-    """Read instructions and what was learned as they are now; what else is here goes by that."""
+    """Read the current instructions and learned facts, for the other functions here."""
     state.instructions = await state.environment.instructions(
         state.log.row.cwd, state.trust.granted
     )
@@ -45,7 +45,7 @@ async def look(state: State) -> None:
 
 
 def with_changes(state: State, context: str) -> str:
-    """Add to a user message's context what the model was not told yet; nothing if there is none."""
+    """Add instructions unknown to the model to a user message's context."""
     current = state.instructions
     if current is None:
         return context
@@ -61,7 +61,7 @@ def with_changes(state: State, context: str) -> str:
 
 
 def tell(state: State, context: str) -> str:
-    """Give the context of the message that is logged next, and remember what it tells."""
+    """Context of the next logged message, with a record of the instructions in it."""
     told = with_changes(state, context)
     if told != context:
         current = state.instructions or ()
@@ -70,10 +70,10 @@ def tell(state: State, context: str) -> str:
 
 
 def renewed(state: State, static: Static) -> Static:
-    """Give the static part with which a new epoch begins, with what the last look has read.
+    """Static part of a new epoch, with the instructions of the last `look`.
 
-    Where changes were told before, those stand behind it in the history. Then what differs from
-    the last of them is told once more with the next message, so that the newest text wins.
+    Changes told before stand behind it in the history; where the last of them differs from now, the
+    next message tells the text again, so that the newest wins.
     """
     if state.instructions is not None:
         static = with_instructions(static, state.instructions)
@@ -81,7 +81,7 @@ def renewed(state: State, static: Static) -> Static:
 
 
 def follow(state: State) -> None:
-    """Let people know when a file of instructions changes while the session is open."""
+    """Notify people when an instruction file changes while the session is open."""
 
     def seen(current: tuple[Instruction, ...]) -> None:
         paths = ", ".join(_changed(state, current))
@@ -96,7 +96,7 @@ def follow(state: State) -> None:
 
 
 def _changed(state: State, current: tuple[Instruction, ...]) -> list[str]:
-    """Name the files that are not as the model knows them: new or other ones, then removed ones."""
+    """Files not as the model knows them: new or changed ones, then removed ones."""
     known, now = _known(state), hashes(current)
     other = [path for path in now if known.get(path) != now[path]]
     return [*other, *(path for path in known if path not in now)]

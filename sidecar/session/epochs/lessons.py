@@ -1,7 +1,6 @@
-"""What sessions learn: kept in the store, promoted to the workspace, and read back from there.
+"""Learned facts: kept in the store, promoted to the workspace, and read back.
 
-A session is not told what it promoted itself: that stands in its own summary, and its prefix
-stays the same for it.
+A session does not read its own promoted facts: its summary has them, and its prefix stays the same.
 """
 
 import asyncio
@@ -21,19 +20,19 @@ from sidecar.store.format.log_records import NoticeLevel
 from sidecar.workspace.learned import FOLDER, promote, read_learned
 
 ROOM = 2_000
-"""Tokens that what was learned may take of every prompt."""
+"""Most tokens of learned facts in a prompt."""
 MOST_FOUND = 200
-"""Facts that are given at once."""
+"""Facts returned at once."""
 LIMIT = 30.0
-"""Seconds that the store may take to remember a write."""
+"""Seconds for the store to note a write."""
 
 logger = logging.getLogger("sidecar.session")
 
 
 async def promote_facts(state: State) -> None:
-    """Write down for later sessions what is worth it of all that this one found out.
+    """Promote the session's worthwhile facts for later sessions.
 
-    Never raises for a failure: the facts are kept, and are looked at again with the next ones.
+    Never raises for a failure: facts stay in the store, for the next promotion.
     """
     if not (state.config.learned and state.trust.granted):
         return
@@ -79,9 +78,9 @@ def _tell(state: State, level: NoticeLevel, text: str) -> None:
 async def learned(
     environment: Environment, cwd: str, trusted: bool, model: str, without: str = ""
 ) -> str:
-    """Give what the static part of a prompt tells of what was learned in a workspace.
+    """Learned facts of a workspace for the static part, without those of session `without`.
 
-    `without` is the session that is told. Empty where there is nothing, or no trust.
+    Empty without trust.
     """
     if not (trusted and environment.config.learned):
         return ""
@@ -97,7 +96,7 @@ async def learned(
 
 
 async def look(state: State) -> None:
-    """Read what was learned as it stands now; the next epoch begins with it."""
+    """Read the current learned facts, for the next epoch."""
     row = state.log.row
     trusted, model = state.trust.granted, state.model_id()
     state.learned = await learned(state.environment, row.cwd, trusted, model, row.id)
@@ -113,8 +112,8 @@ async def find(
     """Find facts, newest first, up to 200.
 
     Raises:
-        BadRequest: there is no such kind, or `cwd` is no path.
-        UnknownSession: there is no such session.
+        BadRequest: no such kind, or `cwd` is no path.
+        UnknownSession: no such session.
     """
     if kind is not None and kind not in KINDS:
         raise BadRequest(

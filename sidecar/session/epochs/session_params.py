@@ -1,4 +1,4 @@
-"""What a session is given, checked before anything is made of it."""
+"""Checks of a session's parameters, before anything is made of them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,13 +30,13 @@ from sidecar.tools.mcp.mcp_bounds import (
 )
 
 SHOWN = 200
-"""Characters of a path that an error repeats."""
+"""Characters of a path repeated in an error."""
 FLEETING: frozenset[VolatileKind] = frozenset({"temporary path", "port", "process id"})
-"""What no tool's description holds as an example."""
+"""Never an example in a tool's description."""
 
 
 def checked_folder(cwd: str) -> str:
-    """Give a workspace's folder with links resolved; raises BadRequest if it is none."""
+    """Resolve an existing folder's links; raises BadRequest."""
     path = Path(cwd)
     with suppress(OSError, ValueError):
         if path.is_absolute() and path.is_dir():
@@ -46,7 +46,7 @@ def checked_folder(cwd: str) -> str:
 
 
 def resolved(cwd: str) -> str:
-    """Give a folder's path with links resolved, there or not; raises BadRequest if it is none."""
+    """Resolve a folder's links, whether it exists or not; raises BadRequest."""
     try:
         return str(Path(cwd).resolve())
     except (OSError, RuntimeError, ValueError) as error:
@@ -54,10 +54,10 @@ def resolved(cwd: str) -> str:
 
 
 def named(model: str, path: str) -> str:
-    """Give a model's name, which goes into requests and hashes.
+    """Check a model's name, which goes into requests and hashes.
 
     Raises:
-        BadRequest: it is empty, or holds what no name has, such as half a character.
+        BadRequest: empty, or with unprintable characters, such as half a surrogate pair.
     """
     if is_model_name(model):
         return model
@@ -65,12 +65,12 @@ def named(model: str, path: str) -> str:
 
 
 def is_model_name(model: str) -> bool:
-    """Whether this can be a model's name."""
+    """Whether a model can have this name."""
     return bool(model.strip()) and model.isprintable()
 
 
 def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | None:
-    """Say which of window and maxTokens is amiss with this model, and why; `None` if neither is."""
+    """The invalid one of window and maxTokens, and why; `None` if both fit the model."""
     window, most = settings.get("window"), settings.get("maxTokens")
     for name, value in (("window", window), ("maxTokens", most)):
         if isinstance(value, int) and value <= 0:
@@ -96,7 +96,7 @@ def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | No
 
 
 def warn_of_limits(state: State) -> None:
-    """Tell watchers which of window and maxTokens is more than the model takes, so counts less."""
+    """Warn of a window or maxTokens above the model's, which then counts."""
     info = state.info()
     known = "(as far as is known) " if info.price is None else ""
     for name, most in (("window", info.window), ("maxTokens", info.max_output)):
@@ -110,12 +110,12 @@ def warn_of_limits(state: State) -> None:
 
 
 def told_owner(owner: Owner | None) -> JsonObject | None:
-    """Say who owns a session, without the secret name of the lease."""
+    """A session's owner, without the lease's secret token."""
     return None if owner is None else {"pid": owner.pid, "host": owner.host}
 
 
 def checked_policy(name: str) -> str:
-    """Give a policy's name; raises BadRequest when there is none of that name."""
+    """Check a policy's name; raises BadRequest."""
     if name not in policies():
         raise BadRequest(
             f"there is no policy {name!r}; there are {', '.join(policies())}", "params.policy"
@@ -124,7 +124,7 @@ def checked_policy(name: str) -> str:
 
 
 def replace_gone_policy(state: State) -> None:
-    """Give a loaded session the policy of new ones where its own is no more, and tell watchers."""
+    """Replace a removed policy of a loaded session by the configured one, with a warning."""
     gone, kept = state.setting("policy"), state.config.policy
     if gone in policies():
         return
@@ -134,7 +134,7 @@ def replace_gone_policy(state: State) -> None:
 
 
 def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
-    """Give the session's tools, ours and the client's; raises BadRequest when names clash."""
+    """The session's built-in and client tools; raises BadRequest for clashing names."""
     builtin = BUILTIN if request.builtin_tools else ()
     names = {tool.name for tool in builtin}
     _check_sizes(request.tools)
@@ -150,7 +150,7 @@ def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
 
 
 def _check_sizes(tools: Sequence[ToolSpec]) -> None:
-    """Raise BadRequest for tools that no provider takes, or that would fill the window."""
+    """Raise BadRequest for tools refused by providers, or filling the window."""
     if len(tools) > MOST_TOOLS:
         raise BadRequest(f"there are {len(tools)} tools: give {MOST_TOOLS} at most", "params.tools")
     room = MOST_OF_ALL
@@ -176,7 +176,7 @@ def _check_sizes(tools: Sequence[ToolSpec]) -> None:
 
 
 async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
-    """Raise BadRequest, with the numbers, for a message that the window cannot hold by itself."""
+    """Raise BadRequest, with the numbers, for a message larger than the window's room."""
     tokens, room = await user_message_limit(state, parts)
     if room <= 0:
         split = budget(state.window(), state.max_tokens())
@@ -195,7 +195,7 @@ async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
 
 
 def not_ours(state: State) -> SidecarError:
-    """Say why this daemon may not write a session."""
+    """The error of a daemon that may not write the session."""
     why = state.store.refusal() if state.owner is None else None
     return why or SessionOwned(
         "another window writes this session: continue there, or close it there first",
@@ -204,13 +204,13 @@ def not_ours(state: State) -> SidecarError:
 
 
 def provide(state: State, servers: tuple[McpServer, ...]) -> None:
-    """Start MCP servers for a session that has their tools already."""
+    """Start MCP servers whose tools the session already has."""
     if servers:
         state.environment.mcp.provide(state.log.row.id, servers, state.trust.folder())
 
 
 def warn(state: State) -> None:
-    """Tell watchers of what is amiss with settings, and with a new session's prompt and tools."""
+    """Warn of problems with settings, MCP servers, limits, and changing text in the prompt."""
     for problem in state.environment.amiss:
         give_notice(state.log, state.channel, "warning", f"Settings: {problem}")
     for problem in state.environment.mcp.problems(state.log.row.id):
@@ -220,11 +220,11 @@ def warn(state: State) -> None:
 
 
 def _warn_of_volatile_text(state: State) -> None:
-    """Tell watchers of dates, times, ids and the like in the system prompt and in tools.
+    """Warn of dates, times, ids and the like in the system prompt and in tools.
 
-    People may well mean a date in their instructions, so those are left alone, and tools give
-    dates as examples. What is found is kept as it is; but a caller that puts today's date into
-    each session's prompt shares no cached prefix between sessions.
+    Not in instructions, where people may mean a date, nor of dates in tools, which are examples.
+    The text is kept; but a date in each session's prompt keeps sessions from sharing a cached
+    prefix.
     """
     static = state.view.static
     for tool in static.tools:

@@ -1,6 +1,6 @@
-"""The static part of a prompt: agent prompt, guidance, instructions, what was learned; per epoch.
+"""The static part of a prompt: agent prompt, guidance, instructions, learned facts.
 
-What is built here is stored with the epoch, so that a restart sends the same bytes.
+Stored with the epoch, so that a restart sends the same bytes.
 """
 
 import re
@@ -44,7 +44,7 @@ def build_static(
     instructions: Sequence[Instruction],
     learned: str = "",
 ) -> Static:
-    """Assemble the static part; `system` replaces the built-in agent prompt where it is given."""
+    """Assemble the static part; `system` replaces the built-in agent prompt."""
     agent = AGENT if system is None else system
     if any(tool.origin == "builtin" for tool in tools):
         agent = f"{agent}\n\n{GUIDANCE}" if agent.strip() else GUIDANCE
@@ -54,12 +54,12 @@ def build_static(
 
 
 def in_order(tools: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
-    """Give tools in the order in which they are sent: ours, then the others, by name."""
+    """Tools as sent: built-in ones, then others, each by name."""
     return tuple(sorted(tools, key=lambda tool: (tool.origin != "builtin", tool.name)))
 
 
 def with_instructions(static: Static, instructions: Sequence[Instruction]) -> Static:
-    """Give a static part with these instructions instead of its own, behind the system text."""
+    """Replace the instructions, behind the system text."""
     others = [block for block in static.system if block.region != "instructions"]
     if instructions:
         told = "\n\n".join(
@@ -71,7 +71,7 @@ def with_instructions(static: Static, instructions: Sequence[Instruction]) -> St
 
 
 def with_learned(static: Static, told: str) -> Static:
-    """Give a static part that tells this of what was learned, at its end, instead of its own."""
+    """Replace the learned facts, at the end."""
     others = [block for block in static.system if block.region != "learned"]
     if told:
         others.append(_block(told, "learned"))
@@ -79,7 +79,7 @@ def with_learned(static: Static, told: str) -> Static:
 
 
 def instructions_in(static: Static) -> tuple[Instruction, ...]:
-    """Read back what `with_instructions` wrote."""
+    """Parse instructions written by `with_instructions`."""
     texts = (
         block.content.text
         for block in static.system
@@ -89,7 +89,7 @@ def instructions_in(static: Static) -> tuple[Instruction, ...]:
 
 
 def epoch_record(static: Static, compaction_id: str, cause: str) -> EpochRecord:
-    """Return the record that begins an epoch with a static part; it is not numbered yet."""
+    """Encode a static part as an epoch's record, without a revision."""
     return EpochRecord(
         compaction_id=compaction_id,
         cause=cause,
@@ -105,7 +105,7 @@ def epoch_record(static: Static, compaction_id: str, cause: str) -> EpochRecord:
 
 
 def static_of(record: EpochRecord) -> Static:
-    """Return the static part that an epoch began with."""
+    """Decode an epoch's static part."""
     return Static(
         model=record.model,
         tools=tuple(ToolSpec(**structs.asdict(tool)) for tool in record.tools),
@@ -115,7 +115,7 @@ def static_of(record: EpochRecord) -> Static:
 
 
 def tool_shape(tool: ToolSpec) -> ToolShape:
-    """Return a tool's definition as it is stored with its session."""
+    """Encode a tool's definition."""
     return ToolShape(
         name=tool.name,
         description=tool.description,

@@ -1,1 +1,1 @@
-"""How full, how warm and how idle a session is, and pings that keep it warm. Rewrites nothing."""
+"""Size, warmth and idleness of a session, and keep-alive pings. Rewrites nothing."""

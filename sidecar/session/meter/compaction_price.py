@@ -1,4 +1,4 @@
-"""What a compaction by hand would cost now: planned when it is asked for, never by reading it."""
+"""Price of a compaction by hand, planned only on request."""
 
 from collections.abc import Callable
 
@@ -7,10 +7,10 @@ from sidecar.session.state import State
 
 
 class CompactionPrice:
-    """One session's price of a compaction, in USD, and what it was planned for.
+    """Cached price of one session's compaction, in USD.
 
-    It holds for one revision, and while the provider's cache stays warm, or stays cold. `plan`
-    gives it for the session as it stands, `None` where it is unknown or nothing may go.
+    Valid for one revision, while the provider's cache stays warm or cold. `plan` returns the price
+    now; `None` if unknown, or nothing can be left out.
     """
 
     def __init__(self, state: State, plan: Callable[[], str | None]) -> None:
@@ -20,13 +20,13 @@ class CompactionPrice:
         self._price: str | None = None
 
     def known(self) -> str | None:
-        """Give the price if it was found for the session as it stands; plans nothing."""
+        """The cached price, if still valid; plans nothing."""
         return self._price if self._basis == self._now() else None
 
     def find(self) -> None:
-        """Plan a compaction for its price, unless the price is known or the log was read in part.
+        """Plan a compaction for its price, unless known or part of the log is unread.
 
-        A price takes the whole log to know.
+        A price needs the whole log.
         """
         now = self._now()
         if self._basis == now or self._state.log.past is not None:
@@ -35,7 +35,7 @@ class CompactionPrice:
         self._basis = now
 
     def stays(self, before: int, after: int) -> None:
-        """The records between these revisions leave the context, and so the price, as it was."""
+        """Keep the price over records that leave the context unchanged."""
         revision, warm = self._basis
         if revision == before:
             self._basis = (after, warm)

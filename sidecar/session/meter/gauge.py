@@ -1,4 +1,4 @@
-"""Reads a session's meter: gathers what the one pure computation needs."""
+"""Reads a session's meter, from inputs gathered for one pure computation."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -19,22 +19,22 @@ from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.log_records import AskedRecord, ForkedRecord, PingRecord
 
 UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
-"""What decisions assume where a model's price is unknown: the usual ratios."""
+"""USD per token assumed for a model of unknown price: the usual ratios."""
 
 
 BURNING = 5
-"""Turns that the burn rate is of."""
+"""Turns averaged for the burn rate."""
 
 
 def read_size(state: State) -> Size:
-    """Measure the prompt that would be sent now."""
+    """Measure the prompt to send now."""
     return state.view.size(state.log)
 
 
 def read_meter(state: State, compact_now: str | None = None) -> Meter:
-    """Measure the session's context, cache and cost as they stand now; nothing is planned.
+    """Measure context, cache and cost now; plans nothing.
 
-    `compact_now` is what a compaction would cost in USD, where that is known.
+    `compact_now`: a compaction's cost in USD, if known.
     """
     size = read_size(state)
     everything = turns(state.log)
@@ -53,7 +53,7 @@ def read_meter(state: State, compact_now: str | None = None) -> Meter:
 
 
 def compact_at(state: State) -> int:
-    """Give the size at which the session's policy must rewrite; the limit if it never does."""
+    """Tokens at which the policy must rewrite; the limit if never."""
     room = budget(state.window(), state.max_tokens())
     static = round(state.view.static_tokens * state.view.calibration.factor)
     policy = policies().get(state.setting("policy"), policies()[DEFAULT])
@@ -67,7 +67,7 @@ def compact_at(state: State) -> int:
 
 
 def rates(state: State) -> Rates:
-    """Give the model's prices per token in USD, or the usual ones where they are unknown."""
+    """The model's USD per token; the usual rates if unknown."""
     card = state.info().price
     if card is None:
         return UNKNOWN
@@ -81,7 +81,7 @@ def rates(state: State) -> Rates:
 
 
 async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int, int]:
-    """Give (tokens of a user's message alone, room for it in the window), both estimated."""
+    """Estimated tokens of a user's message, and of the window's room for it."""
     factor = state.view.calibration.factor
     raw = await state.view.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
     room = budget(state.window(), state.max_tokens()).limit
@@ -89,7 +89,7 @@ async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int
 
 
 def is_warm(view: ModelView, now: int) -> bool:
-    """Whether the provider still holds what the last response left in its cache."""
+    """Whether the provider still caches the last response's prefix."""
     anchor = view.last
     if anchor is None:
         return False
@@ -115,7 +115,7 @@ def _cache(state: State, now: int) -> CacheState:
 def foresee(
     state: State, view: ModelView, messages: Iterable[Message]
 ) -> tuple[ModelRequest, Prediction]:
-    """Give the next request of these messages as this view shows them, and what it would read."""
+    """The next request for these messages in this view, and its predicted cache use."""
     prompt = view.prompt(messages)
     request = ModelRequest(view.static.model, prompt, state.max_tokens(), state.setting("effort"))
     minimum, factor = state.info().min_cacheable, view.calibration.factor
@@ -123,7 +123,7 @@ def foresee(
 
 
 def price_of(state: State, seen: Prediction) -> str | None:
-    """Give what the prompt of a foreseen request costs in USD, `None` where that is unknown."""
+    """USD of a predicted request's prompt; `None` if unknown."""
     price = state.price(Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h))
     return None if price is None else money(price)
 
@@ -147,19 +147,19 @@ def _size_after(turn: Turn) -> int | None:
 
 
 def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
-    """Name the turns after which the context's size is known, oldest first."""
+    """Turns with a known context size at the end, oldest first."""
     return [turn.id for turn in turns(messages) if _size_after(turn) is not None]
 
 
 def usual_growth(state: State) -> int:
-    """Give the tokens that a turn has added of late."""
+    """Tokens added per turn of late."""
     sizes = [ended for turn in turns(state.log) if (ended := _size_after(turn)) is not None]
     begun = round(state.view.static_tokens * state.view.calibration.factor)
     return velocity((begun, *sizes)) if sizes else 0
 
 
 def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
-    """Give what the newest turns have cost an hour, with all that was asked beside them."""
+    """USD per hour over the newest turns, side requests and pings included."""
     recent = everything[-BURNING:]
     if not recent:
         return None
@@ -176,13 +176,13 @@ def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
 
 
 def _own_since(state: State) -> Millis:
-    """Give since when a session pays for itself: from its beginning, or since it was forked."""
+    """Start of the session's own costs: its beginning, or its fork."""
     forked = state.log.last_record(ForkedRecord)
     return 0 if forked is None else forked.at
 
 
 def _own_steps(state: State, some: tuple[Turn, ...]) -> list[StepFinishPart]:
-    """Give the ends of these turns' steps, but for those that another session paid for."""
+    """Ends of these turns' steps, without those paid by the fork's origin."""
     since = _own_since(state)
     steps = (part for turn in some for message in turn.messages for part in message.parts)
     return [part for part in steps if isinstance(part, StepFinishPart) and part.started >= since]

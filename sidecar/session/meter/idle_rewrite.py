@@ -1,7 +1,6 @@
-"""What is done while the user is away: a rewrite that the next turn would need anyway.
+"""A rewrite while the user is away, if the next turn would need one anyway.
 
-It waits until nothing has happened for a while and until there is enough to be worth it. Whoever
-comes back does not wait for it.
+Waits for a pause, and for enough to rewrite. A returning user does not wait.
 """
 
 import asyncio
@@ -16,17 +15,17 @@ from sidecar.store.format.view_records import RewriteRecord, UndoneRecord
 logger = logging.getLogger("sidecar.session")
 
 DEBOUNCE = 5.0
-"""Seconds in which nothing has happened before anything is done."""
+"""Seconds without a change before any work."""
 BATCH = 3
-"""Turns since the last rewrite that make one worth while which the next turn could do without."""
+"""Turns since the last rewrite that make an unforced rewrite worthwhile."""
 
 T = TypeVar("T")
 
 
 class Idle:
-    """One session's idle time. `rewrite` is called in it, at most once.
+    """One session's idle time, in which `rewrite` is called at most once.
 
-    Its argument says that only what the next turn would be forced to do is worth while.
+    Its argument: only a rewrite that the next turn would be forced to do is worthwhile.
     """
 
     def __init__(self, state: State, rewrite: Callable[[bool], Awaitable[bool]]) -> None:
@@ -34,7 +33,7 @@ class Idle:
         self._rewrite = rewrite
 
     async def until(self, coming: Awaitable[T], group: asyncio.TaskGroup) -> T:
-        """Wait for what ends the idle time; what is under way then is given up."""
+        """Await the end of the idle time, and then give up unfinished work."""
         task = group.create_task(self._use()) if turns_since_rewrite(self._state) else None
         try:
             return await coming
@@ -57,7 +56,7 @@ class Idle:
 
 
 def turns_since_rewrite(state: State) -> int:
-    """Count the turns that began since the view was last rewritten."""
+    """Count turns begun since the last rewrite."""
     count = 0
     for record in reversed(state.log.records):
         if isinstance(record, RewriteRecord | UndoneRecord) and record.opens:

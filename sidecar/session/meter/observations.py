@@ -1,6 +1,6 @@
-"""What a session's records let be seen: each, once it is durable, as an observation.
+"""Observations of a session's records, once durable.
 
-Nothing anybody wrote is in it: names of models and tools, numbers, and kinds of failures.
+Only names of models and tools, numbers, and kinds of failures: never a text.
 """
 
 import re
@@ -60,13 +60,13 @@ SHOWN: Mapping[type[ShownShape], str] = {
     ExcerptShape: "excerpt",
     QuotedShape: "excerpt",
 }
-"""How a part is shown otherwise, in the words of metrics."""
+"""Presentations of parts, in the words of metrics."""
 
 
 def observe_record(state: State, log: SessionLog, record: LogRecord) -> None:
-    """Tell the daemon's observer of a record, if it says anything of how things go.
+    """Pass a record to the daemon's observer, if of interest.
 
-    It is read when the observer has time: a step does not wait for it.
+    The observer reads it later, so that a step does not wait.
     """
     if isinstance(record, _Observed):
         environment = state.environment
@@ -87,7 +87,7 @@ _Observed: TypeAlias = (
     | PingRecord
     | RewriteRecord
 )
-"""Records that say how things go."""
+"""Records of interest to the observer."""
 
 
 def _observation(log: SessionLog, record: _Observed, info: Info) -> Observation | None:
@@ -245,7 +245,7 @@ def _break(record: StepRecord | PingRecord) -> tuple[str, str] | None:
 
 
 def _kind(segment: str) -> str:
-    """Give what a segment is, without its place: a metric has few values, a session many places."""
+    """A segment's kind without its place, which would give a metric too many values."""
     what = _PLACE.search(segment)
     return segment.rstrip("0123456789 ") if what is None else what[1]
 

@@ -1,7 +1,7 @@
-"""Keep-alive: while the user pauses, pings keep what the provider has cached, where that pays.
+"""Keep-alive: pings refresh the provider's cache in pauses, where worth the price.
 
-A ping is the last request once more, for no answer. It is sent shortly before the five minutes
-are over that the cache lives from the start of the request before.
+A ping repeats the last request for no answer, shortly before the cache's five minutes since the
+previous request's start are over.
 """
 
 import asyncio
@@ -29,17 +29,17 @@ from sidecar.store.format.log_records import PingRecord
 logger = logging.getLogger("sidecar.session")
 
 AHEAD: Millis = 20_000
-"""How long before the end a ping is sent: enough for it to arrive."""
+"""Milliseconds before the end of the cache's life to send a ping, enough for it to arrive."""
 SLICE = 5.0
-"""Seconds slept at a time: the clock may be moved, and stands still for us in a suspended machine.
-The daemon wakes as often for its leases."""
+"""Seconds slept at a time, since the clock may be moved, and stops in a suspended machine. The
+daemon wakes as often for its leases."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A ping that pays, and the request and its answer whose prompt it sends again."""
+    """A worthwhile ping, with the request to repeat and its answer."""
 
     request: ModelRequest
     anchor: Anchor
@@ -47,7 +47,7 @@ class Due:
 
 
 class Pings:
-    """The pings of one session. `gate` is held while one is sent; `told` shows what it changed."""
+    """One session's pings. `gate` is held while one is sent; `told` publishes the new state."""
 
     def __init__(self, state: State, gate: asyncio.Lock, told: Callable[[], None]) -> None:
         self._state = state
@@ -56,7 +56,7 @@ class Pings:
         self._refused_by = ""
 
     async def until(self, coming: Awaitable[T], group: asyncio.TaskGroup) -> T:
-        """Wait for what ends the pause, and keep the cache alive until then."""
+        """Await the end of the pause, keeping the cache alive."""
         keeping = group.create_task(self._keep()) if self._wanted() else None
         try:
             return await coming
@@ -76,7 +76,7 @@ class Pings:
             logger.exception("keeping the cache alive failed")
 
     async def _sleep(self) -> bool:
-        """Sleep until a ping is due; gives whether there is anything to keep alive."""
+        """Sleep until a ping is due; return whether there is a cache to keep."""
         clock = self._state.clock
         while (anchor := self._state.view.anchor) is not None:
             left = anchor.started + TTL_MS["5m"] - AHEAD - clock.now()
@@ -86,7 +86,7 @@ class Pings:
         return False
 
     async def _ping(self) -> bool:
-        """Send a ping if it pays, and log it; says whether the next one may be worth a look."""
+        """Send and log a ping if worthwhile; return whether to consider another."""
         state = self._state
         async with self._gate:
             due = ping_due(state)
@@ -135,9 +135,9 @@ class Pings:
 
 
 def ping_due(state: State) -> Due | None:
-    """Give the ping that would be sent now, if it pays after those in this pause.
+    """The ping to send now, if worth its price after this pause's earlier ones.
 
-    It must find all of its prompt in the cache: what would have to be written is not kept alive.
+    Its whole prompt must be cached: nothing is written only to keep it alive.
     """
     view, anchor, info = state.view, state.view.anchor, state.info()
     if anchor is None or state.read_only:
@@ -166,7 +166,7 @@ def ping_due(state: State) -> Due | None:
 
 
 def restore(state: State) -> None:
-    """Know after a restart what is cached, and since when, if pings were the last to read it."""
+    """After a restart, restore the cache's state from pings since the last answer."""
     anchor = state.view.anchor
     if anchor is None:
         return
@@ -177,12 +177,12 @@ def restore(state: State) -> None:
 
 
 def usage_of(ping: PingRecord) -> Usage:
-    """Return the tokens that a ping took."""
+    """Tokens of a ping."""
     return Usage(ping.uncached, ping.read, ping.write_5m, ping.write_1h, requests=1)
 
 
 def _again(state: State, anchor: Anchor) -> ModelRequest:
-    """Build the request once more that an answer came for."""
+    """Rebuild the request of an answer."""
     asked = takewhile(lambda message: message.id != anchor.message_id, state.log)
     prompt = state.view.prompt(asked)
     return ModelRequest(state.view.static.model, prompt, 0, state.setting("effort"))
@@ -191,7 +191,7 @@ def _again(state: State, anchor: Anchor) -> ModelRequest:
 def _follow(
     state: State, request: ModelRequest, started: Millis, usage: Usage
 ) -> tuple[Prediction, Miss | None]:
-    """Take in a ping's usage; returns the prediction for its prompt, and the miss if any."""
+    """Take in a ping's usage; return its prediction, and a miss."""
     minimum, factor = state.info().min_cacheable, state.view.calibration.factor
     foreseen, miss = state.cached.sent(request, started, minimum, factor, usage)
     state.view.renew(started)
@@ -199,7 +199,7 @@ def _follow(
 
 
 def _since(state: State, anchor: Anchor) -> list[PingRecord]:
-    """Give the records of the pings since an answer, those before a restart too."""
+    """Records of pings since an answer, those before a restart included."""
     pings = (record for record in state.log.records if isinstance(record, PingRecord))
     return [ping for ping in pings if ping.message_id == anchor.message_id]
 

@@ -1,4 +1,4 @@
-"""Asks a model something beside the conversation: nothing of it becomes part of the history."""
+"""Requests to a model outside the conversation and its history."""
 
 import asyncio
 from dataclasses import asdict, dataclass, replace
@@ -16,12 +16,12 @@ from sidecar.session.turn.prefix_gate import wait_if_cold
 from sidecar.store.format.log_records import AskedRecord, TurnStartedRecord, UsageShape
 
 LIMIT = 180.0
-"""Seconds that an answer may take, all attempts together."""
+"""Seconds for an answer, all attempts together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote, and what that cost in USD (`None`: nobody knows)."""
+    """A model's text, with the cost in USD (`None`: unknown)."""
 
     text: str
     cost: str | None
@@ -29,14 +29,13 @@ class Reply:
 
 
 async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Reply:
-    """Send a request and gather the text of its answer; calls and thinking in it are left out.
+    """Send a request; return the answer's text, without calls and thinking.
 
-    What it cost is added to the session, and is durable with the next commit, with a record of
-    its own where it is to be `logged`. The session's own model is followed: what it read of the
-    cache lives on.
+    The cost is added to the session, durable with the next commit, and recorded if `logged`. For
+    the session's own model, cache reads count as refreshing the prefix.
 
     Raises:
-        ModelFailed: no answer came, or none in time.
+        ModelFailed: no answer, or none in time.
     """
     environment = state.environment
     started, draft = state.clock.now(), Draft()
@@ -83,7 +82,7 @@ async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Re
 
 
 def asked_since(state: State, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:
-    """Give usage and cost of what was asked beside a turn since it began."""
+    """Usage and cost of side requests since a turn began."""
     found: list[tuple[Usage, str | None]] = []
     for record in reversed(state.log.records):
         if isinstance(record, TurnStartedRecord) and record.turn_id == turn_id:
@@ -94,5 +93,5 @@ def asked_since(state: State, turn_id: TurnId) -> tuple[tuple[Usage, str | None]
 
 
 def asked_of(record: AskedRecord) -> tuple[Usage, str | None]:
-    """Give usage and cost of one record of what was asked."""
+    """Usage and cost of a recorded side request."""
     return Usage(**structs.asdict(record.usage)), record.cost

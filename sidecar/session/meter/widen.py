@@ -1,13 +1,13 @@
-"""Reads what was left unread of a log, for those who need more than a window of it."""
+"""Reads the rest of a log, where a window is not enough."""
 
 from sidecar.session.log.losses import readable, tell_damage, unsigned
 from sidecar.session.state import State
 
 
 async def widen(state: State) -> None:
-    """Read what was left unread, if anything was; nothing else of the session changes.
+    """Read the unread part of the log, if any; the rest of the session stays as it is.
 
-    Where some of it is damaged, what is left is shown as when all of it is read at once.
+    Damaged pieces are left out as in a full read.
 
     Raises:
         StorageFailed: the store cannot be read.

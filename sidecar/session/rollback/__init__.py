@@ -1,1 +1,1 @@
-"""Going back in conversation and files, and forth again. Knows no session as a whole."""
+"""Restores and redos of conversation and files. Knows no session as a whole."""

@@ -1,4 +1,4 @@
-"""The files' part of going back: what is planned for them, and what open editors are shown."""
+"""The files' part of a restore: plans, diffs, and open documents."""
 
 import asyncio
 import os
@@ -29,15 +29,15 @@ from sidecar.workspace.snapshots.snapshots import Snapshots
 ReadFile: TypeAlias = Callable[[str], bytes | None]
 
 INLINE_CHANGES = 32
-"""What is planned on the event loop: a thread would take longer than that does."""
+"""Most path changes planned on the event loop, where a thread would take longer."""
 TAB = "It is open in the editor: close its tab, for saving it would make the file again."
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """A plan for the files, and what the user had changed since the log last told of them.
+    """A plan for the files, and the user's changes since the log's newest snapshot.
 
-    `notes` say what no plan covers.
+    `notes`: sentences on content outside the plan.
     """
 
     snapshots: Snapshots
@@ -53,9 +53,9 @@ async def plan_files(
     wish: Wish,
     stood: tuple[str, ...] | None = None,
 ) -> Files:
-    """Plan how the agent's part of these change sets is undone, or a restore before them.
+    """Plan to undo the agent's part of these change sets, or to redo a restore before them.
 
-    `stood`: what stood then in the folder and is in no snapshot, if that is known.
+    `stood`: names outside the snapshots at that time, if known.
 
     Raises:
         BadRequest: this folder has no snapshots.
@@ -92,7 +92,7 @@ async def plan_files(
 
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:
-    """Say what stands beside the files that snapshots hold, and what does not any more."""
+    """Sentences on content outside the snapshots, present or gone."""
     gone = [name for name in then or () if name not in now]
     notes = []
     if gone:
@@ -107,7 +107,7 @@ def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str,
 
 
 def _with_tabs(state: State, root: Path, plan: RestorePlan) -> RestorePlan:
-    """Say of each file that goes if a tab still shows it; no protocol lets us close that."""
+    """Add a hint to each removed file still open in a tab; no protocol can close tabs."""
     tabs = {
         os.fsencode(real.relative_to(root))
         for real in state.buffers.open_paths()
@@ -122,7 +122,7 @@ def _with_tabs(state: State, root: Path, plan: RestorePlan) -> RestorePlan:
 
 
 async def foresee(differences: Differences, files: Files) -> dict[bytes, str]:
-    """Show what would be done to each path, as unified diffs."""
+    """Planned changes of each path, as unified diffs."""
     return {
         a.path: await differences.diff(a.path, a.expect, a.entry, a.content)
         for a in files.plan.actions
@@ -130,7 +130,7 @@ async def foresee(differences: Differences, files: Files) -> dict[bytes, str]:
 
 
 def sets_of(files: Files) -> tuple[ChangeSet, ...]:
-    """Give what the user had changed until the restore, and what it changes."""
+    """Change sets of a restore: the user's until then, and the restore's."""
     at = files.fresh.after
     kept = (files.fresh,) if files.fresh.changes else ()
     delta = tuple(
@@ -146,7 +146,7 @@ def sets_of(files: Files) -> tuple[ChangeSet, ...]:
 
 
 async def show_conflicts(differences: Differences, fates: Sequence[Fate]) -> Diffs:
-    """Show for each conflict what the agent did, what others did since, and what is unknown."""
+    """Diffs of each conflict: the agent's, others' since, and unknown ones."""
     show = differences.diff
     return {
         fate.path: (
@@ -162,9 +162,9 @@ async def show_conflicts(differences: Differences, fates: Sequence[Fate]) -> Dif
 async def _planned(
     state: State, plan: Callable[[ReadFile], RestorePlan], *, here: bool
 ) -> RestorePlan:
-    """Plan, with the contents that this asks for; most plans need none.
+    """Run the plan, fetching contents on demand; most plans need none.
 
-    `here`: it is little, so that a thread would take longer than it does.
+    `here`: the plan is small, and faster than a thread.
     """
     contents: dict[str, bytes | None] = {}
     while True:
@@ -189,7 +189,7 @@ def _reader(contents: Mapping[str, bytes | None], wanted: set[str]) -> ReadFile:
 
 
 async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...]:
-    """Give what others changed while this was carried out, until the snapshot after it."""
+    """Others' changes during a restore, up to the snapshot after."""
     left = {action.path: action.entry for action in files.plan.actions}
     delta = await files.snapshots.delta(files.fresh.after, at) or ()
     # Folders come and go with what is in them.
@@ -204,7 +204,7 @@ async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...
 
 
 async def show_in_editor(state: State, files: Files, client: Callable[[], Client]) -> None:
-    """Give documents that are open and have no changes of their own the text they have now."""
+    """Update open documents without unsaved changes to the restored text."""
     if not state.buffers.open_paths():
         return
     root = files.snapshots.root
@@ -223,7 +223,7 @@ async def show_in_editor(state: State, files: Files, client: Callable[[], Client
 
 
 def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, TreeEntry]:
-    """Give what stands at paths; what the rules leave out by now is not looked into."""
+    """Entries present at these paths; contents that rules now ignore are not read."""
     base = os.fsencode(made.root)
     listed = cache(lambda folder: frozenset(os.listdir(base + b"/" + folder)))
     found: dict[bytes, TreeEntry] = {}
@@ -240,7 +240,7 @@ def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, TreeEntr
 
 
 def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry]) -> dict[bytes, TreeEntry]:
-    """Give what was in each file that is gone when it was last there, as far as it is stored."""
+    """Last stored entry of each removed file."""
     last: dict[bytes, TreeEntry] = {}
     for change in (change for one in sets for change in one.changes):
         path = change.path if change.source is None else change.source
@@ -253,9 +253,9 @@ def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry]) -> dict[
 
 
 def _dirty(state: State, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict[bytes, str]:
-    """Give the hash of what is open in the editor with another text than the disk has.
+    """Hashes of documents whose text differs from the disk.
 
-    A file that is gone and is shown as it last was holds nothing that is not saved.
+    A removed file whose document shows its last stored text has nothing unsaved.
     """
     found: dict[bytes, str] = {}
     for real in state.buffers.open_paths():
@@ -275,7 +275,7 @@ def _dirty(state: State, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict
 
 
 def _saved_hash(text: str) -> str:
-    """Hash a text as a file that holds it; empty where no file could."""
+    """Hash of the file a text would make; empty if no file could hold the text."""
     try:
         return digest(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""Going back: conversation, files or both, to a checkpoint or to before any message; and redo.
+"""Restores of conversation, files or both, to a checkpoint or before a message; and redos.
 
-First it is planned, which changes nothing; a dry run ends there. Then files and the record of
-the log, from which the conversation follows, become durable in one transaction.
+A plan changes nothing, and ends a dry run. Then the files and the log's record, which determines
+the conversation, become durable in one transaction.
 """
 
 import asyncio
@@ -48,20 +48,20 @@ from sidecar.workspace.restore.restore_outcome import RestoreRefused
 
 
 class RollbackHost(Protocol):
-    """What a session lets its rollback do."""
+    """The session, as its rollback sees it."""
 
     async def writable(self, expected_revision: int | None) -> None:
         """Raise unless this daemon may write the session at this revision."""
         ...
 
     def rewritten(self, event: EpochChanged | None, cause: str) -> None:
-        """Tell clients that the context is another now, meter included."""
+        """Tell clients of the new context and meter."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Talk:
-    """How the conversation moves: what leaves it, what comes back, which rewrites stand then."""
+    """A move of the conversation: messages out, messages in, rewrites standing then."""
 
     left: tuple[MessageId, ...]
     back: tuple[MessageId, ...]
@@ -72,7 +72,7 @@ class _Talk:
 
 @dataclass(frozen=True, slots=True)
 class _Aim:
-    """Where to go. `redone` is the place of the restore that is undone by it, and its id."""
+    """The target. `redone`: index and value of the restore to undo."""
 
     point: Point
     scope: Scope
@@ -82,9 +82,10 @@ class _Aim:
 
 
 class Rollback:
-    """One session's way back. `gate` is held while an answer streams or the view changes.
+    """Restores and redos of one session.
 
-    `client` gives who holds open documents, and raises `Cancelled` when nobody is there.
+    `gate` is held while an answer streams or the view changes. `client` returns the owner of open
+    documents, or raises `Cancelled` without any.
     """
 
     def __init__(
@@ -106,18 +107,21 @@ class Rollback:
         self._differences = differences
 
     async def restore(self, wish: Wish) -> Done:
-        """Go back to a checkpoint, or to before a message.
+        """Go back to a checkpoint, or before a message.
 
         Raises:
-            BadRequest: there is nothing of that name, or a turn runs.
-            NothingToDo: everything is as it was then; a dry run answers an empty plan.
+            BadRequest: no such checkpoint or message, or a turn runs.
+            NothingToDo: nothing differs; a dry run returns an empty plan.
             RestoreConflict: files are in the way, and nothing was touched.
-            RevisionConflict, SessionOwned, Overloaded, StorageFailed: as their names say.
+            RevisionConflict: the session has another revision.
+            SessionOwned: another process writes the session.
+            Overloaded: too much waits to be written.
+            StorageFailed: the store cannot be read or written.
         """
         return await self._go(wish, lambda timeline: self._aim(timeline, wish))
 
     async def redo(self, wish: Wish) -> Done:
-        """Undo a restore, the newest that stands if none is named; otherwise as `restore`."""
+        """Undo a restore, by default the newest standing one; errors as in `restore`."""
         return await self._go(wish, lambda timeline: _undone(timeline, wish.checkpoint_id))
 
     async def _go(self, wish: Wish, find: Callable[[Timeline], _Aim | str]) -> Done:
@@ -162,7 +166,7 @@ class Rollback:
         return Done(undo, self._state.log.row.revision, prompt, fates, diffs, notes=notes)
 
     def _nothing(self, wish: Wish, why: str, fates: Sequence[Fate] | None = None) -> Done:
-        """Give the empty plan of a dry run; raises NothingToDo where more than that was wanted."""
+        """The empty plan of a dry run; raises NothingToDo for a real one."""
         if wish.dry_run:
             revision = self._state.log.row.revision
             return Done("", revision, None, tuple(fates or ()), {}, reason=why)
@@ -197,7 +201,7 @@ class Rollback:
         )
 
     def _talk(self, timeline: Timeline, point: Point) -> _Talk | None:
-        """Say how the conversation moves; `None` if it does not."""
+        """The conversation's move; `None` if nothing moves."""
         log, views = self._state.log, self._state.views
         current = [message.id for message in log]
         target = timeline.talk(point.talk)
@@ -229,7 +233,7 @@ class Rollback:
     async def _carry_out(
         self, aim: _Aim, talk: _Talk | None, files: Files | None, fates: Sequence[Fate]
     ) -> str:
-        """Make it durable as one; gives the id of the state before it."""
+        """Make the restore durable as a whole; return the id of the state before."""
         state, log = self._state, self._state.log
         restored = Restored(
             state.clock.new_id("cp"),
@@ -275,7 +279,7 @@ class Rollback:
         )
 
     async def _commit(self, record: RestoreRecord) -> None:
-        """Write the record; cancelling does not stop it half way."""
+        """Write the record to the end, even when cancelled."""
         log = self._state.log
         unit = log.writer.unit(record)
         written = self._state.store.write(*unit)
@@ -293,7 +297,7 @@ class Rollback:
     async def _with_files(
         self, record: RestoreRecord, files: Files, recorded: Recorded | None
     ) -> None:
-        """Move the files, and make the record durable with them."""
+        """Move the files, and commit the record with them."""
         state, log, made = self._state, self._state.log, files.snapshots
         told: list[tuple[tuple[StoreChange, ...], SnapshotId, tuple[ChangeSet, ...]]] = []
 
@@ -341,7 +345,7 @@ class Rollback:
             )
 
     def _show(self, recorded: Recorded | None) -> None:
-        """Show the conversation as the log has it now, and tell of it."""
+        """Update view and clients after a restore."""
         state = self._state
         state.log.look_again()
         if recorded is None:
@@ -364,7 +368,7 @@ class Rollback:
 
 
 def _undone(timeline: Timeline, name: str | None) -> _Aim | str:
-    """Find the restore to undo: a named one, or the newest that is neither redone nor a redo.
+    """The restore to undo: by name, or the newest neither redone nor a redo.
 
     A text says why there is none.
     """

@@ -1,1 +1,1 @@
-"""A turn: steps, calls, permissions, until the model stops. Knows no state of a session."""
+"""A turn: steps, calls, permissions, until the model stops. Knows no session state."""

@@ -1,8 +1,7 @@
-"""A model that repeats itself: calls in a row that ask the same and are answered the same.
+"""Detects a model repeating itself: same calls in a row, same answers.
 
-Of an answer numbers are left out, and with them times and durations, and the paths of temporary
-files: they change by themselves. Of what is asked only such paths and times are left out: to read
-on in a file from another line is no repetition.
+Ignored in answers: numbers, times, durations and temporary paths, which change by themselves. In
+inputs only such paths and times: reading on from another line is no repetition.
 """
 
 import re
@@ -32,9 +31,9 @@ _DURATION = re.compile(r"# ?(?:[nuµm]s|s|secs?|seconds?|m|mins?|minutes?|h|hour
 
 
 def repeated(calls: Sequence[ToolPart], cwd: str) -> bool:
-    """Whether the last three calls are the same and had the same outcome; `cwd` is no temporary.
+    """Whether the last three calls and outcomes are the same; `cwd` is not temporary.
 
-    Another call between them (an edit before the next test run) ends the row.
+    Any other call between (such as an edit before a test run) ends the row.
     """
     last = calls[-IN_A_ROW:]
     return len(last) == IN_A_ROW and len({_signature(call, cwd) for call in last}) == 1
@@ -53,12 +52,12 @@ def _signature(call: ToolPart, cwd: str) -> tuple[str, str, str]:
 
 
 def _settled(text: str, cwd: str) -> str:
-    """Leave out the paths of temporary files, those of a workspace among them excepted."""
+    """Mask temporary paths outside the workspace."""
     return _TEMPORARY.sub("/tmp", text.replace(cwd, "."))
 
 
 async def ask_to_go_on(turn: TurnContext, message: Message, call: ToolPart) -> bool:
-    """Ask the user whether the model may go on; `always` is remembered for the session."""
+    """Ask the user whether the model may go on; `always` holds for the session."""
     question: JsonObject = {
         "toolCallId": call.call_id,
         "title": f"{call.name} was called {IN_A_ROW} times in a row with the same result. "

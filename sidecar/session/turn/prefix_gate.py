@@ -1,7 +1,7 @@
-"""The gate before a cold prefix: one request writes what the sessions of a daemon share.
+"""The gate before a cold prefix: of a daemon's sessions sharing a prefix, one writes it.
 
-An entry of the provider's cache can be read once the response that writes it has begun. Requests
-that begin with the same tools and system text would otherwise each pay for writing them.
+A cache entry is readable once its writer's response begins. Without the gate, concurrent requests
+with the same tools and system text would each pay for writing.
 """
 
 import asyncio
@@ -15,20 +15,17 @@ from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.session.view.model_view import ModelView
 
 LIMIT = 30.0
-"""Seconds after which a request goes on although the first one's answer has not begun."""
+"""Seconds after which a request goes on, though the first one's answer has not begun."""
 
 
 def static_key(static: Static) -> str:
-    """Give what names a static prefix: the chained hash of its model, tools and system text."""
+    """Chained hash of a static prefix: model, tools and system text."""
     prompt = Prompt(static.tools, static.system, ())
     return link(static.model, prompt, lambda _: 0, Chain()).hashes[-1]
 
 
 class ColdGate:
-    """One for all sessions of a daemon. `now` is its clock, `limit` the longest wait in seconds.
-
-    `waiting` is how many requests wait now.
-    """
+    """All sessions' gate. `limit`: longest wait in seconds; `waiting`: requests waiting now."""
 
     def __init__(self, now: Callable[[], Millis], limit: float = LIMIT) -> None:
         self._now = now
@@ -39,10 +36,10 @@ class ColdGate:
 
     @asynccontextmanager
     async def request(self, key: str, life: Millis) -> AsyncIterator[Callable[[], None]]:
-        """Hold a request that begins with the prefix `key`; waits while another one warms it.
+        """Enclose a request with prefix `key`; waits while another request warms the prefix.
 
-        What is given is called when the response begins: the prefix is warm from then on, for
-        `life` after this request's start. A request that ends without that lets one other try.
+        Call the yielded function once the response begins: the prefix is warm for `life` ms from
+        this request's start. A request ending without a response lets another try.
         """
         await self._wait(key)
         started = self._now()
@@ -84,9 +81,9 @@ class ColdGate:
 def wait_if_cold(
     gate: ColdGate, view: ModelView, request: ModelRequest, minimum: int
 ) -> AbstractAsyncContextManager[Callable[[], None]]:
-    """Hold a request of a session at its daemon's gate; see `ColdGate.request`.
+    """Enclose a session's request at the gate; see `ColdGate.request`.
 
-    What is too short to be cached by itself, or is not marked to be, is not worth a wait.
+    Prefixes too short to cache, or without a breakpoint, do not wait.
     """
     mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
     if mark is None or view.static_tokens * view.calibration.factor < minimum:

@@ -1,4 +1,4 @@
-"""The prompts of a session: those in line, the one whose turn runs, and what joins that turn."""
+"""A session's prompts: in line, running, and joining the running turn."""
 
 import asyncio
 from collections import deque
@@ -17,14 +17,14 @@ MOST_WAITING = 16
 
 
 def user_message(clock: Clock, turn_id: TurnId, parts: tuple[Part, ...]) -> Message:
-    """Make a message of the user's, of now."""
+    """Make a user message of now."""
     return Message(clock.message_id(), turn_id, "user", parts, clock.now())
 
 
 class PromptLine:
-    """One session's. `steering` is what the running turn takes in before its next step.
+    """One session's prompts. `steering`: messages for the running turn's next step.
 
-    `turning` is held by a turn, and by whoever wants none to begin.
+    `turning` is held by a turn, or to keep turns from beginning.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -46,23 +46,23 @@ class PromptLine:
 
     @property
     def running(self) -> bool:
-        """Whether a prompt has left the line and has not been answered yet."""
+        """Whether a prompt has left the line unanswered."""
         return self._running is not None
 
     @property
     def in_turn(self) -> bool:
-        """Whether a turn has begun to ask its model."""
+        """Whether a turn's task runs."""
         return self._task is not None
 
     def waiting(self) -> int:
-        """Count the prompts in line, without the running one."""
+        """Count prompts in line, without the running one."""
         return len(self._line)
 
     # --- who prompts -------------------------------------------------------------------------
 
     @contextmanager
     def arriving(self, request: PromptRequest) -> Iterator[Waiting]:
-        """Around what is asked before a prompt is in line, so that it can be cancelled already."""
+        """Enclose the preparation of a prompt, which can be cancelled before joining the line."""
         result = asyncio.get_running_loop().create_future()
         waiting = Waiting(request, (), result, request.cancelled)
         self._arriving.append(waiting)
@@ -97,7 +97,7 @@ class PromptLine:
             self._inbox.put_nowait(waiting)
 
     def remind(self, words: str) -> None:
-        """Tell the model something before the running turn's next step."""
+        """Give the model a text before the running turn's next step."""
         if self._turn_id is not None:
             self._steer(self._turn_id, TextPart(self._clock.part_id(), words, "steer"))
 
@@ -105,16 +105,16 @@ class PromptLine:
         self.steering.add(user_message(self._clock, turn_id, parts))
 
     def cancel(self) -> None:
-        """Stop the running turn and those in line.
+        """Cancel the running turn and all prompts in line.
 
-        Each keeps its message in the log and ends as cancelled, so that nothing typed is lost.
+        Each ends as cancelled with its message logged, so that no typed text is lost.
         """
         for waiting in (*self._arriving, *self._line):
             waiting.cancelled = True
         self._stop_turn()
 
     def cancel_prompt(self, ticket: object) -> None:
-        """Stop just the prompt that came with this ticket, running or not."""
+        """Cancel the prompt with this ticket, running or not."""
         for waiting in (*self._arriving, *self._line):
             waiting.cancelled = waiting.cancelled or waiting.request.ticket is ticket
         if self._running is not None and self._running.request.ticket is ticket:
@@ -130,30 +130,30 @@ class PromptLine:
     # --- who runs the turns ------------------------------------------------------------------
 
     async def next(self) -> Waiting | None:
-        """Give the first prompt in line, once there is one; `None`: there will be no more."""
+        """Await the next prompt in line; `None` after `close`."""
         return await self._inbox.get()
 
     def close(self) -> None:
-        """Stop what runs and what is in line; nothing that comes later is given."""
+        """Cancel everything and end the line."""
         self.cancel()
         self._inbox.put_nowait(None)
 
     def takes(self, waiting: Waiting) -> None:
-        """This prompt has left the line: its turn is the one that runs."""
+        """Move a prompt from the line to running."""
         self._line.remove(waiting)
         self._running, self._cancelling = waiting, waiting.cancelled
 
     def begins(self) -> TurnId:
-        """Name the turn of the running prompt: it can be steered from now on."""
+        """Mint the running prompt's turn id, from when it can be steered."""
         self._turn_id = self._clock.turn_id()
         return self._turn_id
 
     def asks(self, task: "asyncio.Task[TurnEnd] | None") -> None:
-        """This task, or none any more, is what a cancel of the turn must stop."""
+        """Set the task to cancel with the turn, or `None` after its end."""
         self._task = task
         if task is not None and self._cancelling:
             task.cancel()
 
     def ended(self) -> None:
-        """No turn runs."""
+        """Note that no turn runs."""
         self._running, self._turn_id = None, None

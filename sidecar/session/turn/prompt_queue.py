@@ -1,4 +1,4 @@
-"""Prompts in line, and who waits for their results."""
+"""Prompts in line, and the futures of their results."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -9,9 +9,9 @@ from sidecar.session.interface import PromptRequest, PromptResult
 
 @dataclass(slots=True)
 class Waiting:
-    """A prompt that has not ended yet.
+    """An unfinished prompt.
 
-    `steered` are the prompts that joined its turn and get the turn's result too.
+    `steered`: futures of prompts that joined the turn and share its result.
     """
 
     request: PromptRequest
@@ -22,14 +22,14 @@ class Waiting:
 
 
 def answer(waiting: Waiting, result: PromptResult) -> None:
-    """Give the result to everyone who waits for this turn."""
+    """Set the result for all prompts of a turn."""
     for future in (waiting.result, *waiting.steered):
         if not future.done():
             future.set_result(result)
 
 
 def fail(waiting: Waiting, error: Exception) -> None:
-    """Tell everyone who waits that it cannot be done."""
+    """Set the error for all prompts of a turn."""
     for future in (waiting.result, *waiting.steered):
         if not future.done():
             future.set_exception(error)

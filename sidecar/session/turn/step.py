@@ -1,7 +1,7 @@
-"""One model call: stream it, show it, log it.
+"""One model call, streamed to watchers and logged.
 
-A step is one assistant message. An attempt that breaks leaves its message in the log, marked as
-discarded and never in a prompt; the retry begins a new one.
+A step is one assistant message. A broken attempt's message stays in the log, discarded and never in
+a prompt; the retry begins another.
 """
 
 import asyncio
@@ -32,12 +32,13 @@ from sidecar.session.view.cache_state import with_cache
 from sidecar.store.format.log_records import DiscardedRecord, StepFailedRecord, StepRecord
 
 EVENTS_PER_BREATH = 64
-"""A model that never waits (offline, or a fast local one) must not keep the loop to itself."""
+"""Events between pauses: a model that never waits (offline, or fast and local) must not keep the
+loop busy."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepEnd:
-    """How a step ended. `problems` says which calls' inputs cannot be used, and why."""
+    """A step's end. `problems`: calls with unusable input, and why."""
 
     message: Message
     stop: str
@@ -46,9 +47,9 @@ class StepEnd:
 
 
 async def run_step(turn: TurnContext) -> StepEnd:
-    """Send the session's prompt and log the answer, durably.
+    """Send the session's prompt and log the answer durably.
 
-    Cancelling leaves the open message as it is; the turn settles it.
+    Cancelling leaves an open message for the turn to settle.
     """
     async with turn.gate:
         await turn.view.refresh(turn.log)
@@ -56,7 +57,7 @@ async def run_step(turn: TurnContext) -> StepEnd:
 
 
 async def withdraw(turn: TurnContext, step: StepEnd, error: ModelFailed) -> None:
-    """Take a step without output back, because another follows in its place; says so."""
+    """Discard a step without output, and announce the retry."""
     turn.log.writer.put(replace(step.message, status="discarded"))
     await turn.log.writer.commit(DiscardedRecord(message_id=step.message.id, why=error.message))
     turn.channel.publish(
@@ -65,7 +66,7 @@ async def withdraw(turn: TurnContext, step: StepEnd, error: ModelFailed) -> None
 
 
 def is_empty(step: StepEnd) -> bool:
-    """Whether nothing of an answer had come."""
+    """Whether the answer has no content."""
     return all(isinstance(part, StepStartPart) for part in step.message.parts)
 
 
@@ -98,7 +99,7 @@ async def _stream(turn: TurnContext) -> StepEnd:
 
 
 class _Attempt:
-    """The message that one attempt writes."""
+    """The message of one attempt."""
 
     def __init__(self, turn: TurnContext, request: ModelRequest) -> None:
         self._turn = turn
@@ -155,7 +156,7 @@ class _Attempt:
         return {part.id: "it broke off" for part in calls if part.input is None}
 
     def _checked(self, record: StepRecord, usage: Usage) -> StepRecord:
-        """Compare what came from the cache with what was predicted."""
+        """Compare cache reads with the prediction."""
         turn = self._turn
         factor = turn.view.calibration.factor
         foreseen, miss = turn.cached.sent(
@@ -164,7 +165,7 @@ class _Attempt:
         return with_cache(record, foreseen, miss, usage)
 
     async def discard(self, event: AttemptFailed) -> None:
-        """Withdraw what this attempt streamed, and say that another follows."""
+        """Discard this attempt's message, and announce the retry."""
         turn = self._turn
         void = tuple(part.id for part in self._draft.parts)
         turn.log.writer.put(replace(self._message, status="discarded"))
@@ -192,7 +193,7 @@ class _Attempt:
         return StepEnd(message, "error", {}, error)
 
     def _unique(self, call_id: str) -> str:
-        """Keep the provider's id if it can be sent again and is new: results go by it."""
+        """Keep the provider's id if it is valid and new, since results refer to calls by id."""
         keeps = is_id(call_id) and not self._turn.log.has_call(call_id)
         return call_id if keeps else self._turn.clock.new_id("call")
 

@@ -1,4 +1,4 @@
-"""The tool calls of one step: permission, run, cut, log. Parallel calls run together."""
+"""A step's tool calls: permission, run, cut, log. Parallel calls run together."""
 
 import asyncio
 from contextlib import nullcontext
@@ -34,11 +34,11 @@ from sidecar.tools.todo import shown_items
 from sidecar.tools.tool_contract import Access, PermissionOption, ToolAnswer, ToolContext
 
 UNANSWERED = 180
-"""Seconds after which people are told, once, that a tool of the client's has not answered."""
+"""Seconds until a notice, once, that a client's tool has not answered."""
 
 
 class CallsEnd(Enum):
-    """What became of a step's calls: all ended, one was refused, or a question was dismissed."""
+    """Outcome of a step's calls: all ended, one was refused, or a question was dismissed."""
 
     done = "done"
     refused = "refused"
@@ -47,8 +47,6 @@ class CallsEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call under way."""
-
     turn: TurnContext
     message: Message
     part: ToolPart
@@ -62,10 +60,9 @@ class _Call:
 
 
 async def run_calls(turn: TurnContext, message: Message, problems: dict[PartId, str]) -> CallsEnd:
-    """Run all calls of a message together; every one has an end in the log afterwards.
+    """Run all calls of a message together, and log an end for each.
 
-    Results keep the order of the calls, however they finish. Cancelling leaves unfinished
-    calls to the turn, which closes them.
+    Results keep the calls' order. Cancelling leaves unfinished calls for the turn to close.
     """
     turn.tracking.step_begins(message.id)
     parts = [part for part in message.parts if isinstance(part, ToolPart)]
@@ -127,7 +124,7 @@ async def _run_call(call: _Call, problem: str) -> CallsEnd:
 
 
 async def _allowed(call: _Call, spec: ToolSpec, wanted: Access) -> Answer | str:
-    """Settle whether a call may run: the workspace's trust first, then the rules, then the user."""
+    """Decide whether a call may run: by the workspace's trust, then rules, then the user."""
     turn, part = call.turn, call.part
     trusted = turn.trust.granted
     if not trusted and spec.origin == "builtin" and spec.kind in ("edit", "execute"):
@@ -179,9 +176,9 @@ async def _perform(call: _Call, spec: ToolSpec, wanted: Access) -> CallsEnd:
 
 
 def _said(spec: ToolSpec, part: ToolPart) -> authorship.Intent:
-    """Give what a tool that is not ours says of what it writes: the names in its input.
+    """Files named in a foreign tool's input, as its declared writes.
 
-    One that edits, and whose input names no file, answers for all that changes meanwhile.
+    An edit tool whose input names no file answers for all changes meanwhile.
     """
     given = part.input if isinstance(part.input, dict) else {}
     many = (v for value in given.values() for v in (value if isinstance(value, list) else [value]))
@@ -191,7 +188,7 @@ def _said(spec: ToolSpec, part: ToolPart) -> authorship.Intent:
 
 
 def _output(call: _Call, spec: ToolSpec, answer: ToolAnswer) -> Output:
-    """Cut the answer at the source; what was cut is stored whole."""
+    """Cut the answer, and store the complete text of a cut one."""
     limit = MAX_BYTES if spec.output_limit is None else spec.output_limit
     keep, name = kept_end(spec), call.part.id
     piece = cut(answer.text, max_bytes=limit, keep=keep, part_id=name)
@@ -205,7 +202,7 @@ def _output(call: _Call, spec: ToolSpec, answer: ToolAnswer) -> Output:
 
 
 def _whole(output: Output) -> Output | None:
-    """Keep the way to the complete text of a long error; short ones are the message itself."""
+    """Reference to a long error's complete text; `None` for a short error."""
     return None if output.whole is None else replace(output, text="")
 
 
@@ -227,7 +224,7 @@ async def _fail(
 
 
 async def _keep(call: _Call, record: ToolRecord) -> None:
-    """Make a call's end durable; where that fails, nobody is left waiting for it."""
+    """Commit a call's end; on failure, show the call as failed, so that nobody waits."""
     try:
         await call.turn.log.writer.commit(record)
     except StorageFailed as error:
@@ -269,7 +266,7 @@ def _context(call: _Call, granted: tuple[str, ...]) -> ToolContext:
 
 
 async def _from_client(turn: TurnContext, part: ToolPart, context: ToolContext) -> ToolAnswer:
-    """Call a tool of the client's. How long it may take is the client's; that it does is told."""
+    """Call a client's tool without a time limit, with a notice after `UNANSWERED` seconds."""
 
     async def tell() -> None:
         await turn.clock.sleep(UNANSWERED)

@@ -1,7 +1,7 @@
 """A turn: a typed message, then steps until the model stops.
 
-Each step is a model call and the tool calls it asked for. Whatever happens, the turn ends with
-a whole log: no open message, no call without an end, everything durable.
+Each step is a model call and its tool calls. Every turn ends with a whole log: no open message, no
+unfinished call, everything durable.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ from sidecar.session.turn.turn_context import TurnContext
 from sidecar.store.format.log_records import CutRecord, SteeredRecord
 
 SAVE_EVERY = 0.2
-"""Seconds between writes of what streams: at least four a second, as people can lose a quarter."""
+"""Seconds between writes of streamed text, since a crash may lose a quarter second at most."""
 
 MOST_PAUSES = 8
-"""Answers in a row that end in `pause_turn`: each going on sends and pays for the whole prompt."""
+"""Most answers in a row ending in `pause_turn`: each continuation pays for the whole prompt."""
 
 STOP_REASONS = {
     "end_turn": "end_turn",
@@ -43,24 +43,24 @@ STOP_REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """How a turn ended: ACP's stop reason, or `blocked`, or `error` with what failed."""
+    """A turn's end: ACP's stop reason, `blocked`, or `error` with details."""
 
     stop_reason: str
     error: JsonObject | None = None
 
 
 class Steering:
-    """Text that the user adds while a turn runs; it goes in before the next step."""
+    """User messages added while a turn runs, for its next step."""
 
     def __init__(self) -> None:
         self._waiting: list[Message] = []
 
     def add(self, message: Message) -> None:
-        """Queue a user message for the running turn."""
+        """Queue a message."""
         self._waiting.append(message)
 
     def take(self) -> tuple[Message, ...]:
-        """Give what waits, once."""
+        """Return and forget the queued messages."""
         waiting, self._waiting = tuple(self._waiting), []
         return waiting
 
@@ -71,10 +71,10 @@ class Steering:
 async def run_turn(
     turn: TurnContext, steering: Steering, absorb: Callable[[Message], None]
 ) -> TurnEnd:
-    """Run steps until the model stops, the user stops it, or it cannot go on.
+    """Run steps until the model or the user stops, or an error.
 
-    `absorb` logs and shows a steering message. Cancelling the task ends the turn as cancelled:
-    the log is made whole first.
+    `absorb` logs and shows a steering message. Cancelling the task makes the log whole, and ends
+    the turn as cancelled.
     """
     try:
         end = await _while_saving(turn, _steps(turn, steering, absorb))
@@ -88,7 +88,7 @@ async def run_turn(
 
 
 async def end_failed(turn: TurnContext, error: Exception) -> TurnEnd:
-    """End a turn that an error has thrown out of its course, with a log that is whole."""
+    """End a turn after an unexpected error, with a whole log."""
     return await _close(turn, failed_by(error))
 
 
@@ -102,7 +102,7 @@ async def _close(turn: TurnContext, end: TurnEnd) -> TurnEnd:
 
 
 def failed_by(error: Exception) -> TurnEnd:
-    """Give the end of a turn that failed by anything but its model."""
+    """The end of a turn that failed outside its model."""
     match error:
         case StorageFailed():
             return unstored(TurnEnd("end_turn"), error)
@@ -114,7 +114,7 @@ def failed_by(error: Exception) -> TurnEnd:
 
 
 def unstored(end: TurnEnd, error: StorageFailed) -> TurnEnd:
-    """Say of a turn's end that it could not be stored; what has failed before stands."""
+    """The end of a turn that could not be stored; an earlier error takes precedence."""
     if end.error is not None:
         return end
     text = (
@@ -126,7 +126,7 @@ def unstored(end: TurnEnd, error: StorageFailed) -> TurnEnd:
 
 
 async def make_whole(turn: TurnContext, failure: ToolFailure) -> None:
-    """Close what is still open in the log, show it, and make it durable."""
+    """Close everything open in the log, commit, and tell watchers."""
     now = turn.clock.now()
     changed: list[MessageId] = []
     for message in turn.log.messages:
@@ -148,7 +148,7 @@ async def make_whole(turn: TurnContext, failure: ToolFailure) -> None:
 
 
 def show_end(turn: TurnContext, message: Message, part: ToolPart) -> None:
-    """Tell watchers how a call that was cut short ended."""
+    """Tell watchers how an interrupted call ended."""
     origin = turn.channel.origin(turn.turn_id, message.id, part.id)
     error = getattr(part.state, "failure", None)
     if error is None:
@@ -196,7 +196,7 @@ async def _steps(
 
 
 async def _act(turn: TurnContext, step: StepEnd, calls: list[ToolPart]) -> TurnEnd | None:
-    """Run the calls of a step; gives how the turn ends, or `None` when it goes on."""
+    """Run a step's calls; return the turn's end, or `None` to go on."""
     asked = [part for part in step.message.parts if isinstance(part, ToolPart)]
     if step.stop in ("max_tokens", "model_context_window_exceeded", "refusal"):
         # The last call may be cut off in the middle, so none of them is run.

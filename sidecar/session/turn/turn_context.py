@@ -1,4 +1,4 @@
-"""What a running turn works with: handed down from the session, never reached for."""
+"""A running turn's dependencies, handed down by the session."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -24,9 +24,9 @@ from sidecar.workspace.buffers import Buffers
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The time and new ids, as `daemon.py` gives them; `new_id` takes a prefix like `msg`.
+    """The time and new ids, from `daemon.py`; `new_id` takes a prefix like `msg`.
 
-    `sleep` waits for so many seconds, and by another clock than `now` tells.
+    `sleep` takes seconds, and uses another clock than `now`.
     """
 
     now: Callable[[], Millis]
@@ -47,28 +47,27 @@ class Clock:
 
 
 CallMcp: TypeAlias = Callable[[str, Json], Awaitable[ToolAnswer]]
-"""(name of an MCP server's tool, its input) -> its answer; what goes wrong is an answer too."""
+"""(an MCP server's tool, its input) -> the answer, errors included."""
 
 
 class MakeRoom(Protocol):
-    """Lets the policy rewrite the view; says whether it did."""
+    """Lets the policy rewrite the view; returns whether it did."""
 
     async def __call__(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
-        """`overflowed`: the provider has refused the prompt's length."""
+        """Rewrite; `overflowed`: the provider refused the prompt's length."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """One turn's surroundings. `max_tokens` bounds each answer, `max_steps` the turn.
+    """One turn's dependencies. `max_tokens` bounds each answer, `max_steps` the turn.
 
-    `environment` holds the daemon's own variables. `make_room` lets the policy rewrite the view
-    before a request, or after the provider refused its length; `gate` is held while an answer
-    streams, `cold` while others that begin alike may have to wait for it. `goes_on`: a
-    turn in whose middle the context was rewritten goes on by itself. `price` gives what usage
-    costs in USD with this turn's model, or `None` when unknown. Prompts below `min_cacheable`
-    tokens are not cached. `tracking` follows the workspace. `purpose` is what its requests are
-    for; `delegate` has a child session do something; `call_mcp` calls a tool of an MCP server.
+    `environment`: the daemon's variables. `make_room` lets the policy rewrite the view, before a
+    request or after the provider refused its length. `gate` is held while an answer streams; `cold`
+    holds back requests with the same cold prefix. `goes_on`: continue after a rewrite in mid-turn.
+    `price`: USD of usage with this model, `None` if unknown. Prompts below `min_cacheable` tokens
+    are not cached. `purpose` labels the requests; `delegate` runs a subtask; `call_mcp` calls an
+    MCP server's tool.
     """
 
     session_id: SessionId
@@ -103,9 +102,9 @@ class TurnContext:
     call_mcp: CallMcp | None = None
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
-        """Ask the user, through the editor that is connected now."""
+        """Ask the user through the connected editor."""
         return await self.client().request_permission(self.session_id, tool_call, options)
 
     def notice(self, text: str) -> None:
-        """Tell people something that they should read."""
+        """Give people a notice at level info."""
         give_notice(self.log, self.channel, "info", text)
