@@ -1,4 +1,4 @@
-"""What callers give a session and get back."""
+"""Values passed between callers and sessions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ from sidecar.core.prompt.prompt import ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session to open; what is `None` comes from the configuration.
+    """A session to open; `None` means the configured value.
 
-    `parent` is the session whose work it goes on with, if any.
+    `parent` is the session whose work continues, if any.
     """
 
     cwd: str
@@ -35,7 +35,7 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session that is open here. `read_only`: another daemon writes it."""
+    """An open session. `read_only`: another daemon writes."""
 
     session_id: SessionId
     revision: int
@@ -47,7 +47,7 @@ class Opened:
 class SessionSummary:
     """A line of the session list; `cost` is USD as a decimal string.
 
-    `parent` is the session that it was made from, which may have been deleted since.
+    `parent`, the session of origin, may have been deleted.
     """
 
     session_id: SessionId
@@ -61,10 +61,10 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """A turn to run. `blocks` are ACP content blocks; `context` is what the editor shows now.
+    """A turn to run. `blocks` are ACP content blocks; `context` is the editor's present state.
 
-    `ticket` names this request, so that it can be cancelled alone; `cancelled`: it was already,
-    so that its turn only keeps what was typed.
+    `ticket` lets a caller cancel the request alone; `cancelled`: already cancelled, so the turn
+    only logs the prompt.
     """
 
     blocks: tuple[JsonObject, ...]
@@ -77,7 +77,7 @@ class PromptRequest:
 
 @dataclass(frozen=True, slots=True)
 class PromptResult:
-    """How a turn ended. `error` is `{kind, message, retryable, status}` when it failed."""
+    """End of a turn. `error` is `{kind, message, retryable, status}` after a failure."""
 
     stop_reason: str
     turn_id: TurnId
@@ -91,7 +91,7 @@ class PromptResult:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A piece of something logged: `total_bytes` of the whole, `next_offset` if there is more."""
+    """A piece of a logged part: `total_bytes` of the whole, `next_offset` of the rest, if any."""
 
     content: str
     total_bytes: int
@@ -100,7 +100,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """A first prompt to edit, the files that bear on its goal, and the session if one was made."""
+    """A first prompt to edit, files related to the goal, and the session, if made."""
 
     draft: str
     files: tuple[str, ...]
@@ -112,9 +112,9 @@ Scope: TypeAlias = Literal["conversation", "files", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What to go back to, and how. `paths` are relative to the folder; `None`: all files.
+    """A restore's target and manner. `paths` are relative to the folder; `None`: all files.
 
-    `markers`: a merge writes what clashes with both sides between markers.
+    `markers`: a merge writes both sides of a conflict between markers.
     """
 
     scope: Scope
@@ -129,7 +129,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of it, or would. `undo` names the state before it; empty in a dry run."""
+    """A restore's outcome, real or foreseen. `undo` names the former state, empty in a dry run."""
 
     undo: str
     revision: int
@@ -137,8 +137,8 @@ class Done:
     fates: tuple[Fate, ...]
     diffs: Mapping[bytes, tuple[str, str, str]]
     foreseen: Mapping[bytes, str] = field(default_factory=dict)
-    """In a dry run, what would be done to each path, as unified diffs."""
+    """In a dry run, each path's change as a unified diff."""
     notes: tuple[str, ...] = ()
-    """What no restore covers, in sentences."""
+    """Sentences on changes no restore covers."""
     reason: str | None = None
-    """Why the plan of a dry run is empty, what no restore covers in it."""
+    """Why a dry run has an empty plan, changes no restore covers included."""

@@ -1,4 +1,4 @@
-"""What a session is made of, and what all sessions of a daemon share."""
+"""A session's state, and the environment shared by all sessions of a daemon."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -32,17 +32,17 @@ from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 
 ANSWER_TOKENS = 32_000
-"""Most an answer may have unless maxTokens says otherwise, where the model can give as much."""
+"""Most tokens of an answer unless maxTokens is set, within the model's limit."""
 
 
 @dataclass(slots=True)
 class Environment:
-    """What `daemon.py` joins together and every session uses.
+    """Parts joined by `daemon.py` and used by every session.
 
-    `model_for` gives the model that answers for an id, `info` what the catalogue knows of it.
-    Without `snapshots` no workspace is followed, and no change can be undone. `observe` is told
-    what happens, in numbers. `config` is replaced, when its files change; `amiss` is
-    what was wrong in them, and `settings` where the values were given.
+    `model_for` returns the model for an id, `info` the catalogue's entry. Without `snapshots` no
+    workspace is followed, and no change can be undone. `observe` gets observations. `config` is
+    replaced when the files change; `amiss` are the files' errors, and `settings` the origins of the
+    values.
     """
 
     store: Store
@@ -67,7 +67,7 @@ class Environment:
     settings: JsonObject = field(default_factory=dict)
 
     def forget(self, session_id: SessionId) -> None:
-        """Let go of what a session had of the outside: it is closed."""
+        """Release a closed session's watches and MCP servers."""
         self.watch.forget(session_id)
         self.mcp.drop(session_id)
         self.observe(SessionClosed(session_id))
@@ -75,9 +75,9 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What binds a session while it does a subtask: who is asked, and how many steps it has.
+    """Limits of a subtask's session: the client to ask, and the most steps.
 
-    `parent` is whose MCP servers it calls.
+    MCP calls go to the servers of `parent`.
     """
 
     client: Callable[[], Client]
@@ -86,19 +86,18 @@ class Bound:
 
 
 def answer_tokens(most: int | None, info: ModelInfo) -> int:
-    """Give how long a model's answer may be: as set, else 32,000, within what it can give."""
+    """Most tokens of an answer: `most`, or 32,000, within the model's limit."""
     return min(most or ANSWER_TOKENS, info.max_output)
 
 
 @dataclass(slots=True)
 class State:
-    """One session's parts. `owner` says who writes it when `read_only`.
+    """A session's parts. `owner` names the writer when `read_only`.
 
-    `subtask` binds it while it works for another; `delegate` has a child session work for it.
-    `instructions` and what was `learned` are as they were read last, `None` before that.
-    `compared` says that the workspace was compared with the log since the session was opened.
-    `widening` is held while the rest of the log is read; `folded` says at how many messages and
-    at which revision the log was folded last.
+    `subtask` is set while the session works for another; `delegate` starts a child session.
+    `instructions` and `learned` are as last read, at first `None`. `compared`: the workspace was
+    compared with the log since opening. `widening` is held while the rest of the log is read;
+    `folded` is the message count and revision of the last fold.
     """
 
     environment: Environment
@@ -124,7 +123,7 @@ class State:
 
     @property
     def store(self) -> Store:
-        """Where everything is kept."""
+        """The daemon's store."""
         return self.environment.store
 
     @property
@@ -143,42 +142,42 @@ class State:
         return self.environment.buffers
 
     def setting(self, name: str) -> str:
-        """Give one of the session's own settings as text; empty when it has none."""
+        """One of the session's settings as text; empty without a text."""
         value = self.log.row.settings.get(name)
         return value if isinstance(value, str) else ""
 
     def number(self, name: str) -> int | None:
-        """Give one of the session's own settings as a number."""
+        """One of the session's settings as a number; `None` without a number."""
         value = self.log.row.settings.get(name)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def model_id(self) -> str:
-        """The model that the next turn will use."""
+        """Model of the next turn."""
         return self.setting("model")
 
     def model(self) -> Model:
-        """The model that answers."""
+        """Model to send requests to."""
         return self.environment.model_for(self.model_id())
 
     def info(self) -> ModelInfo:
-        """What is known of the model."""
+        """Catalogue entry of the model."""
         return self.environment.info(self.model_id())
 
     def window(self) -> int:
-        """The window in tokens: as set, but never more than the model's own."""
+        """Window in tokens: as set, within the model's own."""
         most = self.info().window
         return min(self.number("window") or most, most)
 
     def max_tokens(self) -> int:
-        """How long an answer may be: as set, else the model's most within 32,000."""
+        """Most tokens of an answer: as set, or 32,000, within the model's limit."""
         return answer_tokens(self.number("maxTokens"), self.info())
 
     def price(self, usage: Usage) -> Decimal | None:
-        """What usage costs in USD, or `None` when the model's price is unknown."""
+        """USD of usage; `None` when the model's price is unknown."""
         return price(self.info(), usage)
 
     def total(self, costs: Iterable[str | None]) -> str | None:
-        """Add up costs; one unknown makes the sum unknown."""
+        """Sum of USD; `None` if any is unknown."""
         total = Decimal(0)
         for cost in costs:
             if cost is None:
@@ -187,9 +186,9 @@ class State:
         return money(total)
 
     def configure(self, name: str, value: Json) -> None:
-        """Change one of the session's own settings."""
+        """Set one of the session's settings."""
         self.log.entry.configure({**self.log.row.settings, name: value})
 
     async def facts(self, shown: JsonObject) -> str:
-        """Say how things stand now: the date, git, and what the editor shows."""
+        """Facts of the moment for the model: date, Git, and the editor's `shown`."""
         return await self.environment.facts(self.log.row.cwd, self.trust.granted, shown)
