@@ -1,4 +1,4 @@
-"""How a session's state is put together from its log."""
+"""Assemble a session's state from the log."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -30,7 +30,7 @@ def compose(
     read_only: bool,
     owner: JsonObject | None,
 ) -> State:
-    """Show, count and foresee as the log says; `take_over` tries to become its writer."""
+    """State by the log; `take_over` tries to become the session's writer."""
     static, since = epochs.stored_static(log)
     config = environment.config
     factor = environment.info(static.model).token_factor

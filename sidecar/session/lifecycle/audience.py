@@ -1,4 +1,4 @@
-"""Who watches a session, and who of them answers what a turn asks."""
+"""Connections to a session, and the client to ask during a turn."""
 
 from sidecar.core.errors import Cancelled
 from sidecar.session.changes.tracker import Tracking
@@ -8,7 +8,7 @@ from sidecar.tools.tool_contract import Client
 
 
 class Audience:
-    """The connections that watch one session, the one that came last at the end."""
+    """A session's connections, newest last."""
 
     def __init__(self, channel: Channel, tracking: Tracking) -> None:
         self._channel = channel
@@ -16,23 +16,23 @@ class Audience:
         self._clients: list[tuple[Watcher, Client]] = []
 
     def attach(self, watcher: Watcher, client: Client) -> None:
-        """Let a connection see what happens from now on, and answer what a turn asks."""
+        """Send a connection all events from now on; `client` answers the questions of turns."""
         self._clients = [(w, c) for w, c in self._clients if w != watcher]
         self._clients.append((watcher, client))
         self._channel.attach(watcher)
         self._tracking.tell_news()
 
     def detach(self, watcher: Watcher) -> None:
-        """Forget a connection."""
+        """Remove a connection."""
         self._clients = [(w, c) for w, c in self._clients if w != watcher]
         self._channel.detach(watcher)
 
     def watchers(self) -> tuple[Watcher, ...]:
-        """Give who watches, through whichever connection."""
+        """Watchers, a watcher for each connection."""
         return tuple(watcher for watcher, _ in self._clients)
 
     def client(self) -> Client:
-        """Give who answers what a turn asks; raises `Cancelled` when nobody is there."""
+        """Client of the newest connection; raise `Cancelled` without any."""
         if not self._clients:
             raise Cancelled("no editor is connected to this session any more")
         return self._clients[-1][1]

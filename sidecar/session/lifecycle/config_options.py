@@ -1,4 +1,4 @@
-"""A session's config options, in ACP's shape, and what changing one means."""
+"""A session's config options in ACP's shape."""
 
 from sidecar.config.readers import HARDER
 from sidecar.core.errors import BadRequest
@@ -12,7 +12,7 @@ SWITCHES = ("on", "off")
 
 
 def describe(state: State) -> tuple[JsonObject, ...]:
-    """Give all options with their current values and what each can be."""
+    """All options with current and possible values."""
     models = dict.fromkeys((state.model_id(), *state.environment.models))
     return (
         _select("model", "Model", "model", state.model_id(), tuple(models)),
@@ -34,10 +34,10 @@ def describe(state: State) -> tuple[JsonObject, ...]:
 
 
 def change(state: State, config_id: str, value: object) -> None:
-    """Change one option of the session.
+    """Set an option of the session.
 
     Raises:
-        BadRequest: there is no such option, or it cannot have this value.
+        BadRequest: no such option, or a value not allowed.
     """
     match config_id, value:
         case "model", str(model):

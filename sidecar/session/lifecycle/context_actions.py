@@ -1,4 +1,4 @@
-"""What a session offers on its context: look, plan, rewrite, undo, pin."""
+"""A session's actions on the context: inspect, plan, rewrite, undo, pin."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from sidecar.store.format.view_records import PinRecord
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """`body` is exactly what would be sent; tokens and USD are predictions."""
+    """A request not sent: `body` is exact; tokens and USD are predictions."""
 
     body: JsonObject
     tokens: int
@@ -40,11 +40,11 @@ class Preview:
 
 
 class Rewriting:
-    """One session's context, in the hands of its user and of its policy.
+    """A session's context, as changed by the user and the policy.
 
-    `gate` is held while an answer streams and while the view changes: an answer belongs to the
-    prompt that it was asked with. `works` is what is under way and can be cancelled;
-    `checkpoints` keep the ledger beside the log; `price` is what a compaction would cost.
+    `gate` is held while an answer streams and while the view changes, as an answer belongs to its
+    prompt. `works` are cancellable tasks under way; `checkpoints` save the ledger beside the log;
+    `price` is a compaction's estimate.
     """
 
     def __init__(self, state: State, host: CompactionHost) -> None:
@@ -61,10 +61,10 @@ class Rewriting:
         self.compact = self._compactor.compact
 
     async def undo(self, compaction_id: str | None) -> Meter:
-        """Take a compaction back, the newest that stands if none is named; gives the meter then.
+        """Take a compaction back, the newest by default; return the meter afterwards.
 
         Raises:
-            NothingToDo: there is no such compaction, or it was taken back before.
+            NothingToDo: no such compaction is in effect.
         """
         await self._host.writable(None)
         async with self.gate:
@@ -73,11 +73,11 @@ class Rewriting:
         return read_meter(self._state, self.price.known())
 
     async def pin(self, part_id: str, *, pinned: bool) -> int:
-        """Keep a part through rewrites, or no longer; gives the revision.
+        """Keep a part through rewrites, or no longer; return the revision.
 
         Raises:
-            BadRequest: nothing with this id was logged.
-            StorageFailed: it is as it was.
+            BadRequest: no logged part has the id.
+            StorageFailed: nothing changed.
         """
         await self._host.writable(None)
         log, views = self._state.log, self._state.views
@@ -99,7 +99,7 @@ class Rewriting:
         return lambda event: self._host.rewritten(event, cause)
 
     def breakdown(self) -> tuple[Meter, list[JsonObject]]:
-        """Take the context apart; the segments' tokens add up to the meter's `used`."""
+        """Meter and segments of the context; the segments' tokens add up to the meter's `used`."""
         state = self._state
         self.price.find()
         meter = read_meter(state, self.price.known())
@@ -108,10 +108,7 @@ class Rewriting:
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
-        """Build the next request, with this prompt or as the history stands.
-
-        What a policy would rewrite before that prompt is rewritten in it too.
-        """
+        """Build the next request for `blocks`, or the bare history, with the policy's rewrites."""
         state = self._state
         view = state.view.imagined()
         scene = replace(scene_now(state, opens_turn=bool(blocks)), view=view)
@@ -136,7 +133,7 @@ class Rewriting:
         )
 
     async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
-        """Give the message that a prompt with these blocks would begin its turn with."""
+        """First message of a turn with `blocks`."""
         clock = self._state.clock
         numbers = count()
         parts = parts_of(blocks, lambda: PartId(f"preview {next(numbers)}"), "typed")
@@ -148,7 +145,6 @@ class Rewriting:
         return Message(MessageId("preview"), PREVIEW, "user", parts, clock.now())
 
     def _foreseen(self, scene: Scene) -> Scene:
-        """Rewrite a scene as the policy would before the request."""
         for _ in range(ATTEMPTS):
             decision = decide(self._state, self._planner, scene).done
             if decision is None:
@@ -159,7 +155,7 @@ class Rewriting:
         return scene
 
     async def fold(self) -> None:
-        """Keep what the log comes to, if it is time; a failure costs the next resume its time."""
+        """Store a fold of the log, if due; a failure only slows the next resume."""
         with suppress(StorageFailed):
             await fold(self._state, self.checkpoints.folding)
 

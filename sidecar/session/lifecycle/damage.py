@@ -1,4 +1,4 @@
-"""Sessions of which something was lost: they are opened such that they can go on."""
+"""Open sessions with lost records, so that work can go on."""
 
 from pathlib import Path
 
@@ -17,13 +17,12 @@ from sidecar.tools.builtin_tools import BUILTIN
 async def open_log(
     environment: Environment, session_id: SessionId, *, writes: bool
 ) -> tuple[SessionLog, tuple[str, ...]]:
-    """Read a session's log such that it can go on, and what of it cannot be read.
+    """Read a usable log, or a window where sufficient; return problems of unreadable records.
 
-    A window of it is read where that is enough.
-    To be called once the lease is ours: before that, another daemon may still have written.
+    Call with the lease held: until then another daemon may write.
 
     Raises:
-        UnknownSession: there is none with this id.
+        UnknownSession: there is no such session.
     """
     window = await read_window(environment, session_id) if writes else None
     if window is not None:
@@ -39,7 +38,7 @@ async def open_log(
 
 
 async def begin_again(environment: Environment, log: SessionLog) -> None:
-    """Begin an epoch in a log that has lost all of its own; it has the built-in tools then."""
+    """Begin an epoch, with the built-in tools, in a log without any."""
     config, row = environment.config, log.row
     trust = Trust(config.workspace_trusted, Path(row.cwd), config.data_dir)
     static = await known_instructions.begin(environment, row, trust.granted, BUILTIN, None)

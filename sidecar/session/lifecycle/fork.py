@@ -1,7 +1,7 @@
-"""Branching off: a new session that begins as another was at a message.
+"""Fork a session at a message.
 
-It has the other's log up to there, ids included, so that its prompt begins with the same bytes
-and reads from the cache what the other wrote. Only what is durable and settled is taken over.
+The fork copies the log up to the message, ids included, so that the prompt begins with the same
+bytes and reads from the provider's cache. Only durable, settled parts are copied.
 """
 
 from collections.abc import Sequence
@@ -33,14 +33,14 @@ from sidecar.store.format.view_records import EpochRecord, PinRecord
 SUFFIX = " (fork)"
 
 _AHEAD = (ToldRecord, ComparedRecord)
-"""Records that come with the user's message that follows."""
+"""Records of the user message that follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForkCut:
-    """What of a log is taken over: messages, and records up to revision `until`.
+    """Part of a log to copy: messages, and records up to revision `until`.
 
-    `before` is when what is left out began, `None` when nothing is.
+    `before` is the time of the first omission, `None` without any.
     """
 
     messages: tuple[Message, ...]
@@ -51,11 +51,11 @@ class ForkCut:
 async def fork(
     environment: Environment, source: SessionId, at_message: MessageId | None
 ) -> SessionId:
-    """Make a session that begins as another was after a message, or is; durable when it returns.
+    """Make a durable session with the log of `source` up to a message, or all.
 
     Raises:
         UnknownSession: there is no such session.
-        BadRequest: it has no such message.
+        BadRequest: there is no such message.
         StorageFailed: nothing was made.
     """
     stored = await environment.store.logs.load(source)
@@ -74,9 +74,9 @@ async def fork(
 
 
 def cut_at(stored: Stored, at_message: MessageId | None) -> ForkCut:
-    """Choose what a fork takes over: up to a message, or all, but nothing that is under way.
+    """Choose the part of a log to copy, up to a message or the end, and only settled messages.
 
-    A call and its result are one part of one message, so pairs stay whole wherever it is cut.
+    A call and the result are one part of a message, so a cut cannot separate a pair.
 
     Raises:
         BadRequest: there is no such message.
@@ -110,7 +110,7 @@ def _withdrawn(message: Message) -> bool:
 def _first_left(
     records: Sequence[LogRecord], kept: Sequence[Message], left: Sequence[Message]
 ) -> int:
-    """Give the index of the first record that belongs to what is left out."""
+    """Index of the first record of the messages left out."""
     if not left:
         return len(records)
     ids = {message.id for message in kept}
@@ -143,7 +143,7 @@ def _first_left(
 
 
 def settings_at(stored: Stored, until: int) -> JsonObject:
-    """Give a session's settings with the model that it had at a revision."""
+    """A session's settings, with the model in use at a revision."""
     epochs = [record for record in read_all(stored.records) if isinstance(record, EpochRecord)]
     kept = [record for record in epochs if record.revision <= until]
     if kept and len(kept) < len(epochs):

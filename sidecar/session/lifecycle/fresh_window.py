@@ -1,8 +1,8 @@
-"""Fresh windows: work that goes on in a new session, and a workspace compared with the ledger.
+"""Fresh windows: work continued in a new session, and a workspace compared with the ledger.
 
-A new session's first prompt is told how the work stands, and that part is pinned: no compaction
-leaves it out. A session that is opened again is told what in the workspace is no longer as its
-agent left it. Both are parts of the log, so that they are there again, unchanged.
+A new session's first prompt tells the state of the work, in a pinned part. A reopened session is
+told of changes in the workspace since. Both are parts of the log, and so stay in the prompt
+unchanged.
 """
 
 import asyncio
@@ -38,9 +38,7 @@ _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
 
 async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> SessionLog:
-    """Make a session that goes on with another's work in a fresh window; durable when it returns.
-
-    It has the same folder, model, tools and settings.
+    """Make a durable session for another's work, with the same folder, model, tools and settings.
 
     Raises:
         BadRequest: the folder is gone.
@@ -69,7 +67,7 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
 
 
 async def _static(environment: Environment, row: SessionRow, before: Static) -> Static:
-    """Give the tools and the system text of before, with what is instructed and learned now."""
+    """Former tools and system text, with present instructions and lessons."""
     config, model = environment.config, str(row.settings["model"])
     trusted = Trust(config.workspace_trusted, Path(row.cwd), config.data_dir).granted
     found = await environment.instructions(row.cwd, trusted)
@@ -80,7 +78,7 @@ async def _static(environment: Environment, row: SessionRow, before: Static) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What is told once with a prompt. `compared` is how files were found that drifted."""
+    """Text told once with a prompt. `compared` maps drifted files to their states."""
 
     text: str
     pinned: bool = False
@@ -88,10 +86,10 @@ class _Told:
 
 
 async def tell(state: State, context: str) -> tuple[Part, ...]:
-    """Give what the message that is logged next must tell once, and remember that it did.
+    """Parts to tell once with the next logged message; their telling is noted.
 
-    `context` is how things stand now, as `State.facts` gives it. Nothing is awaited after the
-    first note, so that the notes and the message can be one unit of the log.
+    `context` comes from `State.facts`. After the first note nothing is awaited, so that notes and
+    message can be one unit of the log.
     """
     found = await _look(state, context)
     state.compared = True
@@ -106,7 +104,7 @@ async def tell(state: State, context: str) -> tuple[Part, ...]:
 
 
 async def foresee(state: State, context: str) -> tuple[Part, ...]:
-    """Give what `tell` would give now, for a preview."""
+    """Parts of `tell`, for a preview; nothing is noted."""
     found = await _look(state, context)
     return () if found is None else (TextPart(PartId("preview told"), found.text, "context"),)
 
@@ -123,7 +121,7 @@ async def _look(state: State, context: str) -> _Told | None:
 
 
 async def _compare(state: State, context: str) -> _Told | None:
-    """Say what is no longer as the agent left it; `None` where all is, or nothing is known."""
+    """Lines on changes since the agent's last work; `None` without changes or knowledge."""
     files = _ledger(state.log).changed
     root = Path(state.log.row.cwd)
 
@@ -147,7 +145,7 @@ async def _compare(state: State, context: str) -> _Told | None:
 
 
 def _ledger(log: SessionLog) -> Ledger:
-    """Fold the session's own ledger, also where only a window of its log was read."""
+    """The session's own ledger, also from a window of the log."""
     folding = Folding() if log.past is None else log.past.folding()
     for message in log:
         if log.past is None or message.id not in log.heard:
@@ -156,7 +154,7 @@ def _ledger(log: SessionLog) -> Ledger:
 
 
 def newest_branch(log: SessionLog) -> str:
-    """Give the branch that the log's context named last; empty where it named none."""
+    """Git branch named last in the log's context, or empty."""
     texts = (
         part.text
         for message in reversed(log.messages)
@@ -168,7 +166,7 @@ def newest_branch(log: SessionLog) -> str:
 
 
 async def _branch(state: State, context: str) -> tuple[str, ...]:
-    """Say that another branch is checked out than when the session was used last."""
+    """Say if the Git branch differs from the session's last."""
     before = newest_branch(state.log)
     match = _BRANCH.search(context)
     now = match[1] if match else ""
@@ -181,7 +179,7 @@ async def _branch(state: State, context: str) -> tuple[str, ...]:
 
 
 def _state(file: File, found: Mapping[str, str | None]) -> str:
-    """Name what was known of a file and how it was found, so that the same is told once."""
+    """Key of a file's known and found state, so that a drift is told once."""
     return f"{file.state} {file.hash} {found[file.path]}"
 
 

@@ -1,7 +1,7 @@
-"""Opens a session by a window of its log, where that gives the same prompt, and folds the rest.
+"""Open a session by a window of the log, where the prompt stays the same, and fold the rest.
 
-The window is what the model sees, the newest turns and all since the newest rewrite. Whoever
-needs more calls `widening.widen` first; then the log is as if all of it had been read at once.
+The window holds the parts in the view, the newest turns and all since the newest rewrite.
+`widening.widen` reads the rest where needed; the log is then as if read at once.
 """
 
 import asyncio
@@ -65,17 +65,17 @@ from sidecar.store.format.view_records import (
 )
 
 TURNS = 8
-"""The newest turns whose sizes and costs the meter tells of, and one more."""
+"""Newest turns with sizes and costs in the meter, and one more."""
 SPACING = 200
-"""Messages between two folds of a log, unless it was rewritten."""
+"""Messages between two folds of a log without rewrites."""
 LEAST = 500
-"""Messages that need not be read, for a fold to be worth while: fewer are read in a moment."""
+"""Least messages a fold must save reading; fewer are read in a moment."""
 _AHEAD = (ToldRecord, ComparedRecord)
-"""Records that belong to the turn that begins after them."""
+"""Records of the turn that begins next."""
 
 
 def _passes(record: LogRecord) -> bool:
-    """Whether a record says nothing any more once its turn is behind."""
+    """Whether a record has no effect after its turn."""
     match record:
         case (
             TurnStartedRecord() | TurnEndedRecord() | SteeredRecord() | StepRecord()
@@ -96,7 +96,7 @@ def _passes(record: LogRecord) -> bool:
 
 
 async def read_window(environment: Environment, session_id: SessionId) -> SessionLog | None:
-    """Read a window of a session's log; `None` where it has no fold that holds.
+    """Read a window of a session's log; `None` without a usable fold.
 
     Raises:
         UnknownSession: there is no such session.
@@ -127,7 +127,7 @@ async def read_window(environment: Environment, session_id: SessionId) -> Sessio
 
 
 def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> bool:
-    """Whether something since the fold may show again what is not in the window."""
+    """Whether a record since the fold may show parts outside the window."""
     known = {part.id for message in messages for part in message.parts}
     places = {None, *(message.id for message in messages)}
     for record in records:
@@ -145,10 +145,10 @@ def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> 
 
 
 async def fold(state: State, folding: Callable[[], Folding]) -> None:
-    """Keep what the log comes to, if that is worth while; `folding` gives its ledger.
+    """Store a fold of the log, if due; `folding` returns the ledger's.
 
     Raises:
-        StorageFailed: it cannot be kept, and need not be.
+        StorageFailed: the fold, which nothing depends on, is not stored.
     """
     log = state.log
     if state.read_only or log.damaged or log.past is not None or log.count < LEAST:
@@ -167,7 +167,7 @@ async def fold(state: State, folding: Callable[[], Folding]) -> None:
 
 
 def gather(state: State, folding: Folding) -> Past | None:
-    """Say what a log comes to as it stands; `None` where a window of it would not do."""
+    """Fold the log as of now; `None` where a window would not suffice."""
     log, view = state.log, state.view
     opened, rewrite = state.views.opened, state.views.newest_epoch()
     conversation = tuple(log)
@@ -214,7 +214,7 @@ def _ended(message: Message, model: str) -> bool:
 
 
 def _begun(conversation: Sequence[Message], steps: int) -> int | None:
-    """Give the index from which on everything is needed: of a turn's first message."""
+    """Index of the first message needed whole, the first of a turn."""
     recent = sized_turns(conversation)[-TURNS:]
     if len(recent) < TURNS:
         return None
@@ -228,10 +228,10 @@ def _begun(conversation: Sequence[Message], steps: int) -> int | None:
 def _in_turns(
     conversation: Sequence[Message], records: Sequence[LogRecord], left: Container[MessageId]
 ) -> bool:
-    """Whether each turn ends once, and is told to have ended behind all of its steps.
+    """Whether each turn ends once, after all of its steps.
 
-    So it is unless a log comes from elsewhere, was mended, or had a clock that was set back: what
-    such turns used is known only where all is read.
+    Imported and mended logs, or a clock set back, can break the order; the usage of such turns is
+    known only from the whole log.
     """
     ends: dict[str, int] = {}
     for number, message in enumerate(conversation, 1):
@@ -256,13 +256,13 @@ def _in_turns(
 
 
 def _begins(records: Sequence[LogRecord], first: Message) -> bool:
-    """Whether all that was told before a turn began comes before its first message."""
+    """Whether all records before a turn's first message are older."""
     before = takewhile(lambda r: first.id not in named_by(r), records)
     return all(record.at <= first.created for record in before)
 
 
 def _cut(records: Sequence[LogRecord], first: Message | None) -> int | None:
-    """Give the index of the record from which on all are needed."""
+    """Index from which all records are needed."""
     if first is None:
         return None
     opens = (
@@ -302,7 +302,7 @@ def _needed(
 
 
 def _statics(records: Sequence[LogRecord]) -> set[int]:
-    """Choose the newest epoch's record, and the oldest since which its static part is the same."""
+    """Indexes of the newest epoch's record and the oldest with the same static part."""
     found = [(i, record) for i, record in enumerate(records) if isinstance(record, EpochRecord)]
     same, newest_one = found[-1]
     for index, record in reversed(found):

@@ -1,4 +1,4 @@
-"""A new session: its row, its static prompt and the first records of its log."""
+"""Make a new session: row, static prompt and first records."""
 
 import asyncio
 from pathlib import Path
@@ -24,16 +24,16 @@ from sidecar.store.format.values import SessionRow, Stored
 from sidecar.tools.mcp.servers import JOIN
 
 PARENT = "parent"
-"""The setting that names the session that this one was made from."""
+"""Setting with the parent session's id."""
 
 
 async def found(environment: Environment, request: NewSession) -> SessionLog:
-    """Make a session; it is durable when this returns.
+    """Make a durable session.
 
     Raises:
         BadRequest: the folder, a tool or a number cannot be used; `path` says which.
-        UnknownSession: the one that it is to be linked with is not there.
-        StorageFailed: the store cannot keep it.
+        UnknownSession: there is no such parent.
+        StorageFailed: the store cannot keep the session.
     """
     config = environment.config
     cwd = await asyncio.to_thread(checked_folder, request.cwd)
@@ -75,7 +75,7 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
 async def _served(
     environment: Environment, session_id: SessionId, request: NewSession, trust: Trust
 ) -> tuple[ToolSpec, ...]:
-    """Start the session's MCP servers, and give the tools of those that came up in time."""
+    """Start the session's MCP servers; return the tools of those up in time."""
     named = {server.name: server for server in (*environment.config.mcp_servers, *request.mcp)}
     if not named:
         return ()
@@ -84,13 +84,13 @@ async def _served(
 
 
 def parent_of(row: SessionRow) -> str | None:
-    """Name the session that this one was made from."""
+    """Id of the parent session, if any."""
     parent = row.settings.get(PARENT)
     return parent if isinstance(parent, str) else None
 
 
 def summary_of(row: SessionRow) -> SessionSummary:
-    """Give a session's line of the list."""
+    """A session's line of the list."""
     return SessionSummary(
         row.id, row.title, row.cwd, row.updated, row.turns, row.cost, parent_of(row)
     )

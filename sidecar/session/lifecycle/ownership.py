@@ -1,4 +1,4 @@
-"""Who writes a session: this daemon, or another one that lives."""
+"""Decide the session's writer among daemons."""
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import SessionId
@@ -9,7 +9,7 @@ from sidecar.store.format.values import Owner
 async def become_writer(
     leases: Leases, session_id: SessionId, owner: Owner
 ) -> tuple[bool, Owner | None]:
-    """Give whether this daemon, the owner, writes the session, and else who does, if anyone can."""
+    """Try to take the lease; return success, and the other owner where known."""
     try:
         other = await leases.acquire(session_id, owner)
     except StorageFailed as error:

@@ -1,7 +1,6 @@
-"""A session after a restart: shown, counted and foreseen as it was before.
+"""Restore a session's view, calibration and cache state after a restart.
 
-Its newest requests are gone through again as if they had just been made, each in the view that
-it was made with, so that the calibration and what the provider has cached are known again.
+The newest requests are replayed, each in the view of its time.
 """
 
 from sidecar.core.parts import Message, StepFinishPart
@@ -14,13 +13,13 @@ from sidecar.session.view.view_history import Epoch
 from sidecar.store.format.log_records import StepRecord
 
 REPLAYED = 20
-"""Steps that calibration learns from; older ones weigh next to nothing."""
+"""Steps replayed for calibration; older steps weigh next to nothing."""
 FORESEEN = 4
-"""Requests whose cache entries are followed: what older ones wrote, these have read since."""
+"""Requests whose cache entries are followed; they have read all older entries since."""
 
 
 def restore(state: State) -> None:
-    """Show a loaded session as its log says, and count and foresee as before the restart."""
+    """Restore view, calibration and cache state of a loaded session."""
     cache_options.restore(state)
     messages = tuple(state.log)
     epochs = list(state.views.epochs())
@@ -43,7 +42,7 @@ def restore(state: State) -> None:
 
 
 def _window(state: State, messages: tuple[Message, ...]) -> list[int]:
-    """Choose the steps to go through: those since the view changed, or else the last few."""
+    """Steps to replay: all since the view changed, or else the last few."""
     view, opened = state.view, state.views.opened
     steps = [
         index
@@ -59,7 +58,7 @@ def _window(state: State, messages: tuple[Message, ...]) -> list[int]:
 
 
 def _show(state: State, epoch: Epoch) -> None:
-    """Go on to the next view, with what had been learned of the model when it began."""
+    """Go on to the next view, with the calibration logged at its beginning."""
     view, newest = state.view, epoch.newest
     opens = newest is not None and epoch.opened == epoch.since >= view.since
     anchor = None if newest is None else newest.anchor
@@ -69,7 +68,7 @@ def _show(state: State, epoch: Epoch) -> None:
 
 
 def _foresee(state: State, messages: tuple[Message, ...], index: int, *, begin: bool) -> None:
-    """Follow what a request left in the cache; with the first one, begin to."""
+    """Follow a request's cache entries; `begin` starts with the first."""
     view, finish = state.view, _finish(messages[index])
     assert finish is not None
     prompt, effort = view.prompt(messages[:index]), state.setting("effort")

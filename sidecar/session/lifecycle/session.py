@@ -1,7 +1,6 @@
 """A session: one inbox, one task, one log. Prompts wait in line; a turn can be cancelled.
 
-Everything that changes the session runs on its task or between two of its awaits, so there is
-never a lock to hold.
+Every change runs on the session's task or between two of the task's awaits, so no lock is held.
 """
 
 import asyncio
@@ -49,11 +48,12 @@ from sidecar.store.format.log_records import OptionRecord
 logger = logging.getLogger("sidecar.session")
 
 METER_EVERY = 0.25
-"""Seconds between meters while text streams; what ends a step or changes a prefix goes at once."""
+"""Seconds between meters while text streams; the end of a step or a changed prefix is sent at
+once."""
 
 
 class Session:
-    """An open session. All methods are called on the event loop."""
+    """An open session. Call all methods on the event loop."""
 
     def __init__(self, state: State, busy_changed: Callable[["Session"], None]) -> None:
         self._state = state
@@ -83,11 +83,11 @@ class Session:
 
     @property
     def state(self) -> State:
-        """What the session is made of."""
+        """The session's parts."""
         return self._state
 
     def opened(self) -> Opened:
-        """Say how the session stands, as `session/new` and `session/load` answer."""
+        """The session as `session/new` and `session/load` answer."""
         row = self._state.log.row
         return Opened(
             row.id, row.revision, self._state.read_only, config_options.describe(self._state)
@@ -96,13 +96,13 @@ class Session:
     # --- what callers ask --------------------------------------------------------------------
 
     async def prompt(self, request: PromptRequest) -> PromptResult:
-        """Run a turn, after those before it, or steer the running one.
+        """Run a turn in line, or steer the running turn.
 
         Raises:
-            BadRequest: the prompt is empty, unusable or larger than the window by itself.
-            RevisionConflict: the session moved on from `expected_revision`.
+            BadRequest: the prompt is empty, unusable or larger than the window.
+            RevisionConflict: the log is not at `expected_revision`.
             Overloaded: sixteen prompts wait already.
-            SessionOwned: another daemon writes this session.
+            SessionOwned: another daemon writes the session.
         """
         with self.prompts.arriving(request) as waiting:
             await self.writable(request.expected_revision)
@@ -114,7 +114,7 @@ class Session:
     async def set_option(
         self, config_id: str, value: object, expected_revision: int | None = None
     ) -> tuple[JsonObject, ...]:
-        """Change a config option; another model begins a new epoch at once, or after the turn."""
+        """Set a config option; a new model's epoch begins now, or after a running turn."""
         await self.writable(expected_revision)
         config_options.change(self._state, config_id, value)
         await self._state.log.writer.commit(OptionRecord(config_id=config_id))
@@ -129,20 +129,17 @@ class Session:
         return described
 
     def meter(self) -> Meter:
-        """Measure the context as it would be sent now; a compaction's price only if it is known."""
+        """Measure the context as of now; a compaction's price only if known."""
         return read_meter(self._state, self.rewriting.price.known())
 
     def priced_meter(self) -> Meter:
-        """Give the meter with what a compaction would cost now, which is planned if need be.
-
-        A turn is not kept from its work by that.
-        """
+        """Meter with a compaction's price, planned if no turn would have to wait."""
         if not self.prompts.in_turn:
             self.rewriting.price.find()
         return self.meter()
 
     async def writable(self, expected_revision: int | None) -> None:
-        """Raise unless this daemon may write the session, at this revision if one is given."""
+        """Raise SessionOwned, or RevisionConflict unless at `expected_revision`, where given."""
         if self._state.read_only and not await self._state.take_over():
             raise not_ours(self._state)
         newest = self._state.log.row.revision
@@ -153,7 +150,7 @@ class Session:
             )
 
     def rewritten(self, event: EpochChanged | None, cause: str) -> None:
-        """Tell clients that the context is another now, with its meter, at once."""
+        """Tell clients at once of a changed context and meter."""
         if event is not None:
             self._tell(event)
         self._changed(cause)
@@ -162,7 +159,7 @@ class Session:
     async def recall(
         self, part_id: str, offset: int, limit: int | None, pattern: str | None
     ) -> Recalled:
-        """Read anything the session ever logged.
+        """Read any logged part.
 
         Raises:
             BadRequest: there is no such part, or the pattern cannot be used.
@@ -172,13 +169,13 @@ class Session:
     # --- the session's task ------------------------------------------------------------------
 
     def start(self, group: asyncio.TaskGroup) -> None:
-        """Begin the session's task, in the daemon's task group."""
+        """Start the session's task in the daemon's task group."""
         if not self._state.read_only:
             self._state.channel.reserve()
         self._task = group.create_task(self._run(group), name=f"session {self.id}")
 
     async def _run(self, group: asyncio.TaskGroup) -> None:
-        """Take prompts from the inbox, one turn at a time, until `end`."""
+        """Take prompts, one turn at a time, until `end`."""
         while (waiting := await self._next(group)) is not None:
             self.prompts.takes(waiting)
             self._busy_changed(self)
@@ -190,7 +187,7 @@ class Session:
         await self.rewriting.checkpoints.closing()
 
     async def _answer(self, waiting: Waiting) -> None:
-        """Take a turn and tell whoever waits for it how it ended, or why it did not begin."""
+        """Run a turn and answer the waiting callers, or fail them."""
         try:
             async with self.prompts.turning:
                 answer(waiting, await self._turn(waiting))
@@ -204,11 +201,10 @@ class Session:
             self._busy_changed(self)
 
     async def _next(self, group: asyncio.TaskGroup) -> Waiting | None:
-        """Wait for the next prompt, and use the pause until then."""
         return await self._pings.until(self._idle.until(self.prompts.next(), group), group)
 
     async def end(self) -> None:
-        """Stop what runs and take nothing more; the log is whole and durable afterwards."""
+        """Stop the turn and the inbox; the log is whole and durable after `ended`."""
         self.prompts.close()
 
     async def ended(self) -> None:
@@ -217,7 +213,7 @@ class Session:
             await asyncio.wait({self._task})
 
     async def _turn(self, waiting: Waiting) -> PromptResult:
-        """Take a turn; once it has begun, whatever goes wrong is told by how it ended."""
+        """Run a turn; errors after the beginning become the turn's end."""
         state, untitled = self._state, not self._state.log.row.title
         await known_instructions.look(state)
         await epochs.follow_tools(state)
@@ -287,7 +283,7 @@ class Session:
         self._tell(SessionChanged(self.id, self._state.log.row.revision, cause))
 
     def _show_meter(self, *, urgent: bool = False) -> None:
-        """Show the meter to who watches; where it is `urgent`, the context has changed."""
+        """Send watchers the meter; `urgent` after a change of the context."""
         if not self._state.channel.watched:
             return
         if urgent or monotonic() - self._metered >= METER_EVERY:
@@ -299,7 +295,7 @@ class Session:
         self._state.channel.publish(event)
 
     async def recover(self) -> None:
-        """Make whole what a killed daemon left open; says so if there was anything."""
+        """Complete records left open by a killed daemon, and notify the user of any."""
         before = self._state.log.row.revision
         # What is told of it next may be all that a client sees before the daemon is killed.
         self._state.channel.reserve()

@@ -1,4 +1,4 @@
-"""What a subtask begins with, whom it asks, and what it tells at its end."""
+"""A subtask's beginning, client and report."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,11 +33,11 @@ Write your report now, and say in it what is not done."""
 
 
 async def found_child(parent: State, subtask: Subtask) -> SessionLog:
-    """Make the session of a subtask; it is durable when this returns.
+    """Make a durable session for a subtask.
 
     Raises:
-        BadRequest: the subtask names a tool that its parent does not have.
-        StorageFailed: the store cannot keep it.
+        BadRequest: the subtask names a tool unknown to the parent.
+        StorageFailed: the store cannot keep the session.
     """
     static = _static(parent, narrowed(parent.view.static.tools, subtask.tools))
     clock, row = parent.clock, parent.log.row
@@ -53,10 +53,10 @@ async def found_child(parent: State, subtask: Subtask) -> SessionLog:
 
 
 def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
-    """Give the tools of a subtask: those named, of its parent's, and never `delegate`.
+    """Tools of a subtask: the parent's, or those named, never `delegate`.
 
     Raises:
-        BadRequest: one is named that the parent does not have.
+        BadRequest: a name is unknown to the parent.
     """
     known = [tool.name for tool in offered]
     unknown = [name for name in names or () if name not in known]
@@ -72,19 +72,19 @@ def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[
 
 
 def blocks_of(subtask: Subtask) -> tuple[JsonObject, ...]:
-    """Give a subtask as the message that its session begins with."""
+    """First message of a subtask's session."""
     known = f"\n\nWhat is known already:\n{subtask.context}" if subtask.context else ""
     return ({"type": "text", "text": subtask.task + known},)
 
 
 def last_words(messages: Sequence[Message]) -> str:
-    """Give the text of the last answer."""
+    """Text of the last answer."""
     answers = [message for message in messages if _counts(message)]
     return _text(answers[-1]) if answers else ""
 
 
 def found_so_far(messages: Sequence[Message]) -> str:
-    """Give what was done and said in a subtask that did not come to its report."""
+    """Calls and texts of a subtask without a report."""
     answers = [message for message in messages if _counts(message)]
     done = [
         f"- {part.name} {argument(part.input)} · {status(part)} · {finding(part)}"
@@ -99,18 +99,18 @@ def found_so_far(messages: Sequence[Message]) -> str:
 
 
 def refused(messages: Sequence[Message]) -> str:
-    """Name the last call that was not allowed."""
+    """Name and argument of the last denied call."""
     parts = [part for message in messages for part in tool_parts(message) if _is_denied(part)]
     return f"{parts[-1].name} {argument(parts[-1].input)}".strip() if parts else "a call"
 
 
 def steps_in_words(number: int) -> str:
-    """Give `1 step` or `50 steps`."""
+    """`1 step` or `50 steps`."""
     return f"{number} step{'s' if number > 1 else ''}"
 
 
 class ThroughParent(ThroughClient):
-    """The parent's client as a subtask sees it: asked in the parent's name, for the subtask."""
+    """The parent's client, asked in the parent's name for a subtask."""
 
     def __init__(self, client: Client, parent: SessionId, name: str, about: JsonObject) -> None:
         super().__init__(client, parent)
@@ -120,13 +120,13 @@ class ThroughParent(ThroughClient):
 
     @property
     def terminals(self) -> None:
-        """None: the client knows nothing of the subtask's calls, in which they would be shown."""
+        """None: the client does not know the subtask's calls to show a terminal in."""
         return None
 
     async def request_permission(
         self, _: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Ask the user, and say that it is for the subtask."""
+        """Ask the user, naming the subtask."""
         meta = tool_call.get("_meta")
         ours = meta.get("sidecar") if isinstance(meta, dict) else None
         told: JsonObject = {
@@ -140,7 +140,7 @@ class ThroughParent(ThroughClient):
 
 
 def _static(parent: State, tools: tuple[ToolSpec, ...]) -> Static:
-    """Give the parent's static part with fewer tools, and its role behind the system text."""
+    """The parent's static part with `tools`, and the subtask's role behind the system text."""
     static = parent.view.static
     role = Block(
         TextBlock(_ROLE.format(steps=steps_in_words(parent.config.delegate.steps))), "system"

@@ -1,4 +1,4 @@
-"""What a turn works with, put together from its session."""
+"""Assemble a turn's context from the session."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
@@ -21,7 +21,7 @@ def surroundings(
     recall: RecallPart,
     meter_changed: Callable[[], None],
 ) -> TurnContext:
-    """Give the surroundings of a turn that begins now; while it does a subtask, that binds it."""
+    """Context of a turn beginning now; a subtask's limits, client and purpose take precedence."""
     bound = state.subtask
     return TurnContext(
         session_id=state.log.row.id,
@@ -59,7 +59,7 @@ def surroundings(
 
 
 def _calls_mcp(state: State) -> CallMcp:
-    """Call servers in the session's name; a subtask calls its parent's."""
+    """Call servers in the session's name; a subtask calls the parent's."""
     bound, environment = state.subtask, state.environment
     owner = state.log.row.id if bound is None else bound.parent
 

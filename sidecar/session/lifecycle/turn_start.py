@@ -1,4 +1,4 @@
-"""How a turn begins: its message, with what the model is told beside it, stored or not there."""
+"""Begin a turn: log the first message with all the model is told beside, or nothing."""
 
 import asyncio
 
@@ -15,14 +15,14 @@ from sidecar.store.format.log_records import ComparedRecord, ToldRecord, TurnSta
 from sidecar.store.format.view_records import PinRecord
 
 _NOTED = (ComparedRecord, ToldRecord, PinRecord)
-"""The notes of what a turn's first message tells."""
+"""Notes on the parts told by a turn's first message."""
 
 
 async def begin(state: State, turn_id: TurnId, waiting: Waiting) -> Message:
-    """Log a turn's first message, durably, with the session's title if it is the first.
+    """Log a turn's first message durably; the session's first also sets the title.
 
     Raises:
-        StorageFailed: the log is as it was, so that the prompt can be sent again.
+        StorageFailed: the log is as before, so that the prompt can be sent again.
     """
     log, before, compared = state.log, state.log.row, state.compared
     shown = await state.facts(waiting.request.context)
