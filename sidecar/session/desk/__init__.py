@@ -1,1 +1,1 @@
-"""All sessions of a daemon: by id, as subtasks, as settings change. Above all other rooms."""
+"""A daemon's sessions, subtasks and settings; imports all other rooms."""

@@ -1,7 +1,7 @@
-"""A subtask: a child session works on it with a clean context, and its parent gets a report.
+"""Run a subtask in a child session with a clean context, and report to the parent.
 
-The child is a session like others, with a log of its own that can be opened. It asks through its
-parent, may do no more than that, costs what it costs in both, and ends when the parent's turn does.
+The child is a full session with a log of its own. Questions go through the parent, permissions are
+at most the parent's, costs count in both, and the child's turn ends with the parent's.
 """
 
 import asyncio
@@ -41,12 +41,12 @@ Close = Callable[[SessionId], Awaitable[None]]
 async def delegate(
     parent: Session, begin: Begin, close: Close, subtask: Subtask, call_id: str, progress: Progress
 ) -> SubtaskEnd:
-    """Have a new session do a subtask, and give what came of it.
+    """Run a subtask in a new session and return the outcome.
 
-    Cancelling ends the child's turn first: its log is whole then, and its cost known.
+    Cancelling ends the child's turn first, so that the log is whole and the cost known.
 
     Raises:
-        BadRequest: the subtask names a tool that its parent does not have.
+        BadRequest: the subtask names a tool unknown to the parent.
         StorageFailed: the new session could not be stored.
     """
     state = parent.state
@@ -76,7 +76,7 @@ async def delegate(
 
 
 async def _turn(child: Session, request: PromptRequest) -> PromptResult | SidecarError:
-    """Run the child's turn; a cancel of ours is passed on and waited for."""
+    """Run the child's turn; pass a cancel on and wait for the end."""
     try:
         async with asyncio.TaskGroup() as group:
             running = group.create_task(child.prompt(request))
@@ -95,7 +95,7 @@ async def _turn(child: Session, request: PromptRequest) -> PromptResult | Sideca
 
 
 class _Following:
-    """Follows a subtask as it goes: shows what it does, charges for it, ends it in time."""
+    """Shows a subtask's progress, charges the parent, and stops at limits."""
 
     def __init__(self, parent: Session, child: Session, progress: Progress) -> None:
         self._parent = parent
@@ -107,7 +107,6 @@ class _Following:
         self._last_for = self._used_up = ""
 
     def see(self, event: Event) -> None:
-        """Take an event of the child's."""
         match event:
             case ToolChanged(status="pending", has_input=True, title=str(title)):
                 self._progress(f"{one_line(title)}\n")
@@ -122,7 +121,7 @@ class _Following:
                 pass
 
     def charge(self) -> None:
-        """Add to the parent's cost what the child has spent since the last time."""
+        """Add the child's new spending to the parent's cost."""
         log, child = self._parent.state.log, self._child.state
         used, total = self._used(), child.log.row.cost
         more = Usage(
@@ -152,7 +151,7 @@ class _Following:
         self._parent.rewritten(None, "subtask")
 
     def end(self, result: PromptResult | SidecarError) -> SubtaskEnd:
-        """Tell what came of the subtask."""
+        """Outcome of the subtask."""
         messages = self._messages()
         failed = self._why(result, messages)
         report = found_so_far(messages) if failed else last_words(messages)
@@ -160,7 +159,7 @@ class _Following:
         return SubtaskEnd(self._child.id, report, steps, cost, failed)
 
     def _why(self, result: PromptResult | SidecarError, messages: tuple[Message, ...]) -> str:
-        """Say why it did not end well, if it did not."""
+        """Reason of a failure; empty after success."""
         if isinstance(result, SidecarError):
             return result.message
         match result.stop_reason:
@@ -182,20 +181,20 @@ class _Following:
                 return str((result.error or {}).get("message") or result.stop_reason)
 
     def _ask_for_report(self) -> None:
-        """Before the last step that it has, say so."""
+        """Announce the last step before a limit."""
         nearly = self._nearly_used_up()
         if nearly and not self._last_for:
             self._last_for = nearly
             self._child.prompts.remind(LAST_STEP)
 
     def _stop_if_over(self) -> None:
-        """Where the last step asks for more calls, they are not run."""
+        """Cancel the calls of the last step."""
         if self._last_for and tool_parts(self._messages()[-1]):
             self._used_up = self._out_of(self._last_for)
             self._child.prompts.cancel()
 
     def _nearly_used_up(self) -> str:
-        """Name the limit that one more step like the last would reach."""
+        """Name the limit within reach of another step like the last."""
         limits, steps = self._limits, turn_usage(self._messages()).requests
         if steps + 1 >= limits.steps:
             return steps_in_words(limits.steps)
@@ -211,7 +210,7 @@ class _Following:
         return f"its {what} {were} used up before it was done"
 
     def _messages(self) -> tuple[Message, ...]:
-        """Give the messages of the subtask, without what users may have said there since."""
+        """Messages of the subtask, without later ones typed by users."""
         messages = self._child.state.log.messages
         first = messages[0].turn_id if messages else None
         return tuple(m for m in messages if m.turn_id == first)

@@ -1,4 +1,4 @@
-"""The editor's documents, as it tells of them."""
+"""An editor's open documents."""
 
 from pathlib import Path
 
@@ -7,21 +7,21 @@ from sidecar.workspace.buffers import Buffers
 
 
 class EditorDocuments:
-    """The documents of one editor; what it has open wins over the disk, in every session."""
+    """Open documents of an editor; in every session their text precedes the disk's."""
 
     def __init__(self, buffers: Buffers, sessions: OpenSessions) -> None:
         self._buffers = buffers
         self._sessions = sessions
 
     def open(self, path: str, text: str, version: int) -> None:
-        """Remember what the editor shows of a file, saved or not."""
+        """Record a file's text in the editor, saved or not."""
         self._buffers.set(Path(path), text, version)
 
     def close(self, path: str) -> None:
-        """From now on the file is read from disk."""
+        """Read the file from disk again."""
         self._buffers.close(Path(path))
 
     def saved(self, path: str) -> None:
-        """The editor has written a file: what changes there is its user's work."""
+        """Count the file's change on disk as the user's work."""
         for session in self._sessions:
             session.state.tracking.saved(Path(path))

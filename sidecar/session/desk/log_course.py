@@ -1,8 +1,7 @@
-"""Goes through a session's log as it was lived, for those who look at it later.
+"""Walk through a session's log in order, for the inspector and reports.
 
-Each request is measured as the meter measures: what the provider reported, spread over the
-estimates of what stood there then. Nothing is written, so a session that another process has open
-can be looked at.
+Each request is measured like the meter: the provider's count, spread over the estimates of the
+prompt at the time. Nothing is written, so another process may have the session open.
 """
 
 from collections import Counter
@@ -53,9 +52,9 @@ from sidecar.store.format.view_records import (
 )
 
 Clean: TypeAlias = Callable[[str], str]
-"""Takes keys out of a text, before it is cut short anywhere."""
+"""Removes keys from a text, before any cut."""
 OURS = "sidecar"
-"""The format of what was our own session before it was imported."""
+"""Import format of sessions of our own."""
 _KINDS: Mapping[type[ViewRecord], CourseChangeKind] = {
     RewriteRecord: "rewrite",
     UndoneRecord: "undo",
@@ -71,16 +70,15 @@ _Walked: TypeAlias = (
     | FilesRestoredRecord
     | TalkRestoredRecord
 )
-"""Records that say something of the context or of its cost."""
+"""Records on the context or its cost."""
 WOULD_COST = "claude-opus-5-5"
-"""At whose prices a session is shown whose models cost nothing: else there is nothing to see."""
+"""Prices shown for sessions with free models only: else every cost is zero."""
 
 
 def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Course:
-    """Read what happened in a session, oldest first, and how it stands now.
+    """Course of a session, oldest first, and the present standing.
 
-    Texts go through `clean` before anything is cut from them; `problems` are what the store
-    could not read.
+    Texts go through `clean` before any cut; `problems` are the store's read errors.
     """
     row = state.log.row
     priced_as = WOULD_COST if _is_free(state) else ""
@@ -120,7 +118,7 @@ def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Cou
 
 
 def _is_free(state: State) -> bool:
-    """Whether models answered, all of them for nothing."""
+    """Whether models answered for nothing."""
     models = {m.model for m in state.log.messages if m.model} or {state.model_id()}
     probe = Usage(input=1_000_000, output=1_000_000)
     return all(price(state.environment.info(model), probe) == 0 for model in models)
@@ -128,7 +126,7 @@ def _is_free(state: State) -> bool:
 
 @dataclass(slots=True)
 class _Walk:
-    """One walk through a log. Records come between messages by their time, as after a restart."""
+    """A walk through a log. Records are placed between messages by time, as after a restart."""
 
     state: State
     priced_as: str
@@ -139,7 +137,7 @@ class _Walk:
 
     @property
     def recorded_by(self) -> str:
-        """Name the agent whose recording the session began as; empty where it did not."""
+        """Agent whose recording was imported; empty for a session of our own."""
         made = self.state.log.last_record(ImportedRecord)
         by = "" if made is None else made.format
         return "" if by == OURS else by
@@ -176,7 +174,7 @@ class _Walk:
         misses: Mapping[object, tuple[str, str]],
         paid_since: Millis,
     ) -> CourseRequest | None:
-        """Give the request that a message answered, if a model was asked for it."""
+        """Request behind a message; `None` if no model was asked."""
         if message.role != "assistant" or message.status in ("discarded", "open"):
             return None
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
@@ -213,7 +211,7 @@ class _Walk:
         return Spent(usage, paid, price(info, whole), own)
 
     def _take(self, record: _Walked, standing: PastStanding, views: Iterator[Epoch]) -> None:
-        """Let the conversation be as a record made it, and keep the record's figures."""
+        """Apply a record to the conversation, and keep the record's figures."""
         match record:
             case EpochRecord():
                 standing.restate(static_of(record), record.at)
@@ -296,7 +294,7 @@ class _Walk:
 
 
 def _misses(records: Sequence[LogRecord]) -> dict[object, tuple[str, str]]:
-    """Give for each answer whose request missed the cache the segment and why."""
+    """Map an answer's id to the missed cache segment and the reason."""
     return {
         record.message_id: (record.segment, record.reason or "")
         for record in records
@@ -305,7 +303,6 @@ def _misses(records: Sequence[LogRecord]) -> dict[object, tuple[str, str]]:
 
 
 def _told_by(summary: JsonObject) -> str:
-    """Say who wrote a summary, and what that cost."""
     by, cost = summary.get("by"), summary.get("cost")
     if not isinstance(by, str):
         return ""

@@ -1,4 +1,4 @@
-"""The sessions of one daemon: open, resume, list, close and delete, by id."""
+"""The sessions of a daemon: open, resume, list, close and delete, by id."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -39,15 +39,16 @@ from sidecar.tools.tool_contract import Client
 from sidecar.workspace.buffers import Buffers
 
 HEARTBEAT = 5.0
-"""Seconds between signs of life on this daemon's leases."""
+"""Seconds between signs of life on the daemon's leases."""
 SHUTDOWN = 1.5
-"""Seconds that running turns get to make their logs whole when the daemon stops."""
+"""Seconds for running turns to complete their logs when the daemon stops."""
 
 
 class Sessions:
-    """All sessions that are open in this daemon, over one store.
+    """All open sessions of a daemon, over one store.
 
-    `open_environment` builds what they share when a call first needs it, and fails that call alone.
+    `open_environment` builds the shared environment on first need; a failure fails only the calling
+    request.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Sessions:
         self._ended = asyncio.Event()
 
     async def run(self) -> None:
-        """Hold the tasks of all sessions until `shutdown`."""
+        """Run the tasks of all sessions until `shutdown`."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             self.shared.run_in(group)
@@ -77,11 +78,11 @@ class Sessions:
             beat.cancel()
 
     def reload(self, config: Config, problems: tuple[Problem, ...]) -> None:
-        """Take over settings that changed, where that is safe, and tell every session."""
+        """Apply changed settings where safe, and tell every session."""
         take_over(self.shared.known, self.open, config, problems)
 
     async def shutdown(self) -> None:
-        """Stop every turn, make every log whole and durable, give up the leases."""
+        """Stop every turn, make logs whole and durable, release the leases."""
         # What is being opened now would have nobody to end it.
         self.shared.stopping = True
         for session in self.open:
@@ -103,7 +104,7 @@ class Sessions:
         self._ended.set()
 
     def status(self) -> JsonObject:
-        """Say how the daemon is, as `daemon/status` answers."""
+        """The daemon's state as `daemon/status` answers."""
         sessions: list[Json] = [
             {"sessionId": s.id, "busy": s.prompts.busy, "revision": s.opened().revision}
             for s in self.open
@@ -115,12 +116,12 @@ class Sessions:
         }
 
     async def new(self, request: NewSession, client: Client, watcher: Watcher) -> Opened:
-        """Open a new session in a workspace; it is durable when this returns.
+        """Open a new, durable session in a workspace.
 
         Raises:
             BadRequest: the folder, a tool or a number cannot be used; `path` says which.
-            UnknownSession: there is none like its parent.
-            StorageFailed: the store cannot keep it.
+            UnknownSession: there is no such parent.
+            StorageFailed: the store cannot keep the session.
         """
         environment = await self.shared.ready()
         session = await self._begin(await found(environment, request))
@@ -135,7 +136,7 @@ class Sessions:
         client: Client,
         watcher: Watcher,
     ) -> Opened:
-        """Branch a session off, open it and watch it; see `forking.fork`."""
+        """Fork a session, open and watch the fork; errors as in `fork.fork`."""
         session = await self.get(await fork(await self.shared.ready(), session_id, at_message))
         session.audience.attach(watcher, client)
         return session.opened()
@@ -143,11 +144,11 @@ class Sessions:
     async def handoff(
         self, session_id: SessionId, goal: str, client: Client, watcher: Watcher, *, go_on: bool
     ) -> Handoff:
-        """Draft the first prompt of a session with a goal, and with `go_on` open one that knows.
+        """Draft the first prompt for `goal`; with `go_on` open a session with the handed-on work.
 
         Raises:
             UnknownSession: there is no such session.
-            BadRequest: the goal is empty, or the folder of what is to go on is gone.
+            BadRequest: the goal is empty, or, with `go_on`, the folder is gone.
         """
         environment = await self.shared.ready()
         if not go_on:
@@ -161,7 +162,7 @@ class Sessions:
     async def list(
         self, cwd: str | None, cursor: str | None, limit: int
     ) -> tuple[tuple[SessionSummary, ...], str | None]:
-        """Give a page of sessions, newest first, and the cursor of the next page."""
+        """A page of sessions, newest first, and the cursor of the next page."""
         environment = await self.shared.ready()
         folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
         page = await environment.store.sessions.page(cwd=folder, before=cursor, limit=limit)
@@ -177,12 +178,12 @@ class Sessions:
         after: PartId | None,
         emit: Callable[[Event], Awaitable[None]],
     ) -> Opened:
-        """Open a session again, show its history through `emit`, and watch it from then on.
+        """Open a stored session, show the history through `emit`, and watch from then on.
 
-        Succeeds read-only when another daemon writes the session.
+        Opens read-only when another daemon writes the session.
 
         Raises:
-            UnknownSession: there is none with this id.
+            UnknownSession: there is no such session.
         """
         session = await self.get(session_id, window=True)
         rest = await replay_history(session.state, after, emit) if replay else None
@@ -197,10 +198,10 @@ class Sessions:
         return session.opened()
 
     async def get(self, session_id: SessionId, *, window: bool = False) -> Session:
-        """Give a session, opening it if need be; with `window` a part of its log may do.
+        """A session, opened if need be; `window` allows part of the log.
 
         Raises:
-            UnknownSession: there is none with this id.
+            UnknownSession: there is no such session.
         """
         session = await self._get(session_id)
         if not window:
@@ -225,7 +226,7 @@ class Sessions:
             return session
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
-        """Put a session away into a bundle; see `archiving.archive`. A running turn forbids it."""
+        """Put an idle session away into a packed file; errors as in `archive`."""
         environment = await self.shared.ready()
         session = self.open.find(session_id)
         check_idle(session is not None and session.prompts.busy)
@@ -235,7 +236,7 @@ class Sessions:
         return await archive(ground_of(environment, self._owner), session_id)
 
     async def close(self, session_id: SessionId) -> None:
-        """End a session's task and give up its lease; it stays in the store."""
+        """End a session's task and release the lease; the stored session stays."""
         environment = await self.shared.ready()
         environment.forget(session_id)
         session = self.open.drop(session_id)
@@ -248,7 +249,10 @@ class Sessions:
             await environment.store.leases.release(session_id, self._owner.token)
 
     async def delete(self, session_id: SessionId, *, force: bool = False) -> tuple[str, ...]:
-        """Remove a session and all that only it held, says where else; `force` ends its turn."""
+        """Delete a session and all data of no other session; `force` ends the turn.
+
+        Return sentences on damaged stores, set aside, with possible copies of the session.
+        """
         environment = await self.shared.ready()
         if await erase_archived(environment, session_id):
             return await put_aside(environment)
@@ -284,7 +288,7 @@ class Sessions:
         return compose(environment, log, self._take_over, read_only=read_only, owner=told)
 
     async def _take_over(self, state: State) -> bool:
-        """Try to become the writer of a session that another daemon had; its log is read anew."""
+        """Try to become the writer of another daemon's session; on success the log is read anew."""
         session_id = state.log.row.id
         writes, owner = await become_writer(state.store.leases, session_id, self._owner)
         if not writes:

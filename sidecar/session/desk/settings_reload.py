@@ -1,4 +1,4 @@
-"""Settings that change while sessions are open: taken over where that is safe, and told."""
+"""Apply changed settings to open sessions where safe, and notify."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +13,7 @@ from sidecar.session.state import Environment
 from sidecar.tools.rules.permission import Rules
 
 EVERY = 2.0
-"""Seconds between looks at the files. They are few, and editors replace them in many ways."""
+"""Seconds between looks at the files. Polling suffices: few files, replaced in many ways."""
 
 
 async def follow(
@@ -23,9 +23,9 @@ async def follow(
     known: Stamps,
     every: float = EVERY,
 ) -> None:
-    """Have the settings read again, in a thread, whenever a file is another one.
+    """Read the settings again, in a thread, whenever a file has changed; runs until cancelled.
 
-    `known` is how the files were before they were read last. Runs until it is cancelled.
+    `known` are the files' stamps before the last read.
     """
     while True:
         await asyncio.sleep(every)
@@ -42,7 +42,7 @@ def take_over(
     after: Config,
     problems: Sequence[Problem],
 ) -> None:
-    """Let settings that may change hold from now on, and tell every open session what changed."""
+    """Apply settings safe to change, and tell every open session of the changes."""
     if environment is None:
         return
     before = environment.config

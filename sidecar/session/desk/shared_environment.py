@@ -1,4 +1,4 @@
-"""The environment that all sessions of a daemon share, built when a call first needs it."""
+"""The environment shared by a daemon's sessions, built on first need."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,8 +16,8 @@ STOPPING = "the daemon is stopping"
 class SharedEnvironment:
     """`build` makes the environment from the editor's options and root folder.
 
-    Where `build` fails, the call that needed it fails alone. `opening` is held while something is
-    opened, and `check` gives what is wrong with options. `known` is `None` before the first call.
+    A failed `build` fails only the calling request. `opening` is held while a session is opened;
+    `check` returns errors in options. `known` is `None` before the first call.
     """
 
     def __init__(
@@ -35,10 +35,9 @@ class SharedEnvironment:
         self.stopping = False
 
     def configure(self, options: JsonObject, root: Path | None) -> str:
-        """Take the editor's `initializationOptions` and its workspace's root folder.
+        """Set `initializationOptions` and root folder for sessions opened later; return any error.
 
-        Gives what is wrong with the options, else nothing. They hold for what is opened
-        afterwards; wrong ones are left out as a whole.
+        Options with an error are left out as a whole.
         """
         self.root = root
         problem = self._check(options)
@@ -46,11 +45,11 @@ class SharedEnvironment:
         return problem
 
     def run_in(self, group: asyncio.TaskGroup) -> None:
-        """Name the tasks that the environment's own work joins."""
+        """Set the task group for the environment's own work."""
         self._group = group
 
     async def ready(self) -> Environment:
-        """Give what all sessions share, opening the store when it is first needed."""
+        """The shared environment, built on the first call."""
         async with self.opening:
             self.check_running()
             if self.known is None:
@@ -60,13 +59,13 @@ class SharedEnvironment:
             return self.known
 
     async def warm_up(self) -> None:
-        """Load what is slow, so that the first call that needs it need not wait."""
+        """Load slow parts, so that no later call waits."""
         with suppress(StorageFailed, Cancelled):
             await self.ready()
         # Before another version is installed over the files of this one.
         await asyncio.to_thread(version)
 
     def check_running(self) -> None:
-        """Raise `Cancelled` when nothing is to be opened any more."""
+        """Raise `Cancelled` when the daemon is stopping."""
         if self.stopping:
             raise Cancelled(STOPPING)

@@ -1,4 +1,4 @@
-"""Looks at a session in the store without opening it: no lease is taken, nothing is written."""
+"""Read a session from the store without opening: no lease, no writes."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from sidecar.store.format.values import SessionRow
 
 PREFIX = "ses_"
 MOST_NAMED = 8
-"""Sessions that are named where an id could mean several."""
+"""Sessions listed for an ambiguous id."""
 ANYWHERE = (
     "`sidecar sessions` lists them all; name one by its id or the beginning of it, a folder for "
     "the newest session of that folder, or --last for the newest of all."
@@ -26,10 +26,10 @@ ANYWHERE = (
 
 
 async def find(rows: SessionRows, name: str | None, folder: Path | None) -> SessionId:
-    """Give the session with this id, or whose id begins so, or the newest of a folder, or of all.
+    """Session with the id or a prefix of the id, or the newest of a folder, or of all.
 
     Raises:
-        BadRequest: none is meant, or several may be; the message says what to do.
+        BadRequest: no session matches, or several; the message says how to go on.
     """
     if name is None:
         where = None if folder is None else str(await asyncio.to_thread(folder.resolve))
@@ -50,11 +50,11 @@ async def find(rows: SessionRows, name: str | None, folder: Path | None) -> Sess
 async def look(
     environment: Environment, session_id: SessionId, clean: Callable[[str], str]
 ) -> Course:
-    """Read a session as it stands in the store, as one consistent state.
+    """Read a session from the store in a consistent state.
 
     Raises:
-        UnknownSession: it is gone.
-        StorageFailed: it cannot be read.
+        UnknownSession: the session is gone.
+        StorageFailed: the log cannot be read.
     """
     stored = await environment.store.logs.load(session_id)
 
