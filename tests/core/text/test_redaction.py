@@ -194,3 +194,8 @@ def test_known_secrets_are_taken_out_whatever_their_shape() -> None:
         f"it is {REDACTED}, /home/someone 1234"
     )
     assert found.count == 1
+
+
+def test_a_value_of_eight_characters_is_a_secret_and_a_shorter_one_a_word() -> None:
+    assert secrets_in({"API_KEY": "hunter22"}.items()) == ("hunter22",)
+    assert secrets_in({"API_KEY": "hunter2"}.items()) == ()

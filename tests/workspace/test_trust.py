@@ -1,0 +1,37 @@
+"""Which folders the user's list trusts, and where their own programs start."""
+
+from pathlib import Path
+
+import pytest
+
+from sidecar.workspace.trust import NAME, is_trusted, standing, trust
+
+
+@pytest.mark.parametrize(
+    ("folder", "trusted"),
+    [
+        ("work", True),
+        ("work/inner/deep", True),
+        ("work-other", False),
+        ("wor", False),
+        (".", False),
+        ("other/work", False),
+    ],
+)
+def test_trust_is_for_a_folder_and_all_below_it(tmp_path: Path, folder: str, trusted: bool) -> None:
+    trust(tmp_path / "data", tmp_path / "work")
+    assert is_trusted(tmp_path / "data", tmp_path / folder) is trusted
+
+
+@pytest.mark.parametrize("written", ["", "{", '"/"', '{"/": 1}', '[["/"], 1, null]'])
+def test_a_list_that_is_none_trusts_nothing(tmp_path: Path, written: str) -> None:
+    (tmp_path / NAME).write_text(written)
+    assert not is_trusted(tmp_path, tmp_path / "work")
+
+
+def test_programs_start_in_an_empty_folder_until_the_workspace_is_trusted(tmp_path: Path) -> None:
+    data, work = tmp_path / "data", tmp_path / "work"
+    assert standing(data, work, trusted=True) == work
+    apart = standing(data, work, trusted=False)
+    assert apart.is_relative_to(data)
+    assert list(apart.iterdir()) == []
