@@ -37,12 +37,12 @@ ANSWER_TOKENS = 32_000
 
 @dataclass(slots=True)
 class Environment:
-    """Parts joined by `daemon.py` and used by every session.
+    """Parts joined by `daemon.py` for every session.
 
     `model_for` returns the model for an id, `info` the catalogue's entry. Without `snapshots` no
-    workspace is followed, and no change can be undone. `observe` gets observations. `config` is
-    replaced when the files change; `amiss` are the files' errors, and `settings` the origins of the
-    values.
+    workspace is followed, and no change can be undone. `observe` gets figures of events. `config`
+    is replaced when the files change; `amiss` are the files' errors, and `settings` the values'
+    origins.
     """
 
     store: Store

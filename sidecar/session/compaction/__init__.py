@@ -1,1 +1,1 @@
-"""Rewrites of a session's context: planned, summarised, committed."""
+"""Rewrites of the context: planned, summarised, committed. Knows no session as a whole."""

@@ -31,7 +31,7 @@ def follow(state: State) -> None:
 
 
 def restore(state: State) -> None:
-    """Choose the lifetime after a restart, as logged if possible."""
+    """Choose the lifetime after a restart; a logged choice takes precedence."""
     view, told = state.view, _logged(state)
     found = _hour(state, ())
     view.minimum = state.info().min_cacheable

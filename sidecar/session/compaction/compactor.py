@@ -1,6 +1,6 @@
 """Make room: decide, get the summary, decide again, carry out.
 
-Each rewrite asks a model at most once. A failure or cancellation leaves the view as before.
+A model is asked at most once. A failure or cancellation leaves the view as before.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class CompactionHost(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A decision ready to be carried out, with the summary, if wanted."""
+    """A decision to carry out, with the summary, if wanted."""
 
     decision: Decision
     told: Told | None = None
@@ -78,7 +78,7 @@ class Settled:
         return money(Decimal(rewriting) + Decimal(asked))
 
     def as_json(self) -> JsonObject:
-        """The log's entry on the summary; empty without a summary."""
+        """The log's entry on the summary, or empty."""
         told = self.told
         if told is None:
             return {}
@@ -113,7 +113,7 @@ class Compactor:
         self.gate = asyncio.Lock()
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
-        """Let the policy rewrite the view before a request; return whether an epoch began.
+        """Let the policy rewrite before a request; return whether an epoch began.
 
         Raises:
             ModelFailed: the prompt is still longer than the window allows.
@@ -136,7 +136,7 @@ class Compactor:
         return begun
 
     def _check_length(self) -> None:
-        """Raise ModelFailed, with advice, for a prompt over the limit."""
+        """Raise ModelFailed, with advice, over the limit."""
         state = self._state
         size = read_size(state)
         most = at_most(size.total, size.guessed)
@@ -148,7 +148,6 @@ class Compactor:
         raise ModelFailed(text, kind="context_overflow")
 
     async def _room(self, *, opens_turn: bool, overflowed: bool) -> Settled | None:
-        """Decide on a rewrite before a request, summary included."""
         state, planner = self._state, self._planner
 
         def scene() -> Scene:
@@ -188,8 +187,8 @@ class Compactor:
     async def idle(self, hurried: bool) -> bool:
         """Rewrite while nobody waits; return whether a rewrite was made.
 
-        `hurried`: only a rewrite forced on the next turn. A new message during the summary ends the
-        attempt.
+        `hurried`: only a rewrite forced on the next turn. A message logged during the summary ends
+        the attempt.
         """
         state, planner = self._state, self._planner
         if not state.config.idle_compaction or not is_automatic(state) or state.read_only:
@@ -241,9 +240,9 @@ class Compactor:
         money. `token` names the progress for the client.
 
         Raises:
-            NothingToDo: nothing is worth leaving out; a dry run returns an empty plan instead.
+            NothingToDo: nothing to leave out; a dry run returns an empty plan instead.
             Cancelled: the user stopped waiting; the session is unchanged.
-            BadRequest: there is no such strategy.
+            BadRequest: no such strategy.
             RevisionConflict: the log is not at `expected_revision`.
             SessionOwned: another daemon writes the session.
         """
@@ -293,7 +292,7 @@ class Compactor:
         *,
         dry: bool = False,
     ) -> Settled | None:
-        """Get a draft's summary, if wanted, and decide again: a pin or message may be new."""
+        """Get a draft's summary, if wanted, and decide again, as the session may have changed."""
         before = draft.recorded.tokens_before
         wanted = draft.plan.summary
         if wanted is None and token is None:
@@ -362,7 +361,7 @@ class Compactor:
 def told_decision(
     decision: Decision, settled: Settled | None, asking: Decimal | None = None
 ) -> JsonObject:
-    """A decision as `context/compact` answers; `asking` is the summary's estimated USD."""
+    """Answer of `context/compact`; `asking` is the summary's estimated USD."""
     plan, recorded = decision.plan, decision.recorded
     text = "\n".join(note.text for note in recorded.rewrite.notes)
     price = recorded.price if settled is None else settled.price()

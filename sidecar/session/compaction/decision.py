@@ -1,6 +1,6 @@
 """Complete a policy's plan into a rewrite: checked, measured, priced.
 
-No function here changes the session; dry runs and previews rely on that.
+The session is never changed here; dry runs and previews rely on that.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,8 +35,8 @@ from sidecar.session.view.view_history import Epoch
 class Decision:
     """A rewrite not yet carried out.
 
-    `view` is the session's view afterwards. `break_even` counts requests until the rewrite has paid
-    for itself, `None` for never. `situation` and `messages` are the plan's input.
+    `view` is the session's view afterwards. `break_even` counts requests until the cost is earned
+    back, `None` for never. `situation` and `messages` are the plan's input.
     """
 
     plan: Plan
@@ -48,7 +48,7 @@ class Decision:
 
     @property
     def opens(self) -> bool:
-        """Whether the rewrite begins an epoch of the cache."""
+        """Whether the rewrite begins an epoch."""
         return self.recorded.opens
 
     def sent(self) -> tuple[core_view.View, Prompt]:
@@ -127,7 +127,7 @@ def decide_by_hand(
     """Plan a compaction for the user; `strategy` names a policy.
 
     Raises:
-        BadRequest: there is no such policy.
+        BadRequest: no such policy.
         NothingToDo: nothing can be left out, or no plan is admitted.
     """
     known = policies()
@@ -149,9 +149,9 @@ def decide_by_hand(
 
 
 def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> Decision | None:
-    """Reduce a plan to permitted changes, drop thinking whose prefix changes, measure and price.
+    """Reduce a plan to permitted changes, measure and price; `None` without a saving.
 
-    `None` when no change is left or the prompt would not shrink.
+    Thinking is dropped where the prefix before changes.
     """
     outline = outlined(plan, situation, f"cmp_{scene.number}")
     if outline is None:
@@ -202,10 +202,10 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
 def rewrite_cost(
     standing: Standing, before: int, removed: int, prices: Rates
 ) -> tuple[float, int | None]:
-    """USD a rewrite costs now, and the requests until earned back, `None` for never.
+    """USD to pay for a rewrite now, and requests until earned back, `None` for never.
 
     `before` counts tokens ahead of the first edited block, `removed` tokens left out. With a cold
-    cache the cost is negative: tokens not written.
+    cache the cost is negative: the removed tokens need no write.
     """
     if not standing.warm:
         return -removed * prices.write, 0

@@ -1,4 +1,4 @@
-"""Write and read a session's milestones, and compare a milestone with the workspace.
+"""Write and read a session's milestones, and compare with the workspace.
 
 A failed write is only logged: the session's log can be folded again.
 """
@@ -49,7 +49,7 @@ MilestoneReason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class MilestoneMark:
-    """State by which a milestone is due.
+    """State deciding on a milestone.
 
     `done` holds finished todo items, `changed` counts file changes, `used` is the prompt's share of
     the limit.
@@ -62,7 +62,7 @@ class MilestoneMark:
 
 
 def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneReason | None:
-    """Reason for a milestone now; `None` if nothing has happened since `last`."""
+    """Reason for a milestone at `moment`, or `None`; `last` is the previous milestone's mark."""
     match moment:
         case "compaction":
             return "compaction"
@@ -77,7 +77,7 @@ def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneRea
 
 
 class Milestones:
-    """Folds a session's log and saves the ledger at milestones.
+    """Saves a session's ledger at milestones.
 
     Call from the session's task. A failed write raises nothing.
     """
@@ -97,15 +97,15 @@ class Milestones:
         self._heard: set[MessageId] = set()
 
     async def stepped(self) -> bool:
-        """Save if a todo item was finished or the prompt reached `PRESSURE`."""
+        """Save after a finished todo item, or as the prompt crosses `PRESSURE`."""
         return await self.at("step")
 
     async def turn_ended(self) -> bool:
-        """Save if files changed, or for a step's reasons."""
+        """Save after file changes, or as `stepped`."""
         return await self.at("turn")
 
     async def compacted(self) -> bool:
-        """Save after a rewrite of the view."""
+        """Save after a rewrite."""
         return await self.at("compaction")
 
     async def closing(self) -> bool:
@@ -130,7 +130,7 @@ class Milestones:
         return saved
 
     async def save(self, why: str, ledger: Ledger | None = None) -> bool:
-        """Write the present state; `False` when a newer milestone is stored, or on failure."""
+        """Write the present state; `False` if a newer is stored, or on failure."""
         state = self._state
         row, version = state.log.row, state.log.row.revision
         window = window_id(state.log)
@@ -147,7 +147,7 @@ class Milestones:
                 return False
 
     def ledger(self) -> Ledger:
-        """Ledger of all settled messages; only new messages are folded."""
+        """Ledger of all settled messages, folded incrementally."""
         log = self._state.log
         if log is not self._log or log.left != self._left:
             # Another daemon had written the session: its log was read anew. Or it went back.
@@ -184,7 +184,7 @@ def window_id(log: SessionLog) -> str:
 
 
 def opened_by(log: SessionLog) -> frozenset[str]:
-    """A key for each beginning of an epoch."""
+    """A key for each record with which an epoch began."""
     opened = {
         f"{isinstance(record, UndoneRecord)} {record.compaction_id}"
         for record in log.records
@@ -234,7 +234,7 @@ def write(data_dir: Path, checkpoint: Milestone) -> bool:
 
 
 def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
-    """Read a session's milestone; `None` where missing or unreadable. Blocks."""
+    """A session's milestone; `None` where missing or unreadable. Blocks."""
     try:
         path = folder_of(data_dir, session_id) / "state.json"
         with path.open("rb") as file:
@@ -247,7 +247,7 @@ def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
 
 
 def remove(data_dir: Path, session_id: SessionId) -> None:
-    """Delete a session's milestone; failures are ignored. Blocks."""
+    """Delete a session's milestone, ignoring failures. Blocks."""
     with suppress(OSError, ValueError):
         folder = folder_of(data_dir, session_id)
         for name in ("state.json", "state.md"):
@@ -256,7 +256,7 @@ def remove(data_dir: Path, session_id: SessionId) -> None:
 
 
 async def drifted(state: State, checkpoint: Milestone) -> tuple[str, ...]:
-    """Lines for the model on differences between the workspace and a milestone."""
+    """Lines for the model: how the workspace differs from a milestone."""
     root, ledger = Path(state.log.row.cwd), checkpoint.ledger
 
     def look() -> tuple[Mapping[str, str | None], str]:

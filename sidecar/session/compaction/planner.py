@@ -33,9 +33,9 @@ IDLE_KEEPS = 2
 class Scene:
     """Input of a decision: the session now, or after a coming prompt.
 
-    `rewrites` are in effect, `epochs` holds all views so far, `number` is the next rewrite's. With
-    `idle` nobody waits; `growth` is a turn's usual growth in tokens, and `hurried` allows only
-    rewrites forced on the next turn.
+    `rewrites` are in effect, `epochs` are all views so far, `number` is the next rewrite's. With
+    `idle` nobody waits; `growth` is a usual turn's in tokens; `hurried` allows only rewrites forced
+    on the next turn.
     """
 
     messages: Sequence[Message]
@@ -53,7 +53,7 @@ class Scene:
 
     @property
     def newest(self) -> Recorded | None:
-        """The newest rewrite with an epoch of its own."""
+        """The newest rewrite that began an epoch."""
         return next((r for r in reversed(self.rewrites) if r.opens), None)
 
 
@@ -185,7 +185,7 @@ class Planner:
             await asyncio.sleep(0)
 
     def absorb(self, state: State, most: int | None = None) -> bool:
-        """Gather up to `most` newly settled messages; return whether none is left."""
+        """Gather newly settled messages, `most` or all; return whether none is left."""
         if state.log is not self._log or state.log.left != self._left:
             # Another daemon had written the session: its log was read anew. Or it went back.
             self._reset()

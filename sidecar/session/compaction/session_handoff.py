@@ -1,6 +1,6 @@
 """Hand a session's work to the next: ledger, facts, and a draft of the first prompt.
 
-All is read from the store, so that a running session, or another daemon's, can be handed on. No
+All comes from the store, so that running sessions, even another daemon's, can be handed on. No
 model is asked.
 """
 
@@ -29,7 +29,7 @@ MOST_FACTS = 200
 
 @dataclass(frozen=True, slots=True)
 class WorkStanding:
-    """State of a session's work; `said` are decisions from the conversation."""
+    """State of a session's work; `said` are the conversation's decisions."""
 
     stored: Stored
     checkpoint: Milestone
@@ -66,7 +66,7 @@ async def handoff(
 
 
 def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
-    """Draft and related files; an empty goal means the session's newest."""
+    """As `handoff`, from the work's state; an empty goal means the session's newest."""
     checkpoint, messages = standing.checkpoint, standing.stored.messages
     wanted = goal if goal.strip() else _newest(checkpoint.ledger)
     files = ranked(checkpoint.ledger, messages, wanted)
@@ -141,7 +141,6 @@ def inherited_record(standing: WorkStanding, goal: str) -> InheritedRecord:
 
 
 def _with_goal(before: Inheritance) -> Ledger:
-    """The inherited ledger, with the goal set at the handoff."""
     ledger = before.checkpoint.ledger
     if not before.goal:
         return ledger

@@ -1,7 +1,7 @@
 """Get the text that stands for the parts left out by a rewrite.
 
-A model is asked once, in the cheapest way; on failure the log's own words serve. Nothing depends on
-a summary, as the ledger is made by code.
+A model is asked once, the cheapest way; on failure the log's own words serve. Nothing depends on a
+summary: the ledger is made by code.
 """
 
 import logging
@@ -95,8 +95,8 @@ class Told:
 def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
     """Ways to ask for a plan's summary, cheapest first.
 
-    An instruction behind the warm prefix costs a cache read; the left-out parts alone cost their
-    tokens, perhaps less with a cheaper model.
+    Behind the warm prefix an instruction costs a cache read; the left-out parts alone cost their
+    tokens, perhaps of a cheaper model.
     """
     wanted = draft.plan.summary
     if wanted is None or not state.config.summaries:
@@ -115,7 +115,7 @@ def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
 
 
 async def summarise(state: State, scene: Scene, draft: Decision, *, logged: bool = True) -> Told:
-    """Summarise the parts left out by a draft; if the model fails, quote the log."""
+    """Summarise the parts left out by a draft; if no model can, quote the log."""
     possible = ways(state, scene, draft)
     figures: JsonObject = {
         f"{way.asking} {way.request.model}": None if way.usd is None else money(way.usd)

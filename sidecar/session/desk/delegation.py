@@ -1,7 +1,7 @@
 """Run a subtask in a child session with a clean context, and report to the parent.
 
-The child is a full session with a log of its own. Questions go through the parent, permissions are
-at most the parent's, costs count in both, and the child's turn ends with the parent's.
+The child is a full session with a log. Questions go through the parent, permissions are at most the
+parent's, costs count in both, and the child's turn ends with the parent's.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ Close = Callable[[SessionId], Awaitable[None]]
 async def delegate(
     parent: Session, begin: Begin, close: Close, subtask: Subtask, call_id: str, progress: Progress
 ) -> SubtaskEnd:
-    """Run a subtask in a new session and return the outcome.
+    """Run a subtask in a new session; return the outcome.
 
     Cancelling ends the child's turn first, so that the log is whole and the cost known.
 

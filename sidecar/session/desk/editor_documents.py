@@ -7,7 +7,7 @@ from sidecar.workspace.buffers import Buffers
 
 
 class EditorDocuments:
-    """Open documents of an editor; in every session their text precedes the disk's."""
+    """An editor's open documents; in every session open text takes precedence over the disk."""
 
     def __init__(self, buffers: Buffers, sessions: OpenSessions) -> None:
         self._buffers = buffers
@@ -18,7 +18,7 @@ class EditorDocuments:
         self._buffers.set(Path(path), text, version)
 
     def close(self, path: str) -> None:
-        """Read the file from disk again."""
+        """Read the file from disk from now on."""
         self._buffers.close(Path(path))
 
     def saved(self, path: str) -> None:

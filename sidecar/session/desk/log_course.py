@@ -1,7 +1,7 @@
 """Walk through a session's log in order, for the inspector and reports.
 
-Each request is measured like the meter: the provider's count, spread over the estimates of the
-prompt at the time. Nothing is written, so another process may have the session open.
+Requests are measured like the meter: the provider's count, spread over estimates of the prompt at
+the time. Nothing is written, so another process may have the session open.
 """
 
 from collections import Counter
@@ -174,7 +174,7 @@ class _Walk:
         misses: Mapping[object, tuple[str, str]],
         paid_since: Millis,
     ) -> CourseRequest | None:
-        """Request behind a message; `None` if no model was asked."""
+        """Request answered by a message; `None` if no model was asked."""
         if message.role != "assistant" or message.status in ("discarded", "open"):
             return None
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)

@@ -30,7 +30,7 @@ class OpenSessions:
         return self._by_id.pop(session_id, None)
 
     def revision_of(self, session_id: str) -> int | None:
-        """Revision of an open session."""
+        """Revision of an open session; `None` if not open."""
         session = self.find(SessionId(session_id))
         return None if session is None else session.opened().revision
 

@@ -47,8 +47,7 @@ SHUTDOWN = 1.5
 class Sessions:
     """All open sessions of a daemon, over one store.
 
-    `open_environment` builds the shared environment on first need; a failure fails only the calling
-    request.
+    `open_environment` builds the shared environment on first need; a failure fails that call only.
     """
 
     def __init__(
@@ -249,9 +248,9 @@ class Sessions:
             await environment.store.leases.release(session_id, self._owner.token)
 
     async def delete(self, session_id: SessionId, *, force: bool = False) -> tuple[str, ...]:
-        """Delete a session and all data of no other session; `force` ends the turn.
+        """Delete a session and all data held for no other session; `force` ends a running turn.
 
-        Return sentences on damaged stores, set aside, with possible copies of the session.
+        Return sentences on damaged stores, put aside earlier, with possible copies of the session.
         """
         environment = await self.shared.ready()
         if await erase_archived(environment, session_id):

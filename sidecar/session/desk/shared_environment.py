@@ -16,7 +16,7 @@ STOPPING = "the daemon is stopping"
 class SharedEnvironment:
     """`build` makes the environment from the editor's options and root folder.
 
-    A failed `build` fails only the calling request. `opening` is held while a session is opened;
+    A failed `build` fails only the calling request. `opening` is held while a session opens;
     `check` returns errors in options. `known` is `None` before the first call.
     """
 

@@ -26,7 +26,7 @@ ANYWHERE = (
 
 
 async def find(rows: SessionRows, name: str | None, folder: Path | None) -> SessionId:
-    """Session with the id or a prefix of the id, or the newest of a folder, or of all.
+    """Id of the session named by id or prefix; without `name`, the newest in `folder`, or of all.
 
     Raises:
         BadRequest: no session matches, or several; the message says how to go on.

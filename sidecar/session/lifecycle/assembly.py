@@ -30,7 +30,7 @@ def compose(
     read_only: bool,
     owner: JsonObject | None,
 ) -> State:
-    """State by the log; `take_over` tries to become the session's writer."""
+    """Compose a state as logged; `take_over` tries to make the daemon the session's writer."""
     static, since = epochs.stored_static(log)
     config = environment.config
     factor = environment.info(static.model).token_factor

@@ -28,7 +28,7 @@ class Audience:
         self._channel.detach(watcher)
 
     def watchers(self) -> tuple[Watcher, ...]:
-        """Watchers, a watcher for each connection."""
+        """Watchers of all connections."""
         return tuple(watcher for watcher, _ in self._clients)
 
     def client(self) -> Client:

@@ -40,11 +40,11 @@ class Preview:
 
 
 class Rewriting:
-    """A session's context, as changed by the user and the policy.
+    """A session's context, as changed by user and policy.
 
     `gate` is held while an answer streams and while the view changes, as an answer belongs to its
-    prompt. `works` are cancellable tasks under way; `checkpoints` save the ledger beside the log;
-    `price` is a compaction's estimate.
+    prompt. `works` can be cancelled; `checkpoints` save the ledger; `price` is a compaction's
+    estimate.
     """
 
     def __init__(self, state: State, host: CompactionHost) -> None:

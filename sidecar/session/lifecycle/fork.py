@@ -1,7 +1,7 @@
 """Fork a session at a message.
 
-The fork copies the log up to the message, ids included, so that the prompt begins with the same
-bytes and reads from the provider's cache. Only durable, settled parts are copied.
+The fork copies the durable, settled log up to the message, ids included, so that the prompt begins
+with the same bytes and reads from the provider's cache.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ _AHEAD = (ToldRecord, ComparedRecord)
 class ForkCut:
     """Part of a log to copy: messages, and records up to revision `until`.
 
-    `before` is the time of the first omission, `None` without any.
+    `before` is when the first message left out was made, `None` without any.
     """
 
     messages: tuple[Message, ...]
@@ -51,11 +51,11 @@ class ForkCut:
 async def fork(
     environment: Environment, source: SessionId, at_message: MessageId | None
 ) -> SessionId:
-    """Make a durable session with the log of `source` up to a message, or all.
+    """Make a durable session from the log of `source`, up to a message or all.
 
     Raises:
-        UnknownSession: there is no such session.
-        BadRequest: there is no such message.
+        UnknownSession: no such session.
+        BadRequest: no such message.
         StorageFailed: nothing was made.
     """
     stored = await environment.store.logs.load(source)
@@ -74,9 +74,9 @@ async def fork(
 
 
 def cut_at(stored: Stored, at_message: MessageId | None) -> ForkCut:
-    """Choose the part of a log to copy, up to a message or the end, and only settled messages.
+    """Choose the settled part of a log to copy, up to a message or all.
 
-    A call and the result are one part of a message, so a cut cannot separate a pair.
+    A call and the result are one part of a message, so no cut separates a pair.
 
     Raises:
         BadRequest: there is no such message.

@@ -1,8 +1,7 @@
 """Fresh windows: work continued in a new session, and a workspace compared with the ledger.
 
 A new session's first prompt tells the state of the work, in a pinned part. A reopened session is
-told of changes in the workspace since. Both are parts of the log, and so stay in the prompt
-unchanged.
+told of changes in the workspace. Both are logged parts, and so stay unchanged.
 """
 
 import asyncio
@@ -86,7 +85,7 @@ class _Told:
 
 
 async def tell(state: State, context: str) -> tuple[Part, ...]:
-    """Parts to tell once with the next logged message; their telling is noted.
+    """Parts to tell once with the next logged message; the log notes the telling.
 
     `context` comes from `State.facts`. After the first note nothing is awaited, so that notes and
     message can be one unit of the log.
@@ -121,7 +120,7 @@ async def _look(state: State, context: str) -> _Told | None:
 
 
 async def _compare(state: State, context: str) -> _Told | None:
-    """Lines on changes since the agent's last work; `None` without changes or knowledge."""
+    """Lines on changes since the agent's last work; `None` without any."""
     files = _ledger(state.log).changed
     root = Path(state.log.row.cwd)
 
@@ -145,7 +144,6 @@ async def _compare(state: State, context: str) -> _Told | None:
 
 
 def _ledger(log: SessionLog) -> Ledger:
-    """The session's own ledger, also from a window of the log."""
     folding = Folding() if log.past is None else log.past.folding()
     for message in log:
         if log.past is None or message.id not in log.heard:
@@ -166,7 +164,7 @@ def newest_branch(log: SessionLog) -> str:
 
 
 async def _branch(state: State, context: str) -> tuple[str, ...]:
-    """Say if the Git branch differs from the session's last."""
+    """A line if the Git branch is not the branch of the session's last use."""
     before = newest_branch(state.log)
     match = _BRANCH.search(context)
     now = match[1] if match else ""

@@ -1,7 +1,7 @@
 """Open a session by a window of the log, where the prompt stays the same, and fold the rest.
 
-The window holds the parts in the view, the newest turns and all since the newest rewrite.
-`widening.widen` reads the rest where needed; the log is then as if read at once.
+The window holds the parts in view, the newest turns and all since the newest rewrite.
+`widening.widen` reads the rest where needed.
 """
 
 import asyncio
@@ -145,10 +145,10 @@ def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> 
 
 
 async def fold(state: State, folding: Callable[[], Folding]) -> None:
-    """Store a fold of the log, if due; `folding` returns the ledger's.
+    """Store a fold of the log, if due; `folding` returns the ledger in the making.
 
     Raises:
-        StorageFailed: the fold, which nothing depends on, is not stored.
+        StorageFailed: the fold is not stored; nothing depends on a fold.
     """
     log = state.log
     if state.read_only or log.damaged or log.past is not None or log.count < LEAST:
@@ -167,7 +167,7 @@ async def fold(state: State, folding: Callable[[], Folding]) -> None:
 
 
 def gather(state: State, folding: Folding) -> Past | None:
-    """Fold the log as of now; `None` where a window would not suffice."""
+    """Fold the log for reading by a window; `None` where a window would not suffice."""
     log, view = state.log, state.view
     opened, rewrite = state.views.opened, state.views.newest_epoch()
     conversation = tuple(log)
@@ -230,8 +230,8 @@ def _in_turns(
 ) -> bool:
     """Whether each turn ends once, after all of its steps.
 
-    Imported and mended logs, or a clock set back, can break the order; the usage of such turns is
-    known only from the whole log.
+    Otherwise (an imported or mended log, a clock set back) the turns' usage is known only from the
+    whole log.
     """
     ends: dict[str, int] = {}
     for number, message in enumerate(conversation, 1):
@@ -262,7 +262,7 @@ def _begins(records: Sequence[LogRecord], first: Message) -> bool:
 
 
 def _cut(records: Sequence[LogRecord], first: Message | None) -> int | None:
-    """Index from which all records are needed."""
+    """Index of the first record from which on all are needed."""
     if first is None:
         return None
     opens = (

@@ -68,7 +68,7 @@ def _show(state: State, epoch: Epoch) -> None:
 
 
 def _foresee(state: State, messages: tuple[Message, ...], index: int, *, begin: bool) -> None:
-    """Follow a request's cache entries; `begin` starts with the first."""
+    """Follow a request's cache entries; `begin` marks the first request."""
     view, finish = state.view, _finish(messages[index])
     assert finish is not None
     prompt, effort = view.prompt(messages[:index]), state.setting("effort")

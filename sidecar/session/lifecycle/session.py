@@ -114,7 +114,7 @@ class Session:
     async def set_option(
         self, config_id: str, value: object, expected_revision: int | None = None
     ) -> tuple[JsonObject, ...]:
-        """Set a config option; a new model's epoch begins now, or after a running turn."""
+        """Set a config option; a new model's epoch begins now, or after the turn."""
         await self.writable(expected_revision)
         config_options.change(self._state, config_id, value)
         await self._state.log.writer.commit(OptionRecord(config_id=config_id))
@@ -129,17 +129,17 @@ class Session:
         return described
 
     def meter(self) -> Meter:
-        """Measure the context as of now; a compaction's price only if known."""
+        """Measure the context now; a compaction's price only if known."""
         return read_meter(self._state, self.rewriting.price.known())
 
     def priced_meter(self) -> Meter:
-        """Meter with a compaction's price, planned if no turn would have to wait."""
+        """Meter with a compaction's price, planned anew unless a turn would be delayed."""
         if not self.prompts.in_turn:
             self.rewriting.price.find()
         return self.meter()
 
     async def writable(self, expected_revision: int | None) -> None:
-        """Raise SessionOwned, or RevisionConflict unless at `expected_revision`, where given."""
+        """Raise SessionOwned or RevisionConflict unless writable at `expected_revision`, if any."""
         if self._state.read_only and not await self._state.take_over():
             raise not_ours(self._state)
         newest = self._state.log.row.revision
@@ -295,7 +295,7 @@ class Session:
         self._state.channel.publish(event)
 
     async def recover(self) -> None:
-        """Complete records left open by a killed daemon, and notify the user of any."""
+        """Complete a turn left open by a killed daemon, and notify the user of any."""
         before = self._state.log.row.revision
         # What is told of it next may be all that a client sees before the daemon is killed.
         self._state.channel.reserve()

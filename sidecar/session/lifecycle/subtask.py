@@ -53,7 +53,7 @@ async def found_child(parent: State, subtask: Subtask) -> SessionLog:
 
 
 def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
-    """Tools of a subtask: the parent's, or those named, never `delegate`.
+    """Tools of a subtask: the parent's, or those named, never the built-in `delegate`.
 
     Raises:
         BadRequest: a name is unknown to the parent.
@@ -120,7 +120,7 @@ class ThroughParent(ThroughClient):
 
     @property
     def terminals(self) -> None:
-        """None: the client does not know the subtask's calls to show a terminal in."""
+        """None: the client does not know the subtask's calls, where terminals would be shown."""
         return None
 
     async def request_permission(
