@@ -1,4 +1,4 @@
-"""MCP servers in settings: `name = {command, args, env}` or `{url, headers}`."""
+"""MCP servers in settings: `name = {command, args, env, cwd}` or `{url, headers}`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 class McpServer:
     """A `command` to start, or a streamable HTTP `url`.
 
+    `cwd`: folder to start in, relative to the workspace or below `~` too; empty if none is named.
     `repr` leaves out `environment` and `headers`: both may hold keys.
     """
 
@@ -16,6 +17,7 @@ class McpServer:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str = ""
 
 
 def read_servers(value: object) -> tuple[McpServer, ...]:
@@ -28,15 +30,19 @@ def read_servers(value: object) -> tuple[McpServer, ...]:
 def _server(name: str, table: object) -> McpServer:
     if not isinstance(table, Mapping):
         raise ValueError(f"{name} must be a table with `command` or `url`.")  # noqa: TRY004 - as readers do
-    unknown = sorted(set(table) - {"command", "args", "env", "url", "headers"})
+    unknown = sorted(set(table) - {"command", "args", "env", "cwd", "url", "headers"})
     if unknown:
-        has = "command, args and env, or url and headers"
+        has = "command, args, env and cwd, or url and headers"
         raise ValueError(f"{name} has {has}, not {', '.join(unknown)}.")
     command, url, args = table.get("command"), table.get("url"), table.get("args", [])
     if not isinstance(args, list) or not all(isinstance(one, str) for one in args):
         raise ValueError(f"{name}.args must be a list of texts.")
+    cwd = table.get("cwd", "")
+    if not isinstance(cwd, str) or "\0" in cwd or (cwd and command is None):
+        raise ValueError(f"{name}.cwd must be a text, the folder in which `command` starts.")
     if isinstance(command, str) and command and url is None:
-        return McpServer(name, (command, *args), _texts(f"{name}.env", table.get("env", {})))
+        environment = _texts(f"{name}.env", table.get("env", {}))
+        return McpServer(name, (command, *args), environment, cwd=cwd)
     if isinstance(url, str) and url.startswith(("http://", "https://")) and command is None:
         headers = _texts(f"{name}.headers", table.get("headers", {}))
         return McpServer(name, url=url, headers=headers)

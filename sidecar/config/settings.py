@@ -263,7 +263,7 @@ class Config:
     mcp_servers: tuple[McpServer, ...] = setting(
         (),
         SERVERS,
-        "MCP servers for every session: `{command, args, env}` or `{url, headers}`",
+        "MCP servers for every session: `{command, args, env, cwd}` or `{url, headers}`",
         own=True,
         secret=True,
     )

@@ -3,11 +3,22 @@
 import json
 import os
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.store.connection.store_files import SERVERS, make_folder
 
 NAME = "trusted-workspaces.json"
+MARK = b'{"private": true}\n'
+
+
+@dataclass(frozen=True, slots=True)
+class StartingPlaces:
+    """Where the user's own programs may start: in the `workspace`, if `trusted`, or in `empty`."""
+
+    workspace: Path
+    empty: Path
+    trusted: bool
 
 
 def is_trusted(data: Path, workspace: Path) -> bool:
@@ -28,16 +39,22 @@ def trust(data: Path, workspace: Path) -> None:
     Path(name).replace(data / NAME)
 
 
-def standing(data: Path, workspace: Path, *, trusted: bool) -> Path:
-    """Starting folder of the user's own programs: the workspace only if trusted.
+def standing(data: Path, workspace: Path, *, trusted: bool) -> StartingPlaces:
+    """Make the empty folder, or mend its mark.
 
-    Otherwise an empty folder: npx and similar tools run files of the current one.
+    The mark is a package.json that names nothing: npx takes the nearest one above, and what it
+    calls `bin`. Above lies what the user's home holds, or whatever holds the data folder.
     """
-    if trusted:
-        return workspace
+    empty = data / SERVERS
     make_folder(data)
-    make_folder(data / SERVERS)
-    return data / SERVERS
+    make_folder(empty)
+    mark = empty / "package.json"
+    if mark.is_symlink() or not mark.is_file() or mark.read_bytes() != MARK:
+        descriptor, name = tempfile.mkstemp(dir=empty)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(MARK)
+        Path(name).replace(mark)
+    return StartingPlaces(workspace, empty, trusted)
 
 
 def _read(data: Path) -> list[str]:

@@ -22,6 +22,11 @@ def test_servers_are_read_from_every_layer_but_the_workspaces() -> None:
     assert "may not set" in str(problem)
 
 
+def test_a_server_may_name_its_folder() -> None:
+    (server,) = read_servers({"a": {"command": "npx", "args": ["x"], "cwd": "."}})
+    assert server == McpServer("a", ("npx", "x"), cwd=".")
+
+
 def test_a_file_names_servers(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text('[mcp_servers.web]\nurl = "https://x.test/mcp"\nheaders = { A = "b" }\n')
@@ -40,6 +45,9 @@ def test_a_file_names_servers(tmp_path: Path) -> None:
         ({"a": {"command": "x", "args": "y"}}, "a.args"),
         ({"a": {"command": "x", "env": {"K": 1}}}, "a.env"),
         ({"a": {"command": "x", "cmd": 1}}, "not cmd"),
+        ({"a": {"command": "x", "cwd": 1}}, "a.cwd"),
+        ({"a": {"command": "x", "cwd": "\0"}}, "a.cwd"),
+        ({"a": {"url": "https://x", "cwd": "/"}}, "a.cwd"),
     ],
 )
 def test_what_is_wrong_is_named(table: object, wrong: str) -> None:

@@ -32,9 +32,9 @@ class Trust:
         self._settled = said is not None
         self.granted = trust.is_trusted(data, workspace) if said is None else said
 
-    def folder(self) -> str:
-        """Working folder of MCP servers started now; see `standing`."""
-        return str(trust.standing(self._data, self._workspace, trusted=self.granted))
+    def standing(self) -> trust.StartingPlaces:
+        """Folders in which MCP servers may start now; see `trust.standing`."""
+        return trust.standing(self._data, self._workspace, trusted=self.granted)
 
     async def settle(self, call: ToolPart, ask: AskUser) -> bool:
         """Whether the workspace is trusted; ask if still open."""

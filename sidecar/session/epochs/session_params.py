@@ -206,7 +206,7 @@ def not_ours(state: State) -> SidecarError:
 def provide(state: State, servers: tuple[McpServer, ...]) -> None:
     """Start MCP servers whose tools the session already has."""
     if servers:
-        state.environment.mcp.provide(state.log.row.id, servers, state.trust.folder())
+        state.environment.mcp.provide(state.log.row.id, servers, state.trust.standing())
 
 
 def warn(state: State) -> None:

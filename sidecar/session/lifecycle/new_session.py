@@ -79,7 +79,7 @@ async def _served(
     named = {server.name: server for server in (*environment.config.mcp_servers, *request.mcp)}
     if not named:
         return ()
-    environment.mcp.provide(session_id, tuple(named.values()), trust.folder())
+    environment.mcp.provide(session_id, tuple(named.values()), trust.standing())
     return (await environment.mcp.found(session_id, JOIN)).tools
 
 

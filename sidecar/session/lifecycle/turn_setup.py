@@ -66,7 +66,7 @@ def _calls_mcp(state: State) -> CallMcp:
     async def call(name: str, given: Json) -> ToolAnswer:
         # Those of the configuration are started when a stored session first needs them.
         if servers := environment.config.mcp_servers:
-            environment.mcp.provide(owner, servers, state.trust.folder())
+            environment.mcp.provide(owner, servers, state.trust.standing())
         return await environment.mcp.call(owner, name, given)
 
     return call

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 import httpx2
@@ -97,7 +98,7 @@ class ServerWords(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def connect(server: McpServer, cwd: str, said: ServerWords) -> AsyncIterator[Live]:
+async def connect(server: McpServer, folder: Path, said: ServerWords) -> AsyncIterator[Live]:
     """Start or reach a server and shake hands; disconnect on exit."""
     if server.url:
         async with (
@@ -106,12 +107,14 @@ async def connect(server: McpServer, cwd: str, said: ServerWords) -> AsyncIterat
         ):
             yield Live(client)
         return
+    if not await asyncio.to_thread(folder.is_dir):
+        raise SidecarError(f"there is no folder {folder}")
     command = _started(server.command)
     parameters = StdioServerParameters(
         command=command[0],
         args=list(command[1:]),
         env=_environment(server),
-        cwd=cwd,
+        cwd=folder,
     )
     async with (
         _heard(said) as errors,

@@ -25,7 +25,9 @@ from sidecar.tools.mcp.mcp_bounds import (
     MOST_TOOLS,
     schema_size,
 )
+from sidecar.tools.mcp.package_runners import starting
 from sidecar.tools.tool_contract import ToolAnswer
+from sidecar.workspace.trust import StartingPlaces
 
 if TYPE_CHECKING:
     from sidecar.tools.mcp.mcp_client import Live, Offered
@@ -64,9 +66,9 @@ def server_of(spec: ToolSpec) -> str:
 
 
 class _Server:
-    def __init__(self, server: McpServer, cwd: str) -> None:
+    def __init__(self, server: McpServer, standing: StartingPlaces) -> None:
         self.server = server
-        self.cwd = cwd
+        self.standing = standing
         self.live: Live | None = None
         self.offered: tuple[Offered, ...] = ()
         self.left_out = ""
@@ -99,7 +101,7 @@ class _Server:
             said = client.ServerWords()
             try:
                 async with asyncio.timeout(START) as self._limit:
-                    async with client.connect(self.server, self.cwd, said) as live:
+                    async with client.connect(*starting(self.server, self.standing), said) as live:
                         self.offered, self.left_out = taken(await live.tools())
                         self._limit.reschedule(None)
                         late.cancel()
@@ -174,7 +176,7 @@ class McpServers:
                 if self._tasks:
                     await asyncio.wait(self._tasks, timeout=ENDING)
 
-    def provide(self, owner: str, servers: Sequence[McpServer], cwd: str) -> None:
+    def provide(self, owner: str, servers: Sequence[McpServer], standing: StartingPlaces) -> None:
         """Start a session's servers, except those running unchanged."""
         if not servers:
             return
@@ -184,7 +186,7 @@ class McpServers:
             if running is None or running.server != server or running.problem:
                 if running is not None:
                     running.end()
-                known[server.name] = self._begin(server, cwd)
+                known[server.name] = self._begin(server, standing)
 
     async def found(self, owner: str, wait: float = START) -> FoundTools:
         """Tools of servers new to the session.
@@ -238,9 +240,9 @@ class McpServers:
             for one in servers.values()
         ]
 
-    def _begin(self, server: McpServer, cwd: str) -> _Server:
+    def _begin(self, server: McpServer, standing: StartingPlaces) -> _Server:
         assert self._group is not None
-        begun = _Server(server, cwd)
+        begun = _Server(server, standing)
         task = self._group.create_task(begun.run(), name=f"mcp {server.name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -260,7 +262,7 @@ class McpServers:
             name = server.server.name
             # Another call may have started it again meanwhile.
             if known.get(name) is server:
-                known[name] = self._begin(server.server, server.cwd)
+                known[name] = self._begin(server.server, server.standing)
             server = known[name]
             await server.settled.wait()
         if server.live is None:

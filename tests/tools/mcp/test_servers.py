@@ -11,6 +11,7 @@ import pytest
 from sidecar.config.mcp_settings import McpServer
 from sidecar.tools.mcp import servers as mcp
 from sidecar.tools.mcp.servers import McpServers, server_of, tool_name
+from sidecar.workspace.trust import StartingPlaces
 
 pytestmark = pytest.mark.long
 
@@ -19,6 +20,11 @@ SERVER = str(Path(__file__).parents[2] / "fakes" / "mcp_server.py")
 
 def notes(name: str = "notes", *words: str) -> McpServer:
     return McpServer(name, (sys.executable, SERVER, *words), {"MEANING": "42"})
+
+
+def here(folder: Path) -> StartingPlaces:
+    """Say that servers start in a folder, which is trusted."""
+    return StartingPlaces(folder, folder, trusted=True)
 
 
 @asynccontextmanager
@@ -36,7 +42,7 @@ async def running() -> AsyncIterator[McpServers]:
 
 async def test_tools_are_named_by_server_and_called(tmp_path: Path) -> None:
     async with running() as servers:
-        servers.provide("one", [notes()], str(tmp_path))
+        servers.provide("one", [notes()], here(tmp_path))
         found = await servers.found("one")
         assert found.said == ()
         tools = {tool.name: tool for tool in found.tools}
@@ -62,7 +68,7 @@ async def test_tools_are_named_by_server_and_called(tmp_path: Path) -> None:
 
 async def test_what_is_said_of_a_tool_is_of_the_one_that_is_called(tmp_path: Path) -> None:
     async with running() as servers:
-        servers.provide("one", [notes("notes", "twice")], str(tmp_path))
+        servers.provide("one", [notes("notes", "twice")], here(tmp_path))
         found = await servers.found("one")
         (told,) = (tool for tool in found.tools if tool.name == "mcp__notes__look_up")
         assert (told.kind, told.read_only) == ("execute", False)
@@ -79,14 +85,14 @@ async def test_a_servers_module_is_not_taken_from_the_workspace(tmp_path: Path) 
     module = (sys.executable, "-m", "tests.fakes.mcp_server")
     async with running() as servers:
         server = McpServer("notes", module, {"MEANING": "42", "PYTHONPATH": root})
-        servers.provide("one", [server], str(tmp_path / "work"))
+        servers.provide("one", [server], here(tmp_path / "work"))
         assert (await servers.found("one")).said == ()
     assert not ran.exists()
 
 
 async def test_a_server_that_dies_is_started_again(tmp_path: Path) -> None:
     async with running() as servers:
-        servers.provide("one", [notes()], str(tmp_path))
+        servers.provide("one", [notes()], here(tmp_path))
         await servers.found("one")
         died = await servers.call("one", "mcp__notes__leave", {})
         assert died.is_error
@@ -100,7 +106,7 @@ async def test_servers_that_fail_say_why_and_leave_the_others(
 ) -> None:
     missing = McpServer("missing", ("no-such-command-anywhere",))
     async with running() as servers:
-        servers.provide("one", [notes(), missing, notes("broken", "fails")], str(tmp_path))
+        servers.provide("one", [notes(), missing, notes("broken", "fails")], here(tmp_path))
         found = await servers.found("one")
         assert len(found.tools) == 4
         told = " ".join(found.said)
@@ -109,7 +115,7 @@ async def test_servers_that_fail_say_why_and_leave_the_others(
         assert "no licence found" in told
         assert {s["state"] for s in servers.status()} == {"running", "failed"}
         monkeypatch.setattr(mcp, "START", 0.5)
-        servers.provide("two", [notes("slow", "sleeps")], str(tmp_path))
+        servers.provide("two", [notes("slow", "sleeps")], here(tmp_path))
         (problem,) = (await servers.found("two")).said
         assert "did not answer within 0.5 s" in problem
         answer = await servers.call("two", "mcp__slow__lookup", {"word": "it"})
@@ -127,7 +133,7 @@ async def test_servers_that_hang_do_not_keep_the_daemon(
     async with asyncio.timeout(20):
         task = asyncio.ensure_future(servers.run())
         await asyncio.sleep(0)
-        servers.provide("one", [notes("slow", "sleeps")], str(tmp_path))
+        servers.provide("one", [notes("slow", "sleeps")], here(tmp_path))
         await asyncio.sleep(after)
         task.cancel()
         await asyncio.wait({task})
@@ -142,7 +148,7 @@ async def test_a_server_is_reached_by_http(tmp_path: Path) -> None:
         async with running() as servers:
             port = int(await process.stdout.readline())
             web = McpServer("web", url=f"http://127.0.0.1:{port}/mcp", headers={"X-Key": "k"})
-            servers.provide("one", [web], str(tmp_path))
+            servers.provide("one", [web], here(tmp_path))
             assert len((await servers.found("one")).tools) == 4
             answer = await servers.call("one", "mcp__web__lookup", {"word": "it"})
             assert answer.text == "it means nothing"
@@ -159,7 +165,7 @@ async def test_a_server_is_reached_by_http(tmp_path: Path) -> None:
 
 async def test_a_call_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with running() as servers:
-        servers.provide("one", [notes()], str(tmp_path))
+        servers.provide("one", [notes()], here(tmp_path))
         await servers.found("one")
         monkeypatch.setattr(mcp, "CALL", 0.000_01)
         answer = await servers.call("one", "mcp__notes__lookup", {"word": "it"})
@@ -170,7 +176,7 @@ async def test_what_is_not_there_is_an_answer(tmp_path: Path) -> None:
     async with running() as servers:
         none = await servers.call("one", "mcp__notes__lookup", {"word": "it"})
         assert "not configured any more" in none.text
-        servers.provide("one", [notes()], str(tmp_path))
+        servers.provide("one", [notes()], here(tmp_path))
         gone = await servers.call("one", "mcp__notes__gone", {})
         assert "no such tool" in gone.text
         servers.drop("one")

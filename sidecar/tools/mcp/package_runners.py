@@ -1,0 +1,114 @@
+"""Where an MCP server starts: programs that run packages take code from the current folder.
+
+So in a trusted workspace they start in the empty folder too: else whoever may write an ordinary
+file there, such as package.json, has it run with the next start.
+"""
+
+import itertools
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from sidecar.config.mcp_settings import McpServer
+from sidecar.workspace.trust import StartingPlaces
+
+_NPM = "runs what package.json calls `bin`, or node_modules/.bin holds, and obeys .npmrc"
+_PNPM = f"{_NPM}, pnpm-workspace.yaml and .pnpmfile.cjs"
+_YARN = "runs the program that .yarnrc.yml calls `yarnPath`, and its plugins"
+_BUN = f"{_NPM}, and takes what bunfig.toml loads before"
+_UV = "obeys uv.toml, pyproject.toml and .python-version, and runs a `.venv` they name"
+_PIPX = "runs a file of the package's name, and takes versions from `__pypackages__`"
+_DENO = "takes other code for what it imports where deno.json or package.json says so"
+_DOTNET = "takes packages from where nuget.config says, and tools by global.json"
+
+RUNNERS: Final[Mapping[str, str]] = {
+    "npx": _NPM,
+    "npm exec": _NPM,
+    "npm x": _NPM,
+    "pnpx": _PNPM,
+    "pnx": _PNPM,
+    "pnpm dlx": _PNPM,
+    "yarn dlx": _YARN,
+    "bunx": _BUN,
+    "bun x": _BUN,
+    "uvx": _UV,
+    "uv x": _UV,
+    "uv tool run": _UV,
+    "pipx run": _PIPX,
+    "deno run": _DENO,
+    "deno x": _DENO,
+    "dnx": _DOTNET,
+    "dotnet dnx": _DOTNET,
+    "dotnet tool exec": _DOTNET,
+}
+"""Programs, or programs with their subcommand, and what they take from the current folder.
+
+Not here: what runs a project's own code by intent (`uv run`, `npm run`, `deno run main.ts`), and
+docker and podman, which take nothing from the current folder for `run`."""
+
+_REMOTE = re.compile(r"(?:npm|jsr|https?):")
+_ENDING = re.compile(r"\.(?:exe|cmd|bat|ps1)$")
+_VALUED = re.compile(
+    "--(?:directory|project|config-file|cache-dir|color|dir|cwd|prefix|cache|registry|userconfig|"
+    "loglevel|filter|workspace)|-[CFw]"
+)
+"""Options of the runners with a value in the next word, which is no subcommand."""
+_RELATIVE = re.compile(r"((?:--?[\w-]+=|file:)?)(\.{1,2}(?:[/\\].*)?)", re.DOTALL)
+
+
+def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Path]:
+    """The server as started, and its folder.
+
+    A folder named in the settings is taken, unless it lies in an untrusted workspace. A runner that
+    starts in the empty folder gets absolute paths for `.`, `./x` and `../x`.
+    """
+    workspace = standing.workspace
+    if server.cwd:
+        named = Path(os.path.realpath(workspace / os.path.expanduser(server.cwd)))
+        apart = not named.is_relative_to(os.path.realpath(workspace))
+        return server, named if standing.trusted or apart else standing.empty
+    if not standing.trusted:
+        return server, standing.empty
+    if not runner(server.command):
+        return server, workspace
+    program, *words = server.command
+    placed = (program, *(_absolute(word, workspace) for word in words))
+    return replace(server, command=placed), standing.empty
+
+
+def runner(command: tuple[str, ...]) -> str:
+    """Why a command takes code from the current folder; empty if it does not, or is unknown."""
+    words = _unwrapped(command)
+    if not words:
+        return ""
+    name = _ENDING.sub("", re.split(r"[/\\]", words[0])[-1].casefold())
+    if name == "deno" and not any(_REMOTE.match(word) for word in words[1:]):
+        return ""
+    operands = [
+        word
+        for before, word in itertools.pairwise(words)
+        if not (word.startswith("-") or _VALUED.fullmatch(before))
+    ]
+    sizes = (0, 1, 2)
+    return next((why for n in sizes if (why := RUNNERS.get(" ".join((name, *operands[:n]))))), "")
+
+
+def _unwrapped(command: tuple[str, ...]) -> tuple[str, ...]:
+    """A command without `env` and its variables, or `cmd /c`, before it."""
+    words = command
+    if words and re.split(r"[/\\]", words[0])[-1] == "env":
+        at = 1
+        while at < len(words) and (words[at].startswith("-") or "=" in words[at]):
+            at += 2 if words[at] in ("-u", "-C") else 1
+        words = words[at:]
+    if len(words) > 1 and re.fullmatch(r"(?i)(?:.*[/\\])?cmd(?:\.exe)?", words[0]):
+        words = tuple(words[next((i for i, w in enumerate(words) if w[:1] != "/" and i), 0) :])
+    return words
+
+
+def _absolute(word: str, workspace: Path) -> str:
+    found = _RELATIVE.fullmatch(word)
+    return word if found is None else found[1] + os.path.normpath(workspace / found[2])

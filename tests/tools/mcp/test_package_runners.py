@@ -1,0 +1,146 @@
+"""Servers started by programs that take code from the current folder: real processes, too."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sidecar.config.mcp_settings import McpServer
+from sidecar.session.changes.session_trust import Trust
+from sidecar.tools.mcp.package_runners import RUNNERS, runner, starting
+from sidecar.workspace.trust import StartingPlaces
+from tests.tools.mcp.test_servers import SERVER, running
+
+TRUSTED = StartingPlaces(Path("/w"), Path("/empty"), trusted=True)
+
+
+def stand_in(folder: Path, name: str) -> None:
+    """Make a program that reports its folder and words, and then is a server."""
+    program = folder / name
+    folder.mkdir(exist_ok=True)
+    report = '{ pwd -P; for word in "$@"; do echo "$word"; done; } > "$REPORT"'
+    program.write_text(f"#!/bin/sh\n{report}\nexec {sys.executable} {SERVER}\n")
+    program.chmod(0o755)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "trusted"), [("npx", True), ("npx", False), ("docs-mcp", True)])
+async def test_a_runner_of_packages_starts_in_the_empty_folder(
+    name: str, trusted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, report = tmp_path / "work", tmp_path / "report"
+    workspace.mkdir()
+    stand_in(tmp_path / "bin", name)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    standing = Trust(trusted, workspace, tmp_path / "data").standing()
+    words = ("-y", "@scope/server-filesystem", ".", "./docs", "../x", "--root=./docs", "docs")
+    server = McpServer("notes", (name, *words), {"REPORT": str(report)})
+    async with running() as servers:
+        servers.provide("one", [server], standing)
+        assert (await servers.found("one")).said == ()
+    folder, *given = report.read_text().splitlines()
+    assert (folder == str(workspace)) == (trusted and name == "docs-mcp")
+    assert (folder == str(tmp_path / "data/servers")) == (not trusted or name != "docs-mcp")
+    # Where the folder is not trusted, nothing leads there.
+    placed = ("-y", words[1], f"{workspace}", f"{workspace}/docs", f"{tmp_path}/x",
+              f"--root={workspace}/docs", "docs")  # fmt: skip
+    assert tuple(given) == (placed if trusted and name != "docs-mcp" else words)
+
+
+@pytest.mark.parametrize(
+    ("cwd", "trusted", "folder"),
+    [
+        (".", True, "work"),
+        ("sub", True, "work/sub"),
+        ("{home}/other", True, "other"),
+        ("~/other", False, "other"),
+        # A folder that is not trusted is not the place of a server, whoever names it.
+        (".", False, "data"),
+        ("{home}/work/sub", False, "data"),
+        ("{home}/link", False, "data"),
+    ],
+)
+def test_settings_name_a_folder(
+    cwd: str, trusted: bool, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "work").mkdir()
+    (tmp_path / "link").symlink_to("work")
+    standing = StartingPlaces(tmp_path / "work", tmp_path / "data", trusted)
+    server = McpServer("one", ("npx", "./x"), cwd=cwd.format(home=tmp_path))
+    assert starting(server, standing) == (server, tmp_path / folder)
+
+
+@pytest.mark.long
+async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    async with running() as servers:
+        server = McpServer("one", (sys.executable, SERVER), cwd="gone")
+        servers.provide("one", [server], StartingPlaces(tmp_path, tmp_path, trusted=True))
+        (said,) = (await servers.found("one")).said
+        assert f"there is no folder {tmp_path / 'gone'}" in said
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["npx -y mcp-remote https://x.test", "/usr/bin/npx x", r"C:\node\NPX.cmd x", "npm exec x",
+     "npm --yes x mcp", "pnpx x", "pnpm --silent dlx x", "yarn dlx x", "bunx x", "bun x y",
+     "uvx x", "uv --quiet tool run x", "uv --directory /a tool run x", "pipx run x",
+     "deno run -A npm:mcp-remote", "deno run --allow-net jsr:@x/y", "dnx x@1", "env A=1 npx x",
+     "/usr/bin/env -u B A=1 npx x", "cmd /c npx -y x", "cmd.exe /d /s /c npx x"],
+)  # fmt: skip
+def test_runners_are_known(command: str) -> None:
+    words = tuple(command.split(" "))
+    assert runner(words)
+    assert starting(McpServer("one", words), TRUSTED)[1] == Path("/empty")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["docs-mcp npx", "python -m x", "node server.js", "npm run mcp", "npm test exec",
+     "uv run server.py", "uv --directory /a run tool run", "deno run -A main.ts", "bun run x.ts",
+     "docker run -i --rm image", "yarn mcp", "pnpm exec x", "env", "cmd /c", "pipx list"],
+)  # fmt: skip
+def test_other_programs_start_in_the_workspace(command: str) -> None:
+    server = McpServer("one", tuple(command.split(" ")))
+    assert starting(server, TRUSTED) == (server, Path("/w"))
+
+
+def test_each_runner_has_its_reason() -> None:
+    assert all(RUNNERS.values())
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("npx") is None, reason="needs npx")
+async def test_npx_itself_finds_nothing_above_the_empty_folder(tmp_path: Path) -> None:
+    above = tmp_path / "up"
+    above.mkdir()
+    (above / "package.json").write_text('{"name": "up", "version": "1.0.0", "bin": "./up.sh"}')
+    (above / "up.sh").write_text("#!/bin/sh\necho ran\n")
+    (above / "up.sh").chmod(0o755)
+    empty = Trust(None, tmp_path, above / "data").standing().empty
+    plain = above / "plain"
+    plain.mkdir()
+    assert "ran" in await npx(plain, tmp_path)
+    assert "ran" not in await npx(empty, tmp_path)
+    # However the mark was lost, the next start mends it.
+    (empty / "package.json").unlink()
+    (empty / "package.json").symlink_to(above / "package.json")
+    assert Trust(True, tmp_path, above / "data").standing().empty == empty
+    assert "ran" not in await npx(empty, tmp_path)
+
+
+async def npx(folder: Path, home: Path) -> str:
+    """Run `npx up` in a folder, without a net."""
+    settings = {"offline": "true", "update_notifier": "false", "cache": str(home / "cache")}
+    ours = {f"npm_config_{name}": value for name, value in settings.items()}
+    process = await asyncio.create_subprocess_exec(
+        *("npx", "-y", "up"), cwd=folder, env={**os.environ, **ours, "HOME": str(home)},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    async with asyncio.timeout(60):
+        output, _ = await process.communicate()
+    return output.decode()
