@@ -1,7 +1,7 @@
-"""Tracks a workspace's changes and their authors, with a snapshot before and after every step.
+"""Tracks a workspace's changes and authors, with a snapshot before and after every step.
 
-A step's changes go in a patch part of its answer; the user's changes since the last step, with the
-turn's first snapshot, in one of the turn's first message.
+A step's changes go in a patch part of the answer; the user's changes before a turn, with the
+snapshot at its start, in a patch part of the turn's first message.
 """
 
 import asyncio
@@ -55,11 +55,11 @@ class _Interval:
 
 
 class Tracking:
-    """Follows one session's workspace. A failure is told once and stops no turn.
+    """Follows a session's workspace. A failure is told once and stops no turn.
 
-    `log` returns the session's log, which a take-over replaces. `shared`: `None` to follow nothing.
-    `took` hears each snapshot's seconds. `above`: the session that delegated this subtask, whose
-    agent's changes these are.
+    `log` returns the session's log, replaced by a take-over. `shared`: `None` to follow nothing.
+    `took` hears each snapshot's seconds. `above`: the delegating session of a subtask, whose agent
+    is the author of all writes here.
     """
 
     def __init__(

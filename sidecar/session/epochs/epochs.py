@@ -1,6 +1,6 @@
 """Epochs: stretches of requests with the same static bytes.
 
-Each begins with a record of its cause, and reaches clients once.
+A record with the cause begins each; clients hear of each once.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Mi
 
 
 def stored_static(log: SessionLog) -> tuple[Static, int]:
-    """Static bytes of the log's present epoch, and its start.
+    """Static bytes and start of the log's present epoch.
 
     Raises:
         StorageFailed: the log has no readable epoch.
@@ -53,9 +53,9 @@ def bound_since(log: SessionLog) -> Millis:
 
 
 async def follow_tools(state: State) -> None:
-    """Add the tools of MCP servers that started late, if nothing was sent yet.
+    """Add tools of MCP servers that started late, behind the others, if nothing was sent yet.
 
-    Waits for servers still starting. Late tools come after the others.
+    Waits for servers still starting.
     """
     if any(message.role == "assistant" for message in state.log):
         return
@@ -71,11 +71,11 @@ async def follow_tools(state: State) -> None:
 
 
 async def follow_model(state: State) -> EpochChanged | None:
-    """Begin an epoch if the session's model differs from its prefix's.
+    """Begin an epoch if the session's model differs from the prefix's.
 
-    Another model has its own cache, and cannot read this one's thinking, so thinking is left out.
-    The new prefix has the current instructions. Returns the event for clients; `None` if nothing
-    was sent before, or nothing changed.
+    Another model has another cache and cannot read earlier thinking, which is left out. The new
+    prefix has the current instructions. Returns the event for clients; `None` if nothing was sent
+    before, or nothing changed.
     """
     static, model = state.view.static, state.model_id()
     if static.model == model:

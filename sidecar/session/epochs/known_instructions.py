@@ -1,4 +1,4 @@
-"""Instructions as the model knows them: from the static part, or from later messages.
+"""Instructions known to the model, from the static part or later messages.
 
 Static bytes are constant within an epoch. So a change goes at the end of the next user message,
 once, and into the static part at the next epoch.
@@ -61,7 +61,7 @@ def with_changes(state: State, context: str) -> str:
 
 
 def tell(state: State, context: str) -> str:
-    """Context of the next logged message, with a record of the instructions in it."""
+    """Context of the next logged message; records the instructions told."""
     told = with_changes(state, context)
     if told != context:
         current = state.instructions or ()
@@ -72,8 +72,8 @@ def tell(state: State, context: str) -> str:
 def renewed(state: State, static: Static) -> Static:
     """Static part of a new epoch, with the instructions of the last `look`.
 
-    Changes told before stand behind it in the history; where the last of them differs from now, the
-    next message tells the text again, so that the newest wins.
+    Changes told earlier follow in the history. If the last of them differs from the present text,
+    the next message repeats the text, so that the newest wins.
     """
     if state.instructions is not None:
         static = with_instructions(static, state.instructions)
@@ -96,7 +96,7 @@ def follow(state: State) -> None:
 
 
 def _changed(state: State, current: tuple[Instruction, ...]) -> list[str]:
-    """Files not as the model knows them: new or changed ones, then removed ones."""
+    """Files unknown to the model: new or changed, then removed."""
     known, now = _known(state), hashes(current)
     other = [path for path in now if known.get(path) != now[path]]
     return [*other, *(path for path in known if path not in now)]

@@ -1,6 +1,6 @@
 """Learned facts: kept in the store, promoted to the workspace, and read back.
 
-A session does not read its own promoted facts: its summary has them, and its prefix stays the same.
+A session does not read its own promoted facts: the summary has them, and the prefix stays the same.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ def _tell(state: State, level: NoticeLevel, text: str) -> None:
 async def learned(
     environment: Environment, cwd: str, trusted: bool, model: str, without: str = ""
 ) -> str:
-    """Learned facts of a workspace for the static part, without those of session `without`.
+    """A workspace's learned facts for the static part, without session `without`'s.
 
     Empty without trust.
     """

@@ -1,4 +1,4 @@
-"""Checks of a session's parameters, before anything is made of them."""
+"""Checks of a session's parameters, before use."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -54,10 +54,10 @@ def resolved(cwd: str) -> str:
 
 
 def named(model: str, path: str) -> str:
-    """Check a model's name, which goes into requests and hashes.
+    """Check a model's name, a part of requests and hashes.
 
     Raises:
-        BadRequest: empty, or with unprintable characters, such as half a surrogate pair.
+        BadRequest: empty or unprintable, such as half a surrogate pair.
     """
     if is_model_name(model):
         return model
@@ -65,12 +65,12 @@ def named(model: str, path: str) -> str:
 
 
 def is_model_name(model: str) -> bool:
-    """Whether a model can have this name."""
+    """Whether a text can name a model."""
     return bool(model.strip()) and model.isprintable()
 
 
 def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | None:
-    """The invalid one of window and maxTokens, and why; `None` if both fit the model."""
+    """Name and reason of an invalid `window` or `maxTokens`; `None` if both fit the model."""
     window, most = settings.get("window"), settings.get("maxTokens")
     for name, value in (("window", window), ("maxTokens", most)):
         if isinstance(value, int) and value <= 0:
@@ -96,7 +96,7 @@ def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | No
 
 
 def warn_of_limits(state: State) -> None:
-    """Warn of a window or maxTokens above the model's, which then counts."""
+    """Warn of a `window` or `maxTokens` above the model's limit, which then counts."""
     info = state.info()
     known = "(as far as is known) " if info.price is None else ""
     for name, most in (("window", info.window), ("maxTokens", info.max_output)):
@@ -124,7 +124,7 @@ def checked_policy(name: str) -> str:
 
 
 def replace_gone_policy(state: State) -> None:
-    """Replace a removed policy of a loaded session by the configured one, with a warning."""
+    """Replace a loaded session's removed policy by the configured policy, with a warning."""
     gone, kept = state.setting("policy"), state.config.policy
     if gone in policies():
         return
@@ -222,9 +222,8 @@ def warn(state: State) -> None:
 def _warn_of_volatile_text(state: State) -> None:
     """Warn of dates, times, ids and the like in the system prompt and in tools.
 
-    Not in instructions, where people may mean a date, nor of dates in tools, which are examples.
-    The text is kept; but a date in each session's prompt keeps sessions from sharing a cached
-    prefix.
+    Exempt: instructions, where people may mean a date, and tools' dates, which are examples.
+    Nothing is removed; but a date in every prompt keeps sessions from sharing a cached prefix.
     """
     static = state.view.static
     for tool in static.tools:

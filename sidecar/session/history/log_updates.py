@@ -27,11 +27,11 @@ BREATH = 64
 async def replay(
     state: State, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
 ) -> Callable[[], Iterator[Event]]:
-    """Emit the log, oldest first: one event per part, with events beside in between.
+    """Emit the log, oldest first: an event per part, with records' events in between.
 
-    Starts behind part `after`, if known: repeating an update is better than losing one. Withdrawn
-    attempts and context blocks are skipped. Unread slices are read, emitted and forgotten one by
-    one. Returns an iterator of the rest: open messages, and news since the replay began.
+    Starts behind part `after`, if known: better to repeat an update than to lose one. Skips
+    withdrawn attempts and context blocks. Unread slices are read, emitted and forgotten in turn.
+    Returns an iterator over open messages, and news since the start.
 
     Raises:
         UnknownSession: deleted meanwhile.

@@ -1,7 +1,7 @@
 """Change sets as patch parts of the log, and back.
 
-A user message's patch holds the snapshot at the turn's start and the user's changes until then; an
-answer's, the changes while its calls ran.
+A user message's patch: the snapshot at the turn's start, and the user's changes before. An
+answer's: the changes while its calls ran.
 """
 
 import os
@@ -27,9 +27,9 @@ ReadSets: TypeAlias = Callable[[Json], tuple[ChangeSet, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A patch part read: change sets, oldest first, and the snapshot after the last.
+    """Change sets, oldest first, and the snapshot after the last.
 
-    `beside`: names in the folder outside all snapshots, such as `.git`; `None` if unknown.
+    `beside`: names outside all snapshots, such as `.git`; `None` if unknown.
     """
 
     at: SnapshotId
@@ -66,7 +66,7 @@ def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
 
 
 def newest(log: SessionLog) -> SnapshotId | None:
-    """Newest snapshot in the log, from patches, restores and the past; `None` without any."""
+    """Newest snapshot in the log; `None` without any."""
     told = [patch.at for _, patch in patches(log.messages)]
     reached = FilesRestoredRecord | TalkRestoredRecord | ReachedRecord
     known = (record.snapshot for record in log.records if isinstance(record, reached))
@@ -77,7 +77,7 @@ def newest(log: SessionLog) -> SnapshotId | None:
 
 
 def cut_short(log: SessionLog) -> bool:
-    """Whether the newest calls were interrupted by a killed daemon, with no patch after them."""
+    """Whether a killed daemon interrupted the newest calls, without a patch after them."""
     for message in reversed(log.messages):
         parts = message.parts
         if any(isinstance(part, PatchPart) and part.detail for part in parts):
@@ -89,7 +89,7 @@ def cut_short(log: SessionLog) -> bool:
 
 
 def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
-    """Others' changes during the newest restore; empty once a message's patch covers them."""
+    """Others' changes during the newest restore, until a message's patch covers them."""
     reached = log.last_record(ReachedRecord)
     if reached is None or reached.snapshot is None:
         return ()
@@ -98,7 +98,7 @@ def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
 
 
 def shown(path: bytes) -> str:
-    """Decode a path for people, with bytes outside UTF-8 as backslash escapes."""
+    """Decode a path for people; bytes outside UTF-8 become backslash escapes."""
     return path.decode("utf-8", "backslashreplace")
 
 
@@ -111,7 +111,7 @@ def sets_to_json(sets: Sequence[ChangeSet]) -> list[Json]:
 
 
 def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
-    """Decode change sets from `sets_to_json`."""
+    """Decode stored change sets."""
     return tuple(
         ChangeSet(
             SnapshotId(cast("int", one["before"])),

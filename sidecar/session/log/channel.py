@@ -1,4 +1,4 @@
-"""A session's watchers, and the sequence numbers of their events."""
+"""A session's watchers, and their events' sequence numbers."""
 
 from collections.abc import Callable
 
@@ -12,9 +12,9 @@ BLOCK = 10_000
 
 
 class Channel:
-    """Publishes a session's events, in order, to all watchers.
+    """Publishes a session's events to all watchers, in order.
 
-    `reserve` is called with a new high-water mark, to be made durable soon.
+    `reserve` is called with a high-water mark to make durable soon.
     """
 
     def __init__(self, session_id: SessionId, seq: int, reserve: Callable[[int], None]) -> None:
@@ -32,15 +32,15 @@ class Channel:
         return self._seq
 
     def reserve(self) -> None:
-        """Reserve another block when less than half a block is left."""
+        """Reserve another block if less than half is left."""
         if self._seq > self._reserved - BLOCK // 2:
             self._reserved = self._seq + BLOCK
             self._reserve(self._reserved)
 
     def skip_to(self, seq: int) -> None:
-        """Go on after `seq`, reserved by another daemon, if `seq` is ahead.
+        """Go on after `seq`, reserved by another daemon, if ahead.
 
-        A session opened only for reading counted on without reserving.
+        A session opened only for reading counts on without reserving.
         """
         self._seq = max(self._seq, seq)
         self._reserved = seq
@@ -55,7 +55,7 @@ class Channel:
             watcher(event)
 
     def attach(self, watcher: Watcher) -> None:
-        """Add a watcher of later events; a second time changes nothing."""
+        """Add a watcher of later events, once."""
         if watcher not in self._watchers:
             self._watchers.append(watcher)
 
@@ -71,12 +71,12 @@ class Channel:
 
 
 def give_notice(log: SessionLog, channel: Channel, level: NoticeLevel, text: str) -> None:
-    """Publish a notice (info, warning or error), and put its record aside until the next commit."""
+    """Publish a notice (info, warning or error); its record waits for the next commit."""
     seq = channel.next_seq()
     log.writer.put_aside(NoticeRecord(seq=seq, level=level, text=text))
     channel.publish(Notice(log.row.id, seq, level, text))
 
 
 def notice_of(session_id: SessionId, record: NoticeRecord) -> Notice:
-    """Turn a notice record back into its event."""
+    """Event of a notice record."""
     return Notice(session_id, record.seq, record.level, record.text)

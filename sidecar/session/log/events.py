@@ -1,4 +1,4 @@
-"""Events from a session to its watchers. Only `wire` turns events into notifications."""
+"""Events for a session's watchers. Only `wire` makes notifications of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class EventOrigin:
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """More of a user's text, the model's text or its thinking (`user`, `agent`, `thought`)."""
+    """More text of a user or the model, or more thinking (`user`, `agent`, `thought`)."""
 
     origin: EventOrigin
     speaker: str
@@ -41,7 +41,7 @@ class ContentChunk:
 class ToolChanged:
     """A tool call appeared (`first`) or changed.
 
-    `status` is ACP's: pending, in_progress, completed, failed. `None` fields are unchanged.
+    `status`: ACP's pending, in_progress, completed or failed. `None` fields are unchanged.
     `raw_input` is opaque; `has_input` tells an absent input from JSON null.
     """
 
@@ -60,7 +60,7 @@ class ToolChanged:
 
 @dataclass(frozen=True, slots=True)
 class ToolInputChunk:
-    """More of a call's input as the model writes the JSON text; `ToolChanged` carries all."""
+    """More JSON text of a call's input; `ToolChanged` carries all."""
 
     origin: EventOrigin
     call_id: str
@@ -69,7 +69,7 @@ class ToolInputChunk:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutputChunk:
-    """More output of a running tool; the stored output replaces all chunks at the end."""
+    """More output of a running tool; the stored output replaces all chunks."""
 
     origin: EventOrigin
     call_id: str
@@ -96,7 +96,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn's end, with the usage of all its requests; `cost` is USD, `None` if unknown.
+    """A turn's end and total usage; `cost` in USD, `None` if unknown.
 
     `error` is `{kind, message, retryable, status}` after a failure.
     """
@@ -113,7 +113,7 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class EpochChanged:
-    """One rewrite of the prefix, with cause and tokens: `compaction_update` on the wire."""
+    """A rewrite of the prefix: `compaction_update` on the wire."""
 
     session_id: SessionId
     seq: int
@@ -145,7 +145,7 @@ class OptionsChanged:
 
 @dataclass(frozen=True, slots=True)
 class MeterChanged:
-    """A new meter. An `urgent` meter (after a rewrite or a restore) is sent at once."""
+    """A new meter, sent at once if `urgent` (after a rewrite or a restore)."""
 
     session_id: SessionId
     meter: Meter
@@ -163,7 +163,7 @@ class SessionChanged:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """A model call broke and is repeated after a delay; `discard` names the void parts."""
+    """A broken model call is repeated after a delay; `discard` names void parts."""
 
     session_id: SessionId
     attempt: int
@@ -185,10 +185,10 @@ class StatusChanged:
 
 @dataclass(frozen=True, slots=True)
 class AlertChanged:
-    """A number crossed a threshold (`raised`) or came back (`cleared`): one event each, to all.
+    """A number crossed a threshold (`raised`) or came back (`cleared`).
 
-    `level` is info, warning or critical; `action` is advice. `value` and `threshold` have the unit
-    of setting `name`. No session: all sessions.
+    `level`: info, warning or critical; `action`: advice. `value` and `threshold` have the unit of
+    setting `name`. No session: all sessions.
     """
 
     state: str
@@ -206,8 +206,7 @@ class AlertChanged:
 class Progressed:
     """Longer work began, advanced or ended (`begin`, `report`, `end`).
 
-    `percentage`: 0 to 100. `ours`: the daemon minted the token, so the client must hear of the
-    token first.
+    `percentage`: 0 to 100. `ours`: the client does not know the token yet.
     """
 
     session_id: SessionId

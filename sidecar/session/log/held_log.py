@@ -11,10 +11,9 @@ from sidecar.store.format.view_records import FilesRestoredRecord, TalkRestoredR
 
 @dataclass(slots=True)
 class HeldLog:
-    """A session's row, records, and messages by id, all oldest first.
+    """A session's row, records and messages, oldest first.
 
-    `left`: messages outside the conversation since a restore. `aside`: records without effect,
-    still without a revision.
+    `left`: messages outside the conversation. `aside`: records without effect or revision.
     """
 
     row: SessionRow
@@ -29,7 +28,7 @@ class HeldLog:
 
 
 def left_behind(records: Iterable[LogRecord]) -> frozenset[MessageId]:
-    """Messages out of the conversation after all restores in `records`."""
+    """Messages outside the conversation after these restores."""
     gone: set[MessageId] = set()
     for record in records:
         if isinstance(record, FilesRestoredRecord | TalkRestoredRecord):

@@ -1,4 +1,4 @@
-"""A log to replay: from memory, or its unread beginning in slices from the store.
+"""A log to replay, from memory, or with its unread beginning in slices.
 
 Slices are forgotten once replayed; messages in memory take precedence.
 """
@@ -32,9 +32,9 @@ class SliceTurn:
 
 
 class Feed:
-    """Messages and records read but not replayed yet.
+    """Messages and records to replay.
 
-    `all_messages`, `all_records`: nothing follows. `turns` covers the messages read so far.
+    `all_messages`, `all_records`: nothing follows. `turns` covers messages read so far.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Feed:
         self.turns: dict[TurnId, SliceTurn] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
-        """Queue messages of the conversation; open ones count to their turns only."""
+        """Queue messages; open ones only count to their turns."""
         for message in messages:
             self.count(message)
             if message.status != "open":
@@ -76,7 +76,7 @@ class LogSource(Protocol):
 
 
 def source_of(logs: LogRows, log: SessionLog, after: PartId | None) -> LogSource:
-    """Source of a log as it stands now, at least from the turn of part `after` on."""
+    """Source of the present log, at least from the turn of part `after` on."""
     past = log.past
     if past is None:
         return InMemory(log, log.records)
@@ -108,7 +108,7 @@ class InMemory:
 
 
 class InSlices:
-    """A log with only a window in memory: the time before its fold is read in slices."""
+    """A log with a window in memory, and slices from the store before its fold."""
 
     def __init__(self, logs: LogRows, log: SessionLog, past: Past) -> None:
         self._logs, self._past, self._row, self._left = logs, past, log.row, log.left
@@ -128,7 +128,7 @@ class InSlices:
         return found is not None and _is_shown(found) and found.id not in self._left
 
     async def messages(self, feed: Feed) -> None:
-        """Read a slice; after the last, feed the messages after the fold."""
+        """Feed a slice, or at last the messages after the fold."""
         if self._numbers is None:
             # The fold's newest message is in its window, as the newest turns are.
             self._numbers = await self._logs.numbers(self._row.id, self._past.window[-1])
@@ -152,7 +152,7 @@ class InSlices:
         return readable(Stored(self._row, messages, ())).messages != messages
 
     async def records(self, feed: Feed) -> None:
-        """Read a slice; after the last, feed the records after the fold."""
+        """Feed a slice, or at last the records after the fold."""
         until = self._past.revision
         found = await self._logs.records(self._row.id, *self._chain, until)
         if found.problems:

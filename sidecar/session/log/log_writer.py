@@ -1,7 +1,7 @@
-"""Writes a session log: changes hold in memory at once; `commit` stores them as one unit.
+"""Writes a session log: changes hold in memory at once, and are stored by `commit` as one unit.
 
-A client hears of completion after the commit. Logged history is never edited: a part only advances
-in its state machine, and each change of the view is a record.
+Clients hear of completion after the commit. No history is edited: parts only advance in their state
+machines, and each change of the view is a record.
 """
 
 import asyncio
@@ -42,9 +42,9 @@ def _nobody(_: LogRecord) -> None:
 
 
 class LogWriter:
-    """The one writer of a session's log.
+    """The only writer of a session's log.
 
-    `durable` is called with each committed record, in order, and must not raise.
+    `durable` hears each committed record, in order, and must not raise.
     """
 
     def __init__(self, log: HeldLog, store: Store, now: Callable[[], Millis]) -> None:
@@ -92,13 +92,13 @@ class LogWriter:
         self.put(replace(message, parts=parts))
 
     def put_blob(self, data: bytes) -> str:
-        """Queue a complete output as a blob; return its content hash."""
+        """Queue an output as a blob; return the hash."""
         name = digest(data)
         self._pending.append(PutBlob(name, data))
         return name
 
     def save(self) -> None:
-        """Write streamed parts without waiting: the newest wins, and a crash loses little."""
+        """Write streamed parts without waiting; a crash loses little."""
         if not self._unsaved:
             return
         gathered, self._pending = tuple(self._pending), []
@@ -126,8 +126,7 @@ class LogWriter:
     ) -> "asyncio.Future[None]":
         """Raise the revision and write all pending changes as one unit.
 
-        `first` precedes `record`; `facts` join the unit. The future resolves once durable, or
-        raises StorageFailed.
+        `first` precedes `record`. The future resolves once durable, or raises StorageFailed.
         """
         gathered = tuple(self._pending)
         beside = (PutFacts(self._log.row.id, self._log.row.cwd, facts),) if facts else ()
@@ -137,9 +136,9 @@ class LogWriter:
         return written
 
     def unit(self, record: LogRecord, first: LogRecord | None = None) -> tuple[StoreChange, ...]:
-        """Raise the revision and hand all pending changes to the caller to write.
+        """Raise the revision and return all pending changes, for the caller to write.
 
-        After a failed write, `withdraw` takes the unit back.
+        After a failure, call `withdraw`.
         """
         self._number_aside()
         now = self._now()
@@ -152,7 +151,7 @@ class LogWriter:
         return PutSession(self._log.row), *gathered, *ahead, last
 
     def withdraw(self, unit: tuple[StoreChange, ...], own: int = 1) -> None:
-        """Take back an unwritten unit: drop its last `own` records, queue the rest again."""
+        """Take back an unwritten unit: drop the last `own` records, queue the rest again."""
         # Another commit may have gone to the disk behind it, and taken it along.
         self._forget({c.record.revision for c in unit[-own:] if isinstance(c, AppendRecord)})
         self._gather(unit[1:-own])
@@ -207,7 +206,7 @@ class LogWriter:
     def _keep_unwritten(
         self, written: "asyncio.Future[None]", gathered: tuple[StoreChange, ...]
     ) -> None:
-        """Queue a failed unit's changes again, in their present state."""
+        """Queue a failed unit's changes again, as of now."""
         if written.cancelled() or written.exception() is not None:
             self._gather(gathered)
 
@@ -229,7 +228,7 @@ class LogWriter:
                     pass
 
     def note(self, record: LogRecord) -> None:
-        """Queue a record, with its own revision, for the next commit."""
+        """Queue a record with a revision for the next commit."""
         self._pending.append(self._append(record, self._now()))
 
     @property
@@ -255,7 +254,7 @@ class LogWriter:
 
 
 class SessionEntry:
-    """A session's row; changes wait for the next commit, except reserved numbers."""
+    """A session's row. Changes wait for the next commit, except reserved numbers."""
 
     def __init__(self, log: HeldLog, store: Store) -> None:
         self._log = log
@@ -263,7 +262,7 @@ class SessionEntry:
         self._reserving: asyncio.Future[None] | None = None
 
     def reserve(self, seq: int) -> None:
-        """Reserve sequence numbers up to `seq`; a failure shows at the next commit."""
+        """Reserve sequence numbers up to `seq`; the next commit shows a failure."""
         self._log.row = replace(self._log.row, seq=seq)
         self._reserving = self._store.write(PutSession(self._log.row))
         self._reserving.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -274,7 +273,7 @@ class SessionEntry:
             await asyncio.wait((self._reserving,))
 
     def spend(self, cost: str | None) -> None:
-        """Add to the session's cost in USD; one unknown price makes the sum unknown for good."""
+        """Add to the cost in USD; one unknown price makes the sum unknown for good."""
         before = self._log.row.cost
         known = None if before is None or cost is None else money(Decimal(before) + Decimal(cost))
         self._log.row = replace(self._log.row, cost=known)

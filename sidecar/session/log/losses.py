@@ -1,4 +1,4 @@
-"""Damage to a session's log: lost pieces left out so that the rest is legible, with a notice."""
+"""Damage to a session's log: unreadable pieces are left out, with a notice."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ LOST = "[What was said here is lost, because the store was damaged.]"
 def readable(stored: Stored) -> Stored:
     """Make a damaged session acceptable to a provider; nothing is stored.
 
-    Thinking loses signatures; a lost beginning becomes a user text, as providers require.
+    Thinking loses signatures; a user text replaces a lost beginning.
     """
     messages = list(stored.messages)
     if stored.problems:
@@ -39,13 +39,13 @@ def _is_asking(message: Message) -> bool:
 
 
 def unsigned(message: Message) -> Message:
-    """Strip signatures, so that thinking is not sent: after a gap, a provider refuses thinking."""
+    """Strip signatures, so that thinking is not sent: after a gap, providers refuse thinking."""
     parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
     return replace(message, parts=tuple(parts))
 
 
 def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> None:
-    """Notify of unreadable pieces when a session opens; the same problems only once."""
+    """Notify of unreadable pieces, once per problem."""
     if log.records and isinstance(log.records[-1], BegunAgainRecord):
         text = (
             "The beginning of this session's log is lost to damage of the store. It goes on with "

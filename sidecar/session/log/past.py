@@ -1,6 +1,6 @@
-"""A fold of the log up to a record, so that earlier messages stay unread until needed.
+"""A fold of the log up to a record; earlier messages stay unread until needed.
 
-Kept beside the log; can be deleted at any time.
+Kept beside the log; deletable at any time.
 """
 
 import json
@@ -43,7 +43,7 @@ class Past:
     Unread: `messages`, and the `steps` they end in the conversation. Newest in the log: `snapshot`
     and `branch`. `opened`: all that began an epoch; `calls`: hashes of unread calls' ids. `records`
     are still needed, narrowed to the window. `ledger` covers all messages. A history from message
-    `since` on needs nothing unread; `None` where clocks make the order doubtful.
+    `since` on needs nothing unread; `None` if clocks make the order doubtful.
     """
 
     revision: int
@@ -168,7 +168,7 @@ def step_starts(messages: Sequence[Message]) -> list[int]:
 
 
 def narrowed(record: LogRecord, parts: frozenset[PartId], notes: frozenset[PartId]) -> LogRecord:
-    """Copy a view record with only the given parts and notes; return others unchanged."""
+    """Copy a view record with only these parts and notes."""
     if not isinstance(record, ViewRecord):
         return record
     return structs.replace(

@@ -27,7 +27,7 @@ class Works:
 
     @contextmanager
     def show(self, title: str, token: Token | None = None) -> Iterator["Work"]:
-        """Show work until the block ends; `token` is the client's, `None` to mint one."""
+        """Show work until the block ends; `token` is the client's, or minted."""
         self._number += 1
         ours = token is None
         name = f"{self._session_id} work {self._number}" if token is None else token
@@ -49,7 +49,7 @@ class Works:
 
 
 class Work:
-    """One piece of work; `outcome` is the text at its end."""
+    """A piece of work; `outcome` is the final text."""
 
     def __init__(
         self, session_id: SessionId, channel: Channel, token: Token, *, ours: bool

@@ -25,11 +25,11 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """One restore or redo.
+    """A restore or redo.
 
     `id` names the state before; `title` the target. `undoes`: the restore taken back. `newest`: the
-    newest message then; `left` went out of the conversation, `back` came in again. `sets` are file
-    changes, `fates` `(path, fate)`, `head` the checkpoint afterwards.
+    newest message then. `left` went out of the conversation, `back` came in again. `sets`: file
+    changes; `fates`: `(path, fate)`; `head`: the checkpoint afterwards.
     """
 
     id: str
@@ -49,10 +49,9 @@ class Restored:
 def written(
     restored: Restored, recorded: Recorded | None, standing: tuple[int, ...]
 ) -> RestoreRecord:
-    """Encode a restore as a record without a revision.
+    """Encode a restore, without a revision.
 
-    `recorded`: the change of the view, `None` if only files were restored; `standing`: revisions of
-    view changes in force again.
+    `recorded`: the change of the view, if any; `standing`: revisions of view changes back in force.
     """
     files = FilesRestoredRecord(
         restore_id=restored.id,
@@ -73,7 +72,7 @@ def written(
 
 
 def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Restored:
-    """Decode a restore; `read` decodes its change sets."""
+    """Decode a restore; `read` decodes change sets."""
     return Restored(
         id=record.restore_id,
         scope=record.scope,
@@ -93,7 +92,7 @@ def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Resto
 def restores_in(
     records: Iterable[LogRecord], read: ReadSets = sets_from_json
 ) -> tuple[Restored, ...]:
-    """Decode the restores among records; `read` decodes their change sets."""
+    """Decode the restores among records; `read` decodes change sets."""
     return tuple(
         restored_in(record, read)
         for record in records
@@ -102,7 +101,7 @@ def restores_in(
 
 
 def news(records: Iterable[LogRecord]) -> str:
-    """One line for the model on restores since the last turn began; empty without any."""
+    """A line for the model on restores since the last turn began; empty without any."""
     recent: list[Restored] = []
     for record in records:
         if isinstance(record, TurnStartedRecord):

@@ -34,11 +34,10 @@ _V = TypeVar("_V", RewriteRecord, UndoneRecord)
 class Recorded:
     """A rewrite as logged, with the decision behind the changes.
 
-    `anchor`: first message after the rewritten stretch; `steps`: model calls before. `opens`: an
-    epoch began (not if only unsent parts were cut). `factor` (from `observations`) and `bias`: the
-    token estimate in use. `summary`: author, model attempts, cost and facts; empty if none was
-    wanted. For an undo, `shown` only drops thinking that fits no prefix any more, or shows thinking
-    that fits again.
+    `anchor`: first message after the rewritten stretch; `steps`: model calls before. `opens`: began
+    an epoch (not by cutting unsent parts only). `factor` (from `observations`) and `bias`: the
+    token estimate in use. `summary`: author, attempts, cost and facts, or empty. In an undo,
+    `shown` only drops thinking that fits no prefix any more, or shows thinking that fits again.
     """
 
     rewrite: Rewrite
@@ -58,7 +57,7 @@ class Recorded:
 
 
 def written(recorded: Recorded, kind: type[_V]) -> _V:
-    """Encode a change of the view as a record of this type, without a revision."""
+    """Encode a change of the view, without a revision."""
     rewrite = recorded.rewrite
     return kind(
         compaction_id=rewrite.id,
@@ -83,7 +82,7 @@ def written(recorded: Recorded, kind: type[_V]) -> _V:
 
 
 def recorded_in(record: ViewRecord) -> Recorded:
-    """Decode a record's change of the view."""
+    """Decode a change of the view."""
     notes = tuple(Note(n.id, n.text, n.before, n.region) for n in record.notes)
     shown = {part_id: _shown(how) for part_id, how in record.shown.items()}
     rewrite = Rewrite(record.compaction_id, record.cause, shown, notes, record.retired)

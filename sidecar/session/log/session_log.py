@@ -21,8 +21,8 @@ _R = TypeVar("_R", bound=RecordHead)
 class SessionLog:
     """A session's row, messages and records.
 
-    Iteration yields the conversation; `messages` includes messages left behind. `past` folds the
-    unread rest; `heard`: loaded messages already in the past's ledger.
+    Iteration yields the conversation; `messages` also those left behind. `past` folds the unread
+    rest; `heard`: loaded messages already in the past's ledger.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class SessionLog:
         return tuple(self._held.aside)
 
     def fill(self, stored: Stored) -> None:
-        """Add the unread rest of the log; loaded messages and records stay as they are."""
+        """Add the unread rest of the log, without changes to the loaded part."""
         if self.past is None:
             return
         until, here = self.past.revision, self._held.messages
@@ -83,7 +83,7 @@ class SessionLog:
         return len(self._held.messages) + (0 if self.past is None else self.past.messages)
 
     def has_call(self, call_id: str) -> bool:
-        """Whether a call has this id; calls of discarded messages do not count."""
+        """Whether a call has this id, outside discarded messages."""
         if self.past is not None and self.past.has_call(call_id):
             return True
         return any(
@@ -109,7 +109,7 @@ class SessionLog:
         return self._held.left
 
     def look_again(self) -> None:
-        """Recompute `left` after a restore, a redo, or a failed one."""
+        """Recompute `left`."""
         self._held.look_again()
 
     def message(self, message_id: MessageId) -> Message:
@@ -125,7 +125,7 @@ class SessionLog:
         return next((r for r in reversed(self.records) if isinstance(r, kind)), None)
 
     def last_told(self, kind: type[_R]) -> _R | None:
-        """Newest record of a type whose turn's message is not left behind."""
+        """Newest record of a type from a turn not left behind."""
         begun: MessageId | None = None
         for record in reversed(self.records):
             if isinstance(record, TurnStartedRecord):

@@ -7,10 +7,10 @@ from sidecar.session.state import State
 
 
 class CompactionPrice:
-    """Cached price of one session's compaction, in USD.
+    """Cached price of a session's compaction, in USD.
 
-    Valid for one revision, while the provider's cache stays warm or cold. `plan` returns the price
-    now; `None` if unknown, or nothing can be left out.
+    Valid for one revision, until the provider's cache turns warm or cold. `plan` returns the
+    present price; `None` if unknown, or if nothing can be left out.
     """
 
     def __init__(self, state: State, plan: Callable[[], str | None]) -> None:
@@ -24,10 +24,7 @@ class CompactionPrice:
         return self._price if self._basis == self._now() else None
 
     def find(self) -> None:
-        """Plan a compaction for its price, unless known or part of the log is unread.
-
-        A price needs the whole log.
-        """
+        """Plan a compaction for the price, unless known, or part of the log is unread."""
         now = self._now()
         if self._basis == now or self._state.log.past is not None:
             return

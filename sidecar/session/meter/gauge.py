@@ -1,4 +1,4 @@
-"""Reads a session's meter, from inputs gathered for one pure computation."""
+"""A session's meter, and the inputs of its computation."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -81,7 +81,7 @@ def rates(state: State) -> Rates:
 
 
 async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int, int]:
-    """Estimated tokens of a user's message, and of the window's room for it."""
+    """Estimated tokens: (a user's message, the window's room for a message)."""
     factor = state.view.calibration.factor
     raw = await state.view.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
     room = budget(state.window(), state.max_tokens()).limit
@@ -115,7 +115,7 @@ def _cache(state: State, now: int) -> CacheState:
 def foresee(
     state: State, view: ModelView, messages: Iterable[Message]
 ) -> tuple[ModelRequest, Prediction]:
-    """The next request for these messages in this view, and its predicted cache use."""
+    """The next request for messages in a view, with predicted cache use."""
     prompt = view.prompt(messages)
     request = ModelRequest(view.static.model, prompt, state.max_tokens(), state.setting("effort"))
     minimum, factor = state.info().min_cacheable, view.calibration.factor
@@ -176,13 +176,13 @@ def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
 
 
 def _own_since(state: State) -> Millis:
-    """Start of the session's own costs: its beginning, or its fork."""
+    """Start of the session's own costs: 0, or the time of the fork."""
     forked = state.log.last_record(ForkedRecord)
     return 0 if forked is None else forked.at
 
 
 def _own_steps(state: State, some: tuple[Turn, ...]) -> list[StepFinishPart]:
-    """Ends of these turns' steps, without those paid by the fork's origin."""
+    """Ends of the turns' steps, without steps paid by the fork's origin."""
     since = _own_since(state)
     steps = (part for turn in some for message in turn.messages for part in message.parts)
     return [part for part in steps if isinstance(part, StepFinishPart) and part.started >= since]

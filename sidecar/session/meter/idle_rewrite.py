@@ -1,4 +1,4 @@
-"""A rewrite while the user is away, if the next turn would need one anyway.
+"""A rewrite while the user is away, if the next turn would need a rewrite anyway.
 
 Waits for a pause, and for enough to rewrite. A returning user does not wait.
 """
@@ -23,9 +23,9 @@ T = TypeVar("T")
 
 
 class Idle:
-    """One session's idle time, in which `rewrite` is called at most once.
+    """One session's idle time. Calls `rewrite` at most once, with `True` for a forced rewrite only.
 
-    Its argument: only a rewrite that the next turn would be forced to do is worthwhile.
+    Forced: the next turn could not do without.
     """
 
     def __init__(self, state: State, rewrite: Callable[[bool], Awaitable[bool]]) -> None:

@@ -64,10 +64,7 @@ SHOWN: Mapping[type[ShownShape], str] = {
 
 
 def observe_record(state: State, log: SessionLog, record: LogRecord) -> None:
-    """Pass a record to the daemon's observer, if of interest.
-
-    The observer reads it later, so that a step does not wait.
-    """
+    """Queue a record for the daemon's observer, if of interest; a step does not wait."""
     if isinstance(record, _Observed):
         environment = state.environment
         environment.observe(partial(_observation, log, record, environment.info))
@@ -245,7 +242,7 @@ def _break(record: StepRecord | PingRecord) -> tuple[str, str] | None:
 
 
 def _kind(segment: str) -> str:
-    """A segment's kind without its place, which would give a metric too many values."""
+    """A segment's kind without the place, since a metric may have few values only."""
     what = _PLACE.search(segment)
     return segment.rstrip("0123456789 ") if what is None else what[1]
 

@@ -47,7 +47,7 @@ class Due:
 
 
 class Pings:
-    """One session's pings. `gate` is held while one is sent; `told` publishes the new state."""
+    """A session's pings. `gate` is held during a ping; `told` publishes the new state."""
 
     def __init__(self, state: State, gate: asyncio.Lock, told: Callable[[], None]) -> None:
         self._state = state
@@ -135,9 +135,9 @@ class Pings:
 
 
 def ping_due(state: State) -> Due | None:
-    """The ping to send now, if worth its price after this pause's earlier ones.
+    """The ping to send now, if worth the price after the pause's earlier pings.
 
-    Its whole prompt must be cached: nothing is written only to keep it alive.
+    The whole prompt must be cached: nothing is written only to be kept alive.
     """
     view, anchor, info = state.view, state.view.anchor, state.info()
     if anchor is None or state.read_only:
@@ -191,7 +191,7 @@ def _again(state: State, anchor: Anchor) -> ModelRequest:
 def _follow(
     state: State, request: ModelRequest, started: Millis, usage: Usage
 ) -> tuple[Prediction, Miss | None]:
-    """Take in a ping's usage; return its prediction, and a miss."""
+    """Take in a ping's usage; return the prediction and any miss."""
     minimum, factor = state.info().min_cacheable, state.view.calibration.factor
     foreseen, miss = state.cached.sent(request, started, minimum, factor, usage)
     state.view.renew(started)
@@ -199,7 +199,7 @@ def _follow(
 
 
 def _since(state: State, anchor: Anchor) -> list[PingRecord]:
-    """Records of pings since an answer, those before a restart included."""
+    """Records of pings since an answer, also from before a restart."""
     pings = (record for record in state.log.records if isinstance(record, PingRecord))
     return [ping for ping in pings if ping.message_id == anchor.message_id]
 

@@ -1,4 +1,4 @@
-"""Requests to a model outside the conversation and its history."""
+"""Requests to a model outside the conversation; nothing enters the history."""
 
 import asyncio
 from dataclasses import asdict, dataclass, replace

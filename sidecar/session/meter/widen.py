@@ -5,7 +5,7 @@ from sidecar.session.state import State
 
 
 async def widen(state: State) -> None:
-    """Read the unread part of the log, if any; the rest of the session stays as it is.
+    """Read the unread part of the log, if any; nothing else changes.
 
     Damaged pieces are left out as in a full read.
 

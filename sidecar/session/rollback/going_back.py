@@ -115,7 +115,7 @@ class Rollback:
             RestoreConflict: files are in the way, and nothing was touched.
             RevisionConflict: the session has another revision.
             SessionOwned: another process writes the session.
-            Overloaded: too much waits to be written.
+            Overloaded: another process restores files in this folder.
             StorageFailed: the store cannot be read or written.
         """
         return await self._go(wish, lambda timeline: self._aim(timeline, wish))

@@ -1,1 +1,1 @@
-"""Sessions that leave or come: bundles, archives, erasure, sweeps. Knows none that are at work."""
+"""Sessions leaving or arriving: bundles, archives, erasure, sweeps. Knows no session at work."""

@@ -1,8 +1,7 @@
 """Sessions archived as bundles in the data folder, and taken back unchanged.
 
-A bundle is read back and compared before its session leaves the store, and is named as pending
-until then. After a crash, a pending bundle is settled by the store, so that every session ends up
-in one place.
+A bundle is pending until compared as read back, and until the session has left the store. After a
+crash the store decides on pending bundles, so that every session ends up in one place.
 """
 
 import asyncio
@@ -102,7 +101,7 @@ def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
 
 
 async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]:
-    """Archive a session after its subtasks; each is in one place at any time.
+    """Archive a session after its subtasks, each in exactly one place at any time.
 
     Raises:
         UnknownSession: no such session.
@@ -176,7 +175,7 @@ def _name(session_id: SessionId, now: Millis) -> str:
 
 
 def _write(pending: Path, bundle: Bundle) -> int:
-    """Write a bundle and read it back; return its bytes; blocks."""
+    """Write a bundle and compare a copy read back; return the bytes; blocks."""
     try:
         make_folder(pending.parent)
         size = bundle_file.write(pending, lines_of(bundle), replace=True)
@@ -204,7 +203,7 @@ async def _take_out(ground: Ground, row: SessionRow, pending: Path) -> int:
 
 
 async def remove_rest(rows: LeavingRows, session_id: SessionId) -> int:
-    """Remove a leaving session's remaining rows in slices; return their bytes."""
+    """Remove a leaving session's remaining rows in slices; return the bytes."""
     size, done = 0, False
     while not done:
         left = await rows.remove_some(session_id)
@@ -223,7 +222,7 @@ def _finish(pending: Path) -> Path:
 
 
 async def settle(ground: Ground) -> None:
-    """Finish the work of processes that died: each session ends in the store or in a bundle."""
+    """Finish the work of dead processes: each session ends in the store or in a bundle."""
     for name, at in (await ground.store.leaving.unfinished()).items():
         if at != DELETED:
             await remove_rest(ground.store.leaving, name)
@@ -257,7 +256,7 @@ def _unfinished(folder: Path) -> list[Path]:
 
 
 def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path]:
-    """List archived bundles, oldest first, of one session or all; blocks."""
+    """List archived bundles, oldest first, of a session or all; blocks."""
     start = "" if session_id is None else f"{session_id}-"
     folder = data_dir / FOLDER
     found = folder.iterdir() if folder.is_dir() else ()
@@ -325,7 +324,7 @@ def _changes(stored: Stored, bundle: Bundle) -> Iterable[StoreChange]:
 
 
 def gone_outputs(session_id: SessionId, message: Message, bundle: Bundle) -> list[PutGone]:
-    """Store entries for a message's outputs that were removed before archiving."""
+    """Store entries for a message's outputs removed before archiving."""
     named = ((part, whole_output(part)) for part in message.parts if isinstance(part, ToolPart))
     return [
         PutGone(session_id, part.id, name, bundle.gone[name])

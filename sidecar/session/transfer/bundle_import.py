@@ -111,7 +111,7 @@ class ReadRecording(Protocol):
 
 
 class _Work:
-    """The threads of one import, which stop when the import is cancelled."""
+    """The threads of an import, which stop on cancel."""
 
     def __init__(self) -> None:
         self._given_up = threading.Event()
@@ -223,7 +223,7 @@ async def _store(
     stored: Stored,
     changes: Callable[[], Sequence[StoreChange]],
 ) -> None:
-    """Check that a session opens, then store all as one unit; slow work in a thread."""
+    """Check that a session opens, then store all as a unit; slow work in a thread."""
 
     def prepared() -> tuple[Sequence[StoreChange], int]:
         _try_on(environment, stored, work.check)

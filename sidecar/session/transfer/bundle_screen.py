@@ -1,7 +1,7 @@
-"""Screening of bundles, which may come from anybody: only words and their display get in.
+"""Screening of bundles, which may come from anybody: only texts and their presentation get in.
 
-Removed or refused: contents of files, tools that would run without asking, invalid settings, and
-records referring to later ones, which would send readers round in circles.
+Removed or refused: contents of files, tools allowed without asking, invalid settings, and
+references to later records, which would send readers round in circles.
 """
 
 import re
@@ -41,10 +41,10 @@ _SWITCHES = ("autoCompact", "autoContinue")
 
 
 def screened(bundle: Bundle) -> Bundle:
-    """Remove all that acts or points elsewhere from a bundle.
+    """Remove everything active or pointing elsewhere from a bundle.
 
     Raises:
-        BadRequest: no export could have produced this.
+        BadRequest: impossible in an export.
     """
     try:
         return _screened(bundle)
@@ -53,7 +53,7 @@ def screened(bundle: Bundle) -> Bundle:
 
 
 def odd(why: str) -> BadRequest:
-    """BadRequest for a bundle that no export made."""
+    """BadRequest for a bundle never made by an export."""
     return BadRequest(
         f"this bundle cannot be taken in: {why}. Export the session again, with a Sidecar that "
         "is not newer than this one",

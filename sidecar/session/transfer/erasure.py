@@ -1,7 +1,7 @@
 """Erases deleted sessions: rows, files beside the store, free pages and the write-ahead log.
 
-One transaction removes the rows and notes the work left, which may be interrupted and goes on at
-the next start.
+One transaction removes the rows and notes the remaining work, which goes on at the next start if
+interrupted.
 """
 
 import asyncio
@@ -113,9 +113,9 @@ def remove_files(data_dir: Path, session_id: SessionId) -> None:
 
 
 async def put_aside(environment: Environment) -> tuple[str, ...]:
-    """Notes on damaged stores put aside, which may still hold deleted sessions.
+    """Notes on damaged stores put aside: deleted sessions may still be inside.
 
-    Such stores are kept: nothing in them is to be lost unasked.
+    The stores are kept, since nothing in them is to be lost unasked.
     """
     return await asyncio.to_thread(_put_aside, environment.config.data_dir / ASIDE)
 

@@ -1,8 +1,7 @@
 """Another agent's recording as messages for a session to continue.
 
-Uses `replay/`'s importers. The words were said to another model with other tools, so names and ids
-become such as every provider takes, thinking loses its signature, and images without bytes become a
-word.
+Uses `replay/`'s importers. For any provider to take the words of another model with other tools,
+names and ids are made valid, thinking loses its signature, and images without bytes become a word.
 """
 
 import gzip

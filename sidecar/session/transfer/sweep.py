@@ -51,7 +51,7 @@ class SweptSessions:
 
     @property
     def size(self) -> int:
-        """Bytes that left the store."""
+        """Bytes gone from the store."""
         return self.outputs.size + sum(one.freed for one in self.sessions)
 
 
@@ -71,10 +71,10 @@ def quiet(_: str, __: int, ___: int) -> None:
 
 
 async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> SweptSessions:
-    """Carry out a plan in slices, between which it may be cancelled.
+    """Carry out a plan in slices; cancellable between slices.
 
     Raises:
-        StorageFailed: the store cannot be written; work done so far stands.
+        StorageFailed: the store cannot be written; finished work stands.
     """
     store, count, size = ground.store, 0, 0
     for start in range(0, len(plan.outputs), AT_ONCE):
@@ -97,7 +97,7 @@ async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> 
 
 
 async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
-    """Return all free pages to the disk, in slices between which it may be cancelled."""
+    """Return all free pages to the disk in slices; cancellable between slices."""
     pages = ground.store.pages
     before = (await pages.space()).free
     await clear_free(pages, lambda free: tell("space", before - free, before))

@@ -1,7 +1,7 @@
-"""Detects a model repeating itself: same calls in a row, same answers.
+"""Detects a model repeating itself: the same calls in a row, with the same answers.
 
-Ignored in answers: numbers, times, durations and temporary paths, which change by themselves. In
-inputs only such paths and times: reading on from another line is no repetition.
+Ignored in answers: numbers, times, durations and temporary paths, since these change by themselves.
+In inputs only such paths and times: reading on from another line is no repetition.
 """
 
 import re

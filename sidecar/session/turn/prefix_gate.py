@@ -1,6 +1,6 @@
-"""The gate before a cold prefix: of a daemon's sessions sharing a prefix, one writes it.
+"""The gate before a cold prefix: one request writes the prefix for all sessions of a daemon.
 
-A cache entry is readable once its writer's response begins. Without the gate, concurrent requests
+A cache entry is readable once the writing response begins. Without the gate, concurrent requests
 with the same tools and system text would each pay for writing.
 """
 

@@ -22,7 +22,7 @@ def user_message(clock: Clock, turn_id: TurnId, parts: tuple[Part, ...]) -> Mess
 
 
 class PromptLine:
-    """One session's prompts. `steering`: messages for the running turn's next step.
+    """A session's prompts. `steering`: messages for the running turn's next step.
 
     `turning` is held by a turn, or to keep turns from beginning.
     """
@@ -62,7 +62,7 @@ class PromptLine:
 
     @contextmanager
     def arriving(self, request: PromptRequest) -> Iterator[Waiting]:
-        """Enclose the preparation of a prompt, which can be cancelled before joining the line."""
+        """Enclose a prompt's preparation, already cancellable."""
         result = asyncio.get_running_loop().create_future()
         waiting = Waiting(request, (), result, request.cancelled)
         self._arriving.append(waiting)
@@ -97,7 +97,7 @@ class PromptLine:
             self._inbox.put_nowait(waiting)
 
     def remind(self, words: str) -> None:
-        """Give the model a text before the running turn's next step."""
+        """Tell the model a text before the running turn's next step."""
         if self._turn_id is not None:
             self._steer(self._turn_id, TextPart(self._clock.part_id(), words, "steer"))
 
@@ -107,7 +107,7 @@ class PromptLine:
     def cancel(self) -> None:
         """Cancel the running turn and all prompts in line.
 
-        Each ends as cancelled with its message logged, so that no typed text is lost.
+        Each keeps its message in the log, so that no typed text is lost.
         """
         for waiting in (*self._arriving, *self._line):
             waiting.cancelled = True
@@ -149,7 +149,7 @@ class PromptLine:
         return self._turn_id
 
     def asks(self, task: "asyncio.Task[TurnEnd] | None") -> None:
-        """Set the task to cancel with the turn, or `None` after its end."""
+        """Set the task for a cancel of the turn to stop, or `None`."""
         self._task = task
         if task is not None and self._cancelling:
             task.cancel()

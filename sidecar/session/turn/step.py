@@ -1,4 +1,4 @@
-"""One model call, streamed to watchers and logged.
+"""A model call, streamed to watchers and logged.
 
 A step is one assistant message. A broken attempt's message stays in the log, discarded and never in
 a prompt; the retry begins another.

@@ -102,7 +102,7 @@ async def _close(turn: TurnContext, end: TurnEnd) -> TurnEnd:
 
 
 def failed_by(error: Exception) -> TurnEnd:
-    """The end of a turn that failed outside its model."""
+    """End of a turn after a failure outside the model."""
     match error:
         case StorageFailed():
             return unstored(TurnEnd("end_turn"), error)

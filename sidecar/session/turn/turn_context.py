@@ -60,14 +60,13 @@ class MakeRoom(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """One turn's dependencies. `max_tokens` bounds each answer, `max_steps` the turn.
+    """A turn's dependencies. `max_tokens` bounds each answer, `max_steps` the turn.
 
-    `environment`: the daemon's variables. `make_room` lets the policy rewrite the view, before a
-    request or after the provider refused its length. `gate` is held while an answer streams; `cold`
-    holds back requests with the same cold prefix. `goes_on`: continue after a rewrite in mid-turn.
-    `price`: USD of usage with this model, `None` if unknown. Prompts below `min_cacheable` tokens
-    are not cached. `purpose` labels the requests; `delegate` runs a subtask; `call_mcp` calls an
-    MCP server's tool.
+    `environment`: the daemon's variables. `make_room` lets the policy rewrite the view. `gate` is
+    held while an answer streams; `cold` holds back requests with the same cold prefix. `goes_on`:
+    continue after a rewrite in mid-turn. `price`: USD of usage, `None` if unknown. Prompts below
+    `min_cacheable` tokens are not cached. `purpose` labels the requests; `delegate` runs a subtask;
+    `call_mcp` calls an MCP server's tool.
     """
 
     session_id: SessionId
@@ -106,5 +105,5 @@ class TurnContext:
         return await self.client().request_permission(self.session_id, tool_call, options)
 
     def notice(self, text: str) -> None:
-        """Give people a notice at level info."""
+        """Notify people, at level info."""
         give_notice(self.log, self.channel, "info", text)

@@ -1,1 +1,1 @@
-"""What the model sees of a log, and what the provider caches. Knows no turn and no state."""
+"""The model's view of a log, and the provider's cache. Knows no turn and no state."""

@@ -34,7 +34,7 @@ def with_cache(record: _R, foreseen: Prediction, miss: Miss | None, usage: Usage
 
 
 class CacheWatch:
-    """Follows one session's requests. `factor`: tokens per raw estimate."""
+    """Follows a session's requests. `factor`: tokens per raw estimate."""
 
     def __init__(self, count: Count) -> None:
         self._count = count
@@ -67,7 +67,7 @@ class CacheWatch:
     def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
         """After a restart, assume the cached prefixes of an earlier request at its breakpoints.
 
-        The `usage` it reported gives the prefixes' exact size.
+        `usage` gives the prefixes' exact size.
         """
         chain = self._link(request)
         self._chain = chain

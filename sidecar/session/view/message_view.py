@@ -1,4 +1,4 @@
-"""One message as the model sees it, counted block by block."""
+"""A message as the model sees it, counted by block."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ class RenderedMessage:
 class Anchor:
     """The last response whose usage still measures the prompt's beginning.
 
-    `blocks`: message blocks in that request. A rewrite ends the anchor, but the last one still
-    tells what the provider cached, and when.
+    `blocks`: message blocks in that request. A rewrite ends the anchor; `ModelView.last` still
+    tells the cached tokens and their time.
     """
 
     message_id: MessageId
@@ -54,7 +54,7 @@ class Anchor:
 def look(
     message: Message, shown: Mapping[PartId, Shown], model: str, count: Count
 ) -> RenderedMessage:
-    """Render and count a message; an open one is counted roughly."""
+    """Render and count a message, an open message roughly."""
     rendered = render(show(message, shown), model)
     blocks = [block for one in rendered for block in one.blocks]
     chosen = _rough if message.status == "open" else count
@@ -63,7 +63,7 @@ def look(
 
 
 def thinks(message: Message) -> bool:
-    """Whether a message has content bound to the bytes before it."""
+    """Whether a message has content bound to the bytes before."""
     return any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts)
 
 

@@ -1,7 +1,7 @@
 """The session as the model sees it: parts shown, tokens, and the cached prefix.
 
-Rendering and counting are pure, and done once per message: a step costs time in proportion to new
-content, plus one pass over the prompt.
+Rendering and counting are pure, once per message: a step costs time in proportion to new content,
+plus one pass over the prompt.
 """
 
 import asyncio
@@ -43,11 +43,10 @@ SURELY = 0.9
 
 
 class ModelView:
-    """The model's view of one session. `since`: start of the epoch.
+    """The model's view of a session. `since`: start of the epoch.
 
-    `shown`: presentation of all parts not verbatim. `anchor_message`: first message after the
-    newest rewritten stretch, before which a cached prefix ends. `minimum`: fewest tokens that the
-    model caches.
+    `shown`: presentation of parts not verbatim. `anchor_message`: first message after the newest
+    rewritten stretch, where a cached prefix ends. `minimum`: fewest tokens cached by the model.
     """
 
     def __init__(
@@ -171,7 +170,7 @@ class ModelView:
         }
 
     def stand_on(self, message_id: MessageId | None) -> None:
-        """Anchor on an earlier answer, if given in this same view and still remembered."""
+        """Anchor on an earlier answer, if from an equal view and still remembered."""
         shown, anchor = self._reported.get(message_id or MessageId(""), (None, None))
         self.anchor = anchor if shown == self.shown else None
 
@@ -220,7 +219,7 @@ class ModelView:
         return weights
 
     def rendered_messages(self, messages: Iterable[Message]) -> int:
-        """Count messages as sent; calls' results are a message of their own."""
+        """Count messages as sent; calls' results are a separate message."""
         return sum(len(one.rendered) for one in self.seen(messages))
 
     def unsent(self, messages: Iterable[Message]) -> int:
@@ -290,8 +289,7 @@ class ModelView:
     def size(self, messages: Iterable[Message]) -> Size:
         """Measure the prompt to send now.
 
-        The last usage reported counts for that request and its answer; only later additions are
-        estimated.
+        The last reported usage covers that request and answer; only later additions are estimated.
         """
         seen = self.seen(messages)
         raw = dict(self._static_raw)
@@ -349,9 +347,9 @@ class ModelView:
     def _beside(self, reported: int, sent: list[RenderedMessage]) -> int:
         """Error of the static part's estimate: reported tokens less static and history estimates.
 
-        The factor is learned from additions to the history, so most of a whole prompt's error is
-        the static part's, which rewrites leave unchanged. Bounded by -1/2 and 1 of the estimate; 0
-        before `SURE` observations.
+        The factor is learned from additions to the history, so the error of a whole prompt is
+        mostly the static part's, which rewrites leave unchanged. Bounded by -1/2 and 1 of the
+        static estimate; 0 before `SURE` observations.
         """
         if self.calibration.observations < SURE:
             return 0

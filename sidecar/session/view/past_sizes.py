@@ -1,7 +1,7 @@
 """Raw estimates, by region, of the prompt at any time of a log, kept incrementally.
 
-The meter counts all messages for each request, which for a whole log takes the square of its
-length; here only changes are counted, with equal sums.
+Counting all messages per request, as the meter does, would take the square of the log's length;
+counting only changes gives equal sums.
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -1,7 +1,7 @@
-"""Thinking that can no longer be sent, since its prompt's prefix has changed.
+"""Thinking that can no longer be sent, because the prefix before it changed.
 
-Newer models answer 400 to thinking behind any prefix but its original. So each change of the view
-drops the thinking whose prefix changes.
+Newer models answer 400 to thinking behind any prefix but the original. So each change of the view
+drops such thinking.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

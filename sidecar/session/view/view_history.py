@@ -74,7 +74,7 @@ class Views:
         return tuple(self._epochs)
 
     def newest_epoch(self) -> Recorded | None:
-        """Newest change still standing that began an epoch."""
+        """Newest standing change that began an epoch."""
         self._follow()
         return self._epochs[-1].newest
 
@@ -86,7 +86,7 @@ class Views:
 
     @property
     def opened(self) -> tuple[Millis, Recorded] | None:
-        """Newest change that began an epoch, standing or not, and its time."""
+        """Time and newest change that began an epoch, standing or not."""
         self._follow()
         return self._opened
 
@@ -109,7 +109,7 @@ class Views:
     def left_out(self, compaction_id: str) -> frozenset[PartId] | None:
         """Parts omitted or shortened by a rewrite; `None` for an unknown id.
 
-        Includes those of earlier rewrites whose notes were retired, since no note names them now.
+        Includes parts of earlier rewrites with retired notes, since no note names them now.
         """
         found = self.find(compaction_id)
         if found is None:
