@@ -38,7 +38,7 @@ class Differences:
     async def shown(
         self, changes: Iterable[PathChange], who: Mapping[bytes, Sequence[Author]]
     ) -> list[JsonObject]:
-        """Changes of files with unified diffs, and every author of each path."""
+        """Changes of files with unified diffs and all authors of each path."""
         answer: list[JsonObject] = []
         found = _files(changes)
         for start in range(0, len(found), AT_ONCE):
@@ -145,7 +145,7 @@ def _author(found: Sequence[Author]) -> Author:
 def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
     r"""Paths named by a client: relative to the folder, with `/`; `.` is the folder.
 
-    A name with `\x` escapes, as `shown` writes bytes outside UTF-8, is looked up among `known`.
+    Names with `\x` escapes, from `shown`, are looked up among `known`.
     """
     wanted = given.removeprefix("./").rstrip("/")
     wanted = "" if wanted == "." else wanted

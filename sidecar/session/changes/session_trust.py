@@ -19,10 +19,10 @@ itself, by kind or with the first option, cannot trust a folder. Both trusting o
 
 
 class Trust:
-    """The trust in one workspace.
+    """The trust in a workspace.
 
-    `said` is the editor's word, and final. Otherwise the user is asked once, before a tool first
-    runs or changes something; `always` is remembered in the data folder.
+    `said` is the editor's word, and final. Otherwise the user is asked once, before a tool runs or
+    changes something; the data folder remembers `always`.
     """
 
     def __init__(self, said: bool | None, workspace: Path, data: Path) -> None:

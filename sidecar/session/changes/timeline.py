@@ -1,6 +1,6 @@
-"""A session's log as a timeline of restorable states, abandoned branches included.
+"""A session's log as restorable states, abandoned branches included.
 
-Events are messages and restores in order of time, each with its changes of files.
+Events are messages and restores in order of time, with their changes of files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -40,9 +40,9 @@ T = TypeVar("T")
 class _Interval:
     """The time since the last snapshot in the log.
 
-    `open`: a step's tools have begun to write; changes found then are `early`. `unsaved`: writes in
-    open buffers only. `calls`: calls that may change anything, with their declared intents. `lost`:
-    the agent acted while the earlier state could not be stored, so nobody can tell authors apart.
+    `open`: a step's tools have begun to write; earlier changes are `early`. `unsaved`: writes in
+    open buffers only. `calls`: intents of calls that may change anything. `lost`: the agent acted
+    while the earlier state could not be stored, so nobody can tell authors apart.
     """
 
     open: bool = False
@@ -114,7 +114,7 @@ class Tracking:
 
     @asynccontextmanager
     async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
-        """Enclose the write of a file with this text by a built-in tool."""
+        """Enclose a built-in tool's write of a file with this text."""
         path = self._inside(real)
         if path is None:
             if self._off:
@@ -175,7 +175,7 @@ class Tracking:
     async def since(self) -> tuple[Snapshots, ChangeSet]:
         """Take a snapshot, and return the changes since the newest one in the log.
 
-        During a step, changes count as the tools', as far as known so far.
+        During a step, changes count as the tools'.
 
         Raises:
             BadRequest: this folder has no snapshots.

@@ -136,7 +136,7 @@ def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
 def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
     """Put records' events between messages; records order better than clocks.
 
-    Yields the kind wanted where the feed is too short to go on.
+    Yields the kind wanted if the feed is too short.
     """
     beside = _Beside(feed, telling)
     while True:

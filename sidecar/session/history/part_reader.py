@@ -36,7 +36,7 @@ LIMIT = 50 * 1024
 async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
     """Full text of a part, complete output included, and an empty notice.
 
-    Of an output removed from the store: the text once shown, and a notice of when and why.
+    For an output removed from the store: the text once shown, and when and why.
     """
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):

@@ -41,8 +41,8 @@ class Ended:
 class Telling:
     """Turns records, oldest first, into events of the present conversation.
 
-    Turns left behind are skipped, with the rewrites that lapsed with them, and so are records up to
-    revision `since`. The caller numbers the events.
+    Skips turns left behind, the rewrites that lapsed with them, and records up to revision `since`.
+    The caller numbers the events.
     """
 
     def __init__(self, state: State, since: int = 0) -> None:

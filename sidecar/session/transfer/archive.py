@@ -137,7 +137,7 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
 
 
 async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
-    """Bundle a whole session, keys and unfinished messages included, unlike an export."""
+    """Bundle a whole session, keys and unfinished messages included."""
     stored = await store.logs.load(session_id)
     if stored.problems:
         raise StorageFailed(
@@ -285,7 +285,7 @@ def is_own(data_dir: Path, path: Path) -> bool:
 
 
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
-    """Store an archived session again, used now; `None` if its id is taken or under deletion.
+    """Store an archived session again, used now; `None` if the id is taken or under deletion.
 
     Raises:
         BadRequest: the bundle is damaged.

@@ -1,6 +1,6 @@
 """Export of a session to a file: `session/export`.
 
-As in a fork, only durable, settled content leaves; texts that look like keys are removed.
+Only durable, settled content leaves, as in a fork, and no text that looks like a key.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ async def export_session(
 ) -> Exported:
     """Write a session to a file, durably and atomically.
 
-    `path` is a file, or a folder for a named file; by default the data folder's `exports`.
+    `path`: a file, or a folder for one; by default the data folder's `exports`.
 
     Raises:
         UnknownSession: no such session.

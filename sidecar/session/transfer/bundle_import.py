@@ -1,7 +1,6 @@
 """Import of a session from a bundle or another agent's recording.
 
-The session gets a new id. Everything is checked, and the session assembled once, before one
-transaction stores all.
+The session gets a new id. All is checked, and assembled once, before one transaction stores all.
 """
 
 import asyncio
@@ -141,7 +140,7 @@ async def import_session(
 ) -> Imported:
     """Import a session, durably and as a whole.
 
-    The session works in `cwd`, else in the workspace `root`, never in a folder named by the file.
+    Its folder is `cwd`, else the workspace `root`, never one named by the file.
 
     Raises:
         BadRequest: the file is refused; nothing was stored.

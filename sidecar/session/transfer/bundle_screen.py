@@ -123,7 +123,7 @@ def _check_message(message: Message) -> None:
 
 
 def _check_order(records: Sequence[LogRecord]) -> None:
-    """Raise unless each rewrite and restore is unique and refers to earlier ones only."""
+    """Raise unless rewrites and restores are unique and refer to earlier ones only."""
     notes: set[str] = set()
     rewrites: set[str] = set()
     restores: set[str | None] = {None}

@@ -42,7 +42,7 @@ async def delete(environment: Environment, owner: Owner, row: SessionRow) -> tup
 async def erase(ground: Ground) -> bool:
     """Finish the erasure of deleted sessions; return whether nothing is left.
 
-    Another process's long reads keep some content in the write-ahead log until the next time.
+    Another process's long reads keep content in the write-ahead log until the next time.
     """
     store = ground.store
     try:
@@ -83,7 +83,7 @@ def _unheard(_: int) -> None:
 
 
 async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -> None:
-    """Return free pages to the disk in slices, or overwrite them if the file cannot shrink.
+    """Return free pages to the disk in slices, or overwrite pages if the file cannot shrink.
 
     `tell` hears the bytes still free.
     """

@@ -1,7 +1,7 @@
-"""Another agent's recording as messages for a session to continue.
+"""Another agent's recording as messages for a session to continue, by `replay/`'s importers.
 
-Uses `replay/`'s importers. For any provider to take the words of another model with other tools,
-names and ids are made valid, thinking loses its signature, and images without bytes become a word.
+For any provider to take the words of another model with other tools, names and ids are made valid,
+thinking loses its signature, and images without bytes become a word.
 """
 
 import gzip

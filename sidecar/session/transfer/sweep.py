@@ -1,7 +1,7 @@
-"""The hourly sweep by one daemon among several, in slices with pauses.
+"""The hourly sweep by one of several daemons, in slices with pauses.
 
-A sweep finishes interrupted work, removes old outputs, archives sessions by rule, and returns free
-pages. A quota takes effect an hour or more after its warning; a folder's snapshot quota at once if
+Finishes interrupted work, removes old outputs, archives sessions by rule, returns free pages. A
+quota takes effect at least an hour after its warning; a folder's snapshot quota at once if
 snapshots grow by a tenth within the hour.
 """
 
@@ -106,7 +106,7 @@ async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
 
 
 async def see_time_pass(keeping: KeepingRows) -> None:
-    """Advance the store's record of time, and log a warning about a wrong clock."""
+    """Advance the store's record of time; log a warning about a wrong clock."""
     try:
         noticed = await keeping.look()
     except StorageFailed as error:
@@ -120,8 +120,8 @@ async def see_time_pass(keeping: KeepingRows) -> None:
 class Sweeping:
     """Sweeps when due, until cancelled.
 
-    `rules` is called each time; `snapshots_mib` bounds a folder's snapshots, 0 for no bound. `warn`
-    hears quotas before they take effect; `status` is filled for `daemon/status`.
+    `rules` is called each time; `snapshots_mib` bounds a folder's snapshots (0: unbounded). `warn`
+    hears quotas before their effect; `status` is filled for `daemon/status`.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Sweeping:
         self._status = status
 
     async def run(self) -> None:
-        """Finish interrupted work, then check every `every` seconds whether a sweep is due."""
+        """Finish interrupted work, then check every `every` seconds for a due sweep."""
         if self._ground.store.read_only:
             return
         await self._safely(self._resume)
@@ -185,7 +185,7 @@ class Sweeping:
         await erase(self._ground)
 
     async def _bites(self) -> Retention:
-        """Warn of quotas nearly used up; return the rules without the quotas warned of just now."""
+        """Warn of quotas nearly used up; return the rules without quotas warned of just now."""
         rules, keeping = self._rules(), self._ground.store.keeping
         outputs, sessions = await keeping.used()
         held = await self._ground.store.snapshots.held()

@@ -38,8 +38,8 @@ class ColdGate:
     async def request(self, key: str, life: Millis) -> AsyncIterator[Callable[[], None]]:
         """Enclose a request with prefix `key`; waits while another request warms the prefix.
 
-        Call the yielded function once the response begins: the prefix is warm for `life` ms from
-        this request's start. A request ending without a response lets another try.
+        Call the yielded function once the response begins: the prefix is then warm until `life` ms
+        after this request's start. A request ending earlier lets another try.
         """
         await self._wait(key)
         started = self._now()

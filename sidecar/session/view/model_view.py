@@ -82,8 +82,8 @@ class ModelView:
     def restate(self, static: Static, since: Millis) -> None:
         """Send other static bytes from `since` on; `reshape` begins the epoch.
 
-        Newer models refuse thinking under other tools or system text than its own, so older
-        thinking is not sent any more.
+        Newer models refuse thinking under other tools or system text, so older thinking is not
+        sent.
         """
         if static == self.static and self._static_raw:
             return
@@ -130,7 +130,7 @@ class ModelView:
     ) -> None:
         """Present parts otherwise; `since`: start of the epoch, `None` if none begins.
 
-        The calibration stays; only parts with a new presentation are counted again.
+        The calibration stays; only changed parts are counted again.
         """
         changed = {
             part_id
