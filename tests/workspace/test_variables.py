@@ -1,6 +1,13 @@
 """What a child process is told of the environment."""
 
-from sidecar.workspace.variables import without_secrets
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sidecar.workspace.variables import for_git, without_secrets
 
 KEY = "sk-ant-api03-0123456789"
 
@@ -22,3 +29,23 @@ def test_a_short_value_takes_nothing_else_along() -> None:
     """A token that is a word would take every variable in which that word stands."""
     assert without_secrets({"X_TOKEN": "bin", "PATH": "/bin"}) == {"PATH": "/bin"}
     assert without_secrets({"X_TOKEN": "", "PATH": "/bin"}) == {"PATH": "/bin"}
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("safe.bareRepository", "explicit"), ("core.fsmonitor", "false"), ("user.name", "me")],
+)
+def test_git_is_told_what_no_folder_may_tell_it(setting: str, value: str, tmp_path: Path) -> None:
+    given = {"GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "me"}
+    given |= {"GIT_CONFIG_KEY_1": "core.fsmonitor", "GIT_CONFIG_VALUE_1": "./run"}
+    said = subprocess.run(
+        ["git", "config", setting],
+        cwd=tmp_path,
+        env=for_git({"PATH": os.environ["PATH"], "HOME": str(tmp_path), **given}),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=20,
+    )
+    assert said.stdout.strip() == value
