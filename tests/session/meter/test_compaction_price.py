@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from sidecar.store.format.log_records import OptionRecord
 from tests.session.conftest import Desk
 
 
@@ -30,7 +31,7 @@ async def test_a_price_stays_with_what_changes_nothing_of_it(desk: Desk) -> None
     price, log = session.rewriting.price, session.state.log
     known, revision = price.known(), log.row.revision
     assert known is not None
-    await log.writer.commit("option", {"configId": "mode"})
+    await log.writer.commit(OptionRecord(config_id="mode"))
     assert price.known() is None
     price.stays(revision - 1, log.row.revision)
     assert price.known() is None
