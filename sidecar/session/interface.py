@@ -35,7 +35,7 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An open session. `read_only`: another daemon writes."""
+    """An open session. `read_only`: another daemon writes the session."""
 
     session_id: SessionId
     revision: int

@@ -170,17 +170,17 @@ class Compactor:
             return None
         draft = chosen.done
         if overflowed:
-            # The provider has refused the prompt: no model is asked for anything about it.
+            # The provider has refused the prompt, so no model is asked for a summary.
             return Settled(draft)
         try:
             return await self._settled(scene(), draft, again)
         except Cancelled:
-            # Somebody did not want to wait. What must be smaller is, without a summary.
+            # The user stopped waiting: a prompt over the limit is rewritten without a summary.
             standing = draft.situation.standing
             if standing.used <= standing.limit:
                 self._breaker = self._breaker.after(False, standing.used, MOST_TRIES)
                 return None
-            # The session may have moved on since the draft, by a pin.
+            # A pin may have come since the draft.
             bare = again(lambda plan, _: (without_summary(plan),))
             return None if bare is None else Settled(bare)
 

@@ -120,12 +120,12 @@ class Milestones:
         now = self._mark(ledger)
         why = due(moment, self._last, now)
         if why is None:
-            # Below the mark again, the next crossing counts.
+            # Back below `PRESSURE`, so that the next crossing counts again.
             if now.used < PRESSURE <= self._last.used:
                 self._last = replace(self._last, used=now.used)
             return False
         saved = await self.save(why, ledger)
-        # One that was not written is tried again at the end, and not at every step.
+        # After a failed write `close` tries again, and not every step.
         self._last = now if saved else replace(now, revision=self._last.revision)
         return saved
 
@@ -150,7 +150,7 @@ class Milestones:
         """Ledger of all settled messages, folded incrementally."""
         log = self._state.log
         if log is not self._log or log.left != self._left:
-            # Another daemon had written the session: its log was read anew. Or it went back.
+            # The log was read anew after another daemon, or a restore left messages behind.
             self._log, self._left = log, log.left
             self._reset()
             self._past = log.past is not None
@@ -225,7 +225,7 @@ def write(data_dir: Path, checkpoint: Milestone) -> bool:
         return False
     make_folder(folder)
     real = folder.resolve()
-    # The JSON is what counts: it goes last, so that what it says is there is there.
+    # The JSON is written last: a reader of the JSON finds both files complete.
     when = datetime.fromtimestamp(checkpoint.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     write_atomically(real / "state.md", legible(to_markdown(checkpoint, when)), private=True)
     told = json.dumps(to_json(checkpoint), ensure_ascii=True, indent=1)

@@ -187,7 +187,7 @@ class Planner:
     def absorb(self, state: State, most: int | None = None) -> bool:
         """Gather newly settled messages, `most` or all; return whether none is left."""
         if state.log is not self._log or state.log.left != self._left:
-            # Another daemon had written the session: its log was read anew. Or it went back.
+            # The log was read anew after another daemon, or a restore left messages behind.
             self._reset()
             self._log, self._left = state.log, state.log.left
         for message in state.log:
@@ -203,7 +203,7 @@ class Planner:
             self._units[message.id] = units
             for unit in units:
                 learn(self._names, unit)
-            # An answer without output may be withdrawn yet, and is no step then after a restart.
+            # An answer without output may be withdrawn, and after a restart would not count.
             said = any(not isinstance(part, StepStartPart) for part in message.parts)
             self._step += message.role == "assistant" and said
         return True

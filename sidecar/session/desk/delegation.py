@@ -146,7 +146,7 @@ class _Following:
             session_id=self._child.id,
         )
         written = log.writer.commit(record)
-        # Nobody waits for it, so its failure is retrieved here; the next commit reports the same.
+        # Nobody awaits the write, so a failure is retrieved here; the next commit reports it too.
         written.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._parent.rewritten(None, "subtask")
 

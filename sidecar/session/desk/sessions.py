@@ -82,7 +82,7 @@ class Sessions:
 
     async def shutdown(self) -> None:
         """Stop every turn, make logs whole and durable, release the leases."""
-        # What is being opened now would have nobody to end it.
+        # A session opened from here on would never be ended.
         self.shared.stopping = True
         for session in self.open:
             await session.end()
@@ -187,11 +187,11 @@ class Sessions:
         session = await self.get(session_id, window=True)
         rest = await replay_history(session.state, after, emit) if replay else None
         session.audience.attach(watcher, client)
-        # What streams right now is shown without a pause, so that nothing falls between.
+        # The streaming answer is shown without an await between, so that no event is missed.
         for event in () if rest is None else rest():
             watcher(event)
         if self.open.find(session_id) is not session:
-            # The session of a subtask that ended while its history was shown.
+            # A subtask's session closed while the history was shown.
             session = await self.get(session_id, window=True)
             session.audience.attach(watcher, client)
         return session.opened()

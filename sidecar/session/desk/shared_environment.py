@@ -62,7 +62,7 @@ class SharedEnvironment:
         """Load slow parts, so that no later call waits."""
         with suppress(StorageFailed, Cancelled):
             await self.ready()
-        # Before another version is installed over the files of this one.
+        # Read early: another version may be installed over these files later.
         await asyncio.to_thread(version)
 
     def check_running(self) -> None:

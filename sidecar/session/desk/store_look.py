@@ -59,7 +59,7 @@ async def look(
     stored = await environment.store.logs.load(session_id)
 
     def read() -> Course:
-        # The view counts what stands there now, and the walk what stood there once: much the same.
+        # The view counts present texts, and the walk former ones: mostly the same.
         counting = replace(environment, count=cache(environment.count))
         log = SessionLog(environment.store, stored, environment.clock.now)
         state = compose(counting, log, _nobody, read_only=True, owner=None)

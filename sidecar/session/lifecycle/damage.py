@@ -30,7 +30,7 @@ async def open_log(
     found = await environment.store.logs.load(session_id)
     stored = readable(found)
     log = SessionLog(environment.store, stored, environment.clock.now)
-    # What is made up for a lost beginning is not in the store, so no window could have it.
+    # Messages made up for a lost beginning are not stored, so no window could hold them.
     log.damaged = log.damaged or stored.messages != found.messages
     if writes and log.last_record(EpochRecord) is None:
         await begin_again(environment, log)

@@ -98,7 +98,7 @@ def cut_at(stored: Stored, at_message: MessageId | None) -> ForkCut:
     records = read_all(stored.records)
     first = _first_left(records, kept, left)
     until = records[first - 1].revision if first else 0
-    # What a withdrawn answer had begun to call is settled only when its turn ends.
+    # Calls of a withdrawn answer settle only at the end of the turn.
     whole = tuple(message for message in kept if is_settled(message))
     return ForkCut(whole, until, left[0].created if left else None)
 
@@ -120,7 +120,7 @@ def _first_left(
     following, left_ids = left[0], {message.id for message in left}
     turns = {m.turn_id for m in left} - {m.turn_id for m in kept}
     parts = {part.id for message in left for part in message.parts}
-    # A user's message may have waited long before it was logged; an answer begins when it says.
+    # A user's message may have waited before being logged; an answer begins at `created`.
     since = following.created if following.role == "assistant" else None
     first = len(records)
     for index in range(begun, len(records)):
@@ -136,7 +136,7 @@ def _first_left(
         if late or named or not left_ids.isdisjoint(comes_with(record)):
             first = index
             break
-    # What the next message told was noted ahead of it.
+    # Notes on the next message stand before the message.
     while first > begun and first < len(records) and isinstance(records[first - 1], _AHEAD):
         first -= 1
     return first
@@ -147,7 +147,7 @@ def settings_at(stored: Stored, until: int) -> JsonObject:
     epochs = [record for record in read_all(stored.records) if isinstance(record, EpochRecord)]
     kept = [record for record in epochs if record.revision <= until]
     if kept and len(kept) < len(epochs):
-        # The model may have been changed since; the prefix belongs to the one of that time.
+        # The model may have changed since; the cached prefix belongs to the model at `until`.
         return {**stored.session.settings, "model": kept[-1].model}
     return stored.session.settings
 

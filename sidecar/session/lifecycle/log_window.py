@@ -108,7 +108,7 @@ async def read_window(environment: Environment, session_id: SessionId) -> Sessio
         try:
             decoded.append(pasts.decode(body))
         except (KeyError, TypeError, ValueError):
-            # Other code made it, under the name of this one.
+            # Other code wrote the fold under the same version.
             return None
         return decoded[-1].window
 
@@ -117,7 +117,7 @@ async def read_window(environment: Environment, session_id: SessionId) -> Sessio
     except StorageFailed as error:
         if error.failure != "corrupt":
             raise
-        # Perhaps it is only the folds' own pages: nobody needs those.
+        # Perhaps only the folds' pages are damaged, and the log can be read whole.
         return None
     if found is None or _reaches_back(read_all(found.stored.records), found.stored.messages):
         return None
@@ -136,7 +136,7 @@ def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> 
         if isinstance(record, RewriteRecord):
             stands = (record.anchor, *(note.before for note in record.notes))
             if not places.issuperset(stands):
-                # What stands before a message is sent though the message itself is not.
+                # A note is sent even if the message behind the note is left out.
                 return True
             others = (how for part_id, how in record.shown.items() if part_id not in known)
             if any(not isinstance(how, DroppedShape) for how in others):
@@ -175,7 +175,7 @@ def gather(state: State, folding: Folding) -> Past | None:
         return None
     since = max(view.since, opened[0])
     if sum(m.created >= since and _ended(m, view.static.model) for m in conversation) < FORESEEN:
-        # After a restart the view of before would be gone through.
+        # Too few requests in the view: a restart would replay the former view.
         return None
     begun = _begun(conversation, rewrite.steps)
     cut = _cut(log.records, None if begun is None else conversation[begun])

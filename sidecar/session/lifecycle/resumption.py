@@ -35,7 +35,7 @@ def restore(state: State) -> None:
     pings.restore(state)
     for epoch in epochs:
         _show(state, epoch)
-    # What was missed then was told then; the log has the newest.
+    # A replay notes no cache misses; the newest is in the log.
     steps = (r for r in reversed(state.log.records) if isinstance(r, StepRecord))
     breaks = ((r.segment, r.reason or "") for r in steps if r.segment is not None)
     state.cached.last_break = next(breaks, None)

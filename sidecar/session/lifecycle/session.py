@@ -93,7 +93,7 @@ class Session:
             row.id, row.revision, self._state.read_only, config_options.describe(self._state)
         )
 
-    # --- what callers ask --------------------------------------------------------------------
+    # --- requests of callers -----------------------------------------------------------------
 
     async def prompt(self, request: PromptRequest) -> PromptResult:
         """Run a turn in line, or steer the running turn.
@@ -133,7 +133,7 @@ class Session:
         return read_meter(self._state, self.rewriting.price.known())
 
     def priced_meter(self) -> Meter:
-        """Meter with a compaction's price, planned anew unless a turn would be delayed."""
+        """Meter with a compaction's price, planned if need be, but not during a turn."""
         if not self.prompts.in_turn:
             self.rewriting.price.find()
         return self.meter()
@@ -179,8 +179,8 @@ class Session:
         while (waiting := await self._next(group)) is not None:
             self.prompts.takes(waiting)
             self._busy_changed(self)
-            # In a task of its own: whatever a failed turn leaves behind in its task, such as a
-            # count of cancellations, this one goes on. Who cancels this one cancels both.
+            # A turn has its own task: leftovers of a failed turn, such as a count of
+            # cancellations, do not touch this task. A cancel of this task cancels both.
             await asyncio.wait({group.create_task(self._answer(waiting), name=f"turn {self.id}")})
         if self._state.log.writer.unwritten and not self._state.read_only:
             await self._state.log.writer.write_aside()
@@ -192,7 +192,7 @@ class Session:
             async with self.prompts.turning:
                 answer(waiting, await self._turn(waiting))
         except Exception as error:  # noqa: BLE001 - each who waits gets it
-            # What joined a turn that did not begin is refused with it.
+            # Messages steering a turn that did not begin are refused too.
             self.prompts.steering.take()
             fail(waiting, innermost(error))
         finally:
@@ -228,7 +228,7 @@ class Session:
         turn = self._turn_context(turn_id)
         end = await self._carry_out(turn, message.id)
         for late in self.prompts.steering.take():
-            # The turn ended before another step could take it in: it is kept for the next.
+            # The turn ended before another step: the message is logged for the next turn.
             self._absorb(late)
         end = await record_end(state, turn.turn_id, end)
         self._changed("turn_ended")
@@ -248,7 +248,7 @@ class Session:
                 steering = self.prompts.steering
                 running = group.create_task(run_turn(turn, steering, self._absorb))
                 self.prompts.asks(running)
-            # A cancel that arrives before the task's first step leaves it without a result.
+            # A cancel before the task's first step leaves no result.
             return TurnEnd("cancelled") if running.cancelled() else running.result()
         except Exception as error:
             logger.exception("a turn of %s failed", self.id)
@@ -297,7 +297,7 @@ class Session:
     async def recover(self) -> None:
         """Complete a turn left open by a killed daemon, and notify the user of any."""
         before = self._state.log.row.revision
-        # What is told of it next may be all that a client sees before the daemon is killed.
+        # The next event may be the last that a client sees before the daemon is killed.
         self._state.channel.reserve()
         await self._state.log.entry.reserved()
         await self._state.tracking.recover()

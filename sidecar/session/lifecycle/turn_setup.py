@@ -50,7 +50,7 @@ def surroundings(
         gate=rewriting.gate,
         cold=state.environment.cold,
         tracking=state.tracking,
-        # Nobody is there who could tell a subtask to go on.
+        # A subtask has no user to tell it to go on.
         goes_on=bound is not None or state.log.row.settings.get("autoContinue") is not False,
         purpose="turn" if bound is None else "subtask",
         delegate=state.delegate,
@@ -64,7 +64,7 @@ def _calls_mcp(state: State) -> CallMcp:
     owner = state.log.row.id if bound is None else bound.parent
 
     async def call(name: str, given: Json) -> ToolAnswer:
-        # Those of the configuration are started when a stored session first needs them.
+        # Configured servers start when a stored session first needs them.
         if servers := environment.config.mcp_servers:
             environment.mcp.provide(owner, servers, state.trust.standing())
         return await environment.mcp.call(owner, name, given)

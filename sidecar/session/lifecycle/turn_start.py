@@ -36,7 +36,7 @@ async def begin(state: State, turn_id: TurnId, waiting: Waiting) -> Message:
     try:
         await log.writer.commit(TurnStartedRecord(turn_id=turn_id, message_id=message.id))
     except StorageFailed:
-        # The log first gathers again what was not written.
+        # Let the log first gather the unwritten records again.
         await asyncio.sleep(0)
         log.writer.take_back(message.id, _NOTED)
         log.entry.change(turns=before.turns, title=before.title)
