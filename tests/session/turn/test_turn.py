@@ -7,8 +7,8 @@ import pytest
 from sidecar.core.conversation.stream import AttemptFailed, BlockFinished, BlockStarted
 from sidecar.core.errors import BadRequest, ModelFailed, Overloaded, RevisionConflict
 from sidecar.core.parts import ReasoningPart, TextPart, ToolCompleted, ToolError, ToolPart
-from sidecar.core.prompt.prompt import ToolSpec, flat
-from sidecar.core.prompt.render import ResultBlock, TextBlock
+from sidecar.core.prompt.prompt import ToolSpec, broken_pairs, flat
+from sidecar.core.prompt.render import CallBlock, ResultBlock, TextBlock
 from sidecar.session.log.events import EpochChanged, Notice, Retrying, TextChunk, ToolChanged
 from sidecar.session.turn.turn import MOST_PAUSES
 from tests.fakes.scripted_model import Hold, call, calls, says, started, stop, text, thought
@@ -358,3 +358,15 @@ async def test_a_message_that_is_more_than_the_window_is_refused_with_the_number
     assert session.opened().revision == revision
     desk.script(says("Fine."))
     assert (await desk.ask(session, "a word")).stop_reason == "end_turn"
+
+
+async def test_a_call_that_comes_with_an_id_from_before_gets_one_of_its_own(desk: Desk) -> None:
+    session = await desk.open(tools=TOOLS)
+    desk.editor.tools["one"] = lambda given: "result"
+    twice = calls(("c", "one", {"a": 1}), ("c", "one", {"a": 2}))
+    desk.script(twice, calls(("c", "one", {"a": 3})), says("done"))
+    assert (await desk.ask(session)).stop_reason == "end_turn"
+    prompt = desk.prompts()[-1]
+    named = [b.content.call_id for b in flat(prompt) if isinstance(b.content, CallBlock)]
+    assert len(set(named)) == len(named) == 3
+    assert broken_pairs(prompt) == ()
