@@ -2,11 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from sidecar.core.errors import BadRequest, Cancelled, SidecarError
+from sidecar.core.files.authorship import Intent
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.tools import inputs
@@ -22,7 +25,7 @@ from sidecar.tools.rules.runs_later import runs_later
 from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.shell import shell
 from sidecar.tools.todo import todo
-from sidecar.tools.tool_contract import Access, Tool, ToolAnswer, ToolContext
+from sidecar.tools.tool_contract import Access, Changes, Tool, ToolAnswer, ToolContext
 from sidecar.workspace.paths import display, leading_out, linked_names, locate, printable
 
 TOOLS: Mapping[str, Tool] = MappingProxyType(
@@ -46,6 +49,41 @@ _VERBS = {
     "search": "Search",
     "write_file": "Write",
 }
+
+
+_MOVED = "What this call would touch changed since it was decided on. Send it again."
+
+
+@dataclass(frozen=True, slots=True)
+class _Rechecked:
+    """Changes, followed only while the call's access is still the one decided on.
+
+    The snapshot before a change takes its time, in which another command may move a link.
+    """
+
+    changes: Changes
+    spec: ToolSpec
+    given: Json
+    context: ToolContext
+    decided: Access
+
+    @asynccontextmanager
+    async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
+        """See `Changes`."""
+        async with self.changes.editing(real, text):
+            await self._check()
+            yield
+
+    @asynccontextmanager
+    async def running(self, call: Intent) -> AsyncIterator[None]:
+        """See `Changes`."""
+        async with self.changes.running(call):
+            await self._check()
+            yield
+
+    async def _check(self) -> None:
+        if await asyncio.to_thread(access, self.spec, self.given, self.context) != self.decided:
+            raise BadRequest(_MOVED)
 
 
 def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
@@ -83,13 +121,14 @@ async def run_builtin(
         return _error(f"There is no tool {name}. There are {', '.join(BY_NAME)}.")
     found = await asyncio.to_thread(access, spec, given, context)
     if decided is not None and found != decided:
-        return _error("What this call would touch changed since it was decided on. Send it again.")
+        return _error(_MOVED)
     if found.problem:
         return _error(found.problem)
     if not context.trusted and spec.kind in ("edit", "execute"):
         return _error("This workspace is not trusted, so nothing is run or changed in it.")
+    changes = _Rechecked(context.changes, spec, given, context, found)
     try:
-        return await tool(inputs.as_object(given), context)
+        return await tool(inputs.as_object(given), replace(context, changes=changes))
     except Cancelled:
         raise
     except SidecarError as error:

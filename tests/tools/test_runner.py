@@ -1,10 +1,15 @@
 """The catalogue, todo, recall, and how calls are described before they run."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from sidecar.core.errors import BadRequest
+from sidecar.core.files.authorship import Intent
 from sidecar.core.parts import Json
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.tools import delegate, shell
@@ -12,7 +17,8 @@ from sidecar.tools.builtin_tools import BUILTIN, BY_NAME, kept_end, signature
 from sidecar.tools.files import find
 from sidecar.tools.mcp import mcp_bounds
 from sidecar.tools.runner import TOOLS, access, run_builtin
-from sidecar.tools.tool_contract import Access, ToolContext
+from sidecar.tools.tool_contract import Access, ToolContext, Unfollowed
+from tests.tools.conftest import Editor
 
 
 def test_the_catalogue_is_sorted_and_complete() -> None:
@@ -129,6 +135,45 @@ async def test_a_call_that_would_touch_anything_else_by_now_does_not_run(
         assert answer.is_error
         assert "changed since" in answer.text
     assert not (root / "a").exists()
+
+
+@pytest.mark.parametrize("client", [None, Editor(can_write_files=True)])
+async def test_a_call_does_not_run_if_a_link_moves_while_its_changes_begin_to_be_followed(
+    client: Editor | None, root: Path, context: ToolContext
+) -> None:
+    """As by another command of the same answer, while a snapshot is taken."""
+    (root / "data").mkdir()
+    (root / "data" / "a.py").write_text("x")
+    elsewhere = root.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a.py").write_text("theirs")
+
+    class Swapped(Unfollowed):
+        def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:
+            return self.running(Intent())
+
+        @asynccontextmanager
+        async def running(self, call: Intent) -> AsyncIterator[None]:
+            (root / "data").rename(root / "was")
+            (root / "data").symlink_to(elsewhere)
+            try:
+                yield
+            finally:
+                (root / "data").unlink()
+                (root / "was").rename(root / "data")
+
+    calls: list[tuple[str, Json]] = [
+        ("shell", {"command": "rm data/a.py"}),
+        ("write_file", {"path": "data/a.py", "content": "ours"}),
+    ]
+    swapped = replace(context, client=client, changes=Swapped())
+    for name, given in calls:
+        decided = access(BY_NAME[name], given, context)
+        answer = await run_builtin(name, given, swapped, decided)
+        assert answer.is_error
+        assert "changed since" in answer.text
+    assert (elsewhere / "a.py").read_text() == "theirs"
+    assert client is None or client.asked == []
 
 
 def test_limits_are_those_that_the_model_is_told() -> None:
