@@ -120,7 +120,7 @@ def situated(messages: list[Message], view: ModelView) -> Situation:
     items: list[Item] = []
     step_number = turn = 0
     for message in messages:
-        whole = view.weigh_whole(message)
+        whole = view.rendering.weigh_whole(message)
         for unit in units_of(message, turn, step_number):
             learn(names, unit)
             call, rest = whole.get(unit.part_id, (0, 0))

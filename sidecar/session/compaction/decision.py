@@ -53,11 +53,11 @@ class Decision:
 
     def sent(self) -> tuple[core_view.View, Prompt]:
         """View and prompt after the rewrite."""
-        return self.view.shown, self.view.prompt(self.messages)
+        return self.view.rendering.shown, self.view.prompt(self.messages)
 
     def after(self, scene: Scene) -> Scene:
         """Scene after the rewrite."""
-        shown = Epoch(scene.messages[-1].created, self.view.shown)
+        shown = Epoch(scene.messages[-1].created, self.view.rendering.shown)
         return replace(
             scene,
             view=self.view,

@@ -20,7 +20,8 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import is_warm, rates
 from sidecar.session.state import State
 from sidecar.session.view.message_view import characters
-from sidecar.session.view.model_view import PREVIEW, THREAD_CHARS, ModelView
+from sidecar.session.view.model_view import PREVIEW, ModelView
+from sidecar.session.view.rendering import THREAD_CHARS
 from sidecar.session.view.view_history import Epoch
 
 SLICE = 500
@@ -125,7 +126,7 @@ class Planner:
             requests=len(since),
             warm=is_warm(view, now),
             opens_turn=scene.opens_turn,
-            messages=view.rendered_messages(messages),
+            messages=view.rendering.rendered_messages(messages),
             rates=rates(state),
             newest=view.unsent(messages),
             guessed=size.guessed,
@@ -148,13 +149,13 @@ class Planner:
         sent_until = None if view.anchor is None else view.anchor.message_id
         items: list[Item] = []
         anchored = sent = 0
-        for seen in view.seen(scene.messages):
+        for seen in view.rendering.seen(scene.messages):
             message = seen.message
             if message.id == anchor:
                 anchored = len(items)
             if message.id == sent_until:
                 sent = len(items)
-            items.extend(self._notes(view.notes_before(message.id), view))
+            items.extend(self._notes(view.rendering.notes_before(message.id), view))
             items.extend(self._items(view, message, state.views.pinned))
         settings = for_agent(state.config.preserve, state.setting("agent"))
         kept = preserved(items, settings, NAMED_SHARE * standing.window)
@@ -222,15 +223,15 @@ class Planner:
             if message.status == "discarded":
                 return []
             units = self._split(message)
-        whole = view.weigh_whole(message)
-        (seen,) = view.seen((message,))
+        whole = view.rendering.weigh_whole(message)
+        (seen,) = view.rendering.seen((message,))
         now = seen.weights()
         items = []
         for unit in units:
             call, rest = whole.get(unit.part_id, (0, 0))
             if not call and not rest:
                 continue
-            how = view.shown.shown.get(unit.part_id)
+            how = view.rendering.shown.shown.get(unit.part_id)
             entire = max(1, round((call + rest) * factor))
             tokens = entire if how is None else round(sum(now.get(unit.part_id, (0, 0))) * factor)
             share = min(tokens, round(call * factor))
@@ -240,7 +241,10 @@ class Planner:
 
     def _notes(self, notes: Sequence[Note], view: ModelView) -> list[Item]:
         factor = view.calibration.factor
-        return [Item(self._note(note), round(view.note_tokens(note) * factor)) for note in notes]
+        return [
+            Item(self._note(note), round(view.rendering.note_tokens(note) * factor))
+            for note in notes
+        ]
 
     def _note(self, note: Note) -> Unit:
         known = self._noted.get(note.id)

@@ -21,7 +21,7 @@ def figures_of(decision: Decision, messages: Sequence[Message]) -> JsonObject:
     for part_id, unit in units.items():
         names = changed if part_id in touched else left
         names |= unit.names | unit.call_names
-    fresh = touched | view.shown.notes.keys()
+    fresh = touched | view.rendering.shown.notes.keys()
     for block in flat(view.prompt(messages)):
         match block.content:
             case TextBlock(text=text) | ResultBlock(text=text) if block.part_id in fresh:

@@ -87,11 +87,11 @@ def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
         label = "system prompt" if block.region == "system" else str(block.region)
         piece = Segment(f"static:{number}", block.region, label, 0, "verbatim", False)
         yield piece, count_block(block, count), next(links)
-    for seen in view.seen(state.log):
-        for note in view.notes_before(seen.message.id):
+    for seen in view.rendering.seen(state.log):
+        for note in view.rendering.notes_before(seen.message.id):
             label = one_line(note.text, LABEL)
             piece = Segment(note.id, note.region, label, 0, "note", False, None, note.id)
-            yield piece, view.note_tokens(note), next(links)
+            yield piece, view.rendering.note_tokens(note), next(links)
         blocks = [block for one in seen.rendered for block in one.blocks]
         for block, raw in zip(blocks, seen.raw, strict=True):
             yield _of_block(view, block), raw, next(links)
@@ -101,7 +101,7 @@ def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
 def _of_block(view: ModelView, block: Block) -> Segment:
     part_id = block.part_id
     result = isinstance(block.content, ResultBlock)
-    how = None if part_id is None else view.shown.shown.get(part_id)
+    how = None if part_id is None else view.rendering.shown.shown.get(part_id)
     # A call keeps its input, whatever became of its result.
     whole = how is None or isinstance(block.content, CallBlock)
     kind = "verbatim" if whole else type(how).__name__.lower()
@@ -122,7 +122,7 @@ def _dropped(
 ) -> Iterator[Segment]:
     here = {block.part_id for one in rendered for block in one.blocks}
     for part in message.parts:
-        if part.id in view.shown.shown and part.id not in here:
+        if part.id in view.rendering.shown.shown and part.id not in here:
             region, label = described(part)
             label = one_line(label, LABEL)
             yield Segment(part.id, region, label, 0, "dropped", False, message.turn_id, part.id)

@@ -49,7 +49,7 @@ def contents(state: State, meter: Meter, clean: Callable[[str], str]) -> Content
     found = segments(state, meter.regions, seen.hit)
     turns = numbered(log.messages)
     parts = {part.id: part for message in log.messages for part in message.parts}
-    notes = state.view.shown.notes
+    notes = state.view.rendering.shown.notes
     pieces = tuple(_piece(one, parts, notes, turns, clean) for one in found)
     told = {one.id: one.tokens for one in found if one.presentation == "note"}
     return Contents(
@@ -98,7 +98,7 @@ def _tools(state: State, pieces: tuple[ContextPiece, ...]) -> Iterator[ToolUse]:
         if message.status == "discarded":
             continue
         calls = tool_parts(message)
-        weights = view.weigh_whole(message) if calls else {}
+        weights = view.rendering.weigh_whole(message) if calls else {}
         for part in calls:
             total = sums.setdefault(part.name, [0] * 6)
             output = _output(part)

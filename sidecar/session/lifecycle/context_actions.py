@@ -115,7 +115,7 @@ class Rewriting:
         if blocks:
             message = await self._coming(blocks)
             scene = replace(scene, messages=(*scene.messages, message))
-        await view.refresh(scene.messages)
+        await view.rendering.refresh(scene.messages)
         if blocks:
             scene = self._foreseen(scene)
         view = scene.view

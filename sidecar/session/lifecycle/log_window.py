@@ -183,10 +183,10 @@ def gather(state: State, folding: Folding) -> Past | None:
         return None
     inside = [
         one.message
-        for number, one in enumerate(view.seen(conversation))
+        for number, one in enumerate(view.rendering.seen(conversation))
         if number >= begun
         or one.rendered
-        or view.notes_before(one.message.id)
+        or view.rendering.notes_before(one.message.id)
         or one.message.id == view.anchor_message
     ]
     names = {message.id for message in inside}
@@ -201,7 +201,7 @@ def gather(state: State, folding: Folding) -> Past | None:
         newest_branch(log),
         opened_by(log),
         pasts.hashed_calls(m for m in log.messages if m.id not in names),
-        _needed(log.records, cut, parts, frozenset(view.shown.notes)),
+        _needed(log.records, cut, parts, frozenset(view.rendering.shown.notes)),
         pasts.ledger_json(folding),
         tuple((key, content, progress) for key, (content, progress) in folding.todo.items()),
         folding.changes,

@@ -59,7 +59,7 @@ def compact_at(state: State) -> int:
     policy = policies().get(state.setting("policy"), policies()[DEFAULT])
     if state.log.row.settings.get("autoCompact") is False:
         return room.limit
-    used, messages = read_size(state).total, state.view.rendered_messages(state.log)
+    used, messages = read_size(state).total, state.view.rendering.rendered_messages(state.log)
     standing = Standing(
         used, static, room.window, room.limit, static, 0, 0, True, True, messages, rates(state)
     )  # fmt: skip
@@ -83,7 +83,7 @@ def rates(state: State) -> Rates:
 async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int, int]:
     """Estimated tokens: (a user's message, the window's room for a message)."""
     factor = state.view.calibration.factor
-    raw = await state.view.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
+    raw = await state.view.rendering.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
     room = budget(state.window(), state.max_tokens()).limit
     return round(raw * factor), room - round(state.view.static_tokens * factor)
 

@@ -52,7 +52,7 @@ async def run_step(turn: TurnContext) -> StepEnd:
     Cancelling leaves an open message for the turn to settle.
     """
     async with turn.gate:
-        await turn.view.refresh(turn.log)
+        await turn.view.rendering.refresh(turn.log)
         return await _stream(turn)
 
 

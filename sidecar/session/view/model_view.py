@@ -4,32 +4,23 @@ Rendering and counting are pure, once per message: a step costs time in proporti
 plus one pass over the prompt.
 """
 
-import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import accumulate
 from math import ceil, floor
 
-from sidecar.core.parts import Message, MessageId, Millis, PartId, StepFinishPart, TurnId
+from sidecar.core.parts import Message, MessageId, Millis, StepFinishPart, TurnId
 from sidecar.core.prompt import breakpoints
 from sidecar.core.prompt import visibility as core_view
 from sidecar.core.prompt.meter import Size
 from sidecar.core.prompt.prompt import Prompt, Static, Ttl, assemble
 from sidecar.core.prompt.render import Region, Rendered
 from sidecar.core.prompt.tokens import Calibration, Count, checked, count_block, count_tool, observe
-from sidecar.session.view.message_view import (
-    Anchor,
-    PartWeights,
-    RenderedMessage,
-    characters,
-    look,
-    thinks,
-)
+from sidecar.session.view.message_view import Anchor, RenderedMessage
+from sidecar.session.view.rendering import Rendering
 from sidecar.tools.mcp.servers import server_of
 
-THREAD_CHARS = 200_000
-"""Counting runs at some 10 MB/s; longer texts are counted off the event loop."""
 PREVIEW = TurnId("preview")
 """Turn of a message for a preview, never sent."""
 LEFT = 8
@@ -45,19 +36,15 @@ SURELY = 0.9
 class ModelView:
     """The model's view of a session. `since`: start of the epoch.
 
-    `shown`: presentation of parts not verbatim. `anchor_message`: first message after the newest
-    rewritten stretch, where a cached prefix ends. `minimum`: fewest tokens cached by the model.
+    `rendering`: its messages as shown. `anchor_message`: first message after the newest rewritten
+    stretch, before which a cached prefix ends. `minimum`: fewest tokens that the model caches.
     """
 
     def __init__(
         self, static: Static, count: Count, factor: float, since: Millis, bound: Millis = 0
     ) -> None:
         self._count = count
-        self._seen: dict[MessageId, RenderedMessage] = {}
-        self._notes: dict[PartId, int] = {}
-        self._whole: dict[MessageId, tuple[Message, PartWeights]] = {}
-        self._before: Mapping[MessageId, tuple[core_view.Note, ...]] = {}
-        self.shown = core_view.View()
+        self.rendering = Rendering(count, static.model, bound)
         self.anchor_message: MessageId | None = None
         self.static_ttl: Ttl = "5m"
         self.minimum = self.bias = self._off = 0
@@ -65,7 +52,7 @@ class ModelView:
         self.anchor: Anchor | None = None
         self._left: list[tuple[core_view.View, Anchor]] = []
         self._reported: dict[MessageId, tuple[core_view.View, Anchor]] = {}
-        self.static, self._bound = static, bound
+        self.static = static
         self._static_raw: dict[Region, int] = {}
         self._static_pieces: tuple[int, ...] = ()
         self._tools: tuple[tuple[str, int], ...] = ()
@@ -75,7 +62,6 @@ class ModelView:
         """Begin an epoch with other static bytes or another model, and unlearn all sizes."""
         self.restate(static, since)
         self.calibration = Calibration(factor)
-        self._whole = {}
         self.bias = self._off = 0
         self._forget(since)
 
@@ -87,17 +73,13 @@ class ModelView:
         """
         if static == self.static and self._static_raw:
             return
-        if (static.tools, static.system) != (self.static.tools, self.static.system):
+        unbound = (static.tools, static.system) != (self.static.tools, self.static.system)
+        if unbound:
             self.bias = self.bias if self.anchor is None else self._off
-            self.anchor, self._left, self._whole = None, [], {}
+            self.anchor, self._left = None, []
             self._reported = {}
-            self._bound = since
+        self.rendering.read_by(static.model, since if unbound else None)
         self.static = static
-        self._seen = {
-            message_id: seen
-            for message_id, seen in self._seen.items()
-            if seen.model == self._reader(seen.message)
-        }
         self._tools = tuple((server_of(t), count_tool(t, self._count)) for t in static.tools)
         raw: dict[Region, int] = {"tools": sum(tokens for _, tokens in self._tools)}
         system = [count_block(block, self._count) for block in static.system]
@@ -117,8 +99,7 @@ class ModelView:
     def imagined(self) -> "ModelView":
         """A copy to try changes on, without effect here."""
         other = copy(self)
-        own = {"_seen": {**self._seen}, "_notes": {**self._notes}, "_whole": {**self._whole}}
-        vars(other).update(own)
+        other.rendering = self.rendering.imagined()
         return other
 
     def back_to(self, before: "ModelView") -> None:
@@ -132,26 +113,11 @@ class ModelView:
 
         The calibration stays; only changed parts are counted again.
         """
-        changed = {
-            part_id
-            for part_id in {*self.shown.shown, *shown.shown}
-            if self.shown.shown.get(part_id) != shown.shown.get(part_id)
-        }
-        self._seen = {
-            message_id: seen
-            for message_id, seen in self._seen.items()
-            if not any(part.id in changed for part in seen.message.parts)
-        }
         if since is not None and self.anchor is not None:
-            self._left = [*self._left[-LEFT:], (self.shown, self.anchor)]
+            self._left = [*self._left[-LEFT:], (self.rendering.shown, self.anchor)]
             self.bias = self._off
-        self.shown, self.anchor_message = shown, anchor_message
-        grouped: dict[MessageId, tuple[core_view.Note, ...]] = {}
-        for note in shown.notes.values():
-            grouped[note.before] = (*grouped.get(note.before, ()), note)
-            if note.id not in self._notes:
-                self._notes[note.id] = self._weigh_note(note)
-        self._before = grouped
+        self.rendering.reshape(shown)
+        self.anchor_message = anchor_message
         if since is not None:
             self._forget(since)
             # What was taken back is known again: the provider has counted just this prompt.
@@ -163,7 +129,7 @@ class ModelView:
     ) -> None:
         """Change from a window's view to the whole log's; `pairs`: (narrow, wide) views."""
         whole = {id(narrow): wide for narrow, wide in pairs}
-        self.shown = shown
+        self.rendering.shown = shown
         self._left = [(whole.get(id(v), v), anchor) for v, anchor in self._left]
         self._reported = {
             name: (whole.get(id(v), v), anchor) for name, (v, anchor) in self._reported.items()
@@ -172,7 +138,7 @@ class ModelView:
     def stand_on(self, message_id: MessageId | None) -> None:
         """Anchor on an earlier answer, if from an equal view and still remembered."""
         shown, anchor = self._reported.get(message_id or MessageId(""), (None, None))
-        self.anchor = anchor if shown == self.shown else None
+        self.anchor = anchor if shown == self.rendering.shown else None
 
     def _forget(self, since: Millis) -> None:
         self.since = since
@@ -186,71 +152,15 @@ class ModelView:
         """Raw estimate of tools, system text and instructions."""
         return sum(self._static_raw.values())
 
-    def seen(self, messages: Iterable[Message]) -> list[RenderedMessage]:
-        """Messages as rendered and counted now."""
-        current: list[RenderedMessage] = []
-        known = self._seen
-        for message in messages:
-            seen = known.get(message.id)
-            if seen is None or seen.message is not message:
-                seen = known[message.id] = self._look(message)
-            current.append(seen)
-        return current
-
-    def note_tokens(self, note: core_view.Note) -> int:
-        """Raw estimate of a note."""
-        return self._notes[note.id]
-
-    def notes_before(self, message_id: MessageId) -> tuple[core_view.Note, ...]:
-        """Notes in front of a message."""
-        return self._before.get(message_id, ())
-
-    def weigh_whole(self, message: Message) -> PartWeights:
-        """Raw estimates (call, rest) of a message's parts as if all were verbatim."""
-        known = self._whole.get(message.id)
-        if known is not None and known[0] is message:
-            return known[1]
-        seen = self._seen.get(message.id)
-        touched = any(part.id in self.shown.shown for part in message.parts)
-        if seen is None or seen.message is not message or touched:
-            seen = look(message, {}, self._reader(message), self._count)
-        weights = seen.weights()
-        self._whole[message.id] = (message, weights)
-        return weights
-
-    def rendered_messages(self, messages: Iterable[Message]) -> int:
-        """Count messages as sent; calls' results are a separate message."""
-        return sum(len(one.rendered) for one in self.seen(messages))
-
     def unsent(self, messages: Iterable[Message]) -> int:
         """Estimate tokens added since the last request and its answer, calibrated."""
         if self.anchor is None:
             return 0
-        return round(self._added(self.seen(messages)) * self.calibration.factor)
-
-    def _weigh_note(self, note: core_view.Note) -> int:
-        return sum(
-            count_block(block, self._count) for block in core_view.rendered_note(note).blocks
-        )
-
-    async def weigh(self, message: Message) -> int:
-        """Raw estimate of a message not in the log yet."""
-        if characters(message) > THREAD_CHARS:
-            return sum((await asyncio.to_thread(self._look, message)).raw)
-        return sum(self._look(message).raw)
-
-    async def refresh(self, messages: Iterable[Message]) -> None:
-        """Render and count new messages, large ones in a thread."""
-        fresh = [m for m in messages if self._stale(m)]
-        if sum(characters(m) for m in fresh) > THREAD_CHARS:
-            for seen in await asyncio.to_thread(lambda: [self._look(m) for m in fresh]):
-                self._seen[seen.message.id] = seen
-        else:
-            self._refresh_now(fresh)
+        return round(self._added(self.rendering.seen(messages)) * self.calibration.factor)
 
     def prompt(self, messages: Iterable[Message]) -> Prompt:
         """Build the prompt to send now, with breakpoints."""
-        seen = self.seen(messages)
+        seen = self.rendering.seen(messages)
         prompt = assemble(self.static, self._rendered(seen))
         sent_before = 0 if self.anchor is None else self.anchor.blocks
         marks = breakpoints.place(
@@ -267,13 +177,13 @@ class ModelView:
         """Cumulative raw estimates per piece: tools, system blocks, message blocks."""
         pieces = [*self._static_pieces]
         for one in seen:
-            pieces += (self._notes[note.id] for note in self._before.get(one.message.id, ()))
+            pieces += map(self.rendering.note_tokens, self.rendering.notes_before(one.message.id))
             pieces += one.raw
         return list(accumulate(pieces))
 
     def _rendered(self, seen: list[RenderedMessage]) -> Iterator[Rendered]:
         for one in seen:
-            for note in self._before.get(one.message.id, ()):
+            for note in self.rendering.notes_before(one.message.id):
                 yield core_view.rendered_note(note)
             yield from one.rendered
 
@@ -283,7 +193,7 @@ class ModelView:
         for one in seen if self.anchor_message else ():
             if one.message.id == self.anchor_message:
                 return blocks
-            blocks += len(one.raw) + len(self._before.get(one.message.id, ()))
+            blocks += len(one.raw) + len(self.rendering.notes_before(one.message.id))
         return 0
 
     def size(self, messages: Iterable[Message]) -> Size:
@@ -291,13 +201,13 @@ class ModelView:
 
         The last reported usage covers that request and answer; only later additions are estimated.
         """
-        seen = self.seen(messages)
+        seen = self.rendering.seen(messages)
         raw = dict(self._static_raw)
         for one in seen:
             for region, tokens in one.regions:
                 raw[region] = raw.get(region, 0) + tokens
-            for note in self._before.get(one.message.id, ()):
-                raw[note.region] = raw.get(note.region, 0) + self._notes[note.id]
+            for note in self.rendering.notes_before(one.message.id):
+                raw[note.region] = raw.get(note.region, 0) + self.rendering.note_tokens(note)
         factor = self.calibration.factor
         if self.anchor is None:
             total = max(0, round(sum(raw.values()) * factor) + self.bias)
@@ -318,7 +228,7 @@ class ModelView:
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
         if finish is None or not finish.usage.prompt:
             return
-        before = [s for s in self.seen(messages) if s.message.id != message.id]
+        before = [s for s in self.rendering.seen(messages) if s.message.id != message.id]
         if self.anchor is not None:
             known = self.anchor.usage.prompt + self.anchor.usage.output
             self.calibration = observe(
@@ -327,15 +237,15 @@ class ModelView:
                 reported_delta=finish.usage.prompt - known,
             )
         else:
-            raw = sum(self._static_raw.values()) + sum(self._weight(s) for s in before)
+            raw = sum(self._static_raw.values()) + sum(self.rendering.weight(s) for s in before)
             self.calibration = observe(
                 self.calibration, raw_delta=raw, reported_delta=finish.usage.prompt
             )
-        blocks = sum(len(s.raw) + len(self._before.get(s.message.id, ())) for s in before)
+        blocks = sum(len(s.raw) + len(self.rendering.notes_before(s.message.id)) for s in before)
         self._off = self._beside(finish.usage.prompt, before)
         self.anchor = Anchor(message.id, finish.usage, finish.started, blocks, message.model)
         self.last = self.anchor
-        self._reported[message.id] = (self.shown, self.anchor)
+        self._reported[message.id] = (self.rendering.shown, self.anchor)
         if len(self._reported) > REPORTED:
             del self._reported[next(iter(self._reported))]
 
@@ -354,12 +264,8 @@ class ModelView:
         if self.calibration.observations < SURE:
             return 0
         static = self.static_tokens * self.calibration.factor
-        history = sum(self._weight(one) for one in sent) * self.calibration.factor
+        history = sum(self.rendering.weight(one) for one in sent) * self.calibration.factor
         return round(min(static, max(-static / 2, reported - static - history)))
-
-    def _weight(self, one: RenderedMessage) -> int:
-        notes = self._before.get(one.message.id, ())
-        return sum(one.raw) + sum(self._notes[note.id] for note in notes)
 
     def _added(self, seen: list[RenderedMessage]) -> int:
         """Raw estimate of content added after the anchor's answer."""
@@ -368,24 +274,8 @@ class ModelView:
         past = False
         for one in seen:
             if past:
-                added += self._weight(one)
+                added += self.rendering.weight(one)
             elif one.message.id == self.anchor.message_id:
                 past = True
                 added += sum(n for region, n in one.regions if region == "toolResults")
         return added
-
-    def _refresh_now(self, fresh: list[Message]) -> None:
-        for message in fresh:
-            self._seen[message.id] = self._look(message)
-
-    def _stale(self, message: Message) -> bool:
-        seen = self._seen.get(message.id)
-        return seen is None or seen.message is not message
-
-    def _look(self, message: Message) -> RenderedMessage:
-        return look(message, self.shown.shown, self._reader(message), self._count)
-
-    def _reader(self, message: Message) -> str:
-        """The model reading a message; none for thinking bound to other static bytes."""
-        unreadable = message.created < self._bound and thinks(message)
-        return "" if unreadable else self.static.model

@@ -160,7 +160,7 @@ async def test_a_plan_for_a_revision_that_has_moved_on_is_refused(desk: Desk) ->
     with pytest.raises(RevisionConflict) as refused:
         await carry_out(state, old, told.append)
     assert refused.value.data["revision"] == state.log.row.revision
-    assert (told, state.views.standing(), state.view.shown.shown) == ([], (), {})
+    assert (told, state.views.standing(), state.view.rendering.shown.shown) == ([], (), {})
     fresh = decide_by_hand(state, Planner(), scene_now(state, asked=True), "economic")
     assert replace(fresh.plan, revision=0) == replace(old.plan, revision=0)
     await carry_out(state, fresh, told.append)

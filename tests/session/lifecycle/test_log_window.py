@@ -286,7 +286,7 @@ async def test_damage_outside_of_the_window_is_told_when_it_is_read(
         worker = await long_work(desk)
         log, view = worker.session.state.log, worker.session.state.view
         rewrite = next(r.revision for r in logged(log) if r.kind == "rewrite")
-        hidden = next(one.message.id for one in view.seen(log) if not one.rendered)
+        hidden = next(one.message.id for one in view.rendering.seen(log) if not one.rendered)
     with closing(sqlite3.connect(world.folder / NAME)) as con:
         assert con.execute(damage, {"rewrite": rewrite, "hidden": hidden}).rowcount
         con.commit()
@@ -321,9 +321,9 @@ async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
     """A message of which nothing is sent may have a note before it since the fold."""
     async with world.daemon() as desk:
         worker = await long_work(desk)
-        state = worker.session.state
-        hidden = [one.message.id for one in state.view.seen(state.log) if not one.rendered]
-        noted = {note.before for note in state.view.shown.notes.values()}
+        state, shown = worker.session.state, worker.session.state.view.rendering
+        hidden = [one.message.id for one in shown.seen(state.log) if not one.rendered]
+        noted = {note.before for note in shown.shown.notes.values()}
         place = next(name for name in hidden if name not in noted)
         newest = state.views.newest_epoch()
         assert newest is not None
