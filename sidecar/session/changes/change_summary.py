@@ -12,7 +12,7 @@ from sidecar.core.files.tree import TreeChange, TreeEntry
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.line_diff import count, unified
 from sidecar.session.log.change_records import shown
-from sidecar.store.journal import Store
+from sidecar.store.content.restores import RestoreRows
 
 MOST_COUNTS = 20_000
 _AGENT = ("tool", "shell")
@@ -23,8 +23,8 @@ AT_ONCE = 200
 class Differences:
     """Diffs and line counts of contents in the store; counts are cached."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, rows: RestoreRows) -> None:
+        self._rows = rows
         self._counted: dict[tuple[str, str], tuple[int, int]] = {}
 
     async def counted(self, changes: Iterable[PathChange]) -> list[JsonObject]:
@@ -83,7 +83,7 @@ class Differences:
 
     async def _contents(self, changes: Iterable[PathChange]) -> dict[str, bytes]:
         entries = (entry for c in changes for entry in (c.old, c.new))
-        return await self._store.restores.contents({e.hash for e in entries if e and e.hash})
+        return await self._rows.contents({e.hash for e in entries if e and e.hash})
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:

@@ -63,7 +63,7 @@ class Session:
         self.audience = Audience(state.channel, state.tracking)
         self._task: asyncio.Task[None] | None = None
         self.rewriting = Rewriting(state, self)
-        self.differences = Differences(state.store)
+        self.differences = Differences(state.store.restores)
         self.rollback = Rollback(
             state,
             self,
