@@ -20,6 +20,17 @@ MAX_LOOKED = 5000
 """Names in subfolders searched for links."""
 MAX_DEPTH = 3
 """Levels of subfolders searched for links."""
+INSTEAD = {
+    "XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state",
+    "BASH_ENV": ".bashrc", "PYTHONSTARTUP": ".pythonstartup", "PYTHONUSERBASE": ".local",
+    "RIPGREP_CONFIG_PATH": ".ripgreprc", "INPUTRC": ".inputrc", "GIT_CONFIG_GLOBAL": ".gitconfig",
+    "GIT_TEMPLATE_DIR": ".git-templates", "NPM_CONFIG_USERCONFIG": ".npmrc", "CARGO_HOME": ".cargo",
+    "GRADLE_USER_HOME": ".gradle", "PIP_CONFIG_FILE": ".pip", "HGRCPATH": ".hgrc",
+    "CLAUDE_CONFIG_DIR": ".claude", "CODEX_HOME": ".codex", "IPYTHONDIR": ".ipython",
+    "JUPYTER_CONFIG_DIR": ".jupyter", "R_PROFILE_USER": ".Rprofile", "DOCKER_CONFIG": ".docker",
+    "PSQLRC": ".psqlrc", "WGETRC": ".wgetrc", "GNUPGHOME": ".gnupg",
+}  # fmt: skip
+"""Variables naming a file or folder used instead of one in the home folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +124,9 @@ def linked_names(
 ) -> tuple[str, ...]:
     """Other names of paths through links, shown as `Place.shown`.
 
-    Links on each path, its resolved path, and links to the path or its parents: in any parent
-    folder, the home folder, their `.git/hooks`, and up to `MAX_DEPTH` levels of subfolders whose
-    name satisfies `holding`.
+    Links on each path, its resolved path, the usual place of what a variable names, and links to
+    the path or its parents: in any parent folder, the home folder, their `.git/hooks`, and up to
+    `MAX_DEPTH` levels of subfolders whose name satisfies `holding`.
     """
     base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
     found: list[Path] = []
@@ -127,11 +138,19 @@ def linked_names(
             found += [path for path in (*ways, real) if ways != [real]]
             reals.add(real)
     for start in {home, *(up for real in reals for up in real.parents)} if reals else ():
-        for link, led in _links(start, holding):
+        instead = _instead(home, base) if start == home else ()
+        for link, led in (*_links(start, holding), *instead):
             # A link to the root or a folder above gives no inner path another name.
             inner = () if base.is_relative_to(led) else reals
             found += [link / real.relative_to(led) for real in inner if real.is_relative_to(led)]
     return tuple(sorted({printable(display(path, base)) for path in found}))
+
+
+def _instead(home: Path, base: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield usual places in the home folder with what variables name instead."""
+    for variable, usual in INSTEAD.items():
+        if value := os.environ.get(variable):
+            yield home / usual, Path(os.path.realpath(base / value))
 
 
 def _ways(at: Path) -> list[Path]:

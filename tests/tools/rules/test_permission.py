@@ -343,6 +343,20 @@ def test_what_runs_later_by_a_link_is_asked_about(
         assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
 
 
+@pytest.mark.parametrize("variable", paths.INSTEAD)
+def test_what_a_variable_names_instead_is_asked_about(
+    variable: str, inside: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for value in ("conf", f"{inside.cwd}/conf", f"{inside.cwd}/conf/x.toml"):
+        monkeypatch.setenv(variable, value)
+        for name, found in (("conf/x.toml", Ask), ("b/x.toml", Allow)):
+            wanted: Json = {"path": name, "content": ""}
+            assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
+    monkeypatch.setenv(variable, str(inside.cwd.parent))
+    wanted = {"path": "b/x.toml", "content": ""}
+    assert call("write_file", wanted, inside, Rules(("*", "edit"))) == Allow()
+
+
 def test_a_chain_of_links_is_followed(inside: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
     # However many names there are, those of the folders above are looked at.
     monkeypatch.setattr(paths, "MAX_LOOKED", 0)
