@@ -28,7 +28,7 @@ INSTEAD = {
     "GRADLE_USER_HOME": ".gradle", "PIP_CONFIG_FILE": ".pip", "HGRCPATH": ".hgrc",
     "CLAUDE_CONFIG_DIR": ".claude", "CODEX_HOME": ".codex", "IPYTHONDIR": ".ipython",
     "JUPYTER_CONFIG_DIR": ".jupyter", "R_PROFILE_USER": ".Rprofile", "DOCKER_CONFIG": ".docker",
-    "PSQLRC": ".psqlrc", "WGETRC": ".wgetrc", "GNUPGHOME": ".gnupg",
+    "SIDECAR_DATA_DIR": ".sidecar", "PSQLRC": ".psqlrc", "WGETRC": ".wgetrc", "GNUPGHOME": ".gnupg",
 }  # fmt: skip
 """Variables naming a file or folder used instead of one in the home folder."""
 

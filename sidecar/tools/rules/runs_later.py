@@ -62,7 +62,8 @@ _RUN_LATER: Mapping[str, str] = {
     "tailwind.cts tailwind.mts tailwind.config.* vitest.workspace.* eslint-local-rules* cspell.* "
     "hie.yaml rust-analyzer.toml rust-project.json buildserver.json omnisharp.json "
     "analysis_options.yaml ruby_lsp/ renv/activate.r packrat/init.r _vimrc_local*": _EDITOR,
-    ".sidecar/ agents.md agents.override.md agent.md claude.md claude.local.md gemini.md "
+    ".sidecar/ trusted-workspaces.json "
+    "agents.md agents.override.md agent.md claude.md claude.local.md gemini.md "
     "crush.md warp.md qwen.md .cursorrules .windsurfrules .clinerules .roorules .goosehints "
     ".rules .cursor/ .windsurf/ .clinerules/ .roo/ .claude/ .codex/ .gemini/ .opencode/ "
     "opencode.json opencode.jsonc .aider.conf.yml .continue/ .crush/ .crush.json crush.json "

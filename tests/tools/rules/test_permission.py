@@ -225,6 +225,7 @@ def test_remembering(inside: ToolContext) -> None:
     "path",
     [".envrc", "sub/.envrc", ".ENVRC", ".vscode/tasks.json", ".VSCode/Settings.JSON",
      ".vs\u200bcode/tasks.json", ".github/workflows/ci.yml", ".gitlab-ci.yml", "Jenkinsfile",
+     "x/trusted-workspaces.json",
      ".sidecar/config.toml", ".sidecar/learned/x.md", "AGENTS.md", "sub/agents.md", "CLAUDE.md",
      ".claude/settings.json", ".cursorrules", ".husky/pre-commit", ".githooks/pre-push",
      ".pre-commit-config.yaml", ".gitattributes", ".gitmodules", ".npmrc", ".mcp.json",
