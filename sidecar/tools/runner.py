@@ -21,12 +21,20 @@ from sidecar.tools.files.reach import refuse_git
 from sidecar.tools.files.read import read_file
 from sidecar.tools.recall import recall
 from sidecar.tools.rules.coverage import written
-from sidecar.tools.rules.runs_later import runs_later
+from sidecar.tools.rules.runs_later import held_above, runs_later
 from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.shell import shell
 from sidecar.tools.todo import todo
 from sidecar.tools.tool_contract import Access, Changes, Tool, ToolAnswer, ToolContext
-from sidecar.workspace.paths import display, leading_out, linked_names, locate, printable
+from sidecar.workspace.paths import (
+    Place,
+    display,
+    leading_out,
+    linked_names,
+    locate,
+    own_names,
+    printable,
+)
 
 TOOLS: Mapping[str, Tool] = MappingProxyType(
     {
@@ -167,7 +175,14 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
         strays=leading_out(words, place.real, context.cwd),
         shown=(place.shown,),
         linked=tuple(name for name in linked if name != place.shown),
+        held=_held(spec, place, command, context.cwd),
     )
+
+
+def _held(spec: ToolSpec, place: Place, command: str, root: Path) -> str:
+    if not (place.inside and (command or spec.kind == "edit")):
+        return ""
+    return held_above(own_names(root), "" if command else place.shown)
 
 
 def _client_title(spec: ToolSpec, given: Json) -> str:

@@ -237,7 +237,8 @@ class Access:
     `paths` are absolute, with links resolved (a command's: its working directory); `outside` those
     outside the workspace; `shown` all in order, relative if inside. `words` are a command's words
     if simple and literal, else empty; `strays` those leading out of the workspace. `linked` are
-    other names, through links, of written paths. `problem`: the input's error, which is the answer,
+    other names, through links, of written paths. `held`: the folder, root or above, that is hidden
+    or whose files run later. `problem`: the input's error, which is the answer,
     so no permission is needed.
     """
 
@@ -250,6 +251,7 @@ class Access:
     strays: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
+    held: str = ""
     problem: str = ""
 
 

@@ -3,6 +3,7 @@
 import itertools
 import os
 import re
+import tempfile
 import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -72,6 +73,18 @@ def _joined(given: str, root: Path) -> Path:
     # A model that writes ~/notes means the home folder, never a folder named "~".
     home = Path("~").expanduser() if given == "~" or given.startswith("~/") else None
     return home / given[2:] if home else root / given
+
+
+def own_names(root: Path) -> tuple[str, ...]:
+    """Names of a workspace's folders down to its root, below the home folder or all.
+
+    Below the folder for temporary files those below that: programs make it anywhere.
+    """
+    real = Path(os.path.realpath(root))
+    known = (os.path.expanduser("~"), tempfile.gettempdir())
+    tops = [top for top in map(Path, map(os.path.realpath, known)) if real.is_relative_to(top)]
+    nearest = max(tops, key=lambda top: len(top.parts), default=Path(real.anchor))
+    return tuple(printable(name) for name in real.relative_to(nearest).parts)
 
 
 def leading_out(words: tuple[str, ...], folder: Path, root: Path) -> tuple[str, ...]:

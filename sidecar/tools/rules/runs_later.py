@@ -6,7 +6,7 @@ in `.git`.
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sidecar.core.text.visible import as_found
 
@@ -130,6 +130,26 @@ def runs_later(path: str) -> str:
     return next((_FILES[f"*{one}"] for one in endings if f"*{one}" in _FILES), "")
 
 
+def held_above(folders: Sequence[str], path: str = "") -> str:
+    """The hidden folder, or the one whose files run later, that a workspace lies in; else empty.
+
+    `folders`: names down to the root, itself the last, from the home folder on; `path`: a file,
+    relative to the root, of which the root's name may make another (`gradle` and `wrapper/x`).
+    """
+    names = [_plain(folder) for folder in folders]
+    ends = (at + 1 for at, name in enumerate(names) if name in _APART)
+    start = max(ends, default=0)
+    for at in range(start, len(names)):
+        two = "/".join(names[at : at + 2])
+        if names[at].startswith(".") or (names[at] in _FOLDERS and names[at] not in _PROJECTS):
+            return folders[at]
+        if "/" in two and two in _FOLDERS:
+            return "/".join(folders[at : at + 2])
+    first, _, rest = path.partition("/")
+    spanning = "/".join((*names[-1:], _plain(first)))
+    return "/".join((folders[-1], first)) if spanning in (_FILES, _FOLDERS)[bool(rest)] else ""
+
+
 def _plain(name: str) -> str:
     return unicodedata.normalize("NFKC", as_found(name)).rstrip(". ").casefold()
 
@@ -138,4 +158,8 @@ _NAMES = {name: why for names, why in _RUN_LATER.items() for name in names.split
 _NAMES["library/application support/"] = _TAKEN
 _FOLDERS = {name[:-1]: why for name, why in _NAMES.items() if name.endswith("/")}
 _FILES = {name: why for name, why in _NAMES.items() if not name.endswith("/")}
+_APART = frozenset({"worktrees", ".worktrees"})
+"""Folders of whole projects, wherever they lie: what is above them says nothing."""
+_PROJECTS = frozenset({"mise", "taskcluster", "githooks", "git-hooks"})
+"""Folders that are projects' own names, too: above a root they say nothing."""
 _BEGINNINGS = {name[:-1]: why for name, why in _NAMES.items() if name.endswith("*")}

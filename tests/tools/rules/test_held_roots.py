@@ -1,0 +1,129 @@
+"""Workspaces whose root lies in a hidden folder, or in one whose files run later."""
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.parts import Json
+from sidecar.tools.builtin_tools import BY_NAME
+from sidecar.tools.rules.permission import Allow, Ask, PermissionDecision, Rules, decide
+from sidecar.tools.runner import access
+from sidecar.tools.tool_contract import ToolContext
+from tests.tools.rules.ways import ordinary
+
+WIDE = ("*", "edit", "write_file", "write_file:*", "write_file:s*", "edit:*.json")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a home folder that is hidden itself, below another."""
+    home = tmp_path / ".homes" / "me"
+    home.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+def opened(root: Path, context: ToolContext) -> ToolContext:
+    root.mkdir(parents=True, exist_ok=True)
+    return replace(context, cwd=root)
+
+
+def call(tool: str, given: Json, context: ToolContext, *allow: str) -> PermissionDecision:
+    spec = BY_NAME[tool]
+    return decide(spec, access(spec, given, context), Rules(allow), trusted=True)
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "held"),
+    [
+        (".claude", "settings.json", ".claude"),
+        ("proj/.github", "workflows/ci.yml", ".github"),
+        ("proj/.github/workflows", "ci.py", ".github"),
+        (".config/nvim", "init.lua", ".config"),
+        ("proj/.VSCode", "tasks.json", ".VSCode"),
+        ("proj/.vs\u200bcode", "settings.json", ".vs\u200bcode"),
+        (".dotfiles", "src/a.py", ".dotfiles"),
+        ("Library/Application Support/Code/User", "settings.json", "Library/Application Support"),
+        ("proj/node_modules/x", "index.js", "node_modules"),
+        ("proj/env/bin", "a.py", "env/bin"),
+        # The root's name and the path's first make the name together.
+        ("proj/gradle", "wrapper/a.properties", "gradle/wrapper"),
+        ("proj/buildkite", "pipeline.json", "buildkite/pipeline.json"),
+        ("proj/env", "bin/a.py", "env/bin"),
+        # A project in a folder for whole projects may have such folders of its own.
+        ("proj/.claude/worktrees/one/.claude", "settings.json", ".claude"),
+    ],
+)
+def test_a_root_that_runs_later_asks_for_each_path(
+    root: str, path: str, held: str, home: Path, context: ToolContext
+) -> None:
+    inside = opened(home / root, context)
+    wanted: Json = {"path": path, "content": ""}
+    for name in (path, str(home / root / path)):
+        asked = call("write_file", {**wanted, "path": name}, inside, *WIDE)
+        assert isinstance(asked, Ask)
+        assert f"lies in {held}, which is hidden or has files that run later" in asked.title
+        assert asked.rules["allow_always"] == f"write_file:{path}"
+    assert call("write_file", wanted, inside, f"write_file:{path}") == Allow()
+    edit: Json = {"path": path, "oldText": "a", "newText": "b"}
+    assert isinstance(call("edit_file", edit, inside, *WIDE), Ask)
+    assert call("read_file", {"path": path}, inside) == Allow()
+
+
+@pytest.mark.parametrize(
+    "root",
+    ["", "proj", "work/build/out", "dist/x", "src/mise", "taskcluster", "config/nvim",
+     "src/githooks/lib", "Library/Mobile Documents/com~apple~CloudDocs/proj", "head",
+     "proj/.worktrees/one", "proj/.claude/worktrees/one", "AppData/x", "claude", "gradle",
+     "docs.github", "a~1", "proj/devenv.nix", "my.config"],
+)  # fmt: skip
+def test_ordinary_roots_are_not_asked_about(root: str, home: Path, context: ToolContext) -> None:
+    inside = opened(home / root, context)
+    for path in ("a.py", "src/main.rs", "settings.json", "docs/data.yml"):
+        wanted: Json = {"path": path, "content": ""}
+        assert call("write_file", wanted, inside, "write_file") == Allow(), path
+
+
+def test_roots_outside_of_the_home_folder_count_as_a_whole(
+    tmp_path: Path, home: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted: Json = {"path": "a.py", "content": ""}
+    hidden, plain = tmp_path / ".vscode", tmp_path / "other"
+    assert not hidden.is_relative_to(home)
+    assert isinstance(call("write_file", wanted, opened(hidden, context), *WIDE), Ask)
+    assert call("write_file", wanted, opened(plain, context), "write_file") == Allow()
+    # Wherever temporary files lie: what is above says nothing.
+    monkeypatch.setattr(tempfile, "tempdir", str(hidden))
+    assert call("write_file", wanted, opened(hidden / "x", context), "write_file") == Allow()
+
+
+def test_a_root_is_judged_behind_its_links(home: Path, context: ToolContext) -> None:
+    opened(home / ".claude", context)
+    (home / "plain").symlink_to(".claude")
+    wanted: Json = {"path": "settings.json", "content": ""}
+    asked = call("write_file", wanted, replace(context, cwd=home / "plain"), *WIDE)
+    assert isinstance(asked, Ask)
+    assert "lies in .claude" in asked.title
+
+
+def test_rules_for_commands_write_nothing_there(home: Path, context: ToolContext) -> None:
+    held, plain = opened(home / ".claude", context), opened(home / "proj", context)
+    for rule, command in (("shell:touch *", "touch a.json"), ("shell:mkdir *", "mkdir -p hooks")):
+        given: Json = {"command": command}
+        assert call("shell", given, plain, rule) == Allow()
+        asked = call("shell", given, held, rule)
+        assert isinstance(asked, Ask)
+        assert "the root lies in .claude" in asked.why
+        assert call("shell", given, held, f"shell:{command}") == Allow()
+    assert call("shell", {"command": "git status"}, held, "shell:git status *") == Allow()
+
+
+def test_ordinary_work_is_done_in_an_ordinary_root(home: Path, context: ToolContext) -> None:
+    inside = opened(home / "proj", context)
+    for rule, folder, command in ordinary():
+        (inside.cwd / folder).mkdir(exist_ok=True)
+        given: Json = {"command": command, "cwd": folder}
+        found = access(BY_NAME["shell"], given, inside)
+        assert found.held == "", (rule, command)
