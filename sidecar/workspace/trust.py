@@ -40,13 +40,17 @@ def trust(data: Path, workspace: Path) -> None:
 
 
 def standing(data: Path, workspace: Path, *, trusted: bool) -> StartingPlaces:
+    """Folders in which the user's own programs may start; `make_empty` makes the empty one."""
+    return StartingPlaces(workspace, data / SERVERS, trusted)
+
+
+def make_empty(empty: Path) -> None:
     """Make the empty folder, or mend its mark.
 
     The mark is a package.json that names nothing: npx takes the nearest one above, and what it
     calls `bin`. Above lies what the user's home holds, or whatever holds the data folder.
     """
-    empty = data / SERVERS
-    make_folder(data)
+    make_folder(empty.parent)
     make_folder(empty)
     mark = empty / "package.json"
     if mark.is_symlink() or not mark.is_file() or mark.read_bytes() != MARK:
@@ -54,7 +58,6 @@ def standing(data: Path, workspace: Path, *, trusted: bool) -> StartingPlaces:
         with os.fdopen(descriptor, "wb") as file:
             file.write(MARK)
         Path(name).replace(mark)
-    return StartingPlaces(workspace, empty, trusted)
 
 
 def _read(data: Path) -> list[str]:

@@ -27,7 +27,7 @@ from sidecar.tools.mcp.mcp_bounds import (
 )
 from sidecar.tools.mcp.package_runners import starting
 from sidecar.tools.tool_contract import ToolAnswer
-from sidecar.workspace.trust import StartingPlaces
+from sidecar.workspace.trust import StartingPlaces, make_empty
 
 if TYPE_CHECKING:
     from sidecar.tools.mcp.mcp_client import Live, Offered
@@ -100,8 +100,11 @@ class _Server:
             )
             said = client.ServerWords()
             try:
+                server, folder = starting(self.server, self.standing)
+                if server.command and folder == self.standing.empty:
+                    await asyncio.to_thread(make_empty, folder)
                 async with asyncio.timeout(START) as self._limit:
-                    async with client.connect(*starting(self.server, self.standing), said) as live:
+                    async with client.connect(server, folder, said) as live:
                         self.offered, self.left_out = taken(await live.tools())
                         self._limit.reschedule(None)
                         late.cancel()

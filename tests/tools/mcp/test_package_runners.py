@@ -12,7 +12,7 @@ import pytest
 from sidecar.config.mcp_settings import McpServer
 from sidecar.session.changes.session_trust import Trust
 from sidecar.tools.mcp.package_runners import RUNNERS, runner, starting
-from sidecar.workspace.trust import StartingPlaces
+from sidecar.workspace.trust import StartingPlaces, make_empty
 from tests.tools.mcp.test_servers import SERVER, running
 
 TRUSTED = StartingPlaces(Path("/w"), Path("/empty"), trusted=True)
@@ -49,6 +49,19 @@ async def test_a_runner_of_packages_starts_in_the_empty_folder(
     placed = ("-y", words[1], f"{workspace}", f"{workspace}/docs", f"{tmp_path}/x",
               f"--root={workspace}/docs", "docs")  # fmt: skip
     assert tuple(given) == (placed if trusted and name != "docs-mcp" else words)
+
+
+@pytest.mark.long
+async def test_an_empty_folder_that_cannot_be_made_fails_its_servers_alone(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    standing = Trust(True, tmp_path, tmp_path / "data").standing()
+    async with running() as servers:
+        other = McpServer("notes", (sys.executable, SERVER))
+        servers.provide("one", [McpServer("docs", ("npx", "docs")), other], standing)
+        found = await servers.found("one")
+    assert len(found.tools) == 4
+    (said,) = found.said
+    assert "The MCP server docs cannot be used" in said
 
 
 @pytest.mark.parametrize(
@@ -122,6 +135,7 @@ async def test_npx_itself_finds_nothing_above_the_empty_folder(tmp_path: Path) -
     (above / "up.sh").write_text("#!/bin/sh\necho ran\n")
     (above / "up.sh").chmod(0o755)
     empty = Trust(None, tmp_path, above / "data").standing().empty
+    make_empty(empty)
     plain = above / "plain"
     plain.mkdir()
     assert "ran" in await npx(plain, tmp_path)
@@ -129,7 +143,7 @@ async def test_npx_itself_finds_nothing_above_the_empty_folder(tmp_path: Path) -
     # However the mark was lost, the next start mends it.
     (empty / "package.json").unlink()
     (empty / "package.json").symlink_to(above / "package.json")
-    assert Trust(True, tmp_path, above / "data").standing().empty == empty
+    make_empty(empty)
     assert "ran" not in await npx(empty, tmp_path)
 
 

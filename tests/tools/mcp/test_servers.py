@@ -24,7 +24,7 @@ def notes(name: str = "notes", *words: str) -> McpServer:
 
 def here(folder: Path) -> StartingPlaces:
     """Say that servers start in a folder, which is trusted."""
-    return StartingPlaces(folder, folder, trusted=True)
+    return StartingPlaces(folder, folder / "empty", trusted=True)
 
 
 @asynccontextmanager
