@@ -1,10 +1,11 @@
 """Which folders the user's list trusts, and where their own programs start."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from sidecar.workspace.trust import NAME, is_trusted, standing, trust
+from sidecar.workspace.trust import NAME, is_trusted, make_empty, standing, trust
 
 
 @pytest.mark.parametrize(
@@ -29,9 +30,13 @@ def test_a_list_that_is_none_trusts_nothing(tmp_path: Path, written: str) -> Non
     assert not is_trusted(tmp_path, tmp_path / "work")
 
 
-def test_programs_start_in_an_empty_folder_until_the_workspace_is_trusted(tmp_path: Path) -> None:
+def test_beside_the_workspace_programs_have_a_folder_that_names_nothing_to_run(
+    tmp_path: Path,
+) -> None:
     data, work = tmp_path / "data", tmp_path / "work"
-    assert standing(data, work, trusted=True) == work
-    apart = standing(data, work, trusted=False)
-    assert apart.is_relative_to(data)
-    assert list(apart.iterdir()) == []
+    places = standing(data, work, trusted=False)
+    assert (places.workspace, places.trusted) == (work, False)
+    assert places.empty.is_relative_to(data)
+    make_empty(places.empty)
+    (mark,) = places.empty.iterdir()
+    assert (mark.name, json.loads(mark.read_bytes()).get("bin")) == ("package.json", None)
