@@ -134,7 +134,7 @@ class FakeMessagesApi:
         with self._lock:
             self._scripted.clear()
 
-    def wait_for(self, count: int, limit: float = 10.0) -> None:
+    def wait_for(self, count: int, limit: float = 30.0) -> None:
         """Wait until so many requests have come."""
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.requests) >= count, limit)

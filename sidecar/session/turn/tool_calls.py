@@ -169,7 +169,7 @@ async def _perform(call: _Call, spec: ToolSpec, wanted: Access) -> CallsEnd:
     await _keep(call, ToolRecord(part_id=part.id))
     status = "failed" if answer.is_error else "completed"
     call.show(status, title=title, output=output.text, metadata=answer.metadata)
-    if part.name == "todo" and spec.origin == "builtin":
+    if status == "completed" and part.name == "todo" and spec.origin == "builtin":
         _show_plan(call)
     turn.meter_changed()
     return CallsEnd.done

@@ -170,6 +170,6 @@ async def test_the_plan_and_failed_calls_are_told_as_they_were(desk: Desk) -> No
     shown = await replayed(desk, session)
     [plan] = [event for event in shown if isinstance(event, PlanChanged)]
     assert plan.entries == (("Look", "completed"), ("Act", "pending"))
-    assert desk.of(PlanChanged)[0].entries == plan.entries
+    assert [event.entries for event in desk.of(PlanChanged)] == [plan.entries]
     ends = {e.call_id: e.status for e in desk.of(ToolChanged)}
     assert {e.call_id: e.status for e in shown if isinstance(e, ToolChanged)} == ends
