@@ -24,7 +24,8 @@ MAX_DEPTH = 3
 INSTEAD = {
     "XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state",
     "BASH_ENV": ".bashrc", "PYTHONSTARTUP": ".pythonstartup", "PYTHONUSERBASE": ".local",
-    "RIPGREP_CONFIG_PATH": ".ripgreprc", "INPUTRC": ".inputrc", "GIT_CONFIG_GLOBAL": ".gitconfig",
+    "RIPGREP_CONFIG_PATH": ".ripgreprc", "BAT_CONFIG_PATH": ".config", "INPUTRC": ".inputrc",
+    "GIT_CONFIG_GLOBAL": ".gitconfig",
     "GIT_TEMPLATE_DIR": ".git-templates", "NPM_CONFIG_USERCONFIG": ".npmrc", "CARGO_HOME": ".cargo",
     "GRADLE_USER_HOME": ".gradle", "PIP_CONFIG_FILE": ".pip", "HGRCPATH": ".hgrc",
     "CLAUDE_CONFIG_DIR": ".claude", "CODEX_HOME": ".codex", "IPYTHONDIR": ".ipython",

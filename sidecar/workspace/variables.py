@@ -3,7 +3,9 @@
 import os
 import re
 import shutil
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from sidecar.core.text.redaction import SHORTEST
 from sidecar.core.text.secret_names import names_secret
@@ -21,6 +23,19 @@ def program(name: str, environment: Mapping[str, str]) -> str | None:
     """Find a program in PATH, except in relative folders, maybe a workspace's."""
     folders = environment.get("PATH", "").split(os.pathsep)
     return shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
+
+
+def shed_python_path(workspace: Path) -> None:
+    """Take off `sys.path` what PYTHONPATH names in a workspace: a late import would run its files.
+
+    A folder that holds Sidecar itself stays.
+    """
+    real = os.path.realpath(workspace)
+    own = os.path.realpath(Path(__file__).parents[2])
+    for entry in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+        at = os.path.realpath(entry)
+        if at != own and Path(at).is_relative_to(real):
+            sys.path[:] = [one for one in sys.path if os.path.realpath(one) != at]
 
 
 def for_git(environment: Mapping[str, str]) -> dict[str, str]:

@@ -280,3 +280,21 @@ def test_a_folder_is_trusted_by_its_own_answer(
     assert (workspace / MADE).exists()
     kept = (tmp_path / "data" / "trusted-workspaces.json").exists()
     assert kept == (answer == "trust_always")
+
+
+def test_no_module_of_a_workspace_that_pythonpath_names_runs_in_the_daemon(
+    start: Start, workspace: Path
+) -> None:
+    source, mark = workspace / "src", workspace.parent / "ran"
+    source.mkdir()
+    for name in ("tree_sitter", "tree_sitter_bash", "anthropic"):
+        (source / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
+    client = start(
+        env={"PYTHONPATH": str(source)},
+        answers={"session/request_permission": chosen("reject_once")},
+    )
+    client.start(model="offline")
+    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    prompt = [{"type": "text", "text": "run `ls`"}]
+    client.request("session/prompt", {"sessionId": session, "prompt": prompt})
+    assert not mark.exists()

@@ -20,6 +20,7 @@ from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views
 from sidecar.tools.rules.permission import Rules
+from sidecar.workspace.variables import shed_python_path
 
 
 def compose(
@@ -31,6 +32,7 @@ def compose(
     owner: JsonObject | None,
 ) -> State:
     """Compose a state as logged; `take_over` tries to make the daemon the session's writer."""
+    shed_python_path(Path(log.row.cwd))
     static, since = epochs.stored_static(log)
     config = environment.config
     factor = environment.info(static.model).token_factor

@@ -17,7 +17,7 @@ _RUNNING = {
     "is a shell, and runs what it is given": "sh bash rbash dash ash zsh ksh mksh pdksh lksh oksh "
     "yash fish csh tcsh elvish nu osh pwsh powershell busybox toybox cmd rc es ion wish wsh",
     "runs programs of its language": "python pythonw pypy ipython jython micropython node nodejs "
-    "deno bun tsx ts-node perl ruby irb jruby php lua luajit tclsh expect julia r rscript "
+    "deno bun tsx ts-node perl shasum ruby irb jruby php lua luajit tclsh expect julia r rscript "
     "ghci runghc runhaskell stack scala kotlin groovy java jshell jrunscript jjs erl elixir iex "
     "escript racket guile scheme sbcl clisp clojure octave matlab gp maxima dotnet swift osascript "
     "awk nawk mawk original-awk bwk bc dc m4 gnuplot tex latex pdftex pdflatex xetex xelatex "
@@ -87,8 +87,8 @@ _READING = {
     ),
     "cat": Program("other options are not known", options("AbeEnstTuv --number --show-all")),
     "bat batcat": Program(
-        "--pager runs a program",
-        options("npA --number --plain --show-all --paging --style --color"),
+        "--pager runs a program, and --paging the one that its settings name",
+        options("npA --number --plain --show-all --style --color"),
     ),
     "command": Program("it runs what it is given; -v and -V only tell", first="-[vV]"),
     "head tail": Program(
@@ -174,7 +174,7 @@ _READING = {
     ),
     "hd": Program("-e and -f take a format, from a file too", options("bcCdonsvx")),
     "strings": Program("`@` takes words from a file", options("afnetws"), operands="[^@].*"),
-    "cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5 shasum": Program(
+    "cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5": Program(
         "-c reads the files that a list names", options("abltz")
     ),
     "base64 base32": Program("-i and -o name files to some", options("dDw")),
