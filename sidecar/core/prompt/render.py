@@ -145,7 +145,7 @@ def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
             case ReasoningPart() if _is_signed(part) and message.model == model:
                 thought = ReasoningBlock(part.text, part.metadata)
                 said.append(_block(message, part.id, thought, "reasoning"))
-            case OpaquePart() if _is_own(part) and message.model == model:
+            case OpaquePart() if is_own(part) and message.model == model:
                 said.append(_block(message, part.id, OpaqueBlock(part.block), "assistant"))
             case ToolPart():
                 call = CallBlock(
@@ -171,7 +171,7 @@ def _is_signed(part: ReasoningPart) -> bool:
     return any(isinstance(part.metadata.get(key), str) and part.metadata[key] for key in _PROOFS)
 
 
-def _is_own(part: OpaquePart) -> bool:
+def is_own(part: OpaquePart) -> bool:
     """Whether a model may send the block: it has a type, and none of a user's."""
     kind = part.block.get("type")
     return isinstance(kind, str) and bool(kind.strip()) and kind not in _USERS

@@ -19,6 +19,7 @@ from sidecar.core.parts import (
     ToolFailure,
     ToolPart,
 )
+from sidecar.core.prompt.render import is_own
 from sidecar.session.log.events import SessionChanged, ToolChanged
 from sidecar.session.turn.doom_loop import ask_to_go_on, repeated
 from sidecar.session.turn.step import StepEnd, is_empty, run_step, withdraw
@@ -204,7 +205,7 @@ async def _act(turn: TurnContext, step: StepEnd, calls: list[ToolPart]) -> TurnE
     if not asked:
         # `pause_turn` asks to be called again with the answer so far, because a tool of the
         # provider's own is at work. Without one, the next request would be refused.
-        works = any(isinstance(part, OpaquePart) for part in step.message.parts)
+        works = any(isinstance(p, OpaquePart) and is_own(p) for p in step.message.parts)
         paused = step.stop == "pause_turn" and works
         return None if paused else TurnEnd(_stop_reason(step.stop))
     end = await run_calls(turn, step.message, step.problems)

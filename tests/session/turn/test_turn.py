@@ -192,6 +192,14 @@ async def test_pauses_of_the_provider_have_an_end(desk: Desk) -> None:
     assert any("paused its answer 8 times" in notice.text for notice in desk.of(Notice))
 
 
+async def test_a_pause_without_a_block_that_can_be_sent_back_ends_the_turn(desk: Desk) -> None:
+    session = await desk.open()
+    pause = [started(), BlockStarted(0, "opaque", block={}), BlockFinished(0), stop("pause_turn")]
+    desk.script([*says("So far.")[:-1], *pause[1:]], says("And on."))
+    await desk.ask(session)
+    assert len(desk.prompts()) == 1
+
+
 @pytest.mark.parametrize(
     ("answer", "stop_reason", "failure"),
     [("reject_once", "blocked", "denied"), (None, "cancelled", "cancelled")],

@@ -59,7 +59,7 @@ def test_a_folder_that_was_there_is_closed_only_where_it_is_ours_alone(
 
 
 READ_ONLY = """
-import asyncio, os, sys, urllib.parse
+import asyncio, os, sys, urllib.parse, urllib.request
 from pathlib import Path
 from sidecar.core.errors import StorageFailed
 from sidecar.store.journal import Store
