@@ -82,7 +82,10 @@ def own_names(root: Path) -> tuple[str, ...]:
     Below the folder for temporary files those below that: programs make it anywhere.
     """
     real = Path(os.path.realpath(root))
-    known = (os.path.expanduser("~"), tempfile.gettempdir())
+    known = [os.path.expanduser("~")]
+    with suppress(OSError):
+        # The first look writes a file, which fails while descriptors or disks are full.
+        known.append(tempfile.gettempdir())
     tops = [top for top in map(Path, map(os.path.realpath, known)) if real.is_relative_to(top)]
     nearest = max(tops, key=lambda top: len(top.parts), default=Path(real.anchor))
     return tuple(printable(name) for name in real.relative_to(nearest).parts)
