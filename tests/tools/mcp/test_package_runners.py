@@ -67,13 +67,13 @@ async def test_an_empty_folder_that_cannot_be_made_fails_its_servers_alone(tmp_p
 @pytest.mark.parametrize(
     ("cwd", "trusted", "folder"),
     [
-        (".", True, "work"),
-        ("sub", True, "work/sub"),
+        (".", True, "project"),
+        ("sub", True, "project/sub"),
         ("{home}/other", True, "other"),
         ("~/other", False, "other"),
         # A folder that is not trusted is not the place of a server, whoever names it.
         (".", False, "data"),
-        ("{home}/work/sub", False, "data"),
+        ("{home}/project/sub", False, "data"),
         ("{home}/link", False, "data"),
     ],
 )
@@ -81,9 +81,9 @@ def test_settings_name_a_folder(
     cwd: str, trusted: bool, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "work").mkdir()
-    (tmp_path / "link").symlink_to("work")
-    standing = StartingPlaces(tmp_path / "work", tmp_path / "data", trusted)
+    (tmp_path / "project").mkdir()
+    (tmp_path / "link").symlink_to("project")
+    standing = StartingPlaces(tmp_path / "project", tmp_path / "data", trusted)
     server = McpServer("one", ("npx", "./x"), cwd=cwd.format(home=tmp_path))
     assert starting(server, standing) == (server, tmp_path / folder)
 
