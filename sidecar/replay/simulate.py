@@ -257,12 +257,22 @@ class _Simulation:
             self._called.add(unit.message_id)
         if unit.kind not in (*NOTES, "reasoning"):
             self._said.add(unit.message_id)
-        self._hashes.append(hash((self._hashes[-1], unit.part_id, item.tokens)))
-        self._sizes.append(self._sizes[-1] + item.tokens)
+        reached = self._hashes[-1]
         is_call = unit.kind == "call"
         joined = is_call and self._run == unit.step
+        if joined:
+            self._go_on(reached)
+        self._hashes.append(hash((reached, unit.part_id, item.tokens)))
+        self._sizes.append(self._sizes[-1] + item.tokens)
         self._run = unit.step if is_call else None
         self._places.append(self._places[-1] + (0 if joined else 2 if is_call else 1))
+
+    def _go_on(self, reached: int) -> None:
+        # Results follow all calls of a step: a prefix that ended here ended with this call's result.
+        for index in range(len(self._hashes) - 1, 0, -1):
+            if self._hashes[index] != reached:
+                break
+            self._hashes[index] = hash((reached, "and another call"))
 
     def _newest(self) -> int:
         if not self._reported:

@@ -163,6 +163,11 @@ def test_a_replay_bills_what_the_provider_s_simulator_bills(
     compare(notation, edits, ttl, static)
 
 
+def test_a_call_that_comes_back_beside_another_ends_what_that_one_could_read() -> None:
+    left_out, back = Edit(0, (667,), 0, note=False), Edit(1, (334,), 2, note=False)
+    compare("0: p40 c200 c30; 0: p40 c200 c30; 0: p50", [left_out, back], "5m", 900)
+
+
 @settings(max_examples=80, deadline=None)
 @given(notations(TEXTS), st.lists(edits, max_size=3))
 def test_breakpoints_stand_where_a_session_would_put_them(notation: str, edits: list[Edit]) -> None:
