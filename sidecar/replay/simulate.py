@@ -268,7 +268,7 @@ class _Simulation:
         self._places.append(self._places[-1] + (0 if joined else 2 if is_call else 1))
 
     def _go_on(self, reached: int) -> None:
-        # Results follow all calls of a step: a prefix that ended here ended with this call's result.
+        # Results follow all calls of a step: what ended here ended with this call's result.
         for index in range(len(self._hashes) - 1, 0, -1):
             if self._hashes[index] != reached:
                 break

@@ -59,6 +59,7 @@ from sidecar.store.format.view_records import (
     ModelChangedRecord,
     PinRecord,
     ReachedRecord,
+    RestoreRecord,
     RewriteRecord,
     TalkRestoredRecord,
     UndoneRecord,
@@ -131,7 +132,7 @@ def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> 
     known = {part.id for message in messages for part in message.parts}
     places = {None, *(message.id for message in messages)}
     for record in records:
-        if isinstance(record, UndoneRecord | FilesRestoredRecord | TalkRestoredRecord):
+        if isinstance(record, UndoneRecord | RestoreRecord):
             return True
         if isinstance(record, RewriteRecord):
             stands = (record.anchor, *(note.before for note in record.notes))

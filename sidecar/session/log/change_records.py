@@ -14,9 +14,8 @@ from sidecar.core.files.tree import Loss, SnapshotId, TreeEntry
 from sidecar.core.parts import Json, JsonObject, Message, PartId, PatchPart, ToolError, ToolPart
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.view_records import (
-    FilesRestoredRecord,
     ReachedRecord,
-    TalkRestoredRecord,
+    RestoreRecord,
 )
 
 MOST_KNOWN = 10_000
@@ -68,7 +67,7 @@ def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
 def newest(log: SessionLog) -> SnapshotId | None:
     """Newest snapshot in the log; `None` without any."""
     told = [patch.at for _, patch in patches(log.messages)]
-    reached = FilesRestoredRecord | TalkRestoredRecord | ReachedRecord
+    reached = RestoreRecord | ReachedRecord
     known = (record.snapshot for record in log.records if isinstance(record, reached))
     told += [SnapshotId(at) for at in known if at is not None]
     if log.past is not None and log.past.snapshot is not None:

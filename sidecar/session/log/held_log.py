@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from sidecar.core.parts import Message, MessageId
 from sidecar.store.format.record_codec import LogRecord
 from sidecar.store.format.values import SessionRow
-from sidecar.store.format.view_records import FilesRestoredRecord, TalkRestoredRecord
+from sidecar.store.format.view_records import RestoreRecord
 
 
 @dataclass(slots=True)
@@ -31,6 +31,6 @@ def left_behind(records: Iterable[LogRecord]) -> frozenset[MessageId]:
     """Messages outside the conversation after these restores."""
     gone: set[MessageId] = set()
     for record in records:
-        if isinstance(record, FilesRestoredRecord | TalkRestoredRecord):
+        if isinstance(record, RestoreRecord):
             gone = (gone | {*record.left}) - {*record.back}
     return frozenset(gone)

@@ -12,9 +12,10 @@ from sidecar.session.log import rewrite_records
 from sidecar.session.log.change_records import ReadSets, sets_from_json, sets_to_json
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.store.format.log_records import TurnStartedRecord
-from sidecar.store.format.record_codec import LogRecord, RestoreRecord
+from sidecar.store.format.record_codec import LogRecord
 from sidecar.store.format.view_records import (
     FilesRestoredRecord,
+    RestoreRecord,
     RestoreScope,
     RewriteRecord,
     TalkRestoredRecord,
@@ -94,9 +95,7 @@ def restores_in(
 ) -> tuple[Restored, ...]:
     """Decode the restores among records; `read` decodes change sets."""
     return tuple(
-        restored_in(record, read)
-        for record in records
-        if isinstance(record, FilesRestoredRecord | TalkRestoredRecord)
+        restored_in(record, read) for record in records if isinstance(record, RestoreRecord)
     )
 
 
@@ -106,7 +105,7 @@ def news(records: Iterable[LogRecord]) -> str:
     for record in records:
         if isinstance(record, TurnStartedRecord):
             recent = []
-        elif isinstance(record, FilesRestoredRecord | TalkRestoredRecord):
+        elif isinstance(record, RestoreRecord):
             restored = restored_in(record)
             others = [one for one in recent if one.id != restored.undoes]
             # What was taken back before the model heard of it needs no word.

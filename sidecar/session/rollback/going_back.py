@@ -39,9 +39,8 @@ from sidecar.session.rollback.file_restore import (
 )
 from sidecar.session.state import State
 from sidecar.session.turn.prompt_line import PromptLine
-from sidecar.store.format.record_codec import RestoreRecord
 from sidecar.store.format.values import StoreChange
-from sidecar.store.format.view_records import ReachedRecord
+from sidecar.store.format.view_records import ReachedRecord, RestoreRecord
 from sidecar.tools.tool_contract import Client
 from sidecar.workspace.restore.restore import restore as carry_out
 from sidecar.workspace.restore.restore_outcome import RestoreRefused

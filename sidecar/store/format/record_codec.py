@@ -47,8 +47,6 @@ from sidecar.store.format.view_records import (
     UndoneRecord,
 )
 
-RestoreRecord: TypeAlias = FilesRestoredRecord | TalkRestoredRecord
-RewrittenRecord: TypeAlias = RewriteRecord | UndoneRecord | TalkRestoredRecord
 LogRecord: TypeAlias = (
     CreatedRecord | BegunAgainRecord | LinkedRecord | ForkedRecord | ImportedRecord
     | InheritedRecord | OptionRecord | TurnStartedRecord | TurnEndedRecord | SteeredRecord

@@ -177,6 +177,10 @@ class TalkRestoredRecord(ViewRecord, frozen=True, tag="restored", kw_only=True):
     snapshot: Signed | None = field(default=None, name="at")
 
 
+RestoreRecord: TypeAlias = FilesRestoredRecord | TalkRestoredRecord
+"""Two types with the same fields: only one is of the view, and msgspec joins no two such bases."""
+
+
 class ReachedRecord(RecordHead, frozen=True, tag="snapshot_reached", kw_only=True):
     """The snapshot after a restore of files; `sets` are others' changes during the restore."""
 
