@@ -1,1 +1,1 @@
-"""Pure: no I/O, no clock, no randomness, no third-party imports. All that is clever is here."""
+"""Pure: no I/O, no clock, no randomness, no third-party imports."""

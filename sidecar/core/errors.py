@@ -124,7 +124,7 @@ class StorageFailed(SidecarError):
 
 
 def innermost(error: Exception) -> Exception:
-    """Unwrap the error from a task group's exception groups, a `SidecarError` first."""
+    """Unwrap a task group's error, a `SidecarError` first."""
     while isinstance(error, ExceptionGroup):
         inner = [e for e in error.exceptions if isinstance(e, Exception)]
         error = next((e for e in inner if isinstance(e, SidecarError)), inner[0])

@@ -1,4 +1,4 @@
-"""Values of a conversation: parts, messages, usage. Pure data, equal by content."""
+"""Values of a conversation, equal by content."""
 
 from binascii import a2b_base64
 from dataclasses import dataclass, field
@@ -39,8 +39,7 @@ def base64_of(text: str) -> str | None:
 class Output:
     """A tool's output; the model sees `text`.
 
-    For a cut source, `whole` is the full text's hash in the store; `total_bytes` and `total_lines`
-    are the full text's.
+    Of a cut text: `whole` is the full one's hash in the store, the totals are the full one's.
     """
 
     text: str
@@ -59,14 +58,14 @@ class ToolPending:
 
 @dataclass(frozen=True, slots=True)
 class ToolRunning:
-    """The call is complete, and runs or waits for permission."""
+    """The call runs or waits for permission."""
 
     started: Millis
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCompleted:
-    """The tool answered; a failing command has its exit code in `metadata`."""
+    """The tool answered; `metadata` has a command's exit code."""
 
     output: Output
     started: Millis
@@ -98,7 +97,7 @@ TextSource: TypeAlias = Literal["typed", "steer", "context", "model"]
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text; `context` is the daemon's volatile block at a user message's end."""
+    """Text; `context` is the daemon's block at a user message's end."""
 
     id: PartId
     text: str
@@ -107,7 +106,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """The model's thinking; `metadata` is the provider's (signature, redacted data)."""
+    """The model's thinking; `metadata` is the provider's, such as a signature."""
 
     id: PartId
     text: str
@@ -116,9 +115,9 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """A call with its result, which are never split.
+    """A call with its result.
 
-    `call_id` is the model's id; `input` is `None` until complete.
+    `call_id` is the model's; `input` is `None` until complete.
     """
 
     id: PartId
@@ -130,7 +129,7 @@ class ToolPart:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """An attachment: an image or document (`media`), or a text resource (`text`)."""
+    """An image or document (`media`), or a text resource (`text`)."""
 
     id: PartId
     uri: str
@@ -141,7 +140,7 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True)
 class OpaquePart:
-    """An unknown block of a provider, kept whole to be sent back."""
+    """A provider's unknown block, sent back as it came."""
 
     id: PartId
     block: JsonObject
@@ -159,8 +158,7 @@ class StepStartPart:
 class Usage:
     """Tokens of model calls, as the provider reported.
 
-    The prompt is `input + cache_read + cache_write_5m + cache_write_1h`; `thinking` is part of
-    `output`; `requests` counts calls.
+    `thinking` is part of `output`; `requests` counts calls.
     """
 
     input: int = 0
@@ -173,7 +171,7 @@ class Usage:
 
     @property
     def prompt(self) -> int:
-        """All tokens sent, however billed."""
+        """All tokens sent."""
         return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -192,7 +190,7 @@ class Usage:
 class StepFinishPart:
     """A model call ended; `cost` is USD as a decimal string, `None` if unknown.
 
-    `stop` is the provider's reason (`end_turn`, `tool_use`, `max_tokens`, …).
+    `stop` is the provider's reason, such as `end_turn` or `tool_use`.
     """
 
     id: PartId
@@ -204,9 +202,9 @@ class StepFinishPart:
 
 @dataclass(frozen=True, slots=True)
 class PatchPart:
-    """Files changed by a step, as `(path, change)`; on a user's message, changes before its turn.
+    """Files changed by a step, as `(path, change)`; never shown to a model.
 
-    `detail` is from `session/changes/tracker`. Never shown to a model.
+    On a user's message: changes before its turn. `detail` is from `session/changes/tracker`.
     """
 
     id: PartId
@@ -254,7 +252,7 @@ MessageStatus: TypeAlias = Literal["open", "complete", "cut", "failed", "discard
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A user's message, or the output of one model call by `model`."""
+    """A user's message, or the output of one model call."""
 
     id: MessageId
     turn_id: TurnId

@@ -1,7 +1,6 @@
-"""Whether a rewrite may be installed: it must help, and lose nothing the model needs.
+"""Whether a rewrite may be installed: a gain in room, and no loss of what the model needs.
 
-Judges the prompt to be sent, whatever the policy or summary. Also asked before a summary is paid
-for.
+Also asked before a summary is paid for.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,9 +42,9 @@ GROWN = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An objection to a rewrite. `unsound`: the rewrite would break or lose something.
+    """An objection to a rewrite.
 
-    A sound plan that is merely too large may still be the best when one is needed.
+    `unsound`: the rewrite would break or lose something; otherwise it is merely too large.
     """
 
     reason: str
@@ -54,10 +53,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A rewrite as it would stand; `situation` is the one planned for.
+    """A rewrite as it would stand.
 
-    `view`: how parts would be shown. `prompt`: with notes. `tokens`: its size, with a summary still
-    to be written.
+    `view`: how parts would be shown. `prompt`: with notes. `tokens`: with a summary still to be
+    written.
     """
 
     situation: Situation
@@ -85,7 +84,7 @@ class Candidate:
 
 
 def refusals(candidate: Candidate) -> tuple[Refusal, ...]:
-    """All objections to a rewrite; empty if admitted."""
+    """All objections; empty if admitted."""
     return (*_no_help(candidate), *_broken(candidate), *_lost(candidate))
 
 
@@ -102,7 +101,7 @@ def _no_help(candidate: Candidate) -> Iterator[Refusal]:
 
 
 def _beside(candidate: Candidate) -> int:
-    """Estimate tokens left beside untouchable parts, typed text and notes."""
+    """Tokens left beside untouchable parts, typed text and notes."""
     spared = untouchable(candidate.situation)
     return sum(
         _tokens(candidate, item)
@@ -142,7 +141,7 @@ def _broken(candidate: Candidate) -> Iterator[Refusal]:
 
 
 def _lost(candidate: Candidate) -> Iterator[Refusal]:
-    """Yield losses of pinned or kept parts, goal, last message, failures and changed files."""
+    """Losses of pinned or kept parts, goal, last message, failures and changed files."""
     items = candidate.situation.items
     kept = candidate.situation.preserved
     for item in items:
@@ -165,7 +164,7 @@ def _lost(candidate: Candidate) -> Iterator[Refusal]:
 
 
 def _stays(candidate: Candidate, item: Item) -> bool:
-    """Whether a part is shown as before or whole, and is sent."""
+    """Whether a part is sent as before or whole."""
     how = candidate.how(item)
     if how is not None:
         return how == item.shown
@@ -173,7 +172,6 @@ def _stays(candidate: Candidate, item: Item) -> bool:
 
 
 def _is_goal(candidate: Candidate, item: Item) -> bool:
-    """Whether a part of the first typed message stays as far as required."""
     if _stays(candidate, item) or item.unit.text.strip() in candidate.notes:
         return True
     if item.unit.part_id not in candidate.sent:
@@ -188,7 +186,7 @@ def _is_goal(candidate: Candidate, item: Item) -> bool:
 
 
 def _failed(candidate: Candidate) -> Iterator[Unit]:
-    """Yield failed calls whose error neither the prompt nor a note tells."""
+    """Failed calls whose error neither the prompt nor a note tells."""
     lines = [_plain(line) for line in candidate.notes.splitlines()]
     for item in candidate.situation.items:
         unit, how = item.unit, candidate.how(item)
@@ -207,7 +205,7 @@ def _failed(candidate: Candidate) -> Iterator[Unit]:
 
 
 def _plain(text: str) -> str:
-    """Remove the marks that notes escape in quotations, for comparison."""
+    """Without the marks that notes escape in quotations."""
     for mark in ("<", ">", "&lt;", "&gt;"):
         text = text.replace(mark, "")
     return " ".join(text.split())
@@ -246,7 +244,7 @@ def _unnamed(candidate: Candidate) -> Iterator[str]:
 class Breaker:
     """Stops rungs tried in vain from being tried again.
 
-    `failures`: count since the last progress; `used`: the prompt's tokens at the last.
+    `failures`: count since the last progress; `used`: the prompt's tokens at the last failure.
     """
 
     failures: int = 0
@@ -262,12 +260,12 @@ class Breaker:
         return Breaker() if progress else Breaker(self.failures + rungs, used)
 
     def in_vain(self, refused: int, standing: Standing) -> "Breaker":
-        """Count a decision in vain; without a try it counts only above `NEAR` of the limit."""
+        """Count a decision in vain; one without a try only above `NEAR` of the limit."""
         if refused:
             return self.after(False, standing.used, refused)
         pressing = standing.used >= NEAR * standing.limit
         return self.after(False, standing.used, MOST_TRIES) if pressing else self
 
     def holds(self, used: int, *, opens_turn: bool) -> bool:
-        """Whether to try nothing. A new turn, or growth by `GROWN`, allows one more try."""
+        """Whether to try nothing; a new turn, or growth by `GROWN`, allows one more try."""
         return self.is_open and not opens_turn and used < self.used * GROWN

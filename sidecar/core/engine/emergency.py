@@ -24,7 +24,7 @@ FAILURES = 8
 
 
 def cut_newest(situation: Situation) -> Plan | None:
-    """Cut results not yet in an answered request, which alone may exceed the window."""
+    """Cut unsent results, which alone may exceed the window."""
     window = situation.standing.window
     each, together = round(EACH * window), round(TOGETHER * window)
     plan = shorten_arrivals(situation, each, "emergency", together=together)
@@ -34,7 +34,7 @@ def cut_newest(situation: Situation) -> Plan | None:
 
 
 def drop_oldest(situation: Situation) -> Plan | None:
-    """Drop the oldest half of the turns, or of the steps of a single turn.
+    """Drop the oldest half of the turns, or of a single turn's steps.
 
     The first typed message and untouchable parts stay; images and documents stay named.
     """

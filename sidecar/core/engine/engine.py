@@ -1,7 +1,6 @@
 """One decision on a rewrite: cause, plan, whether to wait, whether to try.
 
-Shared by live sessions and replays, so that equal logs give equal plans. Each supplies the
-standing, measures plans and carries them out.
+Shared by sessions and replays: equal logs give equal plans.
 """
 
 from collections.abc import Callable
@@ -28,9 +27,9 @@ One = TypeVar("One", bound=Completed)
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """The user is away, so nobody waits; the next turn should add `growth` tokens.
+    """The user is away: nobody waits; the next turn should add `growth` tokens.
 
-    `hurried`: do only what the next turn would force. `forced` returns the situation of that turn.
+    `hurried`: do only what the next turn would force, in the situation from `forced`.
     """
 
     growth: int
@@ -47,7 +46,7 @@ class Away:
 class Chosen(Generic[One]):
     """The chosen rewrite, if any, and the refusals before.
 
-    `waits`: nothing was done, without failure.
+    `waits`: left alone without failure.
     """
 
     done: One | None = None
@@ -60,12 +59,12 @@ class Chosen(Generic[One]):
         return "; ".join(dict.fromkeys(self.refused))
 
     def breaker(self, before: Breaker, standing: Standing) -> Breaker:
-        """Next breaker after a choice of nothing; tries in vain count, waiting does not."""
+        """Next breaker after a choice of nothing; waiting does not count."""
         return before if self.waits else before.in_vain(len(self.refused), standing)
 
 
 def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cause | None:
-    """Cause of a rewrite now; while the user is away, a need of the next turn is due."""
+    """Cause of a rewrite now, or of one that the next turn would need while the user is away."""
     if policy.name == MANUAL:
         return None
     if standing.overflow:
@@ -78,7 +77,7 @@ def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cau
 
 
 def is_barred(breaker: Breaker, standing: Standing) -> bool:
-    """Whether the breaker forbids a try; never for a prompt that cannot be sent."""
+    """Whether the breaker forbids a try; never for a prompt too long to send."""
     held = breaker.holds(standing.used, opens_turn=standing.opens_turn)
     return held and not (standing.is_over or standing.overflow)
 
@@ -96,7 +95,7 @@ def choose(
     """Choose the first admitted plan, or nothing.
 
     `complete` measures a plan as carried out; `None` if nothing would change. `tell` adds a written
-    summary; `draft` is the plan it was written for, not made again.
+    summary; `draft` is the plan it was written for.
     """
     ways = rungs(policy, situation.standing, cause)
     if draft is not None:
@@ -115,7 +114,6 @@ def choose(
 
 
 def _ahead(policy: Policy) -> Rung:
-    """Rung that plans what the next turn would force."""
 
     def rung(situation: Situation) -> Plan | None:
         plan = policy.plan(situation, "budget")

@@ -1,7 +1,4 @@
-"""The ladder: cause, plans in turn, and parts no plan may touch.
-
-Shared by sessions and replays, so that equal logs give equal plans.
-"""
+"""The ladder: cause, plans in turn, and parts no plan may touch."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -56,7 +53,7 @@ def not_sent(most: int, room: Budget, off: str | None) -> str:
 def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
     """Ways to plan, in the order tried.
 
-    A policy without a plan gets no help unless the prompt cannot be sent.
+    Others than the policy's only for a prompt too long to send.
     """
     own: tuple[Rung, ...] = (lambda situation: policy.plan(situation, cause),)
     if cause == "overflow":
@@ -67,7 +64,7 @@ def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
 
 
 def _all_again(cause: Cause) -> Rung:
-    """Rung below the policy's own: the `LEAN` policy's plan, without a model."""
+    """The `LEAN` policy's plan, without a model."""
 
     def rung(situation: Situation) -> Plan | None:
         plan = policies()[LEAN].plan(situation, cause)
@@ -86,7 +83,7 @@ class Completed(Protocol):
 
     @property
     def opens(self) -> bool:
-        """Whether sent content changes, so that an epoch begins."""
+        """Whether sent content changes, and so the epoch."""
         ...
 
     def sent(self) -> tuple[View, Prompt]:
@@ -105,9 +102,9 @@ def descend(
 ) -> tuple[One | None, tuple[str, ...]]:
     """Return the first admitted plan, and the refusals before.
 
-    `complete` returns `None` for a plan without effect. If none is admitted but a rewrite is needed
-    (over the limit, refused by the provider, or asked for by a person), take the sound plan with
-    fewest tokens; merely over the limit, only if the plan fits.
+    `complete` returns `None` for a plan without effect. If none is admitted, but the prompt is too
+    long or a person asked, take the sound plan with fewest tokens; merely over the limit, only if
+    the plan fits.
     """
     tried: list[One] = []
     refused: list[str] = []
@@ -143,10 +140,7 @@ def _against(completed: Completed, situation: Situation) -> tuple[Refusal, ...]:
 
 
 def may_wait(cause: Cause, situation: Situation, plan: Plan | None, refused: Sequence[str]) -> bool:
-    """Whether an optional rewrite with little gain may wait, without failure.
-
-    Not for a written summary, which was paid for.
-    """
+    """Whether an optional rewrite with little gain may wait."""
     if cause not in OPTIONAL or refused:
         return False
     return plan is None or is_little(situation, plan)

@@ -1,7 +1,4 @@
-"""Turns a plan into a rewrite: allowed changes, beginning, notes.
-
-Shared by sessions and replays; each measures the result with its own meter.
-"""
+"""Turns a plan into a rewrite: allowed changes, beginning, notes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +16,7 @@ from sidecar.core.prompt.visibility import Dropped, Note, Rewrite, Shown
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A plan's rewrite before thinking is dropped; `first` is the index of its first item."""
+    """A plan's rewrite before thinking is dropped; it begins at item `first`."""
 
     changes: tuple[Change, ...]
     first: int
@@ -32,7 +29,7 @@ class Outline:
 
 
 def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | None:
-    """Outline a plan's allowed changes; `None` if none are left."""
+    """Outline a plan's allowed changes; `None` without any."""
     changes = allowed(plan.changes, situation)
     touched = {change.part_id for change in changes} | set(plan.retired)
     if not touched:
@@ -46,9 +43,9 @@ def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | Non
 
 
 def begun_by_user(plan: Plan, prompt: Prompt) -> Plan | None:
-    """Plan with a note at the start, if the prompt would begin with an answer; else `None`.
+    """The plan with a note at the start, if the prompt would begin with an answer.
 
-    Providers refuse such a prompt.
+    Providers refuse such a prompt. Otherwise `None`.
     """
     begins = bool(prompt.messages) and prompt.messages[0].role == "assistant"
     return replace(plan, note=plan.note or HEAD, first=0) if begins else None

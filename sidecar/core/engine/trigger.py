@@ -1,4 +1,4 @@
-"""Finds where a policy's forced rewrite begins, by asking the policy."""
+"""The size at which a policy must rewrite, found by asking the policy."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -10,8 +10,8 @@ from sidecar.core.plans.plan import Policy, Standing
 def compaction_point(policy: Policy, standing: Standing) -> int:
     """Tokens at which an opening turn makes the policy rewrite.
 
-    Asked at rest: warm cache, nothing new, no rent; messages grow with the history. Returns the
-    limit if nothing fires below, or if the policy is due at any size, as when counting turns.
+    Asked at rest, with messages in proportion. The limit, if nothing fires below, or if the policy
+    is due at any size, as when counting turns.
     """
     rest = at_rest(standing)
     low, high = standing.static, standing.limit

@@ -28,21 +28,21 @@ LEAST_CUT = 100
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Changes a policy wants, and notes of earlier rewrites to retire."""
+    """Changes, and notes of earlier rewrites to retire."""
 
     changes: tuple[Change, ...]
     retired: tuple[PartId, ...] = ()
 
 
 def forced(standing: Standing) -> Cause | None:
-    """Cause of an unavoidable rewrite: the provider refused the prompt, or the user asked."""
+    """Cause of an unavoidable rewrite: a refusal by the provider, or the user."""
     if standing.overflow:
         return "overflow"
     return "user" if standing.asked else None
 
 
 def full(standing: Standing, at: int) -> Cause | None:
-    """Return the cause, if any, of a policy that rewrites from `at` tokens on."""
+    """A forced cause, or `budget` from `at` tokens on."""
     return forced(standing) or ("budget" if standing.used >= at else None)
 
 
@@ -56,7 +56,7 @@ def below(standing: Standing, reserve: int) -> int:
 
 
 def shown_items(items: Iterable[Item]) -> list[Item]:
-    """Parts of the log in view, whole or shortened, in order."""
+    """Parts of the log in view, whole or shortened."""
     return [i for i in items if i.unit.kind not in NOTES and not isinstance(i.shown, Dropped)]
 
 
@@ -87,7 +87,7 @@ def evicted(item: Item, reason: str) -> Change | None:
 
 
 def placeholder_tokens(item: Item) -> int:
-    """Estimate the tokens of a call's placeholder."""
+    """Estimated tokens of a call's placeholder."""
     unit = item.unit
     finding = unit.text[:500].lstrip().partition("\n")[0][:FINDING]
     said = FINDING if unit.failed else len(finding)
@@ -108,10 +108,7 @@ def cut_to(item: Item, most: int, keep: Keep, reason: str) -> Change | None:
 
 
 def tail_start(items: Sequence[Item], room: int) -> int:
-    """Index where the newest whole steps within `room` tokens begin.
-
-    A step runs from a typed message, or from the last results, to the model's answer.
-    """
+    """Index where the newest whole steps within `room` tokens begin."""
     start = len(items)
     used = 0
     for index in range(len(items) - 1, -1, -1):
@@ -126,7 +123,7 @@ def tail_start(items: Sequence[Item], room: int) -> int:
 
 
 def message_count(items: Iterable[Item]) -> int:
-    """Count messages in view; results of a message's calls make a message of their own."""
+    """Messages in view; the results of a message's calls are one of their own."""
     seen = [item.unit for item in shown_items(items)]
     asked = {unit.message_id for unit in seen if unit.kind == "call"}
     return len({unit.message_id for unit in seen}) + len(asked)
@@ -142,9 +139,9 @@ def draft(
     summary: Summary | None = None,
     figures: Mapping[str, float] | None = None,
 ) -> Plan | None:
-    """Assemble a plan; `None` if nothing changes or the prompt would not shrink.
+    """Assemble a plan; `None` if the prompt would not shrink.
 
-    If parts are dropped or notes retired, the plan's note holds their ledger and the id for recall.
+    If parts are dropped or notes retired, a note holds their ledger and the id for recall.
     """
     items, used = situation.items, situation.standing.used
     retired = frozenset(edits.retired)

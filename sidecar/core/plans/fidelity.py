@@ -1,7 +1,6 @@
 """How much of the context likely to be needed a rewrite leaves in sight, computed by code.
 
-Identifiers weigh their chance of use (`core/plans/value`). Standing in the prompt or a note counts,
-being recallable does not. By a model: `sidecar replay --judge`.
+Identifiers weigh their chance of use (`core/plans/value`); being recallable does not count.
 """
 
 from collections.abc import Set
@@ -12,9 +11,9 @@ from sidecar.core.text.identifiers import NameIndex
 
 
 def fidelity(changed: Set[str], left: Set[str], names: NameIndex, step: int) -> float:
-    """Share, 0 to 1, of the `changed` identifiers' weight that is `left` in sight; 1 without any.
+    """Share, 0 to 1, of the `changed` identifiers' weight that is `left` in sight.
 
-    `step` is the number of the coming request.
+    1 without any. `step` is the number of the coming request.
     """
     known = names.known
     weights = chances({name: known[name] for name in changed if name in known}, step)

@@ -22,10 +22,10 @@ NOTES = frozenset({"ledger", "excerpt"})
 
 
 def untouchable(situation: Situation) -> frozenset[PartId]:
-    """Ids of parts to leave as shown: pinned, preserved, running, newest.
+    """Parts to leave as shown: pinned, preserved, running, newest.
 
-    Newest: the last typed message with attachments, and the last `NEWEST_STEPS` steps. Earlier
-    typed messages in these steps stay up to `TYPED_SHARE`.
+    Newest: the last typed message with attachments, and the last `NEWEST_STEPS` steps, earlier
+    typed messages in them up to `TYPED_SHARE`.
     """
     newest = newest_typed(situation.items)
     recent = situation.step - NEWEST_STEPS
@@ -45,10 +45,9 @@ def untouchable(situation: Situation) -> frozenset[PartId]:
 
 
 def goal_parts(situation: Situation) -> frozenset[PartId]:
-    """Ids of the first typed message's parts to leave whole under any policy: they state the goal.
+    """The first typed message's parts to leave whole under any policy: the goal.
 
     If not all fit beside the untouchable, the shortest, which are typed rather than attached.
-    Without parts shortened already.
     """
     goal = first_typed(situation.items)
     if goal is None:
@@ -89,10 +88,9 @@ def with_thinking_dropped(
     items: Sequence[Item],
     retired: Collection[PartId] = (),
 ) -> tuple[Change, ...]:
-    """Add the dropping of all thinking after the first edit; return changes in prompt order.
+    """Also drop all thinking after the first edit; in prompt order.
 
-    Newer models answer 400 to thinking after an edited block; omitting all is always allowed.
-    `retired` notes count as edits.
+    Newer models answer 400 to thinking after an edited block. `retired` notes count as edits.
     """
     wanted = {change.part_id: change for change in changes}
     edited = wanted.keys() | set(retired)

@@ -17,7 +17,7 @@ HEADER = 60
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Parts kept whole, lines kept of others, and all names covered by now."""
+    """Parts kept whole, lines kept of others, and all names covered."""
 
     whole: frozenset[PartId]
     lines: Mapping[PartId, Lifted]
@@ -40,7 +40,7 @@ def choose(
     whole; `prose` multiplies the worth of prose.
 
     As names get covered, densities only fall: a leading option with nothing newly covered is the
-    best. Sums are exact, so the order of a set's names does not matter.
+    best. Sums are exact, whatever the order of names.
     """
     texts = [lines_of(item.unit.text, item.unit.names) for item in candidates]
     known = set(covered)
@@ -122,7 +122,7 @@ def _entire(
 
 
 def _is_line(item: Item, lines: NamedLines, entire: _Option) -> bool:
-    """Whether a text is one line and lifting would save nothing."""
+    """Whether lifting would save nothing."""
     if len(lines.texts) != 1 or len(lines.texts[0]) != len(item.unit.text):
         return False
     return not item.unit.call_names and _tokens(item, lines.sizes[0]) >= entire.tokens

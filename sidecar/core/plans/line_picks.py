@@ -31,7 +31,7 @@ class _Short(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NamedLines:
-    """A text's lines with identifiers, trimmed, with sizes in characters plus `LINE_END`.
+    """A text's lines with identifiers, trimmed; `sizes` in characters plus `LINE_END`.
 
     `order` lists names once: `strays` on cut lines only, others on lines up to `own`, names on no
     line, `""`. `places`: each line's names as indices into `order`. `short`: lines of one or two
@@ -78,7 +78,7 @@ class NamedLines:
 
 @lru_cache(maxsize=4096)
 def lines_of(text: str, names: frozenset[str] = frozenset()) -> NamedLines:
-    """Find a text's distinct lines with identifiers; `names` are those of the text as a whole."""
+    """A text's distinct lines with identifiers; `names` are the whole text's."""
     texts = []
     held = []
     for line in dict.fromkeys(raw.strip()[:LONGEST] for raw in text.splitlines()):
@@ -132,8 +132,7 @@ def lift(
 ) -> Lifted | None:
     """Choose lines whose uncovered names are worth `least` per character; `None` if none.
 
-    `values` is from `NamedLines.values`, 0 for covered names. `among`: lines chosen when less was
-    covered, the only possible ones.
+    `values` is from `NamedLines.values`, 0 for covered names. `among`: the only lines possible.
     """
     sizes, places = lines.sizes, lines.places
     scored: list[tuple[float, int, float]] = []

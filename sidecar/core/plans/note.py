@@ -1,8 +1,4 @@
-"""A rewrite's note, written by code from the log, so nothing is invented.
-
-Failed approaches out of view, changed files, to-dos, subtasks, commands that worked, the thread,
-likely identifiers; nothing that a remaining note says.
-"""
+"""A rewrite's note, written by code from the log, so nothing is invented."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,8 +58,7 @@ def write_note(
 ) -> str:
     """Write the note for a plan's changes; `names` likeliest first.
 
-    `items` are all items. Thread, subtasks and commands start at index `first`: a note that stays
-    tells earlier ones.
+    Thread, subtasks and commands start at index `first`: a note that stays tells earlier ones.
     """
     room = room or Room()
     after: dict[PartId, Shown | None] = {change.part_id: change.shown for change in changes}
@@ -92,7 +87,7 @@ def unlike_an_id(text: str) -> str:
 
 
 def failure_line(unit: Unit, most: int = LONGEST) -> str:
-    """Line with an attempt and its error, `most` characters each."""
+    """An attempt and its error, `most` characters each."""
     tried, error = one_line(unit.argument, most), one_line(error_line(unit.text), most)
     return f"- {unit.tool} {tried} → {error}"
 
@@ -100,7 +95,7 @@ def failure_line(unit: Unit, most: int = LONGEST) -> str:
 def _asked(
     shown: Sequence[tuple[Unit, Shown | None]], stays: Sequence[str], room: int
 ) -> Iterator[str]:
-    """List typed messages out of view, word for word, newest chosen first."""
+    """Typed messages out of view, word for word, newest chosen first."""
     told = "\n".join(stays)
     gone = [unit for unit, how in shown if unit.kind == "typed" and isinstance(how, Dropped)]
     lines = [f"- {text}" for text in dict.fromkeys(map(_directive, gone)) if text]
@@ -110,7 +105,7 @@ def _asked(
 
 
 def _directive(unit: Unit) -> str:
-    """Typed message with indented lines; a long one as first words, rules and id."""
+    """A typed message; a long one as first words, rules and id."""
     text = unit.text.strip()
     if len(text) > DIRECTIVE:
         text = f"{brief(unit, BRIEF)} […] (recall {unit.part_id})"

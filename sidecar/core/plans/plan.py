@@ -39,7 +39,7 @@ class Standing:
     In tokens: `used`, the prompt as it would be sent; `static`, its part before the history;
     `limit`, the window less the reserve; `base`, the prompt after the last rewrite (`static` before
     the first); `rent`, the sum above `base` over requests since; `newest`, unsent content;
-    `guessed`, the part of `used` that is estimated (all before the first reported size).
+    `guessed`, the estimated part of `used` (all before the first reported size).
 
     `messages` are in view; `requests` are since the last rewrite; `opens_turn`: a typed message is
     newest; `cooling_ms`: time since the last request began.
@@ -65,7 +65,7 @@ class Standing:
 
     @property
     def is_over(self) -> bool:
-        """Whether the prompt may exceed the limit, estimates taken at their highest."""
+        """Whether the prompt may exceed the limit, estimates at their highest."""
         return at_most(self.used, self.guessed) > self.limit
 
 
@@ -115,9 +115,9 @@ Asking: TypeAlias = Literal["extension", "fresh"]
 class Summary:
     """A summary wanted from a model.
 
-    `input_tokens` is sent by a fresh request. `calls`: model calls of the imitated agent; here at
-    most one. Empty `prompt`: the usual sections. `finish` turns the answer into the final plan, or
-    raises `ValueError` for an unusable one; without it the text precedes the plan's notes.
+    `input_tokens` is sent by a fresh request. `calls`: of the imitated agent; here at most one.
+    Empty `prompt`: the usual sections. `finish` turns the answer into the final plan, or raises
+    `ValueError` for an unusable one; without it the text precedes the plan's notes.
     """
 
     asking: Asking
@@ -132,9 +132,9 @@ class Summary:
 class Plan:
     """A rewrite not yet made, valid for `revision` only.
 
-    `first` is the index of the first changed item. Before it stand `told` (the summary, once
-    written), `excerpt` (lines word for word) and `note`. `retired` are earlier notes to remove.
-    `figures` explain the decision.
+    `first` is the index of the first changed item. Before it stand `told` (the written summary),
+    `excerpt` (lines word for word) and `note`. `retired` are earlier notes to remove. `figures`
+    explain the decision.
     """
 
     policy: str
@@ -164,7 +164,7 @@ def compression(situation: Situation, plan: Plan) -> float:
 
 
 class Policy(Protocol):
-    """Decides when and how to rewrite. Pure and hashable, so that answers can be cached."""
+    """Decides when and how to rewrite. Pure and hashable, for caches of answers."""
 
     def __hash__(self) -> int:
         """Hash by value."""
@@ -177,11 +177,11 @@ class Policy(Protocol):
 
     @property
     def static_ttl(self) -> Ttl:
-        """Wanted cache lifetime of the static prefix, where it pays."""
+        """Wanted cache lifetime of the static prefix."""
         ...
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return a cause if a rewrite may be worth planning."""
+        """A cause if a rewrite may be worth planning."""
         ...
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

@@ -59,7 +59,7 @@ def for_agent(settings: Mapping[str, Preserve], agent: str) -> Preserve:
 
 
 def is_preserved(unit: Unit, preserve: Preserve) -> bool:
-    """Whether settings keep a unit; searches its text, so ask once."""
+    """Whether settings keep a unit; a search of its whole text."""
     if unit.tool and unit.tool.lower() in {tool.lower() for tool in preserve.tools}:
         return True
     held = (unit.text, unit.call, unit.argument)

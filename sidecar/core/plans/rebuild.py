@@ -1,8 +1,8 @@
 """Rebuilds a stretch of history from the parts worth their tokens.
 
 Typed messages stay as in `core/plans/typed_text`, newest requests whole. A greedy knapsack keeps
-texts or lines by identifiers not yet covered, until room or density runs out. The rest is dropped,
-with a note and an id for recall.
+texts or lines by identifiers not yet covered. The rest is dropped, with a note and an id for
+recall.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -142,7 +142,7 @@ def shorten_arrivals(
 ) -> Plan | None:
     """Cut results not sent yet, which costs no cache; `None` if none is long.
 
-    Each to about `each` tokens, all to about `together`. Results with media are never cut.
+    Each to about `each` tokens, all to about `together`. Results with media stay whole.
     """
     fresh = [
         (index, item)
@@ -246,7 +246,6 @@ def _typed_room(keeping: Keeping, window: int) -> TypedRoom:
 
 
 def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[int]:
-    """Newest steps that fit `keeping.tail`."""
     sizes: dict[int, int] = {}
     for item in zone:
         step = item.unit.step
@@ -274,7 +273,7 @@ def _known(before: Sequence[Item]) -> tuple[set[str], set[str]]:
 
 
 def worth_of(situation: Situation, start: int) -> dict[str, float]:
-    """Chance of use of each identifier from item `start` on; others may be included."""
+    """Chance of use of each identifier from item `start` on, maybe of others."""
     known = situation.names.known
     if start:
         names = frozenset[str]().union(*[item.unit.names for item in situation.items[start:]])

@@ -1,7 +1,4 @@
-"""Scores tool results from 0 to 1; the lowest is evicted first.
-
-Last uses and repeats are computed once per plan.
-"""
+"""Scores tool results from 0 to 1; the lowest is evicted first."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set

@@ -1,7 +1,6 @@
 """Shortens typed messages that do not all fit.
 
-The newest stay whole; of older ones rules, then first words, and an id for recall. The rest is left
-to the note.
+The newest stay whole; of older ones rules, then first words, and an id for recall.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +46,7 @@ class Stay:
 
 
 def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapping[PartId, Stay]:
-    """Decide how typed parts are shown; `items` in prompt order, `first` of the first message.
+    """How typed parts are shown; `items` in prompt order, `first` of the first message.
 
     Parts of the first message never go entirely.
     """
@@ -126,7 +125,7 @@ def _shortened(item: Item, spans: tuple[Span, ...] | None) -> Stay:
 
 
 def brief(unit: Unit, room: int) -> str:
-    """Quote first words and rules in about `room` bytes, for a note."""
+    """First words and rules in about `room` bytes, for a note."""
     text = unit.text
     spans = joined((_opening(text), *_rules(unit, room - FIRST_WORDS, SOFT)), text)
     return " […] ".join(text[slice(*span)] for span in spans)

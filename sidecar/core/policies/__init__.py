@@ -1,6 +1,6 @@
-"""The policies to choose from: ours, which a module lists in `POLICIES`, and other agents'.
+"""The policies to choose from: a module lists its own in `POLICIES`.
 
-A new file is a new policy. All names are known; a preset is imported when chosen.
+A preset is imported when chosen.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ class _Policies(Mapping[str, Policy]):
 
 @cache
 def policies() -> Mapping[str, Policy]:
-    """Every policy by name, the default first, then alphabetically."""
+    """Every policy by name, the default first."""
     modules = (
         import_module(f"{__name__}.{found.name}")
         for found in iter_modules(__path__)

@@ -1,7 +1,6 @@
 """`economic`: rewrite when carrying on has cost more than rebuilding; keep what earns its place.
 
-A rewrite rebuilds everything after the static prefix, so it need not keep the newest parts, but
-those worth their tokens (`core/plans/rebuild`). Three settings: lean, balanced, rich.
+Everything after the static prefix is rebuilt, the newest parts too (`core/plans/rebuild`).
 """
 
 from bisect import bisect_left
@@ -64,13 +63,11 @@ class Economic:
     """Shares are of the window. Fitted on recorded sessions; see the README beside.
 
     `most`: history share that forces a rewrite; `cold`: on a cold cache. `rent`: due when carrying
-    tokens above the base has cost this many times a rebuild, and `least` tokens were added.
-    `first`: history share a first rebuild should leave.
-
-    `arrival`: share for new results together, `each` for one. `generations`: earlier rewrites stay
-    while cached, up to this share. `spacing`: requests between rewrites that only pay, as each
-    costs the model its thinking. `said`: tokens of the model's words and thinking that must go for
-    a summary to pay.
+    tokens above the base has cost this many rebuilds, and `least` tokens were added. `first`:
+    history share a first rebuild should leave. `arrival`: share for new results together, `each`
+    for one. `generations`: earlier rewrites stay while cached, up to this share. `spacing`:
+    requests between rewrites that only pay, as each costs the model its thinking. `said`: tokens of
+    the model's words that must go for a summary to pay.
     """
 
     name: str = "economic"
@@ -88,7 +85,7 @@ class Economic:
     static_ttl: Ttl = "1h"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause of a forced, free or paying rewrite, in this order."""
+        """Cause of a forced, free or paying rewrite, in this order."""
         st = standing
         if st.overflow:
             return "overflow"
@@ -107,7 +104,7 @@ class Economic:
         return "pays" if self.rent_paid(st) >= self.rent * self.premium(st) else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Shorten new results if those are too much, else rebuild the history."""
+        """Shorten new results if too long, else rebuild the history."""
         st = situation.standing
         if cause == "budget" and self._arrived(st):
             each, together = round(self.each * st.window), round(self.arrival * st.window)
@@ -176,10 +173,7 @@ class Economic:
         return wider(shares[at]) if at < len(shares) else least
 
     def _fits(self, situation: Situation, plan: Plan, most: float) -> bool:
-        """Whether a plan leaves at most `most` tokens and compresses enough.
-
-        Optional plans are judged on compression later.
-        """
+        """Whether a plan leaves at most `most` tokens and, if forced, compresses enough."""
         if plan.tokens_after > most:
             return False
         if plan.cause in OPTIONAL:
@@ -187,7 +181,7 @@ class Economic:
         return compression(situation, self._told(situation, plan)) >= LEAST_COMPRESSION
 
     def _told(self, situation: Situation, plan: Plan) -> Plan:
-        """Carry on retired summaries, and ask for a new one if worthwhile."""
+        """Carry on retired summaries; ask for a new one if worthwhile."""
         retired = set(plan.retired)
         notes = [
             (item.unit, summary_in(item.unit.text))
@@ -221,7 +215,7 @@ class Economic:
         return standing.rent * standing.rates.read
 
     def premium(self, standing: Standing) -> float:
-        """USD that writing the rebuilt part costs above reading it."""
+        """USD that writing the rebuilt part costs above reading."""
         rebuilt = max(
             standing.base - standing.static, self.first * (standing.used - standing.static)
         )
@@ -268,7 +262,7 @@ def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
 
 
 def less(keeping: Keeping, share: float) -> Keeping:
-    """Scale what is kept, typed text included, by `share`; names, the cheapest, shrink last."""
+    """Scale what is kept by `share`; names, the cheapest, shrink last."""
     if share == 1:
         return keeping
     room = keeping.room

@@ -1,7 +1,7 @@
 """`evict-…`: replaces old tool results by lines with ids, the least valuable first.
 
-Only when forced, or free on a cold cache. Typed text, answers and calls stay. If results do not
-suffice in a full window, all but a tail is summarised on the warm prefix.
+Only when forced, or free on a cold cache. If results do not suffice, all but a tail is summarised
+on the warm prefix.
 """
 
 from collections.abc import Mapping
@@ -40,14 +40,14 @@ SUMMARY_TOKENS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """Evicts results by weighted scorers; spares newest, failed, pinned and referenced ones."""
+    """Evicts by weighted scorers; spares newest, failed, pinned and referenced results."""
 
     name: str
     weights: tuple[tuple[str, float], ...]
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause: near the limit, or a cold cache with enough history."""
+        """`budget` near the limit; `cold` with enough history on a cold cache."""
         cause = forced(standing)
         if cause is not None:
             return cause
@@ -101,7 +101,7 @@ class Evict:
 
 
 def trigger(standing: Standing) -> int:
-    """Tokens at which eviction no longer waits for a cold cache."""
+    """Tokens at which a cold cache is no longer awaited."""
     return round(TRIGGER * standing.limit)
 
 
@@ -143,7 +143,7 @@ def evictable(situation: Situation) -> list[Item]:
 def referred_to(situation: Situation, items: list[Item]) -> frozenset[PartId]:
     """Results whose findings the agent used in the last `RECENTLY` steps.
 
-    A finding is a name first seen in the result, and not in its call.
+    A finding is a name new with the result and not in its call.
     """
     since = situation.step - RECENTLY
     uses = {name: at for name, at in last_uses(situation.items).items() if at >= since}

@@ -1,4 +1,4 @@
-"""`manual`: nothing is automatic; people compact, fork and hand off (as in Amp)."""
+"""`manual`: people compact, fork and hand off (as in Amp)."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ MANUAL = "manual"
 
 @dataclass(frozen=True, slots=True)
 class Manual:
-    """Never due, no plan; compaction by hand uses the default policy."""
+    """Never due; compaction by hand uses the default policy."""
 
     name: str = MANUAL
     static_ttl: Ttl = "5m"

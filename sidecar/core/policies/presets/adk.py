@@ -1,8 +1,7 @@
 """`adk`: a session, a memory, and artifacts loaded on demand.
 
-Every three turns are summarised, with the turn before once more, so that nothing falls between; a
-full window, up to the newest events. After its turn a large result becomes an artifact: one line
-with an id for `recall`.
+Every three turns are summarised, with the turn before once more; a full window, up to the newest
+events. After its turn a large result becomes one line with an id for `recall`.
 """
 
 from collections.abc import Sequence
@@ -44,7 +43,7 @@ class Adk:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `budget` once a turn is over or the limit is reached, or a forced cause."""
+        """`budget` once a turn is over or the limit is reached, or a forced cause."""
         cause = forced(standing)
         if cause is not None:
             return cause
@@ -91,7 +90,7 @@ class Adk:
 
 
 def new_turns(items: Sequence[Item]) -> list[int]:
-    """Finished turns not yet summarised; without the newest."""
+    """Finished turns not yet summarised."""
     words = [item for item in items if item.unit.kind in ("typed", "prose", "call")]
     last = max((i.unit.turn for i in words if isinstance(i.shown, Dropped)), default=-1)
     newest = max((item.unit.turn for item in words), default=0)

@@ -1,8 +1,7 @@
 """`aircher`: at 85 per cent each turn is kept, summarised, referenced or dropped by score.
 
-A model scores on the warm prefix and extracts facts in the same call; failing that, code scores by
-age, failures, typed text and size. Failed approaches stay. Turns kept beyond the goal are
-referenced, lowest first, lest another compaction follow.
+A model scores on the warm prefix and extracts facts in the same call; failing that, code scores.
+Turns kept beyond the goal are referenced, lowest first, lest another compaction follow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,11 +52,11 @@ class Aircher:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `budget` from the threshold on, or a forced cause."""
+        """`budget` then, or a forced cause."""
         return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Plan by code's scores, and ask a model; `finish` takes its scores instead."""
+        """Plan by code's scores, and ask a model for better ones."""
         turns, spared = turns_of(situation.items), kept_always(situation)
         listed = scorable(turns, spared)
         summary = Summary("extension", 0, OUTPUT_TOKENS, prompt=question(listed), finish=finish)
@@ -67,8 +66,7 @@ class Aircher:
 def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
     """Make the final plan from a model's scores.
 
-    Raises:
-        ValueError: the scores are unusable or free nothing.
+    Raises: ValueError: the scores are unusable or free nothing.
     """
     turns, spared = turns_of(situation.items), kept_always(situation)
     scores = read_scores(reply, turns)

@@ -1,7 +1,7 @@
 """`claude-code`: a full summary near the limit, on the warm prefix.
 
-The newest calls and the last five files read stay: the original reads them anew, here their last
-results stay. Skills, plans and hook output, restored there, are in the static prefix here.
+The newest calls and the last results of the last five files read stay; the original reads these
+files anew.
 """
 
 from collections.abc import Set
@@ -53,7 +53,7 @@ class ClaudeCode:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `budget` once the reserve is reached, or a forced cause."""
+        """`budget` then, or a forced cause."""
         return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

@@ -1,7 +1,7 @@
 """`codex`: at 90 per cent of the window a summary, and typed messages verbatim.
 
-Typed messages stay newest first up to 20,000 tokens, the last cut in the middle; calls, answers and
-context go. The summary's request has no tools, so nothing is read from the cache.
+Typed messages stay newest first up to 20,000 tokens, the last cut in the middle. The summary's
+request has no tools, so the cache is not read.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Codex:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `budget` from the threshold on, or a forced cause."""
+        """`budget` then, or a forced cause."""
         return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

@@ -1,7 +1,6 @@
 """`dyad`: purges raw blocks (calls, results, thinking) after seven days.
 
-The original purges at its start; here when a turn begins on a cold cache, which is free, and
-certain after seven days.
+Here as a turn opens on a cold cache, which is free; the original purges at its start.
 """
 
 from dataclasses import dataclass
@@ -20,13 +19,13 @@ RAW = frozenset({"call", "reasoning", "opaque"})
 
 @dataclass(frozen=True, slots=True)
 class Dyad:
-    """Purges when free; most plans find nothing old enough."""
+    """Due when a purge is free."""
 
     name: str = "dyad"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `cold` when a turn opens on a cold cache."""
+        """`cold` as a turn opens on a cold cache."""
         return "cold" if standing.opens_turn and not standing.warm else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

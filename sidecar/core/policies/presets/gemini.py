@@ -1,7 +1,7 @@
 """`gemini`: at 70 per cent of the window the oldest 70 per cent become a snapshot.
 
-One call writes, a second adds omissions. Where a single turn fills the window, gemini-cli gives up;
-here the cut falls between steps once the limit is reached.
+One call writes, a second adds omissions. If a single turn fills the window, the cut falls between
+steps; the original gives up.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Gemini:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `budget` from the threshold on, or a forced cause."""
+        """`budget` then, or a forced cause."""
         return full(standing, trigger(standing))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

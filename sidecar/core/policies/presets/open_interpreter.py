@@ -23,7 +23,7 @@ class OpenInterpreter:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `budget` when a new result may be too long."""
+        """`budget` then."""
         return "budget" if standing.newest > OUTPUT_TOKENS else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

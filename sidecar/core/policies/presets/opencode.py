@@ -1,7 +1,7 @@
 """`opencode`: prunes old tool results; if not enough, summarises all but a short tail.
 
-Pruning is off by default since 2026 (`compaction.prune`). The original prunes after each turn and
-leaves a fixed text; here both wait for the trigger, and results leave an id.
+Here both wait for the trigger, and results leave an id; the original prunes after each turn, by
+default no more since 2026.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class Opencode:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `budget` once the reserve is reached, or a forced cause."""
+        """`budget` then, or a forced cause."""
         return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
@@ -76,10 +76,7 @@ class Opencode:
 
 
 def prune(situation: Situation) -> tuple[tuple[Change, ...], int]:
-    """Changes that prune old results, and the results' tokens.
-
-    Goes back from the newest, up to an earlier rewrite.
-    """
+    """Changes that prune old results, and the results' tokens; back to an earlier rewrite."""
     never = PRUNE_NEVER | situation.protected_tools
     spared = untouchable(situation)
     newest = max((i.unit.turn for i in situation.items), default=0)

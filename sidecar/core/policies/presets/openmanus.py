@@ -1,7 +1,6 @@
 """`openmanus`: first in, first out; the newest 100 messages stay.
 
-The original may separate call and result; here both leave together. Over the limit, nearly every
-request breaks the prefix, which is dear with a cache.
+Here call and result leave together. Over the limit, nearly every request breaks the cached prefix.
 """
 
 from dataclasses import dataclass
@@ -24,14 +23,11 @@ class OpenManus:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `budget` above 100 messages, or a forced cause."""
+        """`budget` then, or a forced cause."""
         return forced(standing) or ("budget" if standing.messages > MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Drop the oldest surplus messages; when forced, the older half.
-
-        Earlier notes before them go too.
-        """
+        """Drop the oldest surplus messages; when forced, the older half."""
         sizes: dict[str, int] = {}
         for item in shown_items(situation.items):
             unit = item.unit

@@ -1,8 +1,6 @@
 """`picoclaw`: between turns summarises all but the last messages; when full, drops half the turns.
 
-A summary is due as a turn opens, by messages or tokens. In a turn that fills the window, the oldest
-half of the turns is dropped without a model; without turns worth dropping, all but the newest
-steps.
+Without turns worth dropping, all but the newest steps go.
 """
 
 from collections.abc import Sequence
@@ -46,7 +44,7 @@ class PicoClaw:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `budget` when a summary is due or the limit near, or a forced cause."""
+        """`budget` then, or a forced cause."""
         cause = forced(standing)
         if cause is not None:
             return cause
@@ -85,7 +83,6 @@ class PicoClaw:
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
     def _dropped(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Drop the older half of the turns; if no gain, all but the newest steps."""
         items = situation.items
         turns = sorted({item.unit.turn for item in shown_items(items)})
         spared = untouchable(situation)

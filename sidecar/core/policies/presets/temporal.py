@@ -1,7 +1,6 @@
 """`temporal`: after 250 messages continues as new, with a summary of two sentences.
 
-Approximates a sample with short conversations: nothing else is kept, tokens are ignored, and a
-window may fill up before.
+Approximates a sample with short conversations: tokens are ignored, and a window may fill up before.
 """
 
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ class Temporal:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return `budget` from 250 messages on, or a forced cause."""
+        """`budget` then, or a forced cause."""
         return forced(standing) or ("budget" if standing.messages >= MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
