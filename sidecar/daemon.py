@@ -31,6 +31,7 @@ from sidecar.session.log.events import AlertChanged
 from sidecar.session.state import Environment
 from sidecar.session.transfer.archive import ground_of
 from sidecar.session.transfer.sweep import LOOK, Sweeping, quota_event, see_time_pass
+from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.session.turn.turn_context import Clock
 from sidecar.store.connection.lease import this_process
@@ -162,14 +163,10 @@ async def _serve(read: int, write: int) -> int:
             config=config,
             clock=clock,
             buffers=buffers,
-            count=await models.counter(),
-            model_for=models.model_for,
-            info=lookup,
+            models=await _access(models),
             facts=_facts,
-            models=KNOWN,
             variables=os.environ,
             instructions=lambda cwd, trusted: _instructions(environment.config, cwd, trusted),
-            cold=ColdGate(read_clock),
             watch=watch,
             snapshots=SharedSnapshots(
                 store, config.data_dir, read_clock, Limits.of(config.snapshots)
@@ -231,14 +228,10 @@ async def looking(config: Config, store: Store) -> Environment:
         config=config,
         clock=Clock(read_clock, id_source(read_clock)),
         buffers=Buffers(),
-        count=await models.counter(),
-        model_for=models.model_for,
-        info=lookup,
+        models=await _access(models),
         facts=_facts,
-        models=KNOWN,
         variables=os.environ,
         instructions=partial(_instructions, config),
-        cold=ColdGate(read_clock),
     )
 
 
@@ -364,6 +357,11 @@ def describe(observers: "list[Observer]", environment: Environment | None) -> Js
         and not (config.provider.api_key or config.provider.base_url),
     }
     return about
+
+
+async def _access(models: Models) -> ModelAccess:
+    count = await models.counter()
+    return ModelAccess(models.model_for, lookup, KNOWN, count, ColdGate(read_clock))
 
 
 async def _facts(cwd: str, trusted: bool, shown: JsonObject) -> str:

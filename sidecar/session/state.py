@@ -9,7 +9,6 @@ from sidecar.config import Config
 from sidecar.core.parts import Json, JsonObject, SessionId, Usage
 from sidecar.core.prompt.observation import Observe, SessionClosed, ignore
 from sidecar.core.prompt.pricing import ModelInfo, money, price
-from sidecar.core.prompt.tokens import Count
 from sidecar.model.contract import Model
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.session_trust import Trust
@@ -17,7 +16,7 @@ from sidecar.session.changes.tracker import Tracking
 from sidecar.session.log.change_records import KnownSets
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.turn.prefix_gate import ColdGate
+from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.turn_context import Clock
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
@@ -39,24 +38,19 @@ ANSWER_TOKENS = 32_000
 class Environment:
     """Parts joined by `daemon.py` for every session.
 
-    `model_for` returns the model for an id, `info` the catalogue's entry. Without `snapshots` no
-    workspace is followed, and no change can be undone. `observe` gets figures of events. `config`
-    is replaced when the files change; `amiss` are the files' errors, and `settings` the values'
-    origins.
+    Without `snapshots` no workspace is followed, and no change can be undone. `observe` gets
+    figures of events. `config` is replaced when the files change; `amiss` are the files' errors,
+    and `settings` the values' origins.
     """
 
     store: Store
     config: Config
     clock: Clock
     buffers: Buffers
-    count: Count
-    model_for: Callable[[str], Model]
-    info: Callable[[str], ModelInfo]
+    models: ModelAccess
     facts: Callable[[str, bool, JsonObject], Awaitable[str]]
-    models: tuple[str, ...]
     variables: Mapping[str, str]
     instructions: Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
-    cold: ColdGate
     watch: InstructionsWatch = field(default_factory=InstructionsWatch)
     snapshots: SharedSnapshots | None = None
     mcp: McpServers = field(default_factory=McpServers)
@@ -157,11 +151,11 @@ class State:
 
     def model(self) -> Model:
         """Model to send requests to."""
-        return self.environment.model_for(self.model_id())
+        return self.environment.models.find(self.model_id())
 
     def info(self) -> ModelInfo:
         """Catalogue entry of the model."""
-        return self.environment.info(self.model_id())
+        return self.environment.models.info(self.model_id())
 
     def window(self) -> int:
         """Window in tokens: as set, within the model's own."""

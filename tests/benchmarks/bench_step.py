@@ -28,6 +28,7 @@ from sidecar.model.vocabulary import load_counter
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import NewSession, PromptRequest
 from sidecar.session.state import Environment
+from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.session.turn.turn_context import Clock
 from sidecar.store.connection.lease import this_process
@@ -102,6 +103,11 @@ def info(_: str) -> ModelInfo:
     return replace(lookup("claude-opus-5-5"), id="timed")
 
 
+def access(model: TimedModel) -> ModelAccess:
+    """Give `model` whatever is asked for."""
+    return ModelAccess(lambda _: model, info, ("timed",), load_counter(), ColdGate(read_clock))
+
+
 async def facts(*_: object) -> str:
     """Say nothing of git, which is not ours to time."""
     return "<context>\nDate: 2026-11-21\n</context>"
@@ -124,8 +130,7 @@ async def measure(
     buffers = Buffers()
     environment = Environment(
         store, Config(model="timed", max_steps=100_000), Clock(read_clock, id_source(read_clock)),
-        buffers, load_counter(), lambda _: model, info, facts, ("timed",), {}, none,
-        ColdGate(read_clock), observe=observe,
+        buffers, access(model), facts, {}, none, observe=observe,
     )  # fmt: skip
 
     async def open_environment(*_: object) -> Environment:
@@ -171,8 +176,7 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
     buffers = Buffers()
     environment = Environment(
         store, Config(model="timed"), Clock(read_clock, id_source(read_clock)),
-        buffers, load_counter(), lambda _: model, info, facts, ("timed",), {}, none,
-        ColdGate(read_clock),
+        buffers, access(model), facts, {}, none,
     )  # fmt: skip
 
     async def open_environment(*_: object) -> Environment:

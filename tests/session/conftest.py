@@ -23,6 +23,7 @@ from sidecar.session.interface import NewSession, PromptRequest, PromptResult
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Event
 from sidecar.session.state import Environment
+from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.session.turn.turn_context import Clock
 from sidecar.store.connection.lease import this_process
@@ -217,14 +218,16 @@ class World:
             config=self.config,
             clock=Clock(self.now, self.new_id, self.sleep),
             buffers=buffers,
-            count=lambda text: len(text) // 4,
-            model_for=lambda _: model,
-            info=info,
+            models=ModelAccess(
+                lambda _: model,
+                info,
+                ("scripted", "other"),
+                lambda text: len(text) // 4,
+                ColdGate(self.now),
+            ),
             facts=facts,
-            models=("scripted", "other"),
             variables={"PATH": "/usr/bin:/bin"},
             instructions=self.instructions,
-            cold=ColdGate(self.now),
             watch=self.watch,
             snapshots=self.snapshots(store) if self.follows else None,
             observe=self.see,

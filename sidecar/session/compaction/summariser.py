@@ -172,7 +172,7 @@ def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
     asked = Block(TextBlock(text), "context")
     factor = view.calibration.factor
     most = _most(state, room)
-    added = round(count_block(asked, state.environment.count) * factor)
+    added = round(count_block(asked, state.environment.models.count) * factor)
     if not prompt.messages or view.size(scene.messages).total + added + most > state.window():
         return None
     last = prompt.messages[-1]
@@ -184,7 +184,7 @@ def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
     prompt = replace(prompt, messages=messages, breakpoints=marks)
     effort = state.setting("effort")
     request = ModelRequest(view.static.model, prompt, most, effort, "summary")
-    info = state.environment.info(request.model)
+    info = state.environment.models.info(request.model)
     seen = state.cached.foresee(request, state.clock.now(), info.min_cacheable, factor)
     usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h, room)
     return Way("extension", request, price(info, usage))
@@ -192,14 +192,14 @@ def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
 
 def _fresh(state: State, draft: Decision, model: str, text: str) -> Way | None:
     wanted = draft.plan.summary
-    info = state.environment.info(model)
+    info = state.environment.models.info(model)
     assert wanted is not None
     room = info.window - _most(state, wanted.output_tokens) - 4_000
     if room < 4_000:
         return None
     told = transcript(left_out(draft.plan, draft.situation), round(room / info.token_factor))
     block = Block(TextBlock(f"{told}\n\n{text}"), "context")
-    tokens = round(count_block(block, state.environment.count) * info.token_factor)
+    tokens = round(count_block(block, state.environment.models.count) * info.token_factor)
     prompt = Prompt((), (), (Rendered("user", (block,)),))
     most = min(_most(state, wanted.output_tokens), info.max_output)
     request = ModelRequest(model, prompt, most, "", "summary")

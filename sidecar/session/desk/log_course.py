@@ -121,7 +121,7 @@ def _is_free(state: State) -> bool:
     """Whether models answered for nothing."""
     models = {m.model for m in state.log.messages if m.model} or {state.model_id()}
     probe = Usage(input=1_000_000, output=1_000_000)
-    return all(price(state.environment.info(model), probe) == 0 for model in models)
+    return all(price(state.environment.models.info(model), probe) == 0 for model in models)
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ class _Walk:
         first = next((record for record in waiting if isinstance(record, EpochRecord)), None)
         static = state.view.static if first is None else static_of(first)
         since = 0 if first is None else first.at
-        standing = PastStanding(static, state.environment.count, since)
+        standing = PastStanding(static, state.environment.models.count, since)
         foreign = ForkedRecord | ImportedRecord if self.recorded_by else ForkedRecord
         paid_since = max((r.at for r in log.records if isinstance(r, foreign)), default=0)
         # One view follows each record that changes it, in the same order.
@@ -202,7 +202,7 @@ class _Walk:
         )
 
     def _spent(self, model: str, usage: Usage, cost: str | None, *, own: bool = True) -> Spent:
-        info: ModelInfo = self.state.environment.info(self.priced_as or model)
+        info: ModelInfo = self.state.environment.models.info(self.priced_as or model)
         whole = Usage(input=usage.prompt, output=usage.output)
         if own and not self.priced_as:
             paid = None if cost is None else Decimal(cost)

@@ -60,7 +60,8 @@ async def look(
 
     def read() -> Course:
         # The view counts present texts, and the walk former ones: mostly the same.
-        counting = replace(environment, count=cache(environment.count))
+        models = replace(environment.models, count=cache(environment.models.count))
+        counting = replace(environment, models=models)
         log = SessionLog(environment.store, stored, environment.clock.now)
         state = compose(counting, log, _nobody, read_only=True, owner=None)
         return read_course(state, clean, stored.problems)

@@ -84,10 +84,10 @@ async def learned(
     """
     if not (trusted and environment.config.learned):
         return ""
-    factor = environment.info(model).token_factor
+    factor = environment.models.info(model).token_factor
 
     def tokens(text: str) -> int:
-        return ceil(environment.count(text) * factor)
+        return ceil(environment.models.count(text) * factor)
 
     def read() -> str:
         return render(read_learned(Path(cwd), trusted), tokens, ROOM, without)

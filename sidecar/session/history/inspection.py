@@ -77,7 +77,7 @@ def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tu
 def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
     """Yield (segment, raw tokens, link in the prompt's chain); unsent parts have no link."""
     view = state.view
-    count = state.environment.count
+    count = state.environment.models.count
     for tool in view.static.tools:
         piece = Segment(f"tool:{tool.name}", "tools", tool.name, 0, "verbatim", False)
         piece = replace(piece, server=server_of(tool))

@@ -35,8 +35,8 @@ def compose(
     shed_python_path(Path(log.row.cwd))
     static, since = epochs.stored_static(log)
     config = environment.config
-    factor = environment.info(static.model).token_factor
-    view = ModelView(static, environment.count, factor, since, epochs.bound_since(log))
+    factor = environment.models.info(static.model).token_factor
+    view = ModelView(static, environment.models.count, factor, since, epochs.bound_since(log))
 
     def reserve(seq: int) -> None:
         # The row belongs to whoever owns the session.
@@ -51,7 +51,7 @@ def compose(
         log=log,
         view=view,
         views=Views(log.records),
-        cached=CacheWatch(environment.count),
+        cached=CacheWatch(environment.models.count),
         channel=Channel(log.row.id, log.row.seq, reserve),
         trust=Trust(config.workspace_trusted, Path(log.row.cwd), config.data_dir),
         permissions=Permissions(Rules(config.permissions.allow, config.permissions.reject)),

@@ -13,7 +13,7 @@ SWITCHES = ("on", "off")
 
 def describe(state: State) -> tuple[JsonObject, ...]:
     """All options with current and possible values."""
-    models = dict.fromkeys((state.model_id(), *state.environment.models))
+    models = dict.fromkeys((state.model_id(), *state.environment.models.known))
     return (
         _select("model", "Model", "model", state.model_id(), tuple(models)),
         _select(
@@ -41,7 +41,7 @@ def change(state: State, config_id: str, value: object) -> None:
     """
     match config_id, value:
         case "model", str(model):
-            info = state.environment.info(named(model, "params.value"))
+            info = state.environment.models.info(named(model, "params.value"))
             wrong = amiss(state.log.row.settings, info)
             if wrong is not None:
                 raise BadRequest(f"{model} cannot be used here: {wrong[1]}", "params.value")

@@ -52,7 +52,7 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
         else strategy.auto_compact,
         "autoContinue": config.auto_continue,
     }
-    if wrong := amiss(settings, environment.info(model)):
+    if wrong := amiss(settings, environment.models.info(model)):
         raise BadRequest(wrong[1], f"params.{wrong[0]}")
     offered = offered_tools(request)
     if request.parent is not None:

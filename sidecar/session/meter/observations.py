@@ -67,7 +67,7 @@ def observe_record(state: State, log: SessionLog, record: LogRecord) -> None:
     """Queue a record for the daemon's observer, if of interest; a step does not wait."""
     if isinstance(record, _Observed):
         environment = state.environment
-        environment.observe(partial(_observation, log, record, environment.info))
+        environment.observe(partial(_observation, log, record, environment.models.info))
 
 
 _PLACE = re.compile(r"^message \d+, block \d+ \((.*)\)$")

@@ -16,12 +16,10 @@ from sidecar.config import OFFLINE_MODEL
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.keep_alive import Pays, chance_back, ping_pays, starts_of
-from sidecar.core.prompt.pricing import money
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.warmth import TTL_MS, Miss, Prediction
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
-from sidecar.session.turn.prefix_gate import wait_if_cold
 from sidecar.session.view.cache_state import with_cache
 from sidecar.session.view.message_view import Anchor
 from sidecar.store.format.log_records import PingRecord
@@ -97,12 +95,10 @@ class Pings:
             if due is None:
                 return False
             started = state.clock.now()
-            minimum = state.info().min_cacheable
+            models = state.environment.models
             try:
-                async with wait_if_cold(
-                    state.environment.cold, state.view, due.request, minimum
-                ) as begun:
-                    usage = await state.model().ping(due.request)
+                async with models.wait_if_cold(state.view, due.request) as begun:
+                    usage = await models.find(due.request.model).ping(due.request)
                     begun()
             except ModelFailed as error:
                 logger.warning("a ping was not answered: %s", error.message)
@@ -116,8 +112,7 @@ class Pings:
 
     async def _log(self, due: Due, started: Millis, usage: Usage) -> None:
         state = self._state
-        price = state.price(usage)
-        cost = None if price is None else money(price)
+        cost = state.environment.models.cost(due.request.model, usage)
         record = PingRecord(
             message_id=due.anchor.message_id,
             started=started,

@@ -9,10 +9,8 @@ from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.stream import AttemptFailed
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Millis, PartId, TextPart, TurnId, Usage
-from sidecar.core.prompt.pricing import money, price
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.session.state import State
-from sidecar.session.turn.prefix_gate import wait_if_cold
 from sidecar.store.format.log_records import AskedRecord, TurnStartedRecord, UsageShape
 
 LIMIT = 180.0
@@ -37,17 +35,16 @@ async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Re
     Raises:
         ModelFailed: no answer, or none in time.
     """
-    environment = state.environment
+    models = state.environment.models
     started, draft = state.clock.now(), Draft()
-    minimum = environment.info(request.model).min_cacheable
     own = request.model == state.view.static.model
     try:
         async with (
             asyncio.timeout(LIMIT),
-            wait_if_cold(environment.cold, state.view, request, minimum) as begun,
+            models.wait_if_cold(state.view, request) as begun,
         ):
             number = 0
-            async for event in environment.model_for(request.model).stream(request):
+            async for event in models.find(request.model).stream(request):
                 if isinstance(event, AttemptFailed):
                     draft, started = Draft(), state.clock.now()
                     continue
@@ -58,8 +55,7 @@ async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Re
         text = f"no answer within {LIMIT:.0f} seconds"
         raise ModelFailed(text, kind="network", retryable=True) from None
     usage = replace(draft.usage, requests=1)
-    spent = price(environment.info(request.model), usage)
-    cost = None if spent is None else money(spent)
+    cost = models.cost(request.model, usage)
     if usage.prompt:
         state.log.entry.spend(cost)
         if logged:
@@ -73,6 +69,7 @@ async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Re
                 )
             )
         if own:
+            minimum = models.info(request.model).min_cacheable
             factor = state.view.calibration.factor
             state.cached.sent(request, started, minimum, factor, usage)
             if usage.cache_read:

@@ -263,7 +263,7 @@ def _settings(environment: Environment, old: SessionRow) -> JsonObject:
     given: JsonObject = {**settings, **old.settings}
     if not is_model_name(str(given["model"])):
         given["model"] = config.model
-    info = environment.info(str(given["model"]))
+    info = environment.models.info(str(given["model"]))
     for name in ("window", "maxTokens"):
         if amiss(given, info):
             given[name] = settings[name]

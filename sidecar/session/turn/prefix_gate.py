@@ -6,13 +6,11 @@ with the same tools and system text would each pay for writing.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.prefix import Chain, link
-from sidecar.core.prompt.prompt import ModelRequest, Prompt, Static
-from sidecar.core.prompt.warmth import TTL_MS
-from sidecar.session.view.model_view import ModelView
+from sidecar.core.prompt.prompt import Prompt, Static
 
 LIMIT = 30.0
 """Seconds after which a request goes on, though the first one's answer has not begun."""
@@ -76,16 +74,3 @@ class ColdGate:
 
     def _warm(self, key: str, at: Millis) -> bool:
         return at <= self._expires.get(key, -1)
-
-
-def wait_if_cold(
-    gate: ColdGate, view: ModelView, request: ModelRequest, minimum: int
-) -> AbstractAsyncContextManager[Callable[[], None]]:
-    """Enclose a session's request at the gate; see `ColdGate.request`.
-
-    Prefixes too short to cache, or without a breakpoint, do not wait.
-    """
-    mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
-    if mark is None or view.static_tokens * view.calibration.factor < minimum:
-        return nullcontext(lambda: None)
-    return gate.request(static_key(view.static), TTL_MS[mark.ttl])

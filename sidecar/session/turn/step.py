@@ -23,10 +23,8 @@ from sidecar.core.parts import (
     ToolPart,
     Usage,
 )
-from sidecar.core.prompt.pricing import money
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.session.log.events import Retrying, TextChunk, ToolChanged, ToolInputChunk
-from sidecar.session.turn.prefix_gate import wait_if_cold
 from sidecar.session.turn.turn_context import TurnContext
 from sidecar.session.view.cache_state import with_cache
 from sidecar.store.format.log_records import DiscardedRecord, StepFailedRecord, StepRecord
@@ -78,11 +76,11 @@ async def _stream(turn: TurnContext) -> StepEnd:
         turn.effort,
         turn.purpose,
     )
-    async with wait_if_cold(turn.cold, turn.view, request, turn.min_cacheable) as begun:
+    async with turn.models.wait_if_cold(turn.view, request) as begun:
         attempt = _Attempt(turn, request)
         try:
             seen = 0
-            async for event in turn.model.stream(request):
+            async for event in turn.models.find(request.model).stream(request):
                 if isinstance(event, AttemptFailed):
                     await attempt.discard(event)
                     attempt = _Attempt(turn, request)
@@ -134,8 +132,7 @@ class _Attempt:
 
     async def finish(self) -> StepEnd:
         turn, usage = self._turn, replace(self._draft.usage, requests=1)
-        price = turn.price(usage)
-        cost = None if price is None else money(price)
+        cost = turn.models.cost(self._request.model, usage)
         finish = StepFinishPart(
             turn.clock.part_id(), self._draft.stop, usage, cost, started=self._started
         )
@@ -158,10 +155,9 @@ class _Attempt:
     def _checked(self, record: StepRecord, usage: Usage) -> StepRecord:
         """Compare cache reads with the prediction."""
         turn = self._turn
+        minimum = turn.models.info(self._request.model).min_cacheable
         factor = turn.view.calibration.factor
-        foreseen, miss = turn.cached.sent(
-            self._request, self._started, turn.min_cacheable, factor, usage
-        )
+        foreseen, miss = turn.cached.sent(self._request, self._started, minimum, factor, usage)
         return with_cache(record, foreseen, miss, usage)
 
     async def discard(self, event: AttemptFailed) -> None:

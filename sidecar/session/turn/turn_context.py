@@ -3,19 +3,17 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Protocol, TypeAlias
 
-from sidecar.core.parts import Json, JsonObject, MessageId, Millis, PartId, SessionId, TurnId, Usage
+from sidecar.core.parts import Json, JsonObject, MessageId, Millis, PartId, SessionId, TurnId
 from sidecar.core.prompt.prompt import Purpose, ToolSpec
-from sidecar.model.contract import Model
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.interface import Recalled
 from sidecar.session.log.channel import Channel, give_notice
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.turn.prefix_gate import ColdGate
+from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.tools.tool_contract import Client, Delegate, PermissionOption, ToolAnswer
@@ -63,10 +61,8 @@ class TurnContext:
     """A turn's dependencies. `max_tokens` bounds each answer, `max_steps` the turn.
 
     `environment`: the daemon's variables. `make_room` lets the policy rewrite the view. `gate` is
-    held while an answer streams; `cold` holds back requests with the same cold prefix. `goes_on`:
-    continue after a rewrite in mid-turn. `price`: USD of usage, `None` if unknown. Prompts below
-    `min_cacheable` tokens are not cached. `purpose` labels the requests; `delegate` runs a subtask;
-    `call_mcp` calls an MCP server's tool.
+    held while an answer streams. `goes_on`: continue after a rewrite in mid-turn. `purpose` labels
+    the requests; `delegate` runs a subtask; `call_mcp` calls an MCP server's tool.
     """
 
     session_id: SessionId
@@ -76,14 +72,12 @@ class TurnContext:
     log: SessionLog
     view: ModelView
     cached: CacheWatch
-    min_cacheable: int
     channel: Channel
     clock: Clock
-    model: Model
+    models: ModelAccess
     max_tokens: int
     effort: str
     max_steps: int
-    price: Callable[[Usage], Decimal | None]
     tools: Mapping[str, ToolSpec]
     permissions: Permissions
     client: Callable[[], Client]
@@ -93,7 +87,6 @@ class TurnContext:
     meter_changed: Callable[[], None]
     make_room: MakeRoom
     gate: asyncio.Lock
-    cold: ColdGate
     tracking: Tracking
     goes_on: bool = True
     purpose: Purpose = "turn"

@@ -269,7 +269,7 @@ async def test_it_takes_no_more_than_its_room(desk: Desk, world: World) -> None:
         write(world, "".join(f"- {name} {n} {'word ' * 20}\n" for n in range(200)), name)
     session = await desk.open()
     factor = session.state.info().token_factor
-    tokens = session.state.environment.count(told(session)) * factor
+    tokens = session.state.environment.models.count(told(session)) * factor
     assert ROOM * 0.9 < tokens <= ROOM
     assert "learnings 199 " in told(session)
     assert "learnings 0 " not in told(session)

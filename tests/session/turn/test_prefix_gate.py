@@ -203,7 +203,7 @@ async def send(group: asyncio.TaskGroup, desk: Desk, session: Session) -> Asked:
 
 
 def waiting(session: Session) -> int:
-    return session.state.environment.cold.waiting
+    return session.state.environment.models.cold.waiting
 
 
 async def test_sessions_with_one_prefix_write_it_once(desk: Desk) -> None:

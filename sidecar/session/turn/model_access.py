@@ -1,0 +1,47 @@
+"""The models of a daemon, as its sessions ask them: by id, at a price, one first for a prefix."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+
+from sidecar.core.parts import Usage
+from sidecar.core.prompt.pricing import ModelInfo, money, price
+from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.core.prompt.tokens import Count
+from sidecar.core.prompt.warmth import TTL_MS
+from sidecar.model.contract import Model
+from sidecar.session.turn.prefix_gate import ColdGate, static_key
+from sidecar.session.view.model_view import ModelView
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAccess:
+    """All models. `find` returns the model for an id, `info` the catalogue's entry.
+
+    `known` are the catalogue's ids. `count` estimates tokens, for a model times its `token_factor`.
+    `cold` holds back requests with the same cold prefix.
+    """
+
+    find: Callable[[str], Model]
+    info: Callable[[str], ModelInfo]
+    known: tuple[str, ...]
+    count: Count
+    cold: ColdGate
+
+    def cost(self, model: str, usage: Usage) -> str | None:
+        """USD of a request as text; `None` if the price is unknown."""
+        spent = price(self.info(model), usage)
+        return None if spent is None else money(spent)
+
+    def wait_if_cold(
+        self, view: ModelView, request: ModelRequest
+    ) -> AbstractAsyncContextManager[Callable[[], None]]:
+        """Enclose a session's request at the gate; see `ColdGate.request`.
+
+        Prefixes too short to cache, or without a breakpoint, do not wait.
+        """
+        mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
+        minimum = self.info(request.model).min_cacheable
+        if mark is None or view.static_tokens * view.calibration.factor < minimum:
+            return nullcontext(lambda: None)
+        return self.cold.request(static_key(view.static), TTL_MS[mark.ttl])
