@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from sidecar.core.engine.engine import ATTEMPTS
 from sidecar.core.engine.ladder import Tell as Ways
 from sidecar.core.engine.ladder import coming
 from sidecar.core.engine.outline import anchor_after
@@ -32,7 +33,6 @@ RESERVE_SHARE = 16
 """The reserve is a sixteenth of a simulated window, unless too small."""
 MINIMUM = 1_024
 """Tokens; a breakpoint below writes nothing."""
-ATTEMPTS = 2
 ANSWERED: frozenset[UnitKind] = frozenset({"prose", "reasoning", "opaque"})
 """Kinds of units that only answers hold."""
 

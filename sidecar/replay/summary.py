@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from statistics import median
 
+from sidecar.core.engine.ladder import LEAST_COMPRESSION
 from sidecar.core.parts import Json, JsonObject
 from sidecar.replay.compare import PolicyTally, ReplayedSession, Settings, totals
 from sidecar.replay.validate import Validity, validity
-
-LEAST_COMPRESSION = 3.0
-"""Compression; rewrites below are counted apart."""
 
 
 def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> JsonObject:

@@ -23,6 +23,8 @@ from sidecar.core.policies.manual import MANUAL
 from sidecar.core.prompt.visibility import Cause
 
 One = TypeVar("One", bound=Completed)
+ATTEMPTS = 2
+"""Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)

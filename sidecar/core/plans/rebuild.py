@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
-from sidecar.core.plans.guard import first_typed, goal_parts, untouchable
+from sidecar.core.plans.guard import NOTES, first_typed, goal_parts, untouchable
 from sidecar.core.plans.knapsack import Choice, choose
 from sidecar.core.plans.line_picks import lines_of
 from sidecar.core.plans.note import Room, unlike_an_id, write_note
@@ -21,7 +21,6 @@ from sidecar.core.prompt.tokens import weigh
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Shown, Truncated
 from sidecar.core.text.rule_sentences import size_of
 
-NOTES = ("ledger", "excerpt")
 WORTHWHILE = 2_000
 """A rewrite that frees fewer tokens than this is not made, unless the prompt cannot be sent."""
 LEAST_RESULT = 800

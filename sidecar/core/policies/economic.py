@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import OPTIONAL, Plan, Situation, Standing, Summary, compression
-from sidecar.core.plans.rebuild import NOTES, Keeping, rebuild, shorten_arrivals, worth_of
+from sidecar.core.plans.rebuild import Keeping, rebuild, shorten_arrivals, worth_of
 from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.tokens import tokens_of

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Protocol
 
 from sidecar.core.engine.admission import MOST_TRIES, Breaker
-from sidecar.core.engine.engine import Chosen, is_barred
+from sidecar.core.engine.engine import ATTEMPTS, Chosen, is_barred
 from sidecar.core.engine.ladder import Tell, not_sent
 from sidecar.core.errors import Cancelled, ModelFailed, NothingToDo, RevisionConflict
 from sidecar.core.ledger.facts import to_json as fact_to_json
@@ -43,9 +43,6 @@ from sidecar.session.meter.gauge import read_size, usual_growth
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.store.format.log_records import RefusedRecord
-
-ATTEMPTS = 2
-"""Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
 
 NOTHING = "nothing is left that may go"
 

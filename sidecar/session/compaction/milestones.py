@@ -21,7 +21,7 @@ from sidecar.core.ledger.ledger import Folding, Ledger
 from sidecar.core.ledger.milestone import Milestone, from_json, may_replace, to_json, to_markdown
 from sidecar.core.parts import MessageId, SessionId
 from sidecar.core.prompt.budget import budget
-from sidecar.session.compaction.session_handoff import with_inherited
+from sidecar.session.compaction.session_handoff import MOST_FACTS, with_inherited
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import read_size
 from sidecar.session.state import State
@@ -35,7 +35,6 @@ logger = logging.getLogger("sidecar.session")
 FOLDER = "checkpoints"
 PRESSURE = 0.85
 """The share of what may be in use at which the state is saved before a rewrite is forced."""
-MOST_FACTS = 200
 LONGEST_NAME = 255
 """Bytes of a folder's name that file systems take."""
 MOST_BYTES = 64 * 1024 * 1024

@@ -34,6 +34,8 @@ from sidecar.session.view.model_view import ModelView
 from sidecar.tools.mcp.servers import server_of
 
 LABEL = 80
+ENOUGH = 24_000
+"""Characters of a text searched for keys before the cut to a label or title."""
 THINKING = "thinking"
 UNKNOWN = "unknown block"
 

@@ -12,7 +12,7 @@ from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Quoted, Shown, Truncated
 from sidecar.core.prompt.visibility import Note as ViewNote
 from sidecar.observe.report.course import ContextPiece, CourseNote, CutResult, Presentation, ToolUse
-from sidecar.session.history.inspection import LABEL, Segment, described, segments
+from sidecar.session.history.inspection import ENOUGH, LABEL, Segment, described, segments
 from sidecar.session.history.turn_lines import numbered
 from sidecar.session.meter.gauge import foresee
 from sidecar.session.state import State
@@ -24,8 +24,6 @@ PRESENTATION: Mapping[type[Shown], Presentation] = {
     Placeholder: "placeholder",
     Dropped: "dropped",
 }
-ENOUGH = 24_000
-"""Characters of a text searched for keys before the cut to a label."""
 RESULT = ":result"
 """End of a result's id, if the call has a segment of its own."""
 

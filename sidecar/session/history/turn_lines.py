@@ -16,12 +16,11 @@ from sidecar.observe.report.course import (
     CourseTurn,
 )
 from sidecar.session.changes.timeline import Timeline, typed
+from sidecar.session.history.inspection import ENOUGH
 from sidecar.session.log.change_records import shown
 from sidecar.session.state import State
 from sidecar.store.format.log_records import TurnEndedRecord
 
-ENOUGH = 24_000
-"""Characters of a prompt searched for keys before the cut to a title."""
 TITLE = 80
 
 

@@ -4,10 +4,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 
+from sidecar.core.engine.engine import ATTEMPTS
 from sidecar.core.errors import NothingToDo, StorageFailed
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart
 from sidecar.core.prompt.meter import Meter
-from sidecar.session.compaction.compactor import ATTEMPTS, CompactionHost, Compactor
+from sidecar.session.compaction.compactor import CompactionHost, Compactor
 from sidecar.session.compaction.decision import decide, decide_by_hand
 from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import Planner, Scene, scene_now

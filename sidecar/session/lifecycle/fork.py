@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, SessionId
-from sidecar.session.lifecycle.new_session import PARENT
 from sidecar.session.state import Environment
+from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import (
     ComparedRecord,
     ForkedRecord,
@@ -32,7 +32,7 @@ from sidecar.store.format.view_records import EpochRecord, PinRecord
 
 SUFFIX = " (fork)"
 
-_AHEAD = (ToldRecord, ComparedRecord)
+AHEAD = (ToldRecord, ComparedRecord)
 """Records of the user message that follows."""
 
 
@@ -137,7 +137,7 @@ def _first_left(
             first = index
             break
     # Notes on the next message stand before the message.
-    while first > begun and first < len(records) and isinstance(records[first - 1], _AHEAD):
+    while first > begun and first < len(records) and isinstance(records[first - 1], AHEAD):
         first -= 1
     return first
 

@@ -22,9 +22,9 @@ from sidecar.session.compaction import milestones
 from sidecar.session.compaction.session_handoff import WorkStanding, inherited, inherited_record
 from sidecar.session.epochs import epochs, lessons
 from sidecar.session.epochs.static_prompt import with_instructions, with_learned
-from sidecar.session.lifecycle.new_session import PARENT
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import Environment, State
+from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import ComparedRecord, CreatedRecord, LinkedRecord
 from sidecar.store.format.values import SessionRow, Stored
 from sidecar.store.format.view_records import PinRecord

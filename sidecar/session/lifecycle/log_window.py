@@ -15,6 +15,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.ledger.ledger import Folding
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, StepFinishPart
 from sidecar.session.compaction.milestones import opened_by
+from sidecar.session.lifecycle.fork import AHEAD
 from sidecar.session.lifecycle.fresh_window import newest_branch
 from sidecar.session.lifecycle.resumption import FORESEEN
 from sidecar.session.log import past as pasts
@@ -71,8 +72,6 @@ SPACING = 200
 """Messages between two folds of a log without rewrites."""
 LEAST = 500
 """Least messages a fold must save reading; fewer are read in a moment."""
-_AHEAD = (ToldRecord, ComparedRecord)
-"""Records of the turn that begins next."""
 
 
 def _passes(record: LogRecord) -> bool:
@@ -298,7 +297,7 @@ def _needed(
         begins = isinstance(record, TurnStartedRecord)
         if index >= cut or index == broke or not _passes(record) or (begins and ahead):
             kept.append(write(pasts.narrowed(record, parts, notes)))
-        ahead = isinstance(record, _AHEAD) or (ahead and not begins)
+        ahead = isinstance(record, AHEAD) or (ahead and not begins)
     return tuple(kept)
 
 

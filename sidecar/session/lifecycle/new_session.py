@@ -19,12 +19,10 @@ from sidecar.session.epochs.session_params import (
 from sidecar.session.interface import NewSession, SessionSummary
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import Environment
+from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
 from sidecar.store.format.values import SessionRow, Stored
 from sidecar.tools.mcp.servers import JOIN
-
-PARENT = "parent"
-"""Setting with the parent session's id."""
 
 
 async def found(environment: Environment, request: NewSession) -> SessionLog:

@@ -10,9 +10,9 @@ from sidecar.core.parts import JsonObject, Message, SessionId, TextPart, ToolErr
 from sidecar.core.prompt.prompt import Static, ToolSpec
 from sidecar.core.prompt.render import Block, TextBlock
 from sidecar.session.epochs import epochs
-from sidecar.session.lifecycle.new_session import PARENT
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import State
+from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
 from sidecar.store.format.values import SessionRow, Stored
 from sidecar.tools.builtin_tools import DELEGATE

@@ -11,10 +11,8 @@ from pathlib import Path
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import (
-    Message,
     Millis,
     Part,
-    ReasoningPart,
     SessionId,
     SubtaskPart,
     ToolCompleted,
@@ -24,6 +22,7 @@ from sidecar.core.parts import (
 from sidecar.core.text.digest import digest
 from sidecar.core.text.redaction import Redaction, secrets_in
 from sidecar.session.lifecycle.fork import cut_at, settings_at
+from sidecar.session.log.losses import unsigned
 from sidecar.session.state import Environment
 from sidecar.session.transfer.bundle_screen import without_files, without_snapshots
 from sidecar.store.connection import bundle_file
@@ -157,7 +156,7 @@ def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
     row, facts = redaction.value(bundle.session), redaction.value(bundle.facts)
     if redaction.count:
         # What was thought is signed for the text as it was, and would be refused with another.
-        messages = [_unsigned(message) for message in messages]
+        messages = [unsigned(message) for message in messages]
     return Bundle(
         row,
         tuple(messages),
@@ -168,11 +167,6 @@ def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
         redaction.count,
         bundle.gone,
     )
-
-
-def _unsigned(message: Message) -> Message:
-    parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
-    return replace(message, parts=tuple(parts))
 
 
 def with_output(part: Part, renamed: Mapping[str, str]) -> Part:

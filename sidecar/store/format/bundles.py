@@ -18,7 +18,7 @@ from sidecar.core.ledger import facts
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import Message, Millis, Part
 from sidecar.core.text.digest import digest
-from sidecar.core.text.json_text import check_inner
+from sidecar.core.text.json_text import DEEPEST, check_inner
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken, Fields, fields_of
 from sidecar.store.format.packing import Plain, decode_text, encode_text
@@ -32,8 +32,6 @@ PIECE = 1024 * 1024
 MOST_LINES = 500_000
 MOST_VALUES = 3_000_000
 """Values in all JSON of tool inputs, records and the like."""
-DEEPEST = 100
-"""Levels of nested lists and objects."""
 LATEST: Millis = 253_402_300_799_999
 """End of the year 9999."""
 _DIGITS = 18

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sidecar.config.mcp_settings import McpServer
+from sidecar.core.conversation.sendable import MOST_NAME
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.prompt import ToolSpec
@@ -40,8 +41,6 @@ CALL = 120.0
 """Seconds for a call."""
 ENDING = 6.0
 """Seconds for servers to end with the daemon; the SDK kills after five."""
-MOST_NAME = 64
-"""Characters of a tool's name accepted by providers."""
 
 logger = logging.getLogger("sidecar.tools")
 

@@ -13,14 +13,8 @@ from typing import TypeVar
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.snapshots.ignore import HISTORIES, STAGING
 from sidecar.workspace.snapshots.known_paths import ancestors
+from sidecar.workspace.unlinked_path import WAY
 
-_WAY = (
-    os.O_CLOEXEC
-    | getattr(os, "O_DIRECTORY", 0)
-    | getattr(os, "O_NOFOLLOW", 0)
-    # A folder that may only be passed through can be opened by this alone.
-    | getattr(os, "O_PATH", os.O_RDONLY)
-)
 _READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 T = TypeVar("T")
@@ -69,7 +63,7 @@ class _Opened(AbstractContextManager[T]):
 
 def root_folder(root: bytes) -> AbstractContextManager[int]:
     """Open a workspace's root; raises OSError."""
-    descriptor = os.open(root, _WAY)
+    descriptor = os.open(root, WAY)
     return _Opened(descriptor, descriptor)
 
 
@@ -93,7 +87,7 @@ def _entered(root: int, path: bytes) -> int:
     descriptor = root
     for number, name in enumerate(names):
         try:
-            inner = os.open(name, _WAY, dir_fd=descriptor)
+            inner = os.open(name, WAY, dir_fd=descriptor)
         except FileNotFoundError as error:
             raise Blocked(b"/".join(names[: number + 1]), missing=True) from error
         except OSError as error:
@@ -162,7 +156,7 @@ def set_mode(at: int, name: bytes, mode: int) -> None:
         descriptor = os.open(name, _READ, dir_fd=at)
     except PermissionError:
         # An owner may set the mode of unreadable files.
-        descriptor = os.open(name, _WAY & ~getattr(os, "O_DIRECTORY", 0), dir_fd=at)
+        descriptor = os.open(name, WAY & ~getattr(os, "O_DIRECTORY", 0), dir_fd=at)
         try:
             os.chmod(f"/proc/self/fd/{descriptor}", mode)
         finally:
