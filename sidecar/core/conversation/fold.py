@@ -1,7 +1,4 @@
-"""Folds streamed events into parts.
-
-Each content block becomes a part, in opening order; parts grow independently.
-"""
+"""Folds streamed events into parts, one per content block, in opening order."""
 
 from dataclasses import dataclass, field, replace
 

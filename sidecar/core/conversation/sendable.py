@@ -1,4 +1,4 @@
-"""Makes a call's id, name and input acceptable to providers. Pure.
+"""Makes a call's id, name and input acceptable to providers.
 
 Models and recordings use any text and JSON; sent unchanged, every later request would be refused.
 """

@@ -40,7 +40,7 @@ class BlockDelta:
 
 @dataclass(frozen=True, slots=True)
 class BlockMetadata:
-    """The provider's data on a block, such as a signature: merged, sent back unchanged."""
+    """The provider's data on a block, such as a signature, sent back unchanged."""
 
     index: int
     metadata: JsonObject

@@ -55,10 +55,7 @@ def tool_parts(message: Message) -> tuple[ToolPart, ...]:
 def settle(
     message: Message, now: Millis, failure: ToolFailure, status: MessageStatus = "cut"
 ) -> Message:
-    """Close an interrupted message: unfinished calls become errors, `open` becomes `status`.
-
-    Finished calls stay. Idempotent.
-    """
+    """Close an interrupted message: unfinished calls become errors, `open` becomes `status`."""
     parts = tuple(_settled(part, now, failure) for part in message.parts)
     ended = status if message.status == "open" else message.status
     if ended == message.status and parts == message.parts:

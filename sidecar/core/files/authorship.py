@@ -1,4 +1,4 @@
-"""Which changes a command's own words account for; the rest may be the user's. Pure.
+"""Which changes a command's own words account for; the rest may be the user's.
 
 Its words: targets of redirections, arguments of writing programs, names in a writing script.
 Reading a file or running another program accounts for nothing.
@@ -78,7 +78,7 @@ _ANYWHERE = "**/"
 class Intent:
     """A call before it runs: a command, or the names in a tool's input.
 
-    `folder`: where it runs, absolute. `edits`: an editing tool, which accounts for every change.
+    `folder`: absolute. `edits`: an editing tool, which accounts for every change.
     """
 
     command: str = ""
@@ -158,7 +158,7 @@ def _claims(call: Intent, root: str) -> Iterator[_Claim]:
 
 
 def _said(command: str, folder: str, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield (path or pattern, how) for a command's stated writes."""
+    """(path or pattern, how) for a command's stated writes."""
     if not command:
         return
     text, bodies = split(command[:LONGEST])
@@ -187,7 +187,7 @@ def _said(command: str, folder: str, depth: int = 0) -> Iterator[tuple[str, str]
 def _held(
     commands: Sequence[Sequence[str]], bodies: Iterable[str], folder: str, depth: int
 ) -> Iterator[tuple[str, str]]:
-    """Yield stated writes of the scripts and patches in a command."""
+    """Stated writes of the scripts and patches in a command."""
     for words in commands:
         inline = words[words.index("-c") + 1 :][:1] if "-c" in words else []
         if inline and words[0] in _SHELLS and depth < 1:
@@ -208,7 +208,6 @@ def _gives_names(words: Sequence[str]) -> bool:
 
 
 def _program(words: Sequence[str]) -> list[str]:
-    """Strip prefixes such as `sudo` or `uv run`."""
     rest = list(words)
     while rest:
         if rest[0] in _BEFORE or re.match(r"\w+=", rest[0]):
@@ -289,7 +288,7 @@ def _resolved(name: str, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _scripted(text: str, folder: str) -> Iterator[tuple[str, str]]:
-    """Yield every literal of a writing script as a possible path."""
+    """Every literal of a writing script, as a possible path."""
     if _WRITING_CALL.search(text):
         found = (one or other for one, other in _LITERAL.findall(text))
         yield from ((joined(folder, name), "edited") for name in found)

@@ -1,4 +1,4 @@
-"""Changes between two snapshots, per path, each with an author. Pure.
+"""Changes between two snapshots, per path, each with an author.
 
 The agent's: writes of its tools, and writes that its commands state. Other changes while a command
 ran are unknown: the command's or the user's. The rest is the user's: between steps, saved by the
@@ -158,7 +158,7 @@ def _tells(change: TreeChange) -> bool:
 
 
 def _told(steps: Sequence[_Step]) -> Iterator[PathChange]:
-    """Yield each path's changes; a file moved whole by one author is a rename."""
+    """Each path's changes; a file moved whole by one author is a rename."""
     if len({step.change.path for step in steps}) == len(steps):
         joined = steps
     else:

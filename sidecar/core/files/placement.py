@@ -1,4 +1,4 @@
-"""Constraints and order of a restore: no path below a file, only empty folders go. Pure."""
+"""Constraints and order of a restore: no path below a file, only empty folders go."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -43,7 +43,6 @@ class Placing:
         return [(path, verdict) for path, verdict in self.verdicts.items() if verdict.acts]
 
     def _blocked(self) -> bool:
-        """Leave alone paths that would lie below a file."""
         found = False
         for path, verdict in sorted(self._acting()):
             if verdict.entry is None:
@@ -113,7 +112,7 @@ class Placing:
 
 
 def above(path: bytes) -> Iterator[bytes]:
-    """Yield a path's folders, nearest first, without the root."""
+    """A path's folders, nearest first, without the root."""
     while path := parent(path):
         yield path
 

@@ -1,4 +1,4 @@
-"""Three-way merge: takes the agent's part out of a path changed by others since. Pure."""
+"""Three-way merge: takes the agent's part out of a path changed by others since."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,7 @@ class Choices:
 
     `dirty`: paths with unsaved text in the editor, and the text's hash as saved. `read`: stored
     content by hash, or `None`. `markers`: write clashes between markers. `limits`: for messages.
-    `restored`: paths first changed by an earlier restore, not the agent.
+    `restored`: paths first changed by an earlier restore.
     """
 
     read: Callable[[str], bytes | None]
@@ -54,7 +54,7 @@ class HeldState:
 
 
 def without(strand: Strand, target: TreeEntry | None, choices: Choices) -> HeldState | str:
-    """Return the state now without the agent's parts, or the reason why that is impossible.
+    """The state now without the agent's parts, or why that is impossible.
 
     `target` replaces the agent's first part.
     """

@@ -1,4 +1,4 @@
-"""Plans to undo the agent's part in files, with the fate of each path. Pure."""
+"""Plans to undo the agent's part in files, with the fate of each path."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ class Fate:
 class RestorePlan:
     """Actions in order, and every path's fate.
 
-    If conflicts are refused and some exist, there are no actions; the fates say what would happen.
+    No actions if conflicts are refused and some exist; the fates say what would happen.
     """
 
     actions: tuple[Action, ...]
@@ -73,8 +73,8 @@ def plan_restore(
 
     `sets`: all change sets since the target state, oldest first, the user's too; restores count as
     the agent's. `now`: their entries; lost as `ignored` if ignored since. `paths`: only these and
-    below (`b""`: the root), with renames' other paths; unchanged ones are told. `inside`: paths in
-    a folder, ignored ones too; by default from `now`.
+    below (`b""`: the root), with renames' other paths. `inside`: paths in a folder, ignored ones
+    too; by default from `now`.
     """
     known = strands(sets, now, take_unknown=choices.on_conflict == "overwrite")
     paths = None if paths is None else frozenset(paths)
@@ -122,7 +122,7 @@ def plan_redo(
 
 
 def _renames(known: Mapping[bytes, Strand]) -> Iterable[tuple[bytes, bytes]]:
-    """Yield the agent's renames (new, old) not yet moved back."""
+    """The agent's renames (new, old) not yet moved back."""
     for path, strand in known.items():
         old = None if strand.source is None else known.get(strand.source)
         if old is not None and strand.parts and old.parts and old.target is not None:

@@ -1,7 +1,7 @@
 """Files that a shell command's words say it writes.
 
-Redirections, `sed -i`, `tee`, `rm`, `mv`, `cp`, `touch`, patches, `open(…, "w")` in a held script.
-Effects of programs are unknowable; temporary files do not count.
+Redirections, `sed -i`, `tee`, `rm`, `mv`, `cp`, `touch`, patches, `open(…, "w")` in a held script;
+no temporary files.
 """
 
 import re
@@ -36,7 +36,7 @@ _TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
 
 
 def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
-    """List files a command writes, in order, relative ones below `folder`."""
+    """Files a command writes, in order, relative ones below `folder`."""
     if not _MAY.search(command):
         return ()
     text, bodies = split(command)
@@ -67,7 +67,7 @@ def split(command: str) -> tuple[str, list[str]]:
 
 
 def patched(patch: str) -> tuple[ShellWrite, ...]:
-    """List files in a patch: `*** Update File: …`, or a unified diff."""
+    """Files in a patch: `*** Update File: …`, or a unified diff."""
     found: list[ShellWrite] = []
     last = ""
     for verb, path in _PATCHED.findall(patch):
@@ -113,7 +113,7 @@ def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def arguments(words: Sequence[str]) -> list[ShellWrite]:
-    """List written files among a simple command's arguments."""
+    """Written files among a simple command's arguments."""
     while words and (words[0] in ("sudo", "command", "git") or "=" in words[0]):
         if words[0] == "git" and words[1:2] not in (["mv"], ["rm"]):
             return []

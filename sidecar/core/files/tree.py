@@ -1,6 +1,6 @@
-"""States of a folder: entries, changes, renames. Pure.
+"""States of a folder: entries, changes, renames.
 
-Paths are bytes, relative, joined by `/`; callers decide how to show them.
+Paths are bytes, relative, joined by `/`.
 """
 
 from collections.abc import Iterable
@@ -140,7 +140,7 @@ def inverse(delta: Delta) -> Delta:
 def renames(delta: Delta) -> tuple[Rename, ...]:
     """Pair deletions with creations of the same content.
 
-    Empty files pair only under the same name. The same name wins, then the first path.
+    The same name wins, then the first path; empty files need the same name.
     """
     gone: dict[tuple[str, str], list[bytes]] = {}
     for change in delta:

@@ -1,6 +1,6 @@
 """Parses the facts that a model claims in a reply, even from faulty JSON.
 
-No claim is believed yet: `core/ledger/facts` checks the log.
+`core/ledger/facts` checks them against the log.
 """
 
 import json
@@ -102,7 +102,7 @@ def _read(text: str) -> tuple[list[Claim], list[str]]:
 
 
 def objects_in(text: str) -> Iterator[object]:
-    """Yield a text's JSON objects, repaired if nearly JSON; an unreadable line stays text."""
+    """A text's JSON objects, repaired if nearly JSON; an unreadable line stays text."""
     decoder = json.JSONDecoder(strict=False)
     at, faults = text.find("{"), 0
     while at >= 0 and faults < FAULTS:
@@ -152,7 +152,6 @@ def _as_json(text: str) -> object:
 
 
 def _as_python(text: str) -> object:
-    """Parse single-quoted objects, literals only."""
     try:
         return literal_eval(_PYTHON_ESCAPE.sub(_escaped, text))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -160,7 +159,6 @@ def _as_python(text: str) -> object:
 
 
 def _escaped(match: re.Match[str]) -> str:
-    """Double a backslash that escapes nothing."""
     return match[0] if match[1] else "\\\\"
 
 

@@ -1,6 +1,6 @@
 """Effects of a call by its name, input and result: files, commands, to-dos, subtasks.
 
-Covers our tools and imported agents'; never uses a model's own account.
+Covers our tools and imported agents'.
 """
 
 import re
@@ -126,7 +126,7 @@ def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
 
 
 def changed(deeds: tuple[Deed, ...]) -> Iterator[TouchedFile]:
-    """Yield changed files, without those read."""
+    """Changed files, without those read."""
     return (deed for deed in deeds if isinstance(deed, TouchedFile) and deed.operation != "read")
 
 

@@ -8,7 +8,7 @@ MOST_LINES = 40
 
 
 def to_check(files: Iterable[File]) -> tuple[str, ...]:
-    """Paths to check: changed files first, then last touched first."""
+    """Changed files first, then last touched first."""
     newest = list(files)[::-1]
     return tuple(f.path for f in sorted(newest, key=lambda file: not file.changed))
 
@@ -16,7 +16,7 @@ def to_check(files: Iterable[File]) -> tuple[str, ...]:
 def drift(
     files: Iterable[File], branch: str, found: Mapping[str, str | None], branch_now: str
 ) -> tuple[str, ...]:
-    """Describe differences, at most `MOST_LINES` lines.
+    """At most `MOST_LINES` lines.
 
     `found`: hash by checked path; `None` if missing, `""` if unreadable. Branches: `""` if unknown.
     """

@@ -1,4 +1,4 @@
-"""Facts: claims of a model confirmed by the log, each with its turn.
+"""Facts: claims of a model confirmed by the log.
 
 Models invent, and facts outlive the session: a quote must stand in one turn verbatim, names
 somewhere in the log.
@@ -49,7 +49,7 @@ class Fact:
 def supported(
     claims: Iterable[Claim], messages: Sequence[Message]
 ) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
-    """Split claims into distinct facts, and reasons against the others."""
+    """Distinct facts, and reasons against the other claims."""
     facts: dict[str, Fact] = {}
     dropped: list[str] = []
     said: list[_Said] | None = None
@@ -114,7 +114,7 @@ def normalised(text: str) -> str:
 
 @dataclass(slots=True)
 class _Said:
-    """Words of a speaker in a message, normalised, by part."""
+    """A speaker's words in a message, normalised, by part."""
 
     turn: TurnId
     at: Millis
@@ -122,11 +122,9 @@ class _Said:
     texts: list[str] = field(default_factory=list)
 
     def holds(self, pieces: Sequence[str]) -> bool:
-        """Whether one part holds the pieces in order."""
         return any(_in_order(pieces, text) for text in self.texts)
 
     def names(self, name: str) -> bool:
-        """Whether one part holds the name."""
         return any(_stands(name, text) for text in self.texts)
 
 
@@ -162,7 +160,7 @@ def _texts(part: Part) -> Iterator[tuple[Speaker, str]]:
 
 
 def _source(claim: Claim, said: Sequence[_Said]) -> tuple[TurnId, Millis, Speaker] | str:
-    """Return (turn, time, speaker) of a claim, or why it is unconfirmed."""
+    """(turn, time, speaker) of a claim, or why it is unconfirmed."""
     named = _named(claim.content)
     nowhere = [name for name in named if not any(one.names(name) for one in said)]
     if nowhere:
@@ -199,7 +197,6 @@ def _held(named: Sequence[str], said: Sequence[_Said], turn: TurnId) -> int:
 
 
 def _named(content: str) -> tuple[str, ...]:
-    """Identifiers, paths, addresses and numbers in a claim, normalised."""
     urls = {url.rstrip(".,;:") for url in _URL.findall(content)}
     rest = _URL.sub(" ", content)
     found = {*urls, *names_in(rest), *_NUMBER.findall(rest)}

@@ -116,7 +116,7 @@ def key_of(text: str) -> str:
 
 
 def parse(text: str) -> tuple[LearnedEntry, ...]:
-    """List bullets and paragraphs in order, without headings and our notice."""
+    """Bullets and paragraphs in order, without headings and our notice."""
     lines = text.splitlines()
     found: list[LearnedEntry] = []
     first, fenced, comment, bullet = -1, False, False, False
@@ -226,8 +226,8 @@ def _bytes(line: str) -> int:
 def render(files: Mapping[str, str], count: Count, room: int, without: str = "") -> str:
     """Format files by kind within `room` tokens; empty if nothing fits.
 
-    People's entries first, then the newest. Without days, sources, and facts promoted by the
-    session `without`, which knows them.
+    People's entries first, then the newest. Without facts promoted by the session `without`, which
+    knows them.
     """
     known = [kind for kind in FILES if kind in files]
     found = [

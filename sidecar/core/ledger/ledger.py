@@ -1,7 +1,4 @@
-"""The ledger: requests, files, attempts and plans of a session, folded from its log by code.
-
-No model takes part, so nothing is invented; equal messages give equal ledgers.
-"""
+"""The ledger: requests, files, attempts and plans of a session, folded from its log by code."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -145,7 +142,10 @@ def read_ledger(messages: Iterable[Message]) -> Ledger:
 
 
 class Folding:
-    """A growing ledger; takes each settled message once. `changes` counts changes of files."""
+    """A growing ledger; takes each settled message once.
+
+    `changes` counts changes of files.
+    """
 
     def __init__(self) -> None:
         self.changes = 0

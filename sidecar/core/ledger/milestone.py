@@ -1,7 +1,4 @@
-"""A milestone: a session's ledger at some moment, as JSON for machines and Markdown for people.
-
-Start of handoffs, forks and fresh windows. An older milestone never replaces a newer.
-"""
+"""A milestone: a session's ledger at some moment, as JSON for machines and Markdown for people."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

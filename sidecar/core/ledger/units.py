@@ -35,8 +35,8 @@ class Unit:
     """A part of the log, as policies see it.
 
     `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
-    text. `names`: identifiers in text and call; `call_names`: in the call only. `call`: input as
-    text. `at`: 0 if unknown. `rules` and `asked` (names to keep): of typed text.
+    text. `names`: identifiers in text and call; `call_names`: in the call only. `at`: 0 if unknown.
+    `rules` and `asked` (names to keep): of typed text.
     """
 
     part_id: PartId
@@ -162,7 +162,7 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
 
 
 def strings(value: Json) -> Iterable[str]:
-    """Yield all strings in a JSON value, in order."""
+    """All strings in a JSON value, in order."""
     match value:
         case str():
             yield value

@@ -14,7 +14,7 @@ OPEN_SHARE = 2
 
 
 def render(ledger: Ledger, most: int) -> str:
-    """Format a ledger within `most` tokens, but never without its essentials.
+    """Format a ledger within `most` tokens.
 
     Goal, newest directive, failures and changed files stay even beyond the bound.
     """
@@ -46,14 +46,14 @@ def spans(lines: LineSpans) -> str:
 
 
 def todo_lines(todo: Todo) -> Iterator[str]:
-    """Yield to-dos: in progress, planned, done."""
+    """To-dos: in progress, planned, done."""
     yield from (f"[~] {item}" for item in todo.in_progress)
     yield from (f"[ ] {item}" for item in todo.planned)
     yield from (f"[x] {item}" for item in todo.done)
 
 
 def within(lines: Iterable[str], room: int) -> Iterator[str]:
-    """Yield the first lines that fit in `room` tokens."""
+    """The first lines that fit in `room` tokens."""
     left = room
     for line in lines:
         left -= tokens_of(line) - 6

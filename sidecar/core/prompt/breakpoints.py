@@ -43,9 +43,9 @@ def place(
     go every `STRIDE` positions back from the newest, for requests that extend only part of this
     one.
 
-    `sizes`: cumulative tokens of all tools, each system block, each message block; then nothing
-    below `minimum` is marked, as the provider ignores it. An hour for the history implies an hour
-    for the static text: longer lifetimes come first.
+    `sizes`: cumulative tokens of all tools, each system block, each message block; nothing below
+    `minimum` is marked, as the provider ignores it. An hour for the history implies an hour for the
+    static text: longer lifetimes come first.
     """
     blocks = flat(prompt)
     head = 1 + len(prompt.system)

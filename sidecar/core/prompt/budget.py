@@ -1,8 +1,6 @@
 """The window and its division, for meter, trigger, log and inspector alike.
 
-    history = window - system - instructions - learned - summary - ledger - tools - max_tokens
-
-Window and max_tokens are separate settings; neither is silently derived from the other.
+history = window - system - instructions - learned - summary - ledger - tools - max_tokens
 """
 
 from collections.abc import Mapping, Sequence
@@ -148,7 +146,7 @@ def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
 
 
 def spread(raw: Mapping[Region, int], total: int) -> dict[Region, int]:
-    """Scale regions to sum to `total`, largest remainders up, each off by one at most."""
+    """Scale regions to sum to `total`, each off by one at most."""
     weight = sum(raw.values())
     if weight == 0:
         return {region: total if region == "system" else 0 for region in REGIONS}

@@ -55,10 +55,7 @@ def pauses(starts: Sequence[Millis]) -> tuple[Millis, ...]:
 
 
 def chance_back(starts: Sequence[Millis], pings: int, ttl: Millis = TTL_MS["5m"]) -> float:
-    """Chance that a pause ends within the next ping's lifetime, after `pings` in this pause.
-
-    The pause has lasted one lifetime more than `pings`.
-    """
+    """Chance that a pause of `pings` + 1 lifetimes ends within one more."""
     waited = ttl * (pings + 1)
     lasted = [pause for pause in pauses(starts) if pause > waited]
     back = sum(pause <= waited + ttl for pause in lasted)
@@ -78,7 +75,7 @@ def ping_pays(
     """Whether one more ping pays, just before expiry.
 
     A ping reads all `tokens`. If the user returns in time, all but the `surviving` (cached for an
-    hour) are read instead of written again. Later pings are decided later.
+    hour) are read instead of written again.
     """
     back = chance_back((), pings) if chance is None else chance
     cost = tokens * read
@@ -108,7 +105,6 @@ def hour_pays(
 
     `growth`: tokens a request adds, 0 for static text. All of it is written at the dearer price,
     the prefix again after pauses over an hour; saved are writes after pauses of 5 to 60 minutes.
-    `starts`: start times of the session's requests.
     """
     seen = pauses(starts)
     known = len(seen) + SHARE_WEIGHT

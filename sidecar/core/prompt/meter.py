@@ -1,7 +1,4 @@
-"""The meter of the status bar, computed from exactly the next prompt.
-
-Meter, trigger, log and inspector share it, so they cannot disagree.
-"""
+"""The meter of the status bar, computed from exactly the next prompt."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -81,8 +78,8 @@ class Meter:
 class Size:
     """A prompt's tokens in total, with raw estimates for its regions.
 
-    `exact`: the provider reported this very prompt. `reason` explains the total. `tools`: (MCP
-    server or "", raw estimate). `guessed`: tokens no provider has counted.
+    `exact`: the provider reported this very prompt. `tools`: (MCP server or "", raw estimate).
+    `guessed`: tokens no provider has counted.
     """
 
     total: int
@@ -106,7 +103,7 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
     cache: CacheState,
     cost: Costs,
 ) -> Meter:
-    """Compute the meter. `turn_sizes`: context after each turn, oldest first."""
+    """Compute the meter; `turn_sizes`: context after each turn, oldest first."""
     room = budget(window, max_tokens)
     regions = spread(size.raw, size.total)
     begun = sum(regions[region] for region in BEFORE)

@@ -1,6 +1,6 @@
 """Observations: numbers and names of a session's doings, for metrics, traces and alerts.
 
-Never texts. One way: a session reports and hears nothing back.
+Never texts.
 """
 
 from collections.abc import Callable
@@ -84,7 +84,7 @@ class ToolDone:
 
 @dataclass(frozen=True, slots=True)
 class ViewRewritten:
-    """A rewrite of the view; without `opens` only unsent parts were cut and no prefix broke.
+    """A rewrite of the view; without `opens` only unsent parts were cut.
 
     `price`: USD with the summary, `None` if unknown. `shown`: (`evicted`, `dropped`, `truncated` or
     `excerpt`, number of parts). `compression`: size before over after. `fidelity`:

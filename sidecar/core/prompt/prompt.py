@@ -75,8 +75,7 @@ class Static:
 def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
     """Build a prompt, without breakpoints (`breakpoints.place`).
 
-    Neighbours of one role are joined: local servers demand alternation, other providers join
-    anyway.
+    Neighbours of one role are joined: local servers demand alternation.
     """
     messages: list[Rendered] = []
     joined: list[Block] = []
@@ -93,7 +92,7 @@ def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
 
 
 def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
-    """List errors a provider would refuse: calls without results, results without calls.
+    """Errors a provider would refuse: calls without results, results without calls.
 
     Each call needs one result, at the start of the next message.
     """

@@ -90,7 +90,7 @@ class ResultBlock:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueBlock:
-    """An unknown block of a provider, sent back whole."""
+    """A provider's unknown block, sent back whole."""
 
     block: JsonObject
 
@@ -120,8 +120,8 @@ def render(message: Message, model: str) -> tuple[Rendered, ...]:
     """Render a message for `model`.
 
     A user message with all results, in call order, follows an assistant's calls, whatever their
-    outcome. Unsendable parts are left out: withdrawn attempts, empty answers, blank text, thinking
-    unsigned or of another model.
+    outcome. Left out: withdrawn attempts, empty answers, blank text, thinking unsigned or of
+    another model.
     """
     if message.status == "discarded":
         return ()

@@ -1,7 +1,7 @@
 """Token counts: raw estimates, corrected by reported ones.
 
 Estimates use a foreign tokenizer; a factor per model, learned from consecutive reported totals,
-corrects them. Reported parts are never estimated again.
+corrects them.
 """
 
 import json
@@ -108,7 +108,7 @@ DISAGREES = 0.10
 
 
 def checked(reported: int, estimated: float) -> str:
-    """Say whether a reported total agrees with its estimate."""
+    """Whether a reported total agrees with its estimate, in words."""
     if estimated and abs(reported / estimated - 1) > DISAGREES:
         return f"as the provider reported it; the text alone was estimated at {round(estimated)}"
     return "as the provider reported it"
@@ -122,7 +122,7 @@ def tokens_of(text: str) -> int:
 def weigh(text: str, factor: float = USUAL_FACTOR) -> int:
     """Estimate a note within a tenth.
 
-    Digits count apart: hashes, times and numbers take almost one more token each.
+    Hashes, times and numbers take almost one more token a digit.
     """
     usual = len(text) / 3.2 + 0.93 * sum(map(text.count, "0123456789"))
     return round(usual * factor / USUAL_FACTOR) + 8

@@ -89,10 +89,10 @@ def foresee(
     *,
     scale: float = 1.0,
 ) -> Prediction:
-    """Predict reads and writes of a request starting `at`; changes nothing.
+    """Predict reads and writes of a request starting `at`.
 
-    Parallel: chained hash, cumulative tokens and position per segment; `marks` in prompt order.
-    `scale` corrects raw sizes; tokens read come from the entry, as reported.
+    Parallel: chained hash, cumulative tokens and position per segment. `scale` corrects raw sizes;
+    tokens read come from the entry, as reported.
     """
     hit = _longest(warm, hashes, places, marks, at)
     read = raw = 0
@@ -130,10 +130,10 @@ def foresee(
 def follow(
     warm: Warm, prediction: Prediction, *, readable_at: Millis = 0, usage: Usage | None = None
 ) -> Warm:
-    """Cache content once the predicted response begins.
+    """Cache content once the predicted response begins, without expired entries.
 
     `readable_at`: that moment, for requests started earlier. `usage`, as reported, corrects entries
-    and forgets those not cached. Expired entries go.
+    and forgets those not cached.
     """
     at = prediction.at
     after = {key: entry for key, entry in warm.items() if entry.expires >= at}
@@ -333,7 +333,6 @@ def _changed(before: Chain, now: Chain, index: int, lost: int) -> Miss:
 
 
 def _elsewhere(last: AnsweredRequest, now: AnsweredRequest, read: int, lost: int) -> Miss:
-    """Explain a miss of an unchanged, live prefix."""
     places, end = now.chain.places, last.prediction.end
     if end is not None:
         ahead = [places[m] - places[end] for m, _ in marks_of(now.chain.prompt) if m >= end]
@@ -353,7 +352,7 @@ def _leading(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 def _unserved(now: AnsweredRequest, read: int) -> str:
-    """Name the first segment not served, by estimates."""
+    """The first segment not served, by estimates."""
     sizes, expected = now.chain.sizes, now.prediction
     if read <= LEAST or not sizes:
         return EVERYTHING

@@ -1,7 +1,7 @@
 """A summary without a model: the conversation's own sentences, chosen by signal words.
 
-Decisions, reasons, limits, conclusions and recurring names count. The newest episodes keep
-sentences, older ones a line, the oldest a title. The earlier summary competes for the same room.
+The newest episodes keep sentences, older ones a line, the oldest a title. The earlier summary
+competes for the same room.
 """
 
 import re
@@ -96,7 +96,7 @@ _CHATTER = re.compile(
 def extract(gone: Sequence[Unit], previous: str, room: int) -> str:
     """Summarise departing units in at most `room` tokens; empty if too little.
 
-    `previous` is the summary to replace. Deterministic.
+    `previous` is the summary to replace.
     """
     units = [unit for unit in gone if unit.kind not in NOTES]
     if not units:
@@ -108,7 +108,6 @@ def extract(gone: Sequence[Unit], previous: str, room: int) -> str:
 
 
 def _once(lines: Sequence[Weighed]) -> Iterator[Weighed]:
-    """Drop near-duplicates, keeping the heavier line."""
     best: dict[str, Weighed] = {}
     for line in lines:
         key = " ".join(re.findall(r"\w+", line.text.lower()))[:60]
@@ -119,7 +118,7 @@ def _once(lines: Sequence[Weighed]) -> Iterator[Weighed]:
 
 
 def _carried(previous: str, room: int) -> Iterator[Weighed]:
-    """Yield lines of the earlier summary to keep, shorter each time."""
+    """Lines of the earlier summary to keep, shorter each time."""
     left = CARRIED_SHARE * room_in_characters(room)
     lines: list[Weighed] = []
     for section in sections_of(previous):
@@ -194,7 +193,6 @@ def _title(text: str) -> str:
 
 
 def _limits(unit: Unit, episode: _Episode, order: int) -> Iterator[Weighed]:
-    """Yield typed sentences that sound like rules; age hardly matters."""
     found = [s for s in _sentences(unit.text) if _LIMIT.search(s)][:SENTENCES]
     for sentence in found:
         weight = weight_of(CONSTRAINTS) * (0.7 + 0.3 * episode.age)
@@ -202,7 +200,6 @@ def _limits(unit: Unit, episode: _Episode, order: int) -> Iterator[Weighed]:
 
 
 def _said(unit: Unit, episode: _Episode, often: Counter[str]) -> list[Weighed]:
-    """Weightiest sentences of a text, in order."""
     if unit.kind != "prose":
         return []
     answer = _is_last(unit, episode)

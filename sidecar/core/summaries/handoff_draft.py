@@ -1,6 +1,6 @@
 """Texts of a handoff: a draft for people to edit, and the opening of a fresh window.
 
-Written by code from the log: nothing invented, deterministic.
+Written by code from the log: nothing invented.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,10 +44,7 @@ def said_so(messages: Iterable[Message]) -> tuple[str, ...]:
 def draft(
     checkpoint: Milestone, title: str, goal: str, files: Sequence[str], said: Sequence[str]
 ) -> str:
-    """Markdown to begin another session, once edited by a person.
-
-    `files` likeliest first; `said`: decisions of the conversation.
-    """
+    """Markdown to begin another session, once edited by a person; `files` likeliest first."""
     return "\n".join(_draft(checkpoint, title, goal, files, said)).rstrip() + "\n"
 
 
@@ -100,7 +97,7 @@ def bootstrap(
 ) -> str:
     """Opening of a fresh window: orient, load, verify, resume.
 
-    `said`: decisions of the conversation; `drifted`: changes in the workspace.
+    `drifted`: changes in the workspace.
     """
     ledger = checkpoint.ledger
     return "\n\n".join(

@@ -109,8 +109,7 @@ what nobody needs any more. Write the whole new summary, not the difference.
 def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
     """Request for a summary of at most `room` tokens.
 
-    Follows the warm prefix as a user message, or ends a fresh request. `previous` is the summary to
-    replace; `form` replaces the usual sections.
+    Follows the warm prefix, or ends a fresh request. `form` replaces the usual sections.
     """
     said = [_OPENING]
     if previous.strip():
@@ -326,7 +325,7 @@ def summary_before(plan: Plan, situation: Situation) -> str:
 def with_summary(plan: Plan, text: str, by: SummaryWriter) -> Plan:
     """Put a summary into a plan, in place of its estimated tokens.
 
-    Shortened if over `OVERLONG` times the wanted length; an empty text means no summary.
+    Shortened if over `OVERLONG` times the wanted length.
     """
     wanted = plan.summary
     reckoned = 0 if wanted is None else wanted.output_tokens

@@ -1,7 +1,4 @@
-"""Summaries as sections of lines: parse, write, shorten.
-
-Shortening drops whole lines, lightest first, so that the rest stays true.
-"""
+"""Summaries as sections of lines: parse, write, shorten by whole lines."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,6 @@
 """Scores of single turns: the question to a model, the checked answer, the changes.
 
-A turn is kept, summarised, referenced or dropped, with a reason. No turn is invented or repeated,
-failed approaches stay, paths and URLs survive a forgetful summary.
+No turn is invented or repeated, failed approaches stay, paths and URLs survive a forgetful summary.
 """
 
 import json
@@ -40,9 +39,9 @@ LONG = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ScoredTurn:
-    """A turn or a stretch of a long one; the id is stable while the log grows.
+    """A turn or a stretch of a long one, dropped parts included.
 
-    `items`: all parts in prompt order, dropped ones included.
+    The id is stable while the log grows.
     """
 
     id: str
@@ -87,7 +86,7 @@ class Scores:
 
 
 def turns_of(items: Iterable[Item]) -> tuple[ScoredTurn, ...]:
-    """Group items into turns, long ones into stretches of `STEPS` steps."""
+    """Turns, long ones in stretches of `STEPS` steps."""
     grouped: dict[tuple[int, int], list[Item]] = {}
     begun: dict[int, int] = {}
     for item in items:
@@ -205,7 +204,7 @@ def told(
 
 
 def addresses(turn: ScoredTurn) -> tuple[str, ...]:
-    """Paths and URLs that people or the model wrote in a turn, in order.
+    """Paths and URLs that people or the model wrote in a turn.
 
     Not those in results: a listing has thousands.
     """
@@ -253,7 +252,6 @@ def _line(turn: ScoredTurn) -> str:
 
 
 def _recall(turn: ScoredTurn, spared: Set[PartId]) -> str:
-    """Id that recalls most of a turn's words; results name their own."""
     gone = [i for i in _may_go(turn, spared) if i.unit.kind == "prose"]
     largest = max(gone, key=lambda item: item.tokens, default=None)
     if largest is None:
@@ -278,7 +276,7 @@ def _text(entry: Mapping[str, object], key: str) -> str:
 
 
 def _entries(reply: str) -> Iterator[Mapping[str, object]]:
-    """Yield JSON objects of a reply: fenced, cut off, or not quite JSON.
+    """JSON objects of a reply: fenced, cut off, or not quite JSON.
 
     Unclosed objects are skipped; a closed score that cannot be parsed raises `ValueError`.
     """
@@ -340,7 +338,6 @@ def _as_json(text: str) -> object:
 
 
 def _as_python(text: str) -> object:
-    """Parse single-quoted objects, literals only."""
     try:
         return literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

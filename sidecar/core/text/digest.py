@@ -17,7 +17,7 @@ def digest(data: bytes, previous: str = "") -> str:
 def content_hash(text: str) -> str:
     """Hash a file's text: `sha256:` and 64 hex digits.
 
-    Lone surrogates U+DC80 to U+DCFF are hashed as the bytes they stand for. No file holds others.
+    Lone surrogates U+DC80 to U+DCFF are hashed as the bytes they stand for.
     """
     try:
         return bytes_hash(text.encode("utf-8", "surrogateescape"))

@@ -33,7 +33,7 @@ _SHORT = re.compile(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Find paths, file names, code names of 6 letters or more, and `quoted` spans."""
+    """Paths, file names, code names of 6 letters or more, and `quoted` spans."""
     words: Iterable[str] = _TOKEN.findall(text)
     if len(text) > LONGEST:
         stripped = (word if len(word) <= LONGEST else word.rstrip(_ENDS) for word in words)
@@ -46,7 +46,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def asked_to_keep(text: str) -> frozenset[str]:
-    """Find the names a typed message asks to keep: `keep src/a.py`, `don't forget …`.
+    """The names a typed message asks to keep: `keep src/a.py`, `don't forget …`.
 
     Negated sentences (`don't keep`, `forget`) ask for nothing. Sentences over `SAID` characters are
     data.
@@ -70,7 +70,7 @@ def _with_verbs(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=32_768)
 def _name(word: str) -> str:
-    """Return a word's identifier without trailing punctuation, or `""`.
+    """A word's identifier without trailing punctuation, or `""`.
 
     Cached and interned: a plan looks up tens of thousands of names, most in many texts.
     """

@@ -1,4 +1,4 @@
-"""JSON without NaN and infinities, which Python allows but editors and providers refuse. Pure."""
+"""JSON without NaN and infinities, which Python allows but editors and providers refuse."""
 
 import json
 import math
@@ -36,10 +36,8 @@ class TooDeep(ValueError):
 def read(text: str | bytes) -> Json:
     """Parse a JSON value; integers keep their size.
 
-    Raises:
-        ValueError: no JSON, or NaN, an infinity or too large a number.
-        TooMuch: over `MOST_INNER` lists and objects.
-        TooDeep: too deep for Python's reader.
+    Raises: ValueError: no JSON, or NaN, an infinity or too large a number. TooMuch: over
+    `MOST_INNER` lists and objects. TooDeep: too deep for Python's reader.
     """
     return _loaded(text, _refuse, _finite)
 

@@ -1,4 +1,4 @@
-"""Line diffs of bytes: hunks, counts, unified diffs. Pure.
+"""Line diffs of bytes: hunks, counts, unified diffs.
 
 Lines end at line feeds only; a carriage return belongs to its line.
 """
@@ -61,7 +61,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:
-    """List differing stretches in order, with an equal line at least between two."""
+    """Differing stretches in order, with an equal line at least between two."""
     head = _shared(old, new)
     most = min(len(old), len(new)) - head
     tail = _shared(old[len(old) - most :][::-1], new[len(new) - most :][::-1])
@@ -77,7 +77,7 @@ def hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:
 
 
 def count(old: bytes | None, new: bytes | None) -> tuple[int, int]:
-    """Count lines (added, deleted); (0, 0) for binary data."""
+    """Lines (added, deleted); (0, 0) for binary data."""
     old, new = old or b"", new or b""
     if old == new or is_binary(old) or is_binary(new):
         return 0, 0
@@ -251,7 +251,6 @@ def _anchored(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _anchors(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
-    """Find the longest common series of unique lines."""
     in_a, in_b = _once(a), _once(b)
     tops: list[int] = []
     ends: list[tuple[int, int]] = []

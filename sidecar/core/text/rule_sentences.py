@@ -69,7 +69,6 @@ class _Words:
 
 
 def _solid(text: str) -> re.Pattern[str]:
-    """Compile a search for words of scripts without spaces."""
     words = sorted(text.split(), key=lambda word: (-len(word), word))
     body = "|".join(re.escape(word).replace(r"\+", r"\s*") for word in words)
     return re.compile(rf"(?=[{_SCRIPTS}])(?:{body})")
@@ -105,13 +104,13 @@ class RuleSentence:
 
 
 def rules_in(text: str) -> tuple[RuleSentence, ...]:
-    """List rules in order, each wording once, at most `MOST_RULES`; none in fenced code."""
+    """Rules in order, each wording once, at most `MOST_RULES`; none in fenced code."""
     found = (RuleSentence(span, sure) for span, sure in _graded(text) if sure)
     return tuple(islice(found, MOST_RULES))
 
 
 def sureness(sentence: str) -> int:
-    """Grade how surely a sentence forbids or requires: `FIRM`, `SOFT` or 0."""
+    """How surely a sentence forbids or requires: `FIRM`, `SOFT` or 0."""
     plain = sentence.casefold()
     solid = not plain.isascii()
     if solid:
@@ -131,7 +130,7 @@ def sureness(sentence: str) -> int:
 
 
 def _graded(text: str) -> Iterator[tuple[Span, int]]:
-    """Yield each wording once, graded; items of a list of rules are `FIRM`."""
+    """Each wording once, graded; items of a list of rules are `FIRM`."""
     seen: set[str] = set()
     listed = False
     for start, end in _unfenced(text):
@@ -154,7 +153,6 @@ def _unfenced(text: str) -> Iterator[Span]:
 
 
 def _opens_rules(sentence: str) -> bool:
-    """Whether a line is the heading of a list of rules."""
     title = sentence.startswith("#") or sentence.rstrip("* ").endswith((":", "\uff1a"))
     short = len(sentence) <= 80
     if not title or not short:
@@ -176,5 +174,5 @@ def _is_loud(sentence: str) -> bool:
 
 
 def size_of(text: str) -> int:
-    """Count bytes of UTF-8; a lone surrogate, as JSON may hold, takes three."""
+    """Bytes of UTF-8; a lone surrogate, as JSON may hold, takes three."""
     return len(text.encode("utf-8", "surrogatepass"))

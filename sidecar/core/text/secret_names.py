@@ -1,4 +1,4 @@
-"""Tells secrets by variable name and by value. Pure.
+"""Tells secrets by variable name and by value.
 
 One list both for redaction and for variables withheld from children.
 """

@@ -1,7 +1,7 @@
 """Sentences of a text in any script, as spans of characters.
 
 A sentence ends at its mark, a blank line, before a list item or heading, and at a line's end unless
-the next line continues. Endless stretches are cut.
+the next line continues.
 """
 
 import re
@@ -35,7 +35,7 @@ Span = tuple[int, int]
 
 
 def sentences(text: str) -> Iterator[Span]:
-    """Yield (start, end) of each sentence, stripped, in order."""
+    """(start, end) of each sentence, stripped, in order."""
     for start, end in _paragraphs(text):
         at = start
         for match in _END.finditer(text, start, end):
@@ -86,7 +86,7 @@ def _goes_on(text: str, start: int, match: re.Match[str], end: int) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield a stretch, stripped, in pieces of at most `LONGEST`."""
+    """A stretch, stripped, in pieces of at most `LONGEST`."""
     while end - start > LONGEST:
         cuts = list(_CLAUSE.finditer(text, start + LONGEST // 2, start + LONGEST))
         at = cuts[-1].end() if cuts else start + LONGEST

@@ -1,4 +1,4 @@
-"""Shared parts of SVG charts: frame, ticks, room for labels. Pure."""
+"""Shared parts of SVG charts: frame, ticks, room for labels."""
 
 from collections.abc import Iterable, Iterator
 from html import escape
@@ -27,7 +27,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
-    """Yield values with room for a line of text, highest first; `scale`: units per value."""
+    """Values with room for a line of text, highest first; `scale`: units per value."""
     last = None
     for value in sorted(set(values), reverse=True):
         if last is None or (last - value) * scale >= ROW:

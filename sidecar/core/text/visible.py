@@ -57,7 +57,6 @@ def whole_letters(text: str, most: int) -> str:
 
 
 def _joined(text: str, at: int) -> bool:
-    """Whether the character at `at` belongs to the letter before."""
     before, letter = text[at - 1], text[at]
     if _is_half_a_flag(letter):
         flags = 0
