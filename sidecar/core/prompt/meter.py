@@ -79,7 +79,8 @@ class Size:
     """A prompt's tokens in total, with raw estimates for its regions.
 
     `exact`: the provider reported this very prompt. `tools`: (MCP server or "", raw estimate).
-    `guessed`: tokens no provider has counted.
+    `guessed`: tokens no provider has counted. `messages`: as rendered, before
+    neighbours of a role are joined, without notes.
     """
 
     total: int
@@ -88,6 +89,7 @@ class Size:
     reason: str
     tools: tuple[tuple[str, int], ...] = ()
     guessed: int = 0
+    messages: int = 0
 
 
 def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name

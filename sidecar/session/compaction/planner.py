@@ -19,7 +19,7 @@ from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import is_warm, rates
 from sidecar.session.state import State
-from sidecar.session.view.message_view import characters
+from sidecar.session.view.message_view import RenderedMessage, characters
 from sidecar.session.view.model_view import PREVIEW, ModelView
 from sidecar.session.view.rendering import THREAD_CHARS
 from sidecar.session.view.view_history import Epoch
@@ -126,9 +126,9 @@ class Planner:
             requests=len(since),
             warm=is_warm(view, now),
             opens_turn=scene.opens_turn,
-            messages=view.rendering.rendered_messages(messages),
+            messages=size.messages,
             rates=rates(state),
-            newest=view.unsent(messages),
+            newest=0 if view.anchor is None else size.guessed,
             guessed=size.guessed,
             now=now,
             cooling_ms=0 if not steps else now - steps[-1].started,
@@ -155,7 +155,7 @@ class Planner:
                 anchored = len(items)
             if message.id == sent_until:
                 sent = len(items)
-            items.extend(self._notes(view.rendering.notes_before(message.id), view))
+            items.extend(self._notes(seen, view.calibration.factor))
             items.extend(self._items(view, message, state.views.pinned))
         settings = for_agent(state.config.preserve, state.setting("agent"))
         kept = preserved(items, settings, NAMED_SHARE * standing.window)
@@ -239,12 +239,9 @@ class Planner:
             items.append(Item(unit, tokens, share, how, pin, entire))
         return items
 
-    def _notes(self, notes: Sequence[Note], view: ModelView) -> list[Item]:
-        factor = view.calibration.factor
-        return [
-            Item(self._note(note), round(view.rendering.note_tokens(note) * factor))
-            for note in notes
-        ]
+    def _notes(self, seen: RenderedMessage, factor: float) -> list[Item]:
+        weighed = zip(seen.notes, seen.raw, strict=False)
+        return [Item(self._note(note), round(tokens * factor)) for note, tokens in weighed]
 
     def _note(self, note: Note) -> Unit:
         known = self._noted.get(note.id)

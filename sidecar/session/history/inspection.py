@@ -90,13 +90,14 @@ def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
         piece = Segment(f"static:{number}", block.region, label, 0, "verbatim", False)
         yield piece, count_block(block, count), next(links)
     for seen in view.rendering.seen(state.log):
-        for note in view.rendering.notes_before(seen.message.id):
-            label = one_line(note.text, LABEL)
-            piece = Segment(note.id, note.region, label, 0, "note", False, None, note.id)
-            yield piece, view.rendering.note_tokens(note), next(links)
+        pieces = [
+            Segment(n.id, n.region, one_line(n.text, LABEL), 0, "note", False, None, n.id)
+            for n in seen.notes
+        ]
         blocks = [block for one in seen.rendered for block in one.blocks]
-        for block, raw in zip(blocks, seen.raw, strict=True):
-            yield _of_block(view, block), raw, next(links)
+        pieces += [_of_block(view, block) for block in blocks[len(pieces) :]]
+        for piece, raw in zip(pieces, seen.raw, strict=True):
+            yield piece, raw, next(links)
         yield from ((gone, 0, None) for gone in _dropped(view, seen.message, seen.rendered))
 
 

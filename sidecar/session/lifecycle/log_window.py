@@ -184,10 +184,7 @@ def gather(state: State, folding: Folding) -> Past | None:
     inside = [
         one.message
         for number, one in enumerate(view.rendering.seen(conversation))
-        if number >= begun
-        or one.rendered
-        or view.rendering.notes_before(one.message.id)
-        or one.message.id == view.anchor_message
+        if number >= begun or one.rendered or one.message.id == view.anchor_message
     ]
     names = {message.id for message in inside}
     parts = frozenset(part.id for message in inside for part in message.parts)

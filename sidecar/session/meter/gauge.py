@@ -43,7 +43,7 @@ def read_meter(state: State, compact_now: str | None = None) -> Meter:
         revision=state.log.row.revision,
         window=state.window(),
         max_tokens=state.max_tokens(),
-        compact_at=compact_at(state),
+        compact_at=_compact_at(state, size),
         burn_rate=_burn_rate(state, everything),
         size=size,
         turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
@@ -52,16 +52,16 @@ def read_meter(state: State, compact_now: str | None = None) -> Meter:
     )
 
 
-def compact_at(state: State) -> int:
+def _compact_at(state: State, size: Size) -> int:
     """Tokens at which the policy must rewrite; the limit if never."""
     room = budget(state.window(), state.max_tokens())
     static = round(state.view.static_tokens * state.view.calibration.factor)
     policy = policies().get(state.setting("policy"), policies()[DEFAULT])
     if state.log.row.settings.get("autoCompact") is False:
         return room.limit
-    used, messages = read_size(state).total, state.view.rendering.rendered_messages(state.log)
     standing = Standing(
-        used, static, room.window, room.limit, static, 0, 0, True, True, messages, rates(state)
+        size.total, static, room.window, room.limit, static, 0, 0, True, True, size.messages,
+        rates(state),
     )  # fmt: skip
     return compaction_point(policy, standing)
 

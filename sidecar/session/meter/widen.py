@@ -20,12 +20,12 @@ async def widen(state: State) -> None:
             return
         stored = readable(await state.store.logs.load(log.row.id))
         before = [epoch.view for epoch in state.views.epochs()]
-        sent = view.rendering.rendered_messages(log)
+        sent = view.size(log).messages
         log.fill(stored)
         state.views.forget()
         after = [epoch.view for epoch in state.views.epochs()]
         view.widen(list(zip(before, after, strict=False)), state.views.view())
-        if view.rendering.rendered_messages(log) != sent:
+        if view.size(log).messages != sent:
             # A rewrite is lost, and what it left out is there again: thinking is not bound to
             # that, and its size is not known.
             log.take(unsigned(m) for m in log.messages if m.status != "open")

@@ -1,13 +1,13 @@
 """A message as the model sees it, counted by block."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from sidecar.core.parts import Message, MessageId, Millis, OpaquePart, PartId, ReasoningPart, Usage
-from sidecar.core.prompt.render import Block, CallBlock, Region, Rendered, render
+from sidecar.core.prompt.render import CallBlock, Region, Rendered, render
 from sidecar.core.prompt.tokens import Count, count_block
-from sidecar.core.prompt.visibility import Shown, show
+from sidecar.core.prompt.visibility import Note, Shown, rendered_note, show
 
 PartWeights: TypeAlias = Mapping[PartId, tuple[int, int]]
 """Raw estimates by part: (the call's own share, the rest)."""
@@ -15,16 +15,20 @@ PartWeights: TypeAlias = Mapping[PartId, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class RenderedMessage:
-    """A message rendered for a model, with raw estimates per block."""
+    """A message rendered for a model behind its notes, with raw estimates per block.
+
+    `notes` are first in `rendered`, and their blocks, one of each, in `raw`.
+    """
 
     message: Message
     model: str
+    notes: tuple[Note, ...]
     rendered: tuple[Rendered, ...]
     raw: tuple[int, ...]
-    regions: tuple[tuple[Region, int], ...]
+    regions: Mapping[Region, int]
 
     def weights(self) -> PartWeights:
-        """Raw estimates by part; unrendered parts are missing."""
+        """Raw estimates by part or note; unrendered parts are missing."""
         parts: dict[PartId, tuple[int, int]] = {}
         blocks = (block for one in self.rendered for block in one.blocks)
         for block, tokens in zip(blocks, self.raw, strict=True):
@@ -52,14 +56,22 @@ class Anchor:
 
 
 def look(
-    message: Message, shown: Mapping[PartId, Shown], model: str, count: Count
+    message: Message,
+    shown: Mapping[PartId, Shown],
+    model: str,
+    count: Count,
+    notes: tuple[Note, ...] = (),
 ) -> RenderedMessage:
-    """Render and count a message, an open message roughly."""
-    rendered = render(show(message, shown), model)
-    blocks = [block for one in rendered for block in one.blocks]
+    """Render and count a message and the notes before it, an open message roughly."""
+    rendered = (*map(rendered_note, notes), *render(show(message, shown), model))
     chosen = _rough if message.status == "open" else count
-    raw = tuple(count_block(block, chosen) for block in blocks)
-    return RenderedMessage(message, model, rendered, raw, _by_region(blocks, raw))
+    raw: list[int] = []
+    regions: dict[Region, int] = {}
+    for block in (block for one in rendered for block in one.blocks):
+        tokens = count_block(block, chosen)
+        raw.append(tokens)
+        regions[block.region] = regions.get(block.region, 0) + tokens
+    return RenderedMessage(message, model, notes, rendered, tuple(raw), regions)
 
 
 def thinks(message: Message) -> bool:
@@ -70,13 +82,6 @@ def thinks(message: Message) -> bool:
 def characters(message: Message) -> int:
     """Approximate number of characters to count."""
     return sum(len(getattr(part, "text", None) or "") for part in message.parts)
-
-
-def _by_region(blocks: Sequence[Block], raw: Sequence[int]) -> tuple[tuple[Region, int], ...]:
-    sums: dict[Region, int] = {}
-    for block, tokens in zip(blocks, raw, strict=True):
-        sums[block.region] = sums.get(block.region, 0) + tokens
-    return tuple(sums.items())
 
 
 def _rough(text: str) -> int:

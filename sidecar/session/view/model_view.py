@@ -4,10 +4,10 @@ Rendering and counting are pure, once per message: a step costs time in proporti
 plus one pass over the prompt.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import ceil, floor
 
 from sidecar.core.parts import Message, MessageId, Millis, StepFinishPart, TurnId
@@ -15,7 +15,7 @@ from sidecar.core.prompt import breakpoints
 from sidecar.core.prompt import visibility as core_view
 from sidecar.core.prompt.meter import Size
 from sidecar.core.prompt.prompt import Prompt, Static, Ttl, assemble
-from sidecar.core.prompt.render import Region, Rendered
+from sidecar.core.prompt.render import Region
 from sidecar.core.prompt.tokens import Calibration, Count, checked, count_block, count_tool, observe
 from sidecar.session.view.message_view import Anchor, RenderedMessage
 from sidecar.session.view.rendering import Rendering
@@ -38,6 +38,7 @@ class ModelView:
 
     `rendering`: its messages as shown. `anchor_message`: first message after the newest rewritten
     stretch, before which a cached prefix ends. `minimum`: fewest tokens that the model caches.
+    `static_tokens`: raw estimate of tools, system text and instructions.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class ModelView:
         self._reported: dict[MessageId, tuple[core_view.View, Anchor]] = {}
         self.static = static
         self._static_raw: dict[Region, int] = {}
+        self.static_tokens = 0
         self._static_pieces: tuple[int, ...] = ()
         self._tools: tuple[tuple[str, int], ...] = ()
         self.rewrite(static, factor, since)
@@ -86,7 +88,7 @@ class ModelView:
         self._static_pieces = raw["tools"], *system
         for block, tokens in zip(static.system, system, strict=True):
             raw[block.region] = raw.get(block.region, 0) + tokens
-        self._static_raw = raw
+        self._static_raw, self.static_tokens = raw, sum(raw.values())
 
     def tokens(self, text: str) -> int:
         """Estimate a text's tokens, calibrated."""
@@ -147,54 +149,22 @@ class ModelView:
             self.last = None
             self._left, self._reported = [], {}
 
-    @property
-    def static_tokens(self) -> int:
-        """Raw estimate of tools, system text and instructions."""
-        return sum(self._static_raw.values())
-
-    def unsent(self, messages: Iterable[Message]) -> int:
-        """Estimate tokens added since the last request and its answer, calibrated."""
-        if self.anchor is None:
-            return 0
-        return round(self._added(self.rendering.seen(messages)) * self.calibration.factor)
-
     def prompt(self, messages: Iterable[Message]) -> Prompt:
         """Build the prompt to send now, with breakpoints."""
         seen = self.rendering.seen(messages)
-        prompt = assemble(self.static, self._rendered(seen))
-        sent_before = 0 if self.anchor is None else self.anchor.blocks
+        prompt = assemble(self.static, chain.from_iterable(one.rendered for one in seen))
+        ids = [one.message.id for one in seen]
+        anchored = ids.index(self.anchor_message) if self.anchor_message in ids else 0
+        pieces = chain(self._static_pieces, *(one.raw for one in seen))
         marks = breakpoints.place(
             prompt,
-            sent_before,
-            anchor=self._anchored(seen),
+            0 if self.anchor is None else self.anchor.blocks,
+            anchor=sum(len(one.raw) for one in seen[:anchored]),
             static_ttl=self.static_ttl,
-            sizes=self._sizes(seen) if self.minimum else (),
+            sizes=list(accumulate(pieces)) if self.minimum else (),
             minimum=floor(self.minimum * SURELY / self.calibration.factor),
         )
         return replace(prompt, breakpoints=marks)
-
-    def _sizes(self, seen: list[RenderedMessage]) -> list[int]:
-        """Cumulative raw estimates per piece: tools, system blocks, message blocks."""
-        pieces = [*self._static_pieces]
-        for one in seen:
-            pieces += map(self.rendering.note_tokens, self.rendering.notes_before(one.message.id))
-            pieces += one.raw
-        return list(accumulate(pieces))
-
-    def _rendered(self, seen: list[RenderedMessage]) -> Iterator[Rendered]:
-        for one in seen:
-            for note in self.rendering.notes_before(one.message.id):
-                yield core_view.rendered_note(note)
-            yield from one.rendered
-
-    def _anchored(self, seen: list[RenderedMessage]) -> int:
-        """Count message blocks before `anchor_message`."""
-        blocks = 0
-        for one in seen if self.anchor_message else ():
-            if one.message.id == self.anchor_message:
-                return blocks
-            blocks += len(one.raw) + len(self.rendering.notes_before(one.message.id))
-        return 0
 
     def size(self, messages: Iterable[Message]) -> Size:
         """Measure the prompt to send now.
@@ -203,25 +173,25 @@ class ModelView:
         """
         seen = self.rendering.seen(messages)
         raw = dict(self._static_raw)
+        sent = 0
         for one in seen:
-            for region, tokens in one.regions:
+            sent += len(one.rendered) - len(one.notes)
+            for region, tokens in one.regions.items():
                 raw[region] = raw.get(region, 0) + tokens
-            for note in self.rendering.notes_before(one.message.id):
-                raw[note.region] = raw.get(note.region, 0) + self.rendering.note_tokens(note)
         factor = self.calibration.factor
         if self.anchor is None:
             total = max(0, round(sum(raw.values()) * factor) + self.bias)
             why = "no response yet" if self.last is None else "no response since the rewrite"
             why = f"{why}: estimated from the text"
-            return Size(total, raw, "estimated", why, self._tools, total)
+            return Size(total, raw, "estimated", why, self._tools, total, sent)
         added = self._added(seen)
         known = self.anchor.usage.prompt + self.anchor.usage.output
         if added == 0:
             reason = checked(known, sum(raw.values()) * factor)
-            return Size(known, raw, "exact", reason, self._tools)
+            return Size(known, raw, "exact", reason, self._tools, 0, sent)
         guessed = round(added * factor)
         reason = f"{known} tokens reported, {guessed} estimated since"
-        return Size(known + guessed, raw, "estimated", reason, self._tools, guessed)
+        return Size(known + guessed, raw, "estimated", reason, self._tools, guessed, sent)
 
     def observe(self, message: Message, messages: Iterable[Message]) -> None:
         """Learn from a finished step: anchor on its usage, calibrate by the tokens added."""
@@ -237,11 +207,12 @@ class ModelView:
                 reported_delta=finish.usage.prompt - known,
             )
         else:
-            raw = sum(self._static_raw.values()) + sum(self.rendering.weight(s) for s in before)
             self.calibration = observe(
-                self.calibration, raw_delta=raw, reported_delta=finish.usage.prompt
+                self.calibration,
+                raw_delta=self.static_tokens + sum(sum(s.raw) for s in before),
+                reported_delta=finish.usage.prompt,
             )
-        blocks = sum(len(s.raw) + len(self.rendering.notes_before(s.message.id)) for s in before)
+        blocks = sum(len(s.raw) for s in before)
         self._off = self._beside(finish.usage.prompt, before)
         self.anchor = Anchor(message.id, finish.usage, finish.started, blocks, message.model)
         self.last = self.anchor
@@ -264,7 +235,7 @@ class ModelView:
         if self.calibration.observations < SURE:
             return 0
         static = self.static_tokens * self.calibration.factor
-        history = sum(self.rendering.weight(one) for one in sent) * self.calibration.factor
+        history = sum(sum(one.raw) for one in sent) * self.calibration.factor
         return round(min(static, max(-static / 2, reported - static - history)))
 
     def _added(self, seen: list[RenderedMessage]) -> int:
@@ -274,8 +245,8 @@ class ModelView:
         past = False
         for one in seen:
             if past:
-                added += self.rendering.weight(one)
+                added += sum(one.raw)
             elif one.message.id == self.anchor.message_id:
                 past = True
-                added += sum(n for region, n in one.regions if region == "toolResults")
+                added += one.regions.get("toolResults", 0)
         return added

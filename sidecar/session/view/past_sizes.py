@@ -10,7 +10,7 @@ from sidecar.core.parts import Message, MessageId, Millis, OpaquePart, PartId, R
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import Region
 from sidecar.core.prompt.tokens import Count, count_block, count_tool
-from sidecar.core.prompt.visibility import Note, View, rendered_note
+from sidecar.core.prompt.visibility import Note, View
 from sidecar.session.view.message_view import look
 
 
@@ -80,14 +80,10 @@ class PastStanding:
             self._sums[region] -= tokens
         if name in self._left:
             return
-        message, weights = self._messages[name], dict[Region, int]()
+        message, notes = self._messages[name], self._notes.get(name, ())
         unreadable = message.created < self._bound and name in self._thinking
         reader = "" if unreadable else self._static.model
-        for region, tokens in look(message, self._view.shown, reader, self._count).regions:
-            weights[region] = weights.get(region, 0) + tokens
-        for note in self._notes.get(name, ()):
-            tokens = sum(count_block(block, self._count) for block in rendered_note(note).blocks)
-            weights[note.region] = weights.get(note.region, 0) + tokens
+        weights = look(message, self._view.shown, reader, self._count, notes).regions
         self._weights[name] = weights
         for region, tokens in weights.items():
             self._sums[region] = self._sums.get(region, 0) + tokens

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from copy import copy
 
-from sidecar.core.parts import Message, MessageId, Millis, PartId
+from sidecar.core.parts import Message, MessageId, Millis
 from sidecar.core.prompt import visibility as core_view
-from sidecar.core.prompt.tokens import Count, count_block
+from sidecar.core.prompt.tokens import Count
 from sidecar.session.view.message_view import (
     PartWeights,
     RenderedMessage,
@@ -30,15 +30,13 @@ class Rendering:
         self._count = count
         self._model, self._bound = model, bound
         self._seen: dict[MessageId, RenderedMessage] = {}
-        self._notes: dict[PartId, int] = {}
         self._whole: dict[MessageId, tuple[Message, PartWeights]] = {}
         self._before: Mapping[MessageId, tuple[core_view.Note, ...]] = {}
 
     def imagined(self) -> "Rendering":
         """Copy to try changes on."""
         other = copy(self)
-        own = {"_seen": {**self._seen}, "_notes": {**self._notes}, "_whole": {**self._whole}}
-        vars(other).update(own)
+        vars(other).update({"_seen": {**self._seen}, "_whole": {**self._whole}})
         return other
 
     def read_by(self, model: str, bound: Millis | None = None) -> None:
@@ -60,18 +58,16 @@ class Rendering:
             for part_id in {*self.shown.shown, *shown.shown}
             if self.shown.shown.get(part_id) != shown.shown.get(part_id)
         }
-        self._seen = {
-            message_id: seen
-            for message_id, seen in self._seen.items()
-            if not any(part.id in changed for part in seen.message.parts)
-        }
-        self.shown = shown
         grouped: dict[MessageId, tuple[core_view.Note, ...]] = {}
         for note in shown.notes.values():
             grouped[note.before] = (*grouped.get(note.before, ()), note)
-            if note.id not in self._notes:
-                self._notes[note.id] = self._weigh_note(note)
-        self._before = grouped
+        self._seen = {
+            message_id: seen
+            for message_id, seen in self._seen.items()
+            if seen.notes == grouped.get(message_id, ())
+            and not any(part.id in changed for part in seen.message.parts)
+        }
+        self.shown, self._before = shown, grouped
 
     def seen(self, messages: Iterable[Message]) -> list[RenderedMessage]:
         """Messages as rendered and counted now."""
@@ -83,23 +79,6 @@ class Rendering:
                 seen = known[message.id] = self._look(message)
             current.append(seen)
         return current
-
-    def rendered_messages(self, messages: Iterable[Message]) -> int:
-        """Count messages as sent; calls' results are a message of their own."""
-        return sum(len(one.rendered) for one in self.seen(messages))
-
-    def note_tokens(self, note: core_view.Note) -> int:
-        """Raw estimate of a note."""
-        return self._notes[note.id]
-
-    def notes_before(self, message_id: MessageId) -> tuple[core_view.Note, ...]:
-        """Notes in front of a message."""
-        return self._before.get(message_id, ())
-
-    def weight(self, one: RenderedMessage) -> int:
-        """Estimate a message with the notes before it."""
-        notes = self._before.get(one.message.id, ())
-        return sum(one.raw) + sum(self._notes[note.id] for note in notes)
 
     def weigh_whole(self, message: Message) -> PartWeights:
         """Raw estimates (call, rest) of a message's parts as if all were verbatim."""
@@ -121,26 +100,16 @@ class Rendering:
         return sum(self._look(message).raw)
 
     async def refresh(self, messages: Iterable[Message]) -> None:
-        """Render and count new messages, large ones in a thread."""
-        fresh = [m for m in messages if self._stale(m)]
-        if sum(characters(m) for m in fresh) > THREAD_CHARS:
+        """Render and count new messages in a thread if they are large; else `seen` will do it."""
+        known = {id(seen.message) for seen in self._seen.values()}
+        fresh = [message for message in messages if id(message) not in known]
+        if sum(map(characters, fresh)) > THREAD_CHARS:
             for seen in await asyncio.to_thread(lambda: [self._look(m) for m in fresh]):
                 self._seen[seen.message.id] = seen
-        else:
-            for message in fresh:
-                self._seen[message.id] = self._look(message)
-
-    def _weigh_note(self, note: core_view.Note) -> int:
-        return sum(
-            count_block(block, self._count) for block in core_view.rendered_note(note).blocks
-        )
-
-    def _stale(self, message: Message) -> bool:
-        seen = self._seen.get(message.id)
-        return seen is None or seen.message is not message
 
     def _look(self, message: Message) -> RenderedMessage:
-        return look(message, self.shown.shown, self._reader(message), self._count)
+        notes = self._before.get(message.id, ())
+        return look(message, self.shown.shown, self._reader(message), self._count, notes)
 
     def _reader(self, message: Message) -> str:
         """The model reading a message; none for thinking bound to other static bytes."""
