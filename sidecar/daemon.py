@@ -31,9 +31,9 @@ from sidecar.session.log.events import AlertChanged
 from sidecar.session.state import Environment
 from sidecar.session.transfer.archive import ground_of
 from sidecar.session.transfer.sweep import LOOK, Sweeping, quota_event, see_time_pass
+from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
-from sidecar.session.turn.turn_context import Clock
 from sidecar.store.connection.lease import this_process
 from sidecar.store.connection.seen_time import uptime
 from sidecar.store.journal import Store

@@ -16,8 +16,8 @@ from sidecar.session.changes.tracker import Tracking
 from sidecar.session.log.change_records import KnownSets
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
-from sidecar.session.turn.turn_context import Clock
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.rewrite_counts import Counts

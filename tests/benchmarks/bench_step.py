@@ -28,9 +28,9 @@ from sidecar.model.vocabulary import load_counter
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import NewSession, PromptRequest
 from sidecar.session.state import Environment
+from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
-from sidecar.session.turn.turn_context import Clock
 from sidecar.store.connection.lease import this_process
 from sidecar.store.journal import Store
 from sidecar.workspace.buffers import Buffers

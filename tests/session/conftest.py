@@ -23,9 +23,9 @@ from sidecar.session.interface import NewSession, PromptRequest, PromptResult
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Event
 from sidecar.session.state import Environment
+from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
-from sidecar.session.turn.turn_context import Clock
 from sidecar.store.connection.lease import this_process
 from sidecar.store.format.values import StoreChange
 from sidecar.store.journal import Store

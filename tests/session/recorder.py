@@ -17,7 +17,7 @@ ROOT = str(Path(sidecar.__file__).parent) + "/"
 
 @dataclass
 class Entered:
-    """`names` are of functions, as `session/turn/step.run_step`, by when they were first entered.
+    """`names` are of functions, as `session/turn/step.Steps.run`, by when they were first entered.
 
     `times` says how often; what waits and goes on counts again. Lambdas, comprehensions and
     functions within functions are left out.

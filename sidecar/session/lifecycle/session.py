@@ -21,7 +21,7 @@ from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recal
 from sidecar.session.lifecycle import config_options
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
-from sidecar.session.lifecycle.turn_setup import surroundings
+from sidecar.session.lifecycle.turn_setup import turn_of
 from sidecar.session.lifecycle.turn_start import begin
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.content_blocks import parts_of
@@ -41,8 +41,8 @@ from sidecar.session.rollback.going_back import Rollback
 from sidecar.session.state import State
 from sidecar.session.turn.prompt_line import PromptLine
 from sidecar.session.turn.prompt_queue import Waiting, answer, fail
-from sidecar.session.turn.turn import TurnEnd, end_failed, make_whole, run_turn
-from sidecar.session.turn.turn_context import TurnContext
+from sidecar.session.turn.turn import TurnEnd
+from sidecar.session.turn.turn_log import TurnLog
 from sidecar.store.format.log_records import OptionRecord
 
 logger = logging.getLogger("sidecar.session")
@@ -225,40 +225,41 @@ class Session:
             self._tell(TitleChanged(self.id, state.channel.next_seq(), title))
         self._show_message(message)
         self._changed("turn_started")
-        turn = self._turn_context(turn_id)
-        end = await self._carry_out(turn, message.id)
+        end = await self._carry_out(turn_id, message.id)
         for late in self.prompts.steering.take():
             # The turn ended before another step: the message is logged for the next turn.
             self._absorb(late)
-        end = await record_end(state, turn.turn_id, end)
+        end = await record_end(state, turn_id, end)
         self._changed("turn_ended")
         self._show_meter(urgent=True)
         state.tracking.turn_ended()
         await self.rewriting.checkpoints.turn_ended()
         await self.rewriting.fold()
-        result = result_of(state, turn.turn_id, message.id, end, self.meter())
+        result = result_of(state, turn_id, message.id, end, self.meter())
         self._tell(ended_event(state, result))
         return result
 
-    async def _carry_out(self, turn: TurnContext, message_id: MessageId) -> TurnEnd:
-        turn.tracking.turn_begins(message_id)
+    async def _carry_out(self, turn_id: TurnId, message_id: MessageId) -> TurnEnd:
+        state, rewriting, client = self._state, self.rewriting, self.audience.client
+        turn = turn_of(state, turn_id, rewriting, client, self.recall, self._turn_log())
+        state.tracking.turn_begins(message_id)
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(turn.tracking.settle())
+                group.create_task(state.tracking.settle())
                 steering = self.prompts.steering
-                running = group.create_task(run_turn(turn, steering, self._absorb))
+                running = group.create_task(turn.run(steering, self._absorb))
                 self.prompts.asks(running)
             # A cancel before the task's first step leaves no result.
             return TurnEnd("cancelled") if running.cancelled() else running.result()
         except Exception as error:
             logger.exception("a turn of %s failed", self.id)
-            return await end_failed(turn, innermost(error))
+            return await turn.fail(innermost(error))
         finally:
             self.prompts.asks(None)
 
-    def _turn_context(self, turn_id: TurnId) -> TurnContext:
-        about = self.rewriting, self.audience.client, self.recall, self._show_meter
-        return surroundings(self._state, turn_id, *about)
+    def _turn_log(self) -> TurnLog:
+        state = self._state
+        return TurnLog(state.log, state.channel, state.clock, self._show_meter)
 
     # --- pieces ------------------------------------------------------------------------------
 
@@ -301,7 +302,7 @@ class Session:
         self._state.channel.reserve()
         await self._state.log.entry.reserved()
         await self._state.tracking.recover()
-        await make_whole(self._turn_context(TurnId("")), "interrupted")
+        await self._turn_log().make_whole("interrupted")
         if self._state.log.row.revision != before:
             text = (
                 "The last turn was interrupted when the daemon stopped. What had arrived is kept."

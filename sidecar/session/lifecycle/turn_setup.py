@@ -1,57 +1,58 @@
-"""Assemble a turn's context from the session."""
+"""Assemble a turn from the session."""
 
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import Callable
 
 from sidecar.core.parts import Json, TurnId
-from sidecar.session.interface import Recalled
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.state import State
-from sidecar.session.turn.turn_context import CallMcp, TurnContext
+from sidecar.session.turn.consent import Consent
+from sidecar.session.turn.doom_loop import LoopWatch
+from sidecar.session.turn.step import Steps
+from sidecar.session.turn.tool_calls import CallMcp, ToolCalls
+from sidecar.session.turn.turn import RunningTurn
+from sidecar.session.turn.turn_log import TurnLog
+from sidecar.session.turn.workplace import RecallPart, Workplace
 from sidecar.tools.tool_contract import Client, ToolAnswer
 
-RecallPart: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[Recalled]]
 
-
-def surroundings(
+def turn_of(
     state: State,
     turn_id: TurnId,
     rewriting: Rewriting,
     client: Callable[[], Client],
     recall: RecallPart,
-    meter_changed: Callable[[], None],
-) -> TurnContext:
-    """Context of a turn beginning now; a subtask's limits, client and purpose take precedence."""
-    bound = state.subtask
-    return TurnContext(
-        session_id=state.log.row.id,
+    turn: TurnLog,
+) -> RunningTurn:
+    """A turn that begins now; a subtask's limits, client and purpose take precedence."""
+    bound, view, row = state.subtask, state.view, state.log.row
+    steps = Steps(
         turn_id=turn_id,
-        cwd=state.log.row.cwd,
-        trust=state.trust,
-        log=state.log,
-        view=state.view,
+        turn=turn,
+        view=view,
         cached=state.cached,
-        channel=state.channel,
-        clock=state.clock,
         models=state.environment.models,
         max_tokens=state.max_tokens(),
         effort=state.setting("effort"),
-        max_steps=state.config.max_steps if bound is None else bound.max_steps,
-        tools={tool.name: tool for tool in state.view.static.tools},
-        permissions=state.permissions,
-        client=client if bound is None else bound.client,
-        buffers=state.buffers,
-        recall=recall,
-        environment=state.environment.variables,
-        meter_changed=meter_changed,
-        make_room=rewriting.make_room,
-        gate=rewriting.gate,
-        tracking=state.tracking,
-        # A subtask has no user to tell it to go on.
-        goes_on=bound is not None or state.log.row.settings.get("autoContinue") is not False,
         purpose="turn" if bound is None else "subtask",
-        delegate=state.delegate,
-        call_mcp=_calls_mcp(state),
+        gate=rewriting.gate,
+    )
+    asked = client if bound is None else bound.client
+    consent = Consent(row.id, asked, state.trust, state.permissions)
+    variables = state.environment.variables
+    place = Workplace(
+        consent, row.cwd, state.buffers, variables, state.tracking, recall, state.delegate
+    )
+    tools = {tool.name: tool for tool in view.static.tools}
+    return RunningTurn(
+        turn=turn,
+        steps=steps,
+        calls=ToolCalls(turn, consent, place, tools, _calls_mcp(state), view.tokens),
+        loops=LoopWatch(consent, turn.notice, row.cwd),
+        tracking=state.tracking,
+        make_room=rewriting.make_room,
+        # A subtask has no user to tell it to go on.
+        goes_on=bound is not None or row.settings.get("autoContinue") is not False,
+        max_steps=state.config.max_steps if bound is None else bound.max_steps,
     )
 
 

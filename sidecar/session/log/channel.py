@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sidecar.core.parts import MessageId, PartId, SessionId, TurnId
+from sidecar.core.parts import Message, PartId, SessionId
 from sidecar.session.log.events import Event, EventOrigin, Notice, Watcher
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.log_records import NoticeLevel, NoticeRecord
@@ -45,9 +45,10 @@ class Channel:
         self._seq = max(self._seq, seq)
         self._reserved = seq
 
-    def origin(self, turn_id: TurnId, message_id: MessageId, part_id: PartId) -> EventOrigin:
+    def origin(self, message: Message, part_id: PartId) -> EventOrigin:
         """Origin of an update, with a new sequence number."""
-        return EventOrigin(self._session_id, turn_id, message_id, part_id, self.next_seq())
+        seq = self.next_seq()
+        return EventOrigin(self._session_id, message.turn_id, message.id, part_id, seq)
 
     def publish(self, event: Event) -> None:
         """Call all watchers with an event."""

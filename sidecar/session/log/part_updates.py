@@ -36,12 +36,12 @@ def updates_of(
     if event is not None:
         yield event
     if isinstance(part, ToolPart) and _is_plan(part, tools.get(part.name)):
-        yield PlanChanged(_origin(message, part, channel), shown_items(part.input))
+        yield PlanChanged(channel.origin(message, part.id), shown_items(part.input))
 
 
 def user_event(channel: Channel, message: Message, part: Part) -> Event | None:
     """Echo a user message's part; `None` for the context block."""
-    origin = channel.origin(message.turn_id, message.id, part.id)
+    origin = channel.origin(message, part.id)
     match part:
         case TextPart(source="typed" | "steer", text=text):
             return TextChunk(origin, "user", text)
@@ -64,19 +64,15 @@ def _event(
             return None
         case TextPart(text=text) if text:
             speaker = "user" if message.role == "user" else "agent"
-            return TextChunk(_origin(message, part, channel), speaker, text)
+            return TextChunk(channel.origin(message, part.id), speaker, text)
         case ReasoningPart(text=text) if text:
-            return TextChunk(_origin(message, part, channel), "thought", text)
+            return TextChunk(channel.origin(message, part.id), "thought", text)
         case FilePart():
-            return ContentChunk(_origin(message, part, channel), "user", content_of(part))
+            return ContentChunk(channel.origin(message, part.id), "user", content_of(part))
         case ToolPart():
-            return _tool(_origin(message, part, channel), part, tools.get(part.name))
+            return _tool(channel.origin(message, part.id), part, tools.get(part.name))
         case _:
             return None
-
-
-def _origin(message: Message, part: Part, channel: Channel) -> EventOrigin:
-    return channel.origin(message.turn_id, message.id, part.id)
 
 
 def _tool(origin: EventOrigin, part: ToolPart, spec: ToolSpec | None) -> ToolChanged:

@@ -5,11 +5,13 @@ In inputs only such paths and times: reading on from another line is no repetiti
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
+from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import JsonObject, Message, ToolCompleted, ToolError, ToolPart
-from sidecar.session.turn.turn_context import TurnContext
+from sidecar.session.turn.consent import Consent
 from sidecar.tools.tool_contract import PermissionOption
 
 IN_A_ROW = 3
@@ -56,24 +58,42 @@ def _settled(text: str, cwd: str) -> str:
     return _TEMPORARY.sub("/tmp", text.replace(cwd, "."))
 
 
-async def ask_to_go_on(turn: TurnContext, message: Message, call: ToolPart) -> bool:
-    """Ask the user whether the model may go on; `always` holds for the session."""
-    question: JsonObject = {
-        "toolCallId": call.call_id,
-        "title": f"{call.name} was called {IN_A_ROW} times in a row with the same result. "
-        "Let it continue?",
-        "kind": "other",
-        "status": "pending",
-        "rawInput": call.input,
-        "_meta": {"sidecar": {"question": "loop", "partId": call.id, "messageId": message.id}},
-    }
-    try:
-        answer = await turn.ask(question, OPTIONS)
-    except Cancelled:
-        raise
-    except SidecarError as error:
-        turn.notice(f"{question['title']} Nobody could be asked: {error.message}.")
-        return False
-    if answer == "always":
-        turn.permissions.loops_allowed = True
-    return answer in ("continue", "always")
+@dataclass(frozen=True, slots=True)
+class LoopWatch:
+    """Looks for loops in a turn's calls, and asks the user. `cwd` is not temporary."""
+
+    consent: Consent
+    notice: Callable[[str], None]
+    cwd: str
+    calls: list[ToolPart] = field(default_factory=list)
+
+    async def lets(self, message: Message) -> bool:
+        """Take in an answer with its finished calls; return whether the model may go on."""
+        self.calls.extend(tool_parts(message))
+        if self.consent.permissions.loops_allowed or not repeated(self.calls, self.cwd):
+            return True
+        goes_on = await self._ask(message, self.calls[-1])
+        self.calls.clear()
+        return goes_on
+
+    async def _ask(self, message: Message, call: ToolPart) -> bool:
+        """Ask the user whether the model may go on; `always` holds for the session."""
+        question: JsonObject = {
+            "toolCallId": call.call_id,
+            "title": f"{call.name} was called {IN_A_ROW} times in a row with the same result. "
+            "Let it continue?",
+            "kind": "other",
+            "status": "pending",
+            "rawInput": call.input,
+            "_meta": {"sidecar": {"question": "loop", "partId": call.id, "messageId": message.id}},
+        }
+        try:
+            answer = await self.consent.ask(question, OPTIONS)
+        except Cancelled:
+            raise
+        except SidecarError as error:
+            self.notice(f"{question['title']} Nobody could be asked: {error.message}.")
+            return False
+        if answer == "always":
+            self.consent.permissions.loops_allowed = True
+        return answer in ("continue", "always")

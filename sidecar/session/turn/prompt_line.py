@@ -9,9 +9,9 @@ from dataclasses import replace
 from sidecar.core.errors import Overloaded
 from sidecar.core.parts import Message, Part, TextPart, TurnId
 from sidecar.session.interface import PromptRequest
+from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.prompt_queue import Waiting
 from sidecar.session.turn.turn import Steering, TurnEnd
-from sidecar.session.turn.turn_context import Clock
 
 MOST_WAITING = 16
 

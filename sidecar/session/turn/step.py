@@ -21,12 +21,15 @@ from sidecar.core.parts import (
     StepStartPart,
     TextPart,
     ToolPart,
+    TurnId,
     Usage,
 )
-from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.core.prompt.prompt import ModelRequest, Purpose
 from sidecar.session.log.events import Retrying, TextChunk, ToolChanged, ToolInputChunk
-from sidecar.session.turn.turn_context import TurnContext
-from sidecar.session.view.cache_state import with_cache
+from sidecar.session.turn.model_access import ModelAccess
+from sidecar.session.turn.turn_log import TurnLog
+from sidecar.session.view.cache_state import CacheWatch, with_cache
+from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.log_records import DiscardedRecord, StepFailedRecord, StepRecord
 
 EVENTS_PER_BREATH = 64
@@ -44,76 +47,89 @@ class StepEnd:
     error: ModelFailed | None = None
 
 
-async def run_step(turn: TurnContext) -> StepEnd:
-    """Send the session's prompt and log the answer durably.
-
-    Cancelling leaves an open message for the turn to settle.
-    """
-    async with turn.gate:
-        await turn.view.rendering.refresh(turn.log)
-        return await _stream(turn)
-
-
-async def withdraw(turn: TurnContext, step: StepEnd, error: ModelFailed) -> None:
-    """Discard a step without output, and announce the retry."""
-    turn.log.writer.put(replace(step.message, status="discarded"))
-    await turn.log.writer.commit(DiscardedRecord(message_id=step.message.id, why=error.message))
-    turn.channel.publish(
-        Retrying(turn.session_id, 1, 2, 0, error.message, error.kind, error.status, ())
-    )
-
-
 def is_empty(step: StepEnd) -> bool:
     """Whether the answer has no content."""
     return all(isinstance(part, StepStartPart) for part in step.message.parts)
 
 
-async def _stream(turn: TurnContext) -> StepEnd:
-    request = ModelRequest(
-        turn.view.static.model,
-        turn.view.prompt(turn.log),
-        turn.max_tokens,
-        turn.effort,
-        turn.purpose,
-    )
-    async with turn.models.wait_if_cold(turn.view, request) as begun:
-        attempt = _Attempt(turn, request)
-        try:
-            seen = 0
-            async for event in turn.models.find(request.model).stream(request):
-                if isinstance(event, AttemptFailed):
-                    await attempt.discard(event)
-                    attempt = _Attempt(turn, request)
-                    continue
-                if not seen:
-                    begun()
-                attempt.take(event)
-                seen += 1
-                if seen % EVENTS_PER_BREATH == 0:
-                    await asyncio.sleep(0)
-            return await attempt.finish()
-        except ModelFailed as error:
-            return await attempt.fail(error)
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Asks a model for a turn's answers. `max_tokens` bounds each; `purpose` labels the requests.
+
+    `gate` is held while an answer streams.
+    """
+
+    turn_id: TurnId
+    turn: TurnLog
+    view: ModelView
+    cached: CacheWatch
+    models: ModelAccess
+    max_tokens: int
+    effort: str
+    purpose: Purpose
+    gate: asyncio.Lock
+
+    async def run(self) -> StepEnd:
+        """Send the session's prompt and log the answer durably.
+
+        Cancelling leaves an open message for the turn to settle.
+        """
+        async with self.gate:
+            await self.view.rendering.refresh(self.turn.log)
+            return await self._stream()
+
+    async def withdraw(self, step: StepEnd, error: ModelFailed) -> None:
+        """Discard a step without output, and announce the retry."""
+        log = self.turn.log
+        log.writer.put(replace(step.message, status="discarded"))
+        await log.writer.commit(DiscardedRecord(message_id=step.message.id, why=error.message))
+        self.turn.channel.publish(
+            Retrying(log.row.id, 1, 2, 0, error.message, error.kind, error.status, ())
+        )
+
+    async def _stream(self) -> StepEnd:
+        prompt = self.view.prompt(self.turn.log)
+        request = ModelRequest(
+            self.view.static.model, prompt, self.max_tokens, self.effort, self.purpose
+        )
+        async with self.models.wait_if_cold(self.view, request) as begun:
+            attempt = _Attempt(self, request)
+            try:
+                seen = 0
+                async for event in self.models.find(request.model).stream(request):
+                    if isinstance(event, AttemptFailed):
+                        await attempt.discard(event)
+                        attempt = _Attempt(self, request)
+                        continue
+                    if not seen:
+                        begun()
+                    attempt.take(event)
+                    seen += 1
+                    if seen % EVENTS_PER_BREATH == 0:
+                        await asyncio.sleep(0)
+                return await attempt.finish()
+            except ModelFailed as error:
+                return await attempt.fail(error)
 
 
 class _Attempt:
     """The message of one attempt."""
 
-    def __init__(self, turn: TurnContext, request: ModelRequest) -> None:
-        self._turn = turn
+    def __init__(self, steps: Steps, request: ModelRequest) -> None:
+        self._steps = steps
+        self._turn = turn = steps.turn
         self._request = request
         self._started = turn.clock.now()
         self._draft = Draft()
-        model = turn.view.static.model
-        self._start = StepStartPart(turn.clock.part_id(), model)
+        self._start = StepStartPart(turn.clock.part_id(), request.model)
         self._message = Message(
             turn.clock.message_id(),
-            turn.turn_id,
+            steps.turn_id,
             "assistant",
             (self._start,),
             self._started,
             "open",
-            model,
+            request.model,
         )
         turn.log.writer.put(self._message)
 
@@ -132,7 +148,7 @@ class _Attempt:
 
     async def finish(self) -> StepEnd:
         turn, usage = self._turn, replace(self._draft.usage, requests=1)
-        cost = turn.models.cost(self._request.model, usage)
+        cost = self._steps.models.cost(self._request.model, usage)
         finish = StepFinishPart(
             turn.clock.part_id(), self._draft.stop, usage, cost, started=self._started
         )
@@ -143,7 +159,7 @@ class _Attempt:
         record = StepRecord(message_id=message.id)
         if usage.prompt:
             record = self._checked(record, usage)
-        turn.view.observe(message, turn.log)
+        self._steps.view.observe(message, turn.log)
         await turn.log.writer.commit(record)
         turn.meter_changed()
         return StepEnd(message, self._draft.stop, {**self._unfinished(), **self._draft.problems})
@@ -154,10 +170,10 @@ class _Attempt:
 
     def _checked(self, record: StepRecord, usage: Usage) -> StepRecord:
         """Compare cache reads with the prediction."""
-        turn = self._turn
-        minimum = turn.models.info(self._request.model).min_cacheable
-        factor = turn.view.calibration.factor
-        foreseen, miss = turn.cached.sent(self._request, self._started, minimum, factor, usage)
+        steps, request = self._steps, self._request
+        minimum = steps.models.info(request.model).min_cacheable
+        factor = steps.view.calibration.factor
+        foreseen, miss = steps.cached.sent(request, self._started, minimum, factor, usage)
         return with_cache(record, foreseen, miss, usage)
 
     async def discard(self, event: AttemptFailed) -> None:
@@ -170,7 +186,7 @@ class _Attempt:
         )
         turn.channel.publish(
             Retrying(
-                turn.session_id,
+                turn.log.row.id,
                 event.attempt,
                 event.max_attempts,
                 event.delay_ms,
@@ -201,22 +217,23 @@ class _Attempt:
             return
         match part:
             case TextPart() | ReasoningPart() if text:
-                origin = turn.channel.origin(turn.turn_id, self._message.id, part.id)
+                origin = turn.channel.origin(self._message, part.id)
                 speaker = "agent" if isinstance(part, TextPart) else "thought"
                 turn.channel.publish(TextChunk(origin, speaker, text))
             case ToolPart() if text:
-                origin = turn.channel.origin(turn.turn_id, self._message.id, part.id)
+                origin = turn.channel.origin(self._message, part.id)
                 turn.channel.publish(ToolInputChunk(origin, part.call_id, text))
             case ToolPart():
-                spec = turn.tools.get(part.name)
+                tools = self._steps.view.static.tools
+                kind = next((tool.kind for tool in tools if tool.name == part.name), "other")
                 turn.channel.publish(
                     ToolChanged(
-                        turn.channel.origin(turn.turn_id, self._message.id, part.id),
+                        turn.channel.origin(self._message, part.id),
                         part.call_id,
                         "pending",
                         first=True,
                         title=part.name,
-                        kind="other" if spec is None else spec.kind,
+                        kind=kind,
                     )
                 )
             case _:

@@ -7,25 +7,18 @@ unfinished call, everything durable.
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import Protocol
 
-from sidecar.core.conversation.turns import is_settled, settle
+from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.errors import ModelFailed, SidecarError, StorageFailed
-from sidecar.core.parts import (
-    JsonObject,
-    Message,
-    MessageId,
-    OpaquePart,
-    Part,
-    ToolFailure,
-    ToolPart,
-)
+from sidecar.core.parts import JsonObject, Message, OpaquePart
 from sidecar.core.prompt.render import is_own
-from sidecar.session.log.events import SessionChanged, ToolChanged
-from sidecar.session.turn.doom_loop import ask_to_go_on, repeated
-from sidecar.session.turn.step import StepEnd, is_empty, run_step, withdraw
-from sidecar.session.turn.tool_calls import CallsEnd, run_calls
-from sidecar.session.turn.turn_context import TurnContext
-from sidecar.store.format.log_records import CutRecord, SteeredRecord
+from sidecar.session.changes.tracker import Tracking
+from sidecar.session.turn.doom_loop import LoopWatch
+from sidecar.session.turn.step import StepEnd, Steps, is_empty
+from sidecar.session.turn.tool_calls import CallsEnd, ToolCalls
+from sidecar.session.turn.turn_log import TurnLog
+from sidecar.store.format.log_records import SteeredRecord
 
 SAVE_EVERY = 0.2
 """Seconds between writes of streamed text, since a crash may lose a quarter second at most."""
@@ -69,49 +62,20 @@ class Steering:
         return bool(self._waiting)
 
 
-async def run_turn(
-    turn: TurnContext, steering: Steering, absorb: Callable[[Message], None]
-) -> TurnEnd:
-    """Run steps until the model or the user stops, or an error.
-
-    `absorb` logs and shows a steering message. Cancelling the task makes the log whole, and ends
-    the turn as cancelled.
-    """
-    try:
-        end = await _while_saving(turn, _steps(turn, steering, absorb))
-    except asyncio.CancelledError:
-        end = TurnEnd("cancelled")
-    except ModelFailed as error:
-        end = TurnEnd("error", _told(error, retryable=error.retryable, status=error.status))
-    except SidecarError as error:
-        end = failed_by(error)
-    return await _close(turn, end)
-
-
-async def end_failed(turn: TurnContext, error: Exception) -> TurnEnd:
-    """End a turn after an unexpected error, with a whole log."""
-    return await _close(turn, failed_by(error))
-
-
-async def _close(turn: TurnContext, end: TurnEnd) -> TurnEnd:
-    try:
-        await make_whole(turn, "cancelled" if end.stop_reason == "cancelled" else "interrupted")
-    except StorageFailed as error:
-        end = unstored(end, error)
-    await turn.tracking.step_ended()
-    return end
-
-
 def failed_by(error: Exception) -> TurnEnd:
-    """End of a turn after a failure outside the model."""
+    """A turn's end after a failure."""
     match error:
         case StorageFailed():
             return unstored(TurnEnd("end_turn"), error)
+        case ModelFailed(retryable=retryable, status=int(status)):
+            return TurnEnd("error", {**_told(error, retryable=retryable), "status": status})
+        case ModelFailed(retryable=retryable):
+            return TurnEnd("error", _told(error, retryable=retryable))
         case SidecarError():
-            return TurnEnd("error", _told(error, retryable=False, status=None))
+            return TurnEnd("error", _told(error))
         case _:
             bug = SidecarError("Something went wrong inside the daemon: its log says what.")
-            return TurnEnd("error", _told(bug, retryable=False, status=None))
+            return TurnEnd("error", _told(bug))
 
 
 def unstored(end: TurnEnd, error: StorageFailed) -> TurnEnd:
@@ -126,148 +90,137 @@ def unstored(end: TurnEnd, error: StorageFailed) -> TurnEnd:
     return TurnEnd("cancelled" if end.stop_reason == "cancelled" else "error", told)
 
 
-async def make_whole(turn: TurnContext, failure: ToolFailure) -> None:
-    """Close everything open in the log, commit, and tell watchers."""
-    now = turn.clock.now()
-    changed: list[MessageId] = []
-    for message in turn.log.messages:
-        if is_settled(message):
-            continue
-        settled = settle(message, now, failure)
-        turn.log.writer.put(settled)
-        changed.append(message.id)
-    try:
-        if changed:
-            await turn.log.writer.commit(CutRecord(message_ids=tuple(changed), failure=failure))
-    finally:
-        # Stored or not: they do not go on.
-        for message_id in changed:
-            message = turn.log.message(message_id)
-            for part in message.parts:
-                if isinstance(part, ToolPart):
-                    show_end(turn, message, part)
+def _told(error: SidecarError, *, retryable: bool = False) -> JsonObject:
+    return {"kind": error.kind, "message": error.message, "retryable": retryable}
 
 
-def show_end(turn: TurnContext, message: Message, part: ToolPart) -> None:
-    """Tell watchers how an interrupted call ended."""
-    origin = turn.channel.origin(turn.turn_id, message.id, part.id)
-    error = getattr(part.state, "failure", None)
-    if error is None:
-        return
-    text = getattr(part.state, "message", "")
-    turn.channel.publish(
-        ToolChanged(origin, part.call_id, "failed", output=text, metadata={"failure": error})
-    )
+class MakeRoom(Protocol):
+    """Lets the policy rewrite the view; returns whether it did."""
+
+    async def __call__(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
+        """Rewrite; `overflowed`: the provider refused the prompt's length."""
+        ...
 
 
-async def _steps(
-    turn: TurnContext, steering: Steering, absorb: Callable[[Message], None]
-) -> TurnEnd:
-    calls: list[ToolPart] = []
-    pauses = 0
-    for number in range(turn.max_steps):
-        for message in steering.take():
-            absorb(message)
-            await turn.log.writer.commit(SteeredRecord(message_id=message.id))
-        if await turn.make_room(opens_turn=not number) and number and not turn.goes_on:
-            turn.notice("The context was compacted. Say how to go on.")
-            return TurnEnd("end_turn")
-        step = await run_step(turn)
-        _announce(turn, "step")
+@dataclass(frozen=True, slots=True)
+class RunningTurn:
+    """A turn of at most `max_steps`. `goes_on`: continue after a rewrite in mid-turn.
+
+    `make_room` lets the policy rewrite the view.
+    """
+
+    turn: TurnLog
+    steps: Steps
+    calls: ToolCalls
+    loops: LoopWatch
+    tracking: Tracking
+    make_room: MakeRoom
+    goes_on: bool
+    max_steps: int
+
+    async def run(self, steering: Steering, absorb: Callable[[Message], None]) -> TurnEnd:
+        """Run steps until the model or the user stops, or an error.
+
+        `absorb` logs and shows a steering message. Cancelling the task makes the log whole, and
+        ends the turn as cancelled.
+        """
+        try:
+            end = await self._while_saving(self._run_steps(steering, absorb))
+        except asyncio.CancelledError:
+            end = TurnEnd("cancelled")
+        except SidecarError as error:
+            end = failed_by(error)
+        return await self._close(end)
+
+    async def fail(self, error: Exception) -> TurnEnd:
+        """End a turn after an unexpected error, with a whole log."""
+        return await self._close(failed_by(error))
+
+    async def _close(self, end: TurnEnd) -> TurnEnd:
+        try:
+            cancelled = end.stop_reason == "cancelled"
+            await self.turn.make_whole("cancelled" if cancelled else "interrupted")
+        except StorageFailed as error:
+            end = unstored(end, error)
+        await self.tracking.step_ended()
+        return end
+
+    async def _run_steps(self, steering: Steering, absorb: Callable[[Message], None]) -> TurnEnd:
+        pauses = 0
+        for number in range(self.max_steps):
+            for message in steering.take():
+                absorb(message)
+                await self.turn.log.writer.commit(SteeredRecord(message_id=message.id))
+            if await self.make_room(opens_turn=not number) and number and not self.goes_on:
+                self.turn.notice("The context was compacted. Say how to go on.")
+                return TurnEnd("end_turn")
+            step = await self._step()
+            if step.error is not None:
+                return failed_by(step.error)
+            ended = await self._act(step)
+            if ended is not None and not (ended.stop_reason == "end_turn" and steering):
+                return ended
+            pauses = pauses + 1 if ended is None and step.stop == "pause_turn" else 0
+            if pauses == MOST_PAUSES:
+                self.turn.notice(
+                    f"The provider paused its answer {MOST_PAUSES} times in a row without coming "
+                    "to an end, and each time is paid for: the turn was ended. Say how to go on."
+                )
+                break
+        return TurnEnd("max_turn_requests")
+
+    async def _step(self) -> StepEnd:
+        """Run a step; once more if the prompt was too long and room could be made."""
+        step = await self.steps.run()
+        self.turn.announce("step")
         error = step.error
         too_long = error is not None and error.kind == "context_overflow" and is_empty(step)
-        if error is not None and too_long and await turn.make_room(overflowed=True):
-            await withdraw(turn, step, error)
-            step = await run_step(turn)
-            _announce(turn, "step")
-        if step.error is not None:
-            error = step.error
-            return TurnEnd("error", _told(error, retryable=error.retryable, status=error.status))
-        ended = await _act(turn, step, calls)
-        if ended is not None and not (ended.stop_reason == "end_turn" and steering):
-            return ended
-        pauses = pauses + 1 if ended is None and step.stop == "pause_turn" else 0
-        if pauses == MOST_PAUSES:
-            turn.notice(
-                f"The provider paused its answer {MOST_PAUSES} times in a row without coming to an "
-                "end, and each time is paid for: the turn was ended. Say how to go on."
-            )
-            break
-    return TurnEnd("max_turn_requests")
+        if error is not None and too_long and await self.make_room(overflowed=True):
+            await self.steps.withdraw(step, error)
+            step = await self.steps.run()
+            self.turn.announce("step")
+        return step
 
+    async def _act(self, step: StepEnd) -> TurnEnd | None:
+        """Run a step's calls; return the turn's end, or `None` to go on."""
+        if step.stop in ("max_tokens", "model_context_window_exceeded", "refusal"):
+            # The last call may be cut off in the middle, so none of them is run.
+            return TurnEnd(STOP_REASONS[step.stop])
+        if not tool_parts(step.message):
+            # `pause_turn` asks to be called again with the answer so far, because a tool of the
+            # provider's own is at work. Without one, the next request would be refused.
+            works = any(isinstance(p, OpaquePart) and is_own(p) for p in step.message.parts)
+            paused = step.stop == "pause_turn" and works
+            return None if paused else TurnEnd(STOP_REASONS.get(step.stop, "end_turn"))
+        end = await self.calls.run(step.message, step.problems)
+        await self.tracking.step_ended()
+        self.turn.announce("tools")
+        match end:
+            case CallsEnd.refused:
+                return TurnEnd("blocked")
+            case CallsEnd.dismissed:
+                return TurnEnd("cancelled")
+            case CallsEnd.done:
+                answered = self.turn.log.message(step.message.id)
+                return None if await self.loops.lets(answered) else TurnEnd("blocked")
 
-async def _act(turn: TurnContext, step: StepEnd, calls: list[ToolPart]) -> TurnEnd | None:
-    """Run a step's calls; return the turn's end, or `None` to go on."""
-    asked = [part for part in step.message.parts if isinstance(part, ToolPart)]
-    if step.stop in ("max_tokens", "model_context_window_exceeded", "refusal"):
-        # The last call may be cut off in the middle, so none of them is run.
-        return TurnEnd(STOP_REASONS[step.stop])
-    if not asked:
-        # `pause_turn` asks to be called again with the answer so far, because a tool of the
-        # provider's own is at work. Without one, the next request would be refused.
-        works = any(isinstance(p, OpaquePart) and is_own(p) for p in step.message.parts)
-        paused = step.stop == "pause_turn" and works
-        return None if paused else TurnEnd(_stop_reason(step.stop))
-    end = await run_calls(turn, step.message, step.problems)
-    await turn.tracking.step_ended()
-    _announce(turn, "tools")
-    match end:
-        case CallsEnd.refused:
-            return TurnEnd("blocked")
-        case CallsEnd.dismissed:
-            return TurnEnd("cancelled")
-        case CallsEnd.done:
-            pass
-    done = {part.id: part for part in turn.log.message(step.message.id).parts}
-    calls.extend(_tool(done[part.id]) for part in asked)
-    if not turn.permissions.loops_allowed and repeated(calls, turn.cwd):
-        calls_seen = calls[-1]
-        if not await ask_to_go_on(turn, step.message, calls_seen):
-            return TurnEnd("blocked")
-        calls.clear()
-    return None
+    async def _while_saving(self, steps: Coroutine[None, None, TurnEnd]) -> TurnEnd:
+        failed: SidecarError | None = None
+        end = TurnEnd("error")
+        async with asyncio.TaskGroup() as group:
+            saver = group.create_task(self._save_regularly())
+            try:
+                end = await steps
+            except SidecarError as error:
+                failed = error
+            finally:
+                saver.cancel()
+        # Raised out here, so that it does not arrive wrapped in an exception group.
+        if failed is not None:
+            raise failed
+        return end
 
-
-def _tool(part: Part) -> ToolPart:
-    assert isinstance(part, ToolPart)
-    return part
-
-
-def _stop_reason(stop: str) -> str:
-    return STOP_REASONS.get(stop, "end_turn")
-
-
-def _announce(turn: TurnContext, cause: str) -> None:
-    turn.channel.publish(SessionChanged(turn.session_id, turn.log.row.revision, cause))
-
-
-def _told(error: SidecarError, *, retryable: bool, status: int | None) -> JsonObject:
-    return {
-        "kind": error.kind,
-        "message": error.message,
-        "retryable": retryable,
-        **({} if status is None else {"status": status}),
-    }
-
-
-async def _while_saving(turn: TurnContext, steps: Coroutine[None, None, TurnEnd]) -> TurnEnd:
-    failed: SidecarError | None = None
-    end = TurnEnd("error")
-    async with asyncio.TaskGroup() as group:
-        saver = group.create_task(_save_regularly(turn))
-        try:
-            end = await steps
-        except SidecarError as error:
-            failed = error
-        finally:
-            saver.cancel()
-    # Raised out here, so that it does not arrive wrapped in an exception group.
-    if failed is not None:
-        raise failed
-    return end
-
-
-async def _save_regularly(turn: TurnContext) -> None:
-    while True:
-        await asyncio.sleep(SAVE_EVERY)
-        turn.log.writer.save()
+    async def _save_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(SAVE_EVERY)
+            self.turn.log.writer.save()

@@ -1,0 +1,31 @@
+"""The time and new ids, as a session takes them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from sidecar.core.parts import MessageId, Millis, PartId, TurnId
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time and new ids, from `daemon.py`; `new_id` takes a prefix like `msg`.
+
+    `sleep` takes seconds, and uses another clock than `now`.
+    """
+
+    now: Callable[[], Millis]
+    new_id: Callable[[str], str]
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    def part_id(self) -> PartId:
+        """Mint a part's id."""
+        return PartId(self.new_id("part"))
+
+    def message_id(self) -> MessageId:
+        """Mint a message's id."""
+        return MessageId(self.new_id("msg"))
+
+    def turn_id(self) -> TurnId:
+        """Mint a turn's id."""
+        return TurnId(self.new_id("turn"))

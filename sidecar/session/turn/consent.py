@@ -1,0 +1,45 @@
+"""Who is asked during a turn, and whether a call may run."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from sidecar.core.parts import Json, JsonObject, SessionId, ToolPart
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.session.changes.permissions import Answer, Permissions
+from sidecar.session.changes.session_trust import Trust
+from sidecar.tools.tool_contract import Access, Client, PermissionOption
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """A turn's trust, rules and user. `client` is the editor connected now."""
+
+    session_id: SessionId
+    client: Callable[[], Client]
+    trust: Trust
+    permissions: Permissions
+
+    async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
+        """Ask the user through the connected editor."""
+        return await self.client().request_permission(self.session_id, tool_call, options)
+
+    async def settle(
+        self,
+        spec: ToolSpec,
+        wanted: Access,
+        part: ToolPart,
+        foreseen: Callable[[], Awaitable[list[Json]]],
+    ) -> Answer | str:
+        """Decide whether a call may run: by the workspace's trust, then rules, then the user.
+
+        `foreseen` gives the call's change as ACP content, for a question about it.
+        """
+        trusted = self.trust.granted
+        if not trusted and spec.origin == "builtin" and spec.kind in ("edit", "execute"):
+            trusted = await self.trust.settle(part, self.ask)
+
+        async def ask(question: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
+            change = await foreseen()
+            return await self.ask({**question, "content": change} if change else question, options)
+
+        return await self.permissions.settle(spec, wanted, part, ask, trusted=trusted)
