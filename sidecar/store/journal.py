@@ -149,14 +149,13 @@ class Store:
         return self._why is not None
 
     def refusal(self) -> StorageFailed | None:
-        """Return the reason not to write, if any."""
+        """The reason not to write, if any."""
         return None if self._why is None else _refusal(self._why)
 
     def write(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
-        """Store changes as one unit: all or none, in order, after earlier writes.
+        """Store changes as one unit, after earlier writes; `size`: their bytes, if known.
 
-        `size`: their bytes, if known. The future resolves once on the disk, or raises
-        StorageFailed; dropping or cancelling stops nothing.
+        The future resolves once on the disk, or raises StorageFailed; cancelling stops nothing.
         """
         self._overtake(changes)
         weighs = sum(map(weight, changes)) if size is None else size
@@ -185,7 +184,7 @@ class Store:
         return store_files.size(self._path)
 
     def waiting(self) -> int:
-        """Count waiting writes, from any thread."""
+        """Waiting writes; from any thread."""
         return 0 if self._writer is None else self._writer.depth()
 
     async def close(self) -> None:

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An open document, saved or not; `version` is the editor's."""
+    """An open document, saved or not."""
 
     path: Path
     text: str
@@ -33,7 +33,7 @@ class Buffers:
         self._open.pop(os.path.realpath(path), None)
 
     def get(self, path: Path) -> Buffer | None:
-        """The open document, or `None` when the file is not open."""
+        """The open document, or `None`."""
         return self._open.get(os.path.realpath(path)) if self._open else None
 
     def open_paths(self) -> tuple[Path, ...]:
@@ -41,5 +41,5 @@ class Buffers:
         return tuple(Path(path) for path in sorted(self._open))
 
     def writing(self, path: Path) -> asyncio.Lock:
-        """A file's lock for read, change and write: edits queue."""
+        """A file's lock for read, change and write."""
         return self._locks.setdefault(os.path.realpath(path), asyncio.Lock())

@@ -1,7 +1,7 @@
 """Read and write the user's files. Blocks.
 
-Text keeps every byte: invalid UTF-8 becomes lone surrogates (`surrogateescape`) and is written back
-unchanged; `legible` replaces them for display.
+Invalid UTF-8 becomes lone surrogates (`surrogateescape`), written back unchanged; `legible`
+replaces them for display.
 """
 
 import errno
@@ -34,11 +34,9 @@ class FileLines:
 
 
 def read_text(real: Path) -> str:
-    """Read a whole text file by its resolved path, line endings unchanged.
+    """A whole text file by its resolved path, line endings unchanged.
 
-    Raises:
-        BadRequest: irregular, binary, or over `MAX_FILE` bytes.
-        OSError: unreadable.
+    Raises: BadRequest: irregular, binary, or over `MAX_FILE` bytes. OSError: unreadable.
     """
     with _open_exact(real) as (descriptor, size):
         if size > MAX_FILE:
@@ -53,7 +51,7 @@ def read_text(real: Path) -> str:
 
 
 def read_beginning(path: Path | str, most: int) -> bytes:
-    """Read up to `most` bytes of a regular file, through links; else raise OSError.
+    """Up to `most` bytes of a regular file, through links; else raise OSError.
 
     For files read unasked (`.gitignore`): opening a pipe would wait.
     """
@@ -67,9 +65,7 @@ def read_beginning(path: Path | str, most: int) -> bytes:
 def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
     """Read `limit` lines from line `offset` (first is 1), at most `MAX_FILE` bytes.
 
-    Raises:
-        BadRequest: irregular or binary.
-        OSError: unreadable.
+    Raises: BadRequest: irregular or binary. OSError: unreadable.
     """
     kept: list[bytes] = []
     number, room = 1, MAX_FILE
@@ -116,8 +112,7 @@ def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
 
     Keeps an existing mode, unless `private` (owner only). Makes missing folders.
 
-    Raises:
-        OSError: not written; the file is unchanged.
+    Raises: OSError: not written; the file is unchanged.
     """
     data = text.encode("utf-8", "surrogateescape")
     with folder_of(real, make=True) as folder:
@@ -141,14 +136,13 @@ def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
 
 
 def _strange(data: bytes) -> int:
-    """Count bytes unusual in text: undecodable and control characters."""
+    """Bytes unusual in text: undecodable and control characters."""
     undecodable = len(data) - len(data.decode("utf-8", "ignore").encode())
     return undecodable + sum(data.count(bytes([code])) for code in (*range(1, 7), *range(14, 27)))
 
 
 @contextmanager
 def _open_exact(real: Path) -> Iterator[tuple[int, int]]:
-    """Open a regular file by its resolved path, not through a link."""
     # Without O_NONBLOCK, opening a named pipe would wait for its writer.
     flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
     with folder_of(real) as folder:

@@ -30,7 +30,7 @@ def user_folder() -> Path:
 
 
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
-    """Read instructions: those of the folder `user`, then from the top down to `cwd`.
+    """Instructions of the folder `user`, then from the top down to `cwd`.
 
     The top is the repository's root, else the home folder, else the file system's root. Skips
     world-writable folders above `cwd` (/tmp), links out of the top, and untrusted workspaces.

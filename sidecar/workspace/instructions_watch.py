@@ -1,7 +1,7 @@
 """Notice changed files of instructions while the daemon runs.
 
-Hashes are compared after events and every few seconds: edits over a network, behind a link or in a
-new folder may cause no event.
+Hashes are compared after events and every few seconds: edits over a network or behind a link may
+cause no event.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ SeenInstructions: TypeAlias = Callable[[tuple[Instruction, ...]], None]
 
 
 def hashes(instructions: Sequence[Instruction]) -> Mapping[str, str]:
-    """Map each file's path, without lone surrogates, to its content hash."""
+    """Content hash by path, without lone surrogates."""
     return {name_of(one.path): digest(one.text.encode()) for one in instructions}
 
 
 def name_of(path: str) -> str:
-    """Replace lone surrogates in a path, for requests and the store."""
+    """A path without lone surrogates, for requests and the store."""
     return path.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -72,10 +72,7 @@ class InstructionsWatch:
         read: ReadInstructions,
         seen: SeenInstructions,
     ) -> None:
-        """Call `seen` with a workspace's instructions soon, and after each change.
-
-        `key` names the follower for `forget`.
-        """
+        """Call `seen` with a workspace's instructions soon, and after each change."""
         self._followers[key] = _Follower(cwd, trusted, read, seen)
         self._moved.set()
 

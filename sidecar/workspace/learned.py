@@ -40,10 +40,9 @@ def promote(
 ) -> frozenset[str]:
     """Add facts to their files; return the keys of all facts now there.
 
-    Skips facts already in any file, in any spelling. `writes` gets path and text before each write.
+    Skips facts already in any file. `writes` gets path and text before each write.
 
-    Raises:
-        OSError: a file cannot be written, and is unchanged.
+    Raises: OSError: a file cannot be written, and is unchanged.
     """
     if not trusted:
         return frozenset()
@@ -76,7 +75,6 @@ def _bullet(fact: Fact, session_id: SessionId) -> Bullet:
 
 
 def _place(cwd: Path, kind: str) -> Path | None:
-    """A kind's file; `None` outside the workspace or in git's own folder."""
     try:
         place = locate(f"{FOLDER}/{FILES[kind]}", cwd)
     except BadRequest:

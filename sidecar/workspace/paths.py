@@ -39,7 +39,7 @@ INSTEAD = {
 class Place:
     """A resolved path: `real` is absolute and without links.
 
-    `shown`, for people and the model, is relative with `/` inside the workspace, else absolute.
+    `shown` is relative with `/` inside the workspace, else absolute.
     """
 
     real: Path
@@ -52,8 +52,7 @@ def locate(given: str, root: Path) -> Place:
 
     A missing path resolves by its nearest existing parent.
 
-    Raises:
-        BadRequest: empty, too long, invalid, or a loop of links.
+    Raises: BadRequest: empty, too long, invalid, or a loop of links.
     """
     _check(given)
     joined = _joined(given, root)
@@ -122,7 +121,7 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 def _depends(path: Path) -> bool:
     """Whether a path leads through /proc or /dev, whose contents differ by process.
 
-    Follows links one by one: a later one may lead back. Over `MAX_LINKS` is a yes.
+    Over `MAX_LINKS` is a yes.
     """
     at, left, links = "/", [*reversed(path.parts[1:])], 0
     while left:
@@ -164,7 +163,7 @@ def linked_names(
 
 
 def _instead(home: Path, base: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield usual places in the home folder with what variables name instead."""
+    """Usual places in the home folder with what variables name instead."""
     for variable, usual in INSTEAD.items():
         if value := os.environ.get(variable):
             yield home / usual, Path(os.path.realpath(base / value))
@@ -183,7 +182,7 @@ def _ways(at: Path) -> list[Path]:
 
 
 def _links(start: Path, holding: Callable[[str], object]) -> Iterator[tuple[Path, Path]]:
-    """Yield links in a folder and its searched subfolders with their targets, nearest first.
+    """Links in a folder and its searched subfolders with their targets, nearest first.
 
     At most `MAX_LOOKED` names in subfolders, which take turns: a large `node_modules` hides none.
     """
@@ -216,7 +215,7 @@ def display(path: Path, root: Path) -> str:
 
 
 def printable(name: str) -> str:
-    r"""Make a file name fit for JSON: bytes invalid in UTF-8 become `\xe9`."""
+    r"""A file name fit for JSON: bytes invalid in UTF-8 become `\xe9`."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
@@ -224,8 +223,8 @@ def in_git(real: Path) -> bool:
     """Whether a resolved path lies in a repository's own folder, changed by git alone.
 
     As on some disks, `.git` matches in any case, with trailing dots or spaces, with invisible
-    letters, and as `GIT~1`. A `.git` file may name any folder with HEAD, objects and refs, so
-    these match too.
+    letters, and as `GIT~1`. A `.git` file may name any folder with HEAD, objects and refs, so these
+    match too.
     """
     named = any(re.fullmatch(r"\.git|git~\d+", _plain(part)) for part in real.parts)
     return named or any(_is_history(folder) for folder in (real, *real.parents))

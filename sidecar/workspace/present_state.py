@@ -47,10 +47,7 @@ def _hash(path: str, root: Path, buffers: Buffers) -> str | None:
 
 
 def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
-    """Top-level entries in no snapshot: `.git` and build output.
-
-    `covered` returns the snapshots' entry at a path.
-    """
+    """Top-level entries in no snapshot: `.git` and build output."""
     base = os.fsencode(root) + b"/"
     found = (name for name in BESIDE if os.path.lexists(base + name) and not covered(name))
     return tuple(map(os.fsdecode, found))
@@ -59,7 +56,7 @@ def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
 def read_branch(root: Path) -> str:
     """The checked-out branch, 12 digits of a detached commit, or empty without git.
 
-    Reads `.git/HEAD` only, runs nothing: safe in any workspace.
+    Runs nothing: safe in any workspace.
     """
     for folder in (root, *root.parents):
         git = folder / ".git"

@@ -67,7 +67,7 @@ class SharedSnapshots:
 
     @property
     def sizes(self) -> Sizes:
-        """Return the configured storage limits, in bytes."""
+        """The configured storage limits, in bytes."""
         most = self._limits
         return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
@@ -84,11 +84,10 @@ class SharedSnapshots:
                 task.cancel()
 
     async def of(self, folder: str) -> Snapshots:
-        """Return a folder's snapshots.
+        """A folder's snapshots.
 
-        Raises:
-            BadRequest: no snapshots are possible; the message says why.
-            StorageFailed: the store cannot be read.
+        Raises: BadRequest: no snapshots are possible; the message says why. StorageFailed: the
+        store cannot be read.
         """
         root = await asyncio.to_thread(os.path.realpath, folder)
         async with self._opening:
@@ -136,10 +135,7 @@ class SharedSnapshots:
             return await how(Path(root), self._store, touched=touched)
 
     def recheck(self, made: Snapshots) -> None:
-        """Check in the background, if due, for changes without an event.
-
-        Due first at once; the next snapshot includes the changes.
-        """
+        """Check in the background, if due, for changes without an event."""
         now = self._now()
         due = self._rechecked.get(made, -self._recheck_every) + self._recheck_every
         if self._group is None or now < due or made.status()["mode"] == "rescan":
@@ -180,7 +176,7 @@ class SharedSnapshots:
             await made.close()
 
     def news(self, folder: str) -> str:
-        """Return the outcome of an interrupted restore, once; else empty."""
+        """The outcome of an interrupted restore, once; else empty."""
         return self._news.pop(folder, "")
 
     async def _begin(self, root: str) -> Snapshots:

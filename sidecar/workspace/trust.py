@@ -47,8 +47,8 @@ def standing(data: Path, workspace: Path, *, trusted: bool) -> StartingPlaces:
 def make_empty(empty: Path) -> None:
     """Make the empty folder, or mend its mark.
 
-    The mark is a package.json that names nothing: npx takes the nearest one above, and what it
-    calls `bin`. Above lies what the user's home holds, or whatever holds the data folder.
+    The mark is a package.json that names nothing: npx would take the `bin` of the nearest one
+    above.
     """
     make_folder(empty.parent)
     make_folder(empty)

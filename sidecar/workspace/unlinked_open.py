@@ -1,7 +1,7 @@
 """Open and stat resolved paths through no link. Blocks.
 
-On Linux a single `openat2`, as cheap as `open`; if refused or missing, folder by folder
-(`folder_of`), for a precise error.
+On Linux a single `openat2`, as cheap as `open`; if refused or missing, folder by folder, for a
+precise error.
 """
 
 import ctypes
@@ -53,7 +53,7 @@ def stat_straight(real: bytes) -> os.stat_result:
 
 
 def link_straight(real: bytes) -> tuple[os.stat_result, bytes]:
-    """A link's target, and its stat afterwards; raises as `open_straight`."""
+    """A link's stat after reading its target; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:

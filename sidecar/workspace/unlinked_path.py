@@ -1,6 +1,6 @@
 """Reach a resolved path folder by folder, following no link. Blocks.
 
-Folders may become links after a path is resolved: each is opened from its parent's descriptor.
+Folders may become links after a path is resolved.
 """
 
 import errno
@@ -30,9 +30,7 @@ def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
 
     The descriptor serves to look, open and rename, not to read or sync.
 
-    Raises:
-        PathMoved: part of the path is a link by now.
-        OSError: a folder is missing or closed.
+    Raises: PathMoved: part of the path is a link by now. OSError: a folder is missing or closed.
     """
     descriptor = os.open(real.anchor, WAY)
     try:
@@ -47,7 +45,7 @@ def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
 
 @contextmanager
 def standing_in(real: Path) -> Iterator[str]:
-    """Yield a path of a resolved folder to start a process in, within the block.
+    """A path of a resolved folder to start a process in, within the block.
 
     On Linux valid even if the folder moves. Raises as `folder_of`.
     """
@@ -91,7 +89,6 @@ def _enter(folder: int, name: str, real: Path, *, make: bool) -> int:
 
 
 def _told(error: OSError, real: Path, folder: int, name: str) -> OSError:
-    """Add the whole path to an error; a link becomes PathMoved."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(folder, name):
         return PathMoved(errno.EPERM, "moved while it was opened; try again", str(real))
     return type(error)(error.errno, os.strerror(error.errno or 0), str(real))

@@ -12,7 +12,7 @@ from sidecar.core.text.secret_names import names_secret
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Remove variables named like secrets, and any containing a secret's value."""
+    """Variables not named like secrets, and without any secret's value."""
     kept = {name: value for name, value in environment.items() if not _is_kept_back(name)}
     held = {value for name, value in environment.items() if _is_kept_back(name)}
     secrets = tuple(value for value in held if len(value) >= SHORTEST)
@@ -41,8 +41,7 @@ def shed_python_path(workspace: Path) -> None:
 def for_git(environment: Mapping[str, str]) -> dict[str, str]:
     """Add variables that keep git from running programs named by a folder's files.
 
-    Bare repositories only if named; no file monitor, pager or diff program. Other settings by
-    variables stay.
+    Bare repositories only if named; no file monitor, pager or diff program.
     """
     kept = {name: value for name, value in environment.items() if not _names_setting(name)}
     own = re.compile(r"GIT_CONFIG_KEY_\d+")

@@ -39,9 +39,9 @@ class Git:
 def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
     """Render the block; equal arguments give equal bytes.
 
-    `shown` is the client's: `openFiles` (paths, URIs or objects with one), `selection`
-    (`{path, range?, text?}`), `diagnostics` (`{path, range?, severity?, message}`). Missing and
-    malformed items are left out.
+    `shown` is the client's: `openFiles` (paths, URIs or objects with one), `selection` (`{path,
+    range?, text?}`), `diagnostics` (`{path, range?, severity?, message}`). Malformed items are left
+    out.
     """
     lines = [f"Date: {day.isoformat()}"]
     if git is not None:
@@ -63,8 +63,7 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
 async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> Git | None:
     """Ask git for branch and status, within a second; `None` without an answer.
 
-    Not in untrusted workspaces, whose configuration could name programs. Locks and refreshes
-    nothing.
+    Not in untrusted workspaces, whose configuration could name programs.
     """
     git = program("git", environment)
     if not trusted or git is None:
@@ -149,7 +148,6 @@ def _bounded(title: str, lines: Iterable[str], more: int) -> list[str]:
 
 
 def _path(item: Json, cwd: Path) -> str:
-    """A file as the model would name it, from a path, URI or object with one."""
     if isinstance(item, dict):
         item = item.get("path") or item.get("uri") or item.get("file")
     if not isinstance(item, str) or not item:
@@ -192,6 +190,5 @@ def _lines(place: Json) -> str:
 
 
 def _line(text: str) -> str:
-    """Shorten an outside value to one line of `MAX_LINE` characters."""
     plain = " ".join(text.split()) if "\n" in text or "\r" in text else text
     return f"{plain[:MAX_LINE]}…" if len(plain) > MAX_LINE else plain

@@ -39,7 +39,7 @@ def list_folder(real: Path) -> tuple[str, ...]:
 
 
 def walk(real: Path) -> Iterator[str]:
-    """Yield the files below a folder, sorted, as relative paths with `/`.
+    """The files below a folder, sorted, as relative paths with `/`.
 
     The enclosing repository's .gitignore files apply; skips unreadable folders, as git does.
     """
@@ -61,12 +61,11 @@ def visible(real: Path, relative: str) -> bool:
 
 
 def glob(pattern: str) -> Callable[[str], bool]:
-    """Turn a glob into a test of relative paths, by the rules of .gitignore.
+    """A test of relative paths by a glob, by the rules of .gitignore.
 
     `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
 
-    Raises:
-        BadRequest: an invalid pattern.
+    Raises: BadRequest: an invalid pattern.
     """
     try:
         spec = GitIgnoreSpec.from_lines(_alternatives(pattern.removeprefix("./")))
@@ -147,7 +146,6 @@ def _rules(folder: str, name: str = ".gitignore") -> Ignore | None:
 
 
 def _valid(lines: list[str]) -> Iterator[str]:
-    """Drop invalid patterns, as git does."""
     for line in lines:
         try:
             GitIgnoreSpec.from_lines([line])

@@ -38,10 +38,8 @@ TOO_LARGE = (
 def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
     """Pack lines into a durable file with mode 600; return the size in bytes.
 
-    Raises:
-      FileExistsError: the file exists, without `replace`.
-      BadRequest: too large to read again.
-      OSError: writing failed; no partial file is left.
+    Raises: FileExistsError: the file exists, without `replace`. BadRequest: too large to read
+    again. OSError: writing failed; no partial file is left.
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -64,21 +62,16 @@ def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
 
 
 def is_bundle(source: Path | bytes) -> bool:
-    """Tell whether a file or its content is packed or a bundle; raises OSError.
-
-    Only bundles are read packed, never recordings.
-    """
+    """Whether a file or its content is packed or a bundle; raises OSError."""
     with suppress(BadRequest), _opened(source) as (first, rest):
         return first == _MAGIC or next(_joined(first, rest)).startswith(HEAD)
     return False
 
 
 def read(source: Path | bytes) -> Iterator[bytes]:
-    """Yield the lines of a file or its content, with line ends.
+    """The lines of a file or its content, with line ends.
 
-    Raises:
-      BadRequest: damaged or too large.
-      OSError: reading failed.
+    Raises: BadRequest: damaged or too large. OSError: reading failed.
     """
     with _opened(source) as (first, rest):
         line = bytearray()

@@ -45,7 +45,7 @@ class FreePages:
         self._path = path
 
     async def space(self) -> Space:
-        """Measure the file's free space."""
+        """The file's free space."""
         return await self._read(space)
 
     async def shrink(self) -> Space:

@@ -92,7 +92,7 @@ def beat(con: sqlite3.Connection, token: str, now: Millis) -> None:
 
 
 def alive(owner: Owner, heartbeat: Millis, now: Millis) -> bool:
-    """Tell whether an owner still runs, as far as known."""
+    """Whether an owner still runs, as far as known."""
     if not _is_owner(owner, heartbeat):
         return False
     fresh = abs(now - heartbeat) < HEARTBEAT_LIMIT

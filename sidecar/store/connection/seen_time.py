@@ -38,7 +38,7 @@ ReadUptime: TypeAlias = Callable[[], Uptime | None]
 
 
 def uptime(passed: float) -> Uptime | None:
-    """Read the uptime plus `passed` seconds; `None` if unknown."""
+    """The uptime plus `passed` seconds; `None` if unknown."""
     boot = boot_of_machine()
     if not boot:
         return None
@@ -74,7 +74,7 @@ class Ages:
     noticed: str = ""
 
     def of(self, date: Millis) -> Millis:
-        """Return the age of a date in ms, at most.
+        """The age of a date in ms, at most.
 
         Of two eras with the date the later counts; an unseen date counts from the next era.
         """
@@ -92,7 +92,7 @@ def believing(now: Millis) -> Ages:
 
 
 def looked(eras: tuple[Era, ...], now: Millis, count: Uptime) -> Ages:
-    """Compare clock and uptime; extend or begin an era. Pure."""
+    """Compare clock and uptime; extend or begin an era."""
 
     def begun(ago: Millis, counted: Millis) -> Era:
         # The clock may be put back a little afterwards, within SLACK.
@@ -121,7 +121,7 @@ def looked(eras: tuple[Era, ...], now: Millis, count: Uptime) -> Ages:
 
 
 def ages(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> Ages:
-    """Compute ages now, without a write."""
+    """Ages now, without a write."""
     return believing(now) if count is None else looked(_read(con), now, count)
 
 
@@ -151,7 +151,7 @@ class SeenClock:
     uptime: ReadUptime
 
     def ages(self, con: sqlite3.Connection) -> Ages:
-        """Compute ages now, without a write."""
+        """Ages now, without a write."""
         return ages(con, self.now(), self.uptime())
 
 

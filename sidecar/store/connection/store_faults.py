@@ -46,7 +46,7 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
 def is_busy(error: Exception) -> bool:
-    """Tell whether another connection held a lock."""
+    """Whether another connection held a lock."""
     return isinstance(error, sqlite3.Error) and _primary_code(error) in _BUSY
 
 

@@ -56,7 +56,7 @@ def prepare(folder: Path) -> Path:
 
 
 def writable(path: Path) -> bool:
-    """Tell whether SQLite can write: needs file and folder."""
+    """Whether SQLite can write: needs file and folder."""
     return os.access(path.parent, os.W_OK | os.X_OK) and os.access(path, os.R_OK | os.W_OK)
 
 
@@ -81,7 +81,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
-    """Open for reading; changes nothing."""
+    """Open for reading."""
     try:
         return open_lasting_reader(path)
     except sqlite3.OperationalError as error:

@@ -101,12 +101,12 @@ def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
 
 
 def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
-    """Return a blob's bytes, or `None`; raises BodyBroken."""
+    """A blob's bytes, or `None`; raises BodyBroken."""
     return get_blobs(con, (name,)).get(name)
 
 
 def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]:
-    """Return bytes by hash, without missing blobs; raises BodyBroken."""
+    """Bytes by hash, without missing blobs; raises BodyBroken."""
     found = _stored(con, "blob", names)
     missing = [name for name in names if name not in found]
     # A file open for reading may be too old for this table.
@@ -116,7 +116,7 @@ def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]
 
 
 def contents(con: sqlite3.Connection) -> str:
-    """Name the table or view of all blobs, by version."""
+    """The table or view of all blobs, by version."""
     return "content" if version(con) >= WITH_RECENT else "blob"
 
 

@@ -257,6 +257,6 @@ def held(con: sqlite3.Connection) -> tuple[HeldSpace, ...]:
 
 
 def weight(addition: Addition) -> int:
-    """Estimate an addition's bytes."""
+    """Estimated bytes of an addition."""
     rows = len(addition.delta) + len(addition.tree)
     return sum([len(blob.data) + 100 for blob in addition.blobs]) + 200 * rows

@@ -62,17 +62,16 @@ class FactRows:
         query: str | None = None,
         limit: int,
     ) -> tuple[StoredFact, ...]:
-        """Find facts with all words of `query`, newest first; the last may be a prefix.
+        """Facts with all words of `query`, newest first; the last may be a prefix.
 
-        Raises:
-          UnknownSession: no such session, nor facts.
+        Raises: UnknownSession: no such session, nor facts.
         """
         return await self._read(
             partial(_find, only=_Only(session_id, cwd, kind, query), most=limit)
         )
 
     async def candidates(self, session_id: SessionId) -> tuple[FactCandidate, ...]:
-        """List a session's unpromoted facts, oldest first."""
+        """A session's unpromoted facts, oldest first."""
         return await self._read(partial(_candidates, session_id=session_id))
 
     async def promoted(self, cwd: str, keys: Iterable[str], at: Millis) -> None:
@@ -127,7 +126,7 @@ def put_facts(
 
 
 def decode_fact(body: bytes, con: sqlite3.Connection) -> tuple[str, Fact]:
-    """Decode id and fact; raises BodyBroken."""
+    """Id and fact; raises BodyBroken."""
     fields = unpack(body, reader(con))
     try:
         return fields.text("id"), from_json(fields.content)

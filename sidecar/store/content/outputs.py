@@ -56,7 +56,7 @@ class OutputRows:
         self._clock = clock
 
     async def read(self, name: str) -> bytes | None:
-        """Read an output's bytes by hash, or `None`."""
+        """An output's bytes by hash, or `None`."""
         return await self._read(partial(blob, name=name))
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
@@ -174,7 +174,7 @@ def _unrefer(con: sqlite3.Connection, one: GoingOutput) -> None:
 
 
 def is_live(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> bool:
-    """Tell whether a session was used within a day, or is open, or its parent is."""
+    """Whether a session was used within a day, or is open, or its parent is."""
     if is_open(con, session_id, ages.now):
         return True
     row = row_of(con, session_id)
@@ -187,7 +187,7 @@ def is_live(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> bool:
 
 
 def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:
-    """Tell whether a living process has the lease."""
+    """Whether a living process has the lease."""
     found = con.execute(
         "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
         (session_id,),
@@ -196,7 +196,7 @@ def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:
 
 
 def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
-    """Read a session's row, or `None` if missing, leaving or damaged."""
+    """A session's row, or `None` if missing, leaving or damaged."""
     found = con.execute("SELECT body FROM session WHERE id = ?", (session_id,)).fetchone()
     try:
         return (
@@ -209,7 +209,7 @@ def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
 
 
 def sizes(con: sqlite3.Connection, names: Iterable[str]) -> int:
-    """Sum the stored bytes of blobs, each once."""
+    """Stored bytes of blobs, each once."""
     query = "SELECT length(data) FROM blob WHERE hash = ?"
     found = (con.execute(query, (name,)).fetchone() for name in set(names))
     return sum(row[0] for row in found if row is not None)

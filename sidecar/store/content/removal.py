@@ -127,7 +127,7 @@ def _let_go(con: sqlite3.Connection, session_id: SessionId, holders: list[str]) 
 
 
 def rows_size(con: sqlite3.Connection, session_id: SessionId) -> int:
-    """Sum the bytes of a session's rows."""
+    """Bytes of a session's rows."""
     total = 0
     for table in BODIES:
         column = "id" if table == "session" else "session_id"

@@ -173,7 +173,7 @@ class RestoreRows:
         await self._submit(both, sum(map(weight, changes)))
 
     async def finished(self, restore: int) -> bool:
-        """Tell whether `finish` committed despite an error."""
+        """Whether `finish` committed despite an error."""
         return await self._read(partial(_finished, restore=restore))
 
     async def undone(self, restore: int) -> None:

@@ -25,23 +25,23 @@ class SessionRows:
         self._read = read
 
     async def row(self, session_id: SessionId) -> SessionRow:
-        """Read a session's row; raises UnknownSession."""
+        """A session's row; raises UnknownSession."""
         return await self._read(lambda con: row(con, session_id))
 
     async def page(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
-        """Read up to `limit` sessions of one folder or all, newest first.
+        """Up to `limit` sessions of one folder or all, newest first.
 
         `before` is the previous page's `next`; raises BadRequest for other texts.
         """
         return await self._read(lambda con: page(con, cwd, before, limit))
 
     async def named(self, start: str, most: int) -> tuple[SessionRow, ...]:
-        """Read up to `most` sessions by id prefix, newest first."""
+        """Up to `most` sessions by id prefix, newest first."""
         return await self._read(lambda con: named(con, start, most))
 
 
 def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:
-    """Read a whole session; raises UnknownSession, or BodyBroken for its own row."""
+    """A whole session; raises UnknownSession, or BodyBroken for its own row."""
     body, expected = session_body(con, session_id)
     row = rows.decode_session(body, reader(con))
     problems = damage(f"session {session_id}", body, expected)
@@ -51,13 +51,13 @@ def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:
 
 
 def row(con: sqlite3.Connection, session_id: SessionId) -> SessionRow:
-    """Read a session's row; raises UnknownSession or BodyBroken."""
+    """A session's row; raises UnknownSession or BodyBroken."""
     body, _ = session_body(con, session_id)
     return rows.decode_session(body, reader(con))
 
 
 def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int) -> Page:
-    """Read undamaged sessions after a cursor, newest first."""
+    """Undamaged sessions after a cursor, newest first."""
     where, values = ["1"], list[object]()
     if cwd is not None:
         where.append("cwd = ?")
@@ -83,7 +83,7 @@ def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: in
 
 
 def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, ...]:
-    """Read undamaged sessions by id prefix, newest first."""
+    """Undamaged sessions by id prefix, newest first."""
     if not storable(start):
         return ()
     found = con.execute(
@@ -120,7 +120,7 @@ def blob(con: sqlite3.Connection, name: str) -> bytes | None:
 
 
 def reader(con: sqlite3.Connection) -> ReadBlob:
-    """Make a function that fetches blobs for bodies."""
+    """A function that fetches blobs for bodies."""
 
     def read(name: str) -> bytes:
         data = get_blob(con, name)
@@ -132,7 +132,7 @@ def reader(con: sqlite3.Connection) -> ReadBlob:
 
 
 def session_body(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str]:
-    """Read body and hash of a session's row; raises UnknownSession."""
+    """Body and hash of a session's row; raises UnknownSession."""
     found: tuple[bytes, str] | None = None
     if storable(session_id) and session_id not in leaving(con):
         found = con.execute("SELECT body, hash FROM session WHERE id = ?", (session_id,)).fetchone()
@@ -164,10 +164,7 @@ def put_together(
     problems: list[str],
     read: ReadBlob | None = None,
 ) -> tuple[Message, ...]:
-    """Join messages (id, body, hash) and parts (id, message, position, body, hash).
-
-    Parts come by position.
-    """
+    """Join messages (id, body, hash) and parts (id, message, position, body, hash)."""
     read = read or reader(con)
     parts: dict[str, list[Part]] = {}
     for part_id, message_id, position, body, expected in found:
@@ -194,7 +191,7 @@ def records_after(
     previous: str,
     problems: list[str],
 ) -> tuple[Record, ...]:
-    """Read records after a revision whose hash is `previous`."""
+    """Records after a revision whose hash is `previous`."""
     decode = partial(rows.decode_record, read=reader(con))
     records: list[Record] = []
     for revision, body, expected in con.execute(
@@ -241,7 +238,7 @@ def _cursor(text: str) -> tuple[int, str]:
 
 
 def storable(name: str) -> bool:
-    """Tell whether SQLite accepts a name from outside."""
+    """Whether SQLite accepts a name from outside."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -66,17 +66,17 @@ class LogRows:
         return await self._read(lambda con: numbers(con, session_id, until))
 
     async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
-        """Read a slice of messages by number; raises UnknownSession."""
+        """A slice of messages by number; raises UnknownSession."""
         return await self._read(lambda con: messages(con, session_id, wanted))
 
     async def records(
         self, session_id: SessionId, after: int, previous: str, until: int
     ) -> RecordSlice:
-        """Read a slice of records after a revision; raises UnknownSession."""
+        """A slice of records after a revision; raises UnknownSession."""
         return await self._read(lambda con: records(con, session_id, after, previous, until))
 
     async def message_of(self, session_id: SessionId, part_id: PartId) -> Message | None:
-        """Read a part's message without parts, or `None`."""
+        """A part's message without parts, or `None`."""
         return await self._read(lambda con: message_of(con, session_id, part_id))
 
     async def part(self, session_id: SessionId, part_id: PartId) -> Part | None:
@@ -97,7 +97,7 @@ def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) ->
 
 
 def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
-    """Read a slice of messages by number; raises UnknownSession."""
+    """A slice of messages by number; raises UnknownSession."""
     session_rows.session_body(con, session_id)
     read = _Reader(con)
     found: list[Message] = []
@@ -128,7 +128,7 @@ def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[in
 def records(
     con: sqlite3.Connection, session_id: SessionId, after: int, previous: str, until: int
 ) -> RecordSlice:
-    """Read a slice of records up to `until`; raises UnknownSession.
+    """A slice of records up to `until`; raises UnknownSession.
 
     `previous`: hash of revision `after`.
     """
@@ -155,7 +155,7 @@ def records(
 
 
 def message_of(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Message | None:
-    """Read a part's message without parts, or `None`."""
+    """A part's message without parts, or `None`."""
     if not session_rows.storable(part_id):
         return None
     found = con.execute(

@@ -32,7 +32,7 @@ class SnapshotRows:
         self._read = read
 
     async def load(self, root: bytes) -> Workspace | None:
-        """Read a workspace by path bytes; `None` without snapshots."""
+        """A workspace by path bytes; `None` without snapshots."""
         return await self._read(partial(chains.load, root=root))
 
     async def telling(self, root: bytes) -> tuple[int, int] | None:
@@ -40,9 +40,9 @@ class SnapshotRows:
         return await self._read(partial(chains.telling, root=root))
 
     async def begin(self, root: bytes, at: int) -> Workspace:
-        """Start a chain; `fill` stores its first state.
+        """Start a chain; `fill` stores its first state, and syncs both.
 
-        Older snapshots stay, unconnected. Synced by the first `fill`.
+        Older snapshots stay, unconnected.
         """
         return await self._submit(partial(chains.begin, root=root, at=at), synced=False)
 
@@ -69,16 +69,13 @@ class SnapshotRows:
     async def deltas(
         self, workspace: int, after: SnapshotId, until: SnapshotId
     ) -> tuple[Delta, ...] | None:
-        """Read the deltas between two snapshots, in order.
-
-        `None` if one was swept, or the chain began anew.
-        """
+        """The deltas between two snapshots; `None` if one was swept, or the chain began anew."""
         return await self._read(
             partial(chains.deltas, workspace=workspace, after=after, until=until)
         )
 
     async def tree(self, workspace: int, paths: Iterable[bytes]) -> dict[bytes, SeenEntry]:
-        """Read the state at the head, for some paths."""
+        """The state at the head, for some paths."""
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
     async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:

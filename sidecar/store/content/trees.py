@@ -42,7 +42,7 @@ def fold_all(con: sqlite3.Connection) -> None:
 def tree(
     con: sqlite3.Connection, workspace: int, folded: int, paths: tuple[bytes, ...] | None = None
 ) -> tuple[dict[bytes, SeenEntry], bool]:
-    """Read the state at the head, of some or all paths.
+    """The state at the head, of some or all paths.
 
     `False`: a delta was unreadable, the state unreliable.
     """
@@ -113,7 +113,7 @@ def held_unfolded(con: sqlite3.Connection) -> list[tuple[int, str]]:
 def _unfolded(
     con: sqlite3.Connection, workspace: int, folded: int
 ) -> tuple[list[tuple[int, Delta]], bool]:
-    """Read deltas after a snapshot; `False` if some were unreadable."""
+    """Deltas after a snapshot; `False` if some were unreadable."""
     rows = con.execute(
         "SELECT id, body FROM snapshot WHERE workspace_id = ? AND id > ? ORDER BY id",
         (workspace, folded),

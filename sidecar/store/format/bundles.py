@@ -56,7 +56,7 @@ class Bundle:
 
 
 def lines_of(bundle: Bundle) -> Iterator[bytes]:
-    """Yield a bundle's lines, with line ends."""
+    """A bundle's lines, with line ends."""
     count, hashed = 0, ""
     for line in map(_line, _things(bundle)):
         yield line
@@ -67,8 +67,7 @@ def lines_of(bundle: Bundle) -> Iterator[bytes]:
 def read_lines(lines: Iterable[bytes]) -> Bundle:
     """Decode the lines of `lines_of`.
 
-    Raises:
-      BadRequest: damaged, cut off or too new.
+    Raises: BadRequest: damaged, cut off or too new.
     """
     reader = _Reader()
     try:

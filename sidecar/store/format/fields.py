@@ -1,4 +1,4 @@
-"""Typed access to the fields of a stored body. Pure."""
+"""Typed access to the fields of a stored body."""
 
 import json
 from dataclasses import dataclass
@@ -24,25 +24,25 @@ class Fields:
     content: dict[str, object]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a string."""
+        """A string."""
         value = self.content.get(key, default)
         if not isinstance(value, str):
             raise _broken(key, "text")
         return value
 
     def text_or_none(self, key: str) -> str | None:
-        """Return a string, or `None` if absent or nil."""
+        """A string, or `None` if absent or nil."""
         return None if self.content.get(key) is None else self.text(key)
 
     def number(self, key: str, default: int | None = None) -> int:
-        """Return an integer."""
+        """An integer."""
         value = self.content.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool):
             raise _broken(key, "a whole number")
         return value
 
     def choice(self, key: str, options: tuple[Choice, ...]) -> Choice:
-        """Return one of the strings in `options`."""
+        """One of the strings in `options`."""
         value = self.text(key)
         for option in options:
             if option == value:
@@ -71,15 +71,15 @@ class Fields:
         return value
 
     def inner(self, key: str) -> "Fields":
-        """Return nested fields."""
+        """Nested fields."""
         return fields_of(self.content.get(key))
 
     def inner_or_none(self, key: str) -> "Fields | None":
-        """Return nested fields, or `None` if absent or nil."""
+        """Nested fields, or `None` if absent or nil."""
         return None if self.content.get(key) is None else self.inner(key)
 
     def many(self, key: str) -> "list[Fields]":
-        """Return a list of nested fields; `[]` if absent."""
+        """A list of nested fields; `[]` if absent."""
         value = self.content.get(key, [])
         if not isinstance(value, list):
             raise _broken(key, "a list")

@@ -1,7 +1,7 @@
 """The records of a session's log: one frozen type for each kind; see `record_codec`.
 
-A field's name on the disk is its name here in camelCase, unless `field(name=…)` gives another.
-An optional field that is None is not on the disk.
+A field's name on the disk is in camelCase, unless `field(name=…)` gives another. An optional field
+that is None is not on the disk.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -23,10 +23,7 @@ NoticeLevel: TypeAlias = Literal["info", "warning", "error"]
 class RecordHead(
     Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="#kind"
 ):
-    """The place of a record in its log: its revision, and its time in ms since 1970.
-
-    Revision 0 is a record that is not numbered yet.
-    """
+    """A record's revision in its log, 0 before a number is given, and its time in ms since 1970."""
 
     revision: int = field(default=0, name="#revision")
     at: Millis = field(default=0, name="#at")
@@ -58,7 +55,7 @@ class ForkedRecord(RecordHead, frozen=True, tag="forked", kw_only=True):
 
 
 class ImportedRecord(RecordHead, frozen=True, tag="imported", kw_only=True):
-    """The end of the part that was read from a file of this format; `redacted` counts keys."""
+    """The end of the part read from a file of this format; `redacted` counts keys."""
 
     format: str = ""
     source: str | None = field(default=None, name="from")
@@ -76,13 +73,13 @@ class InheritedRecord(RecordHead, frozen=True, tag="inherited", kw_only=True):
 
 
 class OptionRecord(RecordHead, frozen=True, tag="option", kw_only=True):
-    """A setting of the session was changed."""
+    """A setting was changed."""
 
     config_id: str = ""
 
 
 class TurnStartedRecord(_OfMessage, frozen=True, tag="turn_started", kw_only=True):
-    """A turn began with a message of the user's."""
+    """A turn began with a user's message."""
 
     turn_id: TurnId
 
@@ -105,11 +102,11 @@ class TurnEndedRecord(RecordHead, frozen=True, tag="turn_ended", kw_only=True):
 
 
 class SteeredRecord(_OfMessage, frozen=True, tag="steered"):
-    """A message of the user's came while a turn ran."""
+    """A user's message came while a turn ran."""
 
 
 class _Request(RecordHead, frozen=True, kw_only=True):
-    """Tokens that were predicted to come from the cache, and that did; why fewer, if fewer."""
+    """Tokens predicted to come from the cache; if fewer came, why."""
 
     predicted_read: Signed | None = None
     miss: str | None = None
@@ -125,7 +122,7 @@ class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
 
 
 class StepFailedRecord(_OfMessage, frozen=True, tag="step_failed", kw_only=True):
-    """The provider failed in an answer; `failure` is the kind of its error."""
+    """The provider failed in an answer; `failure` is the kind of error."""
 
     failure: str = field(name="kind")
 
@@ -148,7 +145,7 @@ class CutRecord(RecordHead, frozen=True, tag="cut", kw_only=True):
 
 
 class ToolRecord(RecordHead, frozen=True, tag="tool", kw_only=True):
-    """A call ended; `failure` is the kind of its failure."""
+    """A call ended; `failure` is the kind of failure."""
 
     part_id: PartId
     failure: str | None = None
@@ -216,7 +213,7 @@ class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
 
 
 class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
-    """A person was told something, under a sequence number of the wire."""
+    """A notice for people, under a sequence number of the wire."""
 
     seq: Signed
     level: NoticeLevel
@@ -224,13 +221,13 @@ class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
 
 
 class ToldRecord(RecordHead, frozen=True, tag="instructions_told", kw_only=True):
-    """The model was told of changed instructions; `files` has the hash of each by its path."""
+    """The model was told of changed instructions; `files` has hashes by path."""
 
     files: dict[str, str]
 
 
 class ComparedRecord(RecordHead, frozen=True, tag="workspace_compared", kw_only=True):
-    """The model was told which files drifted; `files` says of each path how it was found."""
+    """The model was told of drifted files; `files` has each path's state as found."""
 
     files: dict[str, str]
 
@@ -245,7 +242,7 @@ class RefusedRecord(RecordHead, frozen=True, tag="refused", kw_only=True):
 
 
 class UnknownRecord(RecordHead, frozen=True, kw_only=True):
-    """A record of a kind that this version does not know, or that does not read as its kind."""
+    """A record of an unknown kind, or unlike its kind."""
 
     name: str
     body: dict[str, Any]

@@ -258,7 +258,7 @@ WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
 
 
 def version(con: sqlite3.Connection) -> int:
-    """Count a file's steps; 0 if empty."""
+    """A file's steps; 0 if empty."""
     (number,) = con.execute("PRAGMA user_version").fetchone()
     return int(number)
 

@@ -1,4 +1,4 @@
-"""Bodies on disk: tagged msgpack, long strings in blobs. Pure.
+"""Bodies on disk: tagged msgpack, long strings in blobs.
 
 Opaque JSON is stored as text: msgpack has no integers beyond 64 bits. UTF-8 may hold lone
 surrogates, as JSON from a wire may.
@@ -86,7 +86,7 @@ def unpack(body: bytes, read: ReadBlob) -> Fields:
 
 
 def spilled(body: bytes) -> frozenset[str]:
-    """Return hashes of blobs in a body; empty if unreadable."""
+    """Hashes of blobs in a body; empty if unreadable."""
     names: set[str] = set()
 
     def extension(_: int, data: bytes) -> str:

@@ -50,7 +50,7 @@ class Pages:
         return max(self.whole, max(self.logged, default=0)) if self.cut is None else self.cut
 
     def page(self, number: int) -> bytes:
-        """Return a page; raises IndexError if missing, OSError from the disk."""
+        """A page; raises IndexError if missing, OSError from the disk."""
         if not 1 <= number <= self.count:
             raise IndexError(number)
         if number in self.logged:
@@ -71,7 +71,7 @@ def read_pages(handle: int, log: Path) -> Pages:
 
 
 def _logged(wal: bytes, size: int) -> tuple[dict[int, bytes], int | None]:
-    """Return pages of a log's whole commits, and the file's page count after the last.
+    """Pages of a log's whole commits, and the file's page count after the last.
 
     A torn frame ends the log; the count is unknown then.
     """
@@ -122,7 +122,7 @@ def tables(pages: Pages) -> dict[str, int]:
 
 
 def rows(pages: Pages, root: int) -> Iterator[tuple[int, Row]]:
-    """Yield (page kind, row) in a tree's order, without damaged pages.
+    """(page kind, row) in a tree's order, without damaged pages.
 
     A row's number replaces a null first column (`INTEGER PRIMARY KEY`).
     """
@@ -149,7 +149,7 @@ def rows(pages: Pages, root: int) -> Iterator[tuple[int, Row]]:
 
 
 def orphans(pages: Pages) -> Iterator[tuple[int, Row]]:
-    """Yield (page kind, row) of pages in no tree seen."""
+    """(page kind, row) of pages in no tree seen."""
     free = set(_free(pages))
     for number in range(1, pages.count + 1):
         if number in pages.seen or number in free:

@@ -1,4 +1,4 @@
-"""From a stored record to its type, and back. No other module reads the body of a record."""
+"""From a stored record to its type, and back. No other module reads a record's body."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -83,14 +83,14 @@ _HEAD = ("#kind", "#revision", "#at")
 
 
 def kind_of(record: LogRecord) -> str:
-    """Name a record's kind, as it is on the disk."""
+    """A record's kind, as on the disk."""
     if isinstance(record, UnknownRecord):
         return record.name
     return str(record.__struct_config__.tag)
 
 
 def fields_of_record(record: LogRecord) -> JsonObject:
-    """Return a record's fields as they are on the disk."""
+    """A record's fields, as on the disk."""
     if isinstance(record, UnknownRecord):
         return record.body
     body: JsonObject = to_builtins(record)
@@ -98,7 +98,7 @@ def fields_of_record(record: LogRecord) -> JsonObject:
 
 
 def _plain(value: object) -> Json:
-    """Return a value as JSON has it: with lists instead of tuples."""
+    """A value as JSON has it: with lists instead of tuples."""
     match value:
         case list() | tuple():
             return [_plain(one) for one in value]
@@ -109,12 +109,12 @@ def _plain(value: object) -> Json:
 
 
 def write(record: LogRecord) -> Record:
-    """Return a record as the store takes it."""
+    """A record as the store takes it."""
     return Record(record.revision, kind_of(record), record.at, fields_of_record(record))
 
 
 def read(record: Record) -> LogRecord:
-    """Return a stored record as its type; an UnknownRecord where it has none or does not fit."""
+    """A stored record as its type; an UnknownRecord where it has none or does not fit."""
     try:
         return _typed(record)
     except ValidationError as error:
@@ -125,15 +125,14 @@ def read(record: Record) -> LogRecord:
 
 
 def read_all(records: Iterable[Record]) -> tuple[LogRecord, ...]:
-    """Return stored records as their types, in the same order."""
+    """Stored records as their types, in the same order."""
     return tuple(map(read, records))
 
 
 def checked(record: Record) -> LogRecord:
-    """Return a record that comes from elsewhere as its type; an UnknownRecord has no known kind.
+    """A foreign record as its type; an UnknownRecord has no known kind.
 
-    Raises:
-        ValueError: the record is not as its kind is written; the text says where.
+    Raises: ValueError: the record is not as its kind is written; the text says where.
     """
     try:
         typed = _typed(record)
@@ -157,7 +156,7 @@ def _typed(record: Record) -> LogRecord:
 
 
 def _negative(value: Json, name: str = "") -> str:
-    """Name a negative count in a body; empty where there is none."""
+    """The name of a negative count in a body, or empty."""
     match value:
         case dict():
             found = (_negative(one, key) for key, one in value.items() if key not in _MAY_BE_LESS)
@@ -171,7 +170,7 @@ def _negative(value: Json, name: str = "") -> str:
 
 
 def named_by(record: LogRecord) -> tuple[MessageId, ...]:
-    """Return the messages that a record names; each began before the record was written."""
+    """The messages that a record names; each began before the record was written."""
     match record:
         case (
             TurnStartedRecord(message_id=name) | SteeredRecord(message_id=name)
@@ -191,5 +190,5 @@ def named_by(record: LogRecord) -> tuple[MessageId, ...]:
 
 
 def comes_with(record: LogRecord) -> tuple[MessageId, ...]:
-    """Return the messages of which a record tells that they were written, or ended, with it."""
+    """The messages written or ended together with a record."""
     return () if isinstance(record, PingRecord | UnknownRecord) else named_by(record)

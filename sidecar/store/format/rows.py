@@ -1,4 +1,4 @@
-"""Encode and decode core values: explicit, exhaustive, pure.
+"""Encode and decode core values.
 
 Short field names never change meaning; each later field has a default here.
 """
@@ -158,7 +158,7 @@ def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
 
 
 def whole_output(part: Part) -> str | None:
-    """Return the hash of a part's complete output, or `None`."""
+    """The hash of a part's complete output, or `None`."""
     if not isinstance(part, ToolPart) or not isinstance(part.state, ToolCompleted | ToolError):
         return None
     return None if part.state.output is None else part.state.output.whole

@@ -1,4 +1,4 @@
-"""Stored values and changes: rows, records, leases. Pure data."""
+"""Stored values and changes: rows, records, leases."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args

@@ -46,7 +46,7 @@ class EpochRecord(RecordHead, frozen=True, tag="epoch", kw_only=True):
 
 
 class ModelChangedRecord(RecordHead, frozen=True, tag="epoch_changed", kw_only=True):
-    """The epoch of another model began; with sizes in tokens if a prompt had been sent."""
+    """The epoch of another model began; sizes in tokens, if a prompt had been sent."""
 
     compaction_id: str
     cause: str = ""
@@ -66,13 +66,13 @@ class TruncatedShape(_Shown, frozen=True, tag="truncated"):
 
 
 class ExcerptShape(_Shown, frozen=True, tag="excerpt"):
-    """Ranges of lines, counted from 1, both ends in it."""
+    """Ranges of lines from 1, both ends included."""
 
     lines: tuple[tuple[Signed, Signed], ...]
 
 
 class QuotedShape(_Shown, frozen=True, tag="quoted"):
-    """Ranges of characters, counted from 0, the end not in it."""
+    """Ranges of characters from 0, the end excluded."""
 
     spans: tuple[tuple[Signed, Signed], ...]
 
@@ -91,7 +91,7 @@ ShownShape: TypeAlias = (
 
 
 class NoteShape(Struct, frozen=True):
-    """A text that stands before a message, for parts that were left out."""
+    """A text before a message, for parts that were left out."""
 
     id: PartId
     text: str
@@ -140,8 +140,8 @@ class PinRecord(RecordHead, frozen=True, tag="pin", kw_only=True):
 class FilesRestoredRecord(RecordHead, frozen=True, tag="restored", kw_only=True):
     """Files went back, and the conversation stayed.
 
-    The fields are those of `session.log.restore_records.Restored`; `sets` are change sets as
-    `session.log.change_records` writes them, `snapshot` the state that was reached.
+    Fields as in `session.log.restore_records.Restored`; `sets` as `session.log.change_records`
+    writes them, `snapshot` the state reached.
     """
 
     restore_id: str
@@ -160,7 +160,7 @@ class FilesRestoredRecord(RecordHead, frozen=True, tag="restored", kw_only=True)
 class TalkRestoredRecord(ViewRecord, frozen=True, tag="restored", kw_only=True):
     """The conversation went back, or forth again, perhaps with the files.
 
-    `standing` are the revisions of the changes of the view that hold again.
+    `standing`: revisions of the changes of the view that hold again.
     """
 
     standing: tuple[Signed, ...]

@@ -67,7 +67,7 @@ def copy_snapshots(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]
 
 
 def _wrong(con: sqlite3.Connection, workspace: int, head: int) -> str:
-    """Say why snapshots are unusable, or ""."""
+    """Why snapshots are unusable, or ""."""
     last: int | None = None
     for number, parent, body in con.execute(
         "SELECT id, parent, body FROM snapshot WHERE workspace_id = ? ORDER BY id", (workspace,)

@@ -81,7 +81,7 @@ class SalvagedRows:
 
 
 def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
-    """Return all rows, orphaned pages' last; whole blobs go to `con`."""
+    """All rows, orphaned pages' last; whole blobs go to `con`."""
     made = SalvagedRows()
     roots = tables(pages)
     if pages.damaged or not roots:
@@ -117,7 +117,7 @@ def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
 
 
 def table_of(kind: int, row: Row) -> str:
-    """Recognize a row's table by shape; "" if not wanted."""
+    """A row's table by shape; "" if not wanted."""
     unnumbered = kind in (INDEX_LEAF, INDEX_INTERIOR)
     match row:
         case (str(), bytes(), int(), bytes(body), str()) if body.startswith(TAG):

@@ -27,7 +27,7 @@ class LeavingRows:
         self._now = now
 
     async def family(self, session_id: SessionId) -> tuple[SessionRow, ...]:
-        """Return a session's closed subtasks, then the session; raises UnknownSession."""
+        """A session's closed subtasks, then the session; raises UnknownSession."""
         now = self._now()
         return await self._read(
             lambda con: retention_due.family(con, session_rows.row(con, session_id), now)
@@ -36,9 +36,8 @@ class LeavingRows:
     async def leave(self, row: SessionRow, token: str) -> Left:
         """Hide a bundled session, unless changed; `remove_some` removes the rows.
 
-        Raises:
-          SessionOwned: the lease under this token was lost.
-          StorageFailed: somebody wrote to the session.
+        Raises: SessionOwned: the lease under this token was lost. StorageFailed: somebody wrote to
+        the session.
         """
         return await self._submit(partial(_leave, row=row, token=token, at=self._now()))
 

@@ -23,10 +23,7 @@ _DELEGATED = str(DelegatedRecord.__struct_config__.tag).encode()
 
 @dataclass(frozen=True, slots=True)
 class GoingSession:
-    """A session to archive, freeing `size` bytes.
-
-    `parent` is set for a subtask's session, archived with its parent.
-    """
+    """A session to archive, freeing `size` bytes; a subtask's with its `parent`."""
 
     id: SessionId
     title: str
@@ -93,7 +90,7 @@ def plan(con: sqlite3.Connection, rules: Retention, ages: Ages) -> RetentionPlan
 
 
 def outputs_size(con: sqlite3.Connection) -> int:
-    """Sum the bytes of complete outputs, each once."""
+    """Bytes of complete outputs, each once."""
     query = (
         "SELECT total(length(data)) FROM blob WHERE hash IN "
         "(SELECT hash FROM output WHERE gone IS NULL)"
@@ -102,7 +99,7 @@ def outputs_size(con: sqlite3.Connection) -> int:
 
 
 def sessions_size(con: sqlite3.Connection) -> int:
-    """Sum the bytes of all sessions and their blobs."""
+    """Bytes of all sessions and their blobs."""
     query = "SELECT total(length(data)) FROM blob WHERE hash IN (SELECT hash FROM reference)"
     total = con.execute(query).fetchone()[0]
     for table in ("session", "message", "part", "record", "fact"):
@@ -180,7 +177,7 @@ def _leaves(con: sqlite3.Connection, blobs: _Blobs, session_id: SessionId) -> in
 
 
 def family(con: sqlite3.Connection, row: SessionRow, now: Millis) -> tuple[SessionRow, ...]:
-    """Return a session's stored subtasks not open anywhere, then the session."""
+    """A session's stored subtasks not open anywhere, then the session."""
     found: list[SessionRow] = []
     for name in sorted(_subtasks(con, row.id)):
         child = row_of(con, SessionId(name))

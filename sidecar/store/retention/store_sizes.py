@@ -26,8 +26,7 @@ class Heavy:
 class StoreWeights:
     """Bytes by kind, adding up to the file's `size`.
 
-    `texts`: messages, records, facts and blobs except `outputs`; `rest`: indexes and unused space;
-    `heaviest`: largest sessions.
+    `texts`: messages, records, facts and blobs except `outputs`; `rest`: indexes and unused space.
     """
 
     size: int

@@ -1,4 +1,4 @@
-"""The sweep: due removals, sizes, and who sweeps. `retention_due` has the rules."""
+"""The sweep: due removals, sizes, and who sweeps."""
 
 import sqlite3
 from collections.abc import Iterable

@@ -54,8 +54,7 @@ class Checked:
 def check_plan(actions: Sequence[Action]) -> None:
     """Refuse an impossible plan.
 
-    Raises:
-        BadRequest: a path closed to restores or listed twice, or content not stored.
+    Raises: BadRequest: a path closed to restores or listed twice, or content not stored.
     """
     seen: set[bytes] = set()
     for action in actions:
@@ -108,7 +107,7 @@ def check(
 
 
 def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, FileMark] | str:
-    """Compare an entry with the disk; return stat and mark, or the difference for people."""
+    """Stat and mark of an entry as expected, or the difference for people."""
     found = stat_in(at, name)
     if found is None:
         return GONE

@@ -36,7 +36,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Ordered steps. `stages`: folders to make a staging folder in.
+    """Ordered steps; `stages`: folders to make a staging folder in.
 
     `loosened`: folders made writable first.
     """
@@ -103,7 +103,6 @@ class _Devices:
         self.folders: list[bytes] = []
 
     def stage(self, path: bytes) -> int:
-        """Number of the staging folder for a folder's entries."""
         _, outermost = self._place(path)
         if outermost not in self.folders:
             self.folders.append(outermost)

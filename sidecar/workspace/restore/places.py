@@ -32,8 +32,7 @@ class Blocked(Exception):
 def check_path(path: bytes) -> None:
     """Refuse a path closed to restores.
 
-    Raises:
-        BadRequest: outside the root, in a version history, or a restore's own.
+    Raises: BadRequest: outside the root, in a version history, or a restore's own.
     """
     names = path.split(b"/")
     shown = path.decode("utf-8", "backslashreplace")
@@ -132,7 +131,7 @@ def stat_at(root: int, path: bytes) -> os.stat_result | None:
 
 
 def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
-    """Read a file's bytes or a link's target; `None` if changed since `found`."""
+    """A file's bytes or a link's target; `None` if changed since `found`."""
     try:
         if stat.S_ISLNK(found.st_mode):
             return os.readlink(name, dir_fd=at)

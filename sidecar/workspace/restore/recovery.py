@@ -44,8 +44,7 @@ async def recover(
     Due before loading a session of the workspace and its first snapshot. `touched` gets the paths
     (`Snapshots.mark_dirty`).
 
-    Raises:
-        StorageFailed: not now; the next call tries again.
+    Raises: StorageFailed: not now; the next call tries again.
     """
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     with claimed(base) as claim:
@@ -58,8 +57,7 @@ async def recover(
 async def settle(root: Path, store: Store, *, touched: OnTouched | None = None) -> Recovered | None:
     """End a restore as `recover` does, but leave its report to the next `recover`, in any process.
 
-    Raises:
-        StorageFailed: not now; the next call tries again.
+    Raises: StorageFailed: not now; the next call tries again.
     """
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     rows = store.restores
@@ -116,8 +114,7 @@ async def end(
 async def take_back(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conflict, ...]:
     """Undo and forget a restore; return paths changed by somebody meanwhile.
 
-    Raises:
-        StorageFailed: some steps cannot be undone now.
+    Raises: StorageFailed: some steps cannot be undone now.
     """
     left = await _undo(root, rows, found)
     await _tidy(root, rows, found)
@@ -135,7 +132,7 @@ async def clean(
 ) -> str:
     """Remove the staging folders and forget the restore; return a failure for people, or empty.
 
-    `meanwhile` runs during the removal, and may raise. `small`: of few files.
+    `meanwhile` runs during the removal, and may raise.
     """
     removed = asyncio.get_running_loop().run_in_executor(None, remove_stages, root, stages)
     try:

@@ -2,7 +2,7 @@
 
 New content is written beside the files, then the intended moves are stored: from here on a restart
 undoes everything, since replaced entries are only set aside. One transaction writes the records and
-marks the restore as done; removing the entries set aside remains.
+marks the restore as done.
 """
 
 import asyncio
@@ -55,7 +55,6 @@ INLINE_BYTES = 256 * 1024
 
 
 async def _nothing() -> Sequence[StoreChange]:
-    """No changes, for a restore without a session."""
     return ()
 
 
@@ -105,20 +104,18 @@ async def restore(
 ) -> RestoreOutcome:
     """Carry out a plan in a workspace, completely or not at all.
 
-    `record` returns the session's changes to commit with the files: called once, after all moves;
-    written before later writes to the store. Its error undoes everything and is raised here.
-    `touched` gets the paths before and after moves, and after an undo (`Snapshots.mark_dirty`).
-    `stands` is called once durable, during clean-up, and must not raise. `progress` gets steps done
-    and total. `quick`: a fast file system; few small files are checked without a thread.
+    `record` returns the session's changes to commit with the files: called once, after all moves.
+    Its error undoes everything and is raised here. `touched` gets the paths before and after moves,
+    and after an undo (`Snapshots.mark_dirty`). `stands` is called once durable, during clean-up,
+    and must not raise. `progress` gets steps done and total. `quick`: a fast file system; few small
+    files are checked without a thread.
 
     Cancelled before the commit, everything is undone and CancelledError raised; later, the outcome
     is returned.
 
-    Raises:
-        BadRequest: an impossible plan, or unwritable files.
-        Overloaded: another window is restoring files in this folder.
-        StorageFailed: a full or failing disk. Files are unchanged, unless the message announces a
-            later undo.
+    Raises: BadRequest: an impossible plan, or unwritable files. Overloaded: another window is
+    restoring files in this folder. StorageFailed: a full or failing disk. Files are unchanged,
+    unless the message announces a later undo.
     """
     check_plan(actions)
     stop = threading.Event()
@@ -331,14 +328,13 @@ async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> Rest
 
 
 def _needed(put: Put) -> str:
-    """Hash of the blob needed at a path, or empty."""
     if put.entry is None or put.entry.is_folder or put.entry.hash == EMPTY:
         return ""
     return "" if put.action is not None and put.action.content is not None else put.entry.hash
 
 
 def _pre_image(root: bytes, put: Put) -> PressedBlob | None:
-    """Read an entry about to be replaced; `None` if changed."""
+    """An entry about to be replaced; `None` if changed."""
     try:
         with root_folder(root) as top, around(top, put.path) as (at, name):
             found = stat_in(at, name)

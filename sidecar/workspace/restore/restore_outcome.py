@@ -40,7 +40,7 @@ SWEPT = (
 
 @dataclass(frozen=True, slots=True)
 class FilesRestored:
-    """A complete restore. `kept`: folders that stay because of other entries.
+    """A complete restore; `kept`: folders that stay because of other entries.
 
     `leftover`: why a staging folder remains, for people, or empty.
     """
@@ -63,8 +63,8 @@ RestoreOutcome: TypeAlias = FilesRestored | RestoreRefused
 class Recovered:
     """Outcome of an interrupted restore: `finished` (was complete) or `undone`.
 
-    If `undone`, files and logs are as before, except `left`, changed by somebody meanwhile; some of
-    `paths` had been touched. `leftover`: why a staging folder remains, for people, or empty.
+    If `undone`, files and logs are as before, except `left`, changed by somebody meanwhile.
+    `leftover`: why a staging folder remains, for people, or empty.
     """
 
     how: Literal["finished", "undone"]

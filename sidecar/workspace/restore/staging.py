@@ -55,7 +55,7 @@ def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
-    """Split new entries into batches of `BATCH_FILES` or `BATCH_BYTES`."""
+    """New entries in batches of `BATCH_FILES` or `BATCH_BYTES`."""
     batch: list[Put] = []
     size = 0
     for put in puts:
@@ -144,7 +144,6 @@ def _content(put: Put, contents: Mapping[str, bytes]) -> bytes:
 
 
 def _begin_writing(opened: Sequence[int]) -> None:
-    """Start writeback of all files without waiting, where supported."""
     call = _sync_file_range()
     if call is not None:
         for descriptor in opened:

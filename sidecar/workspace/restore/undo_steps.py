@@ -48,8 +48,7 @@ def undo(
 
     `contents`: bytes by hash, for `lacking` hashes.
 
-    Raises:
-        OSError: a step cannot be undone; all others are.
+    Raises: OSError: a step cannot be undone; all others are.
     """
     left: list[Conflict] = []
     failed: OSError | None = None
@@ -235,7 +234,7 @@ def _undo_mode(top: int, step: Step) -> Conflict | None:
 
 
 def _is_ours(mark: FileMark, found: os.stat_result) -> bool:
-    """Tell whether an entry is the restored one; folders may still lack their mode."""
+    """Whether an entry is the restored one; folders may still lack their mode."""
     if stat.S_ISDIR(mark.mode):
         return mark.inode == found.st_ino and stat.S_ISDIR(found.st_mode)
     return same(mark, found)

@@ -54,10 +54,7 @@ class SnapshotChain:
             await asyncio.sleep(PAUSE)
 
     async def load(self, patience: int = 0) -> dict[bytes, SeenEntry]:
-        """Continue from the stored chain; return its state by path, or empty if unusable.
-
-        `patience`: see `wait`.
-        """
+        """The stored chain's state by path, or empty if unusable."""
         self._untold = {}
         found = await self._stored()
         if patience and found is not None and not found.complete:

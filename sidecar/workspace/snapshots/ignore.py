@@ -76,7 +76,7 @@ class Patterns:
         self._names: tuple[dict[bytes, tuple[int, bool]], ...] = ({}, {})
 
     def silent(self, names: list[bytes], text: bytes) -> bool:
-        """Tell quickly that no line matches any name; `text` contains all names."""
+        """Quickly, whether no line matches any name; `text` contains all names."""
         if not self._literals.isdisjoint(names):
             return False
         # A generator would take longer than the search.
@@ -114,7 +114,7 @@ class Repository:
         return read_tracked(self.git)
 
     def tracks(self, path: bytes, is_folder: bool) -> bool:
-        """Tell whether a path of the workspace, or any file below it, is tracked."""
+        """Whether a path of the workspace, or any file below it, is tracked."""
         relative = self.above + (path[len(self.folder) + 1 :] if self.folder else path)
         return relative in (self.tracked.folders if is_folder else self.tracked.files)
 
@@ -150,7 +150,7 @@ class IgnoreRules:
         return self.repository is None or not self.repository.tracks(path, is_folder)
 
     def keeps_all(self, names: list[bytes]) -> bool:
-        """Tell quickly that no name is ignored, the usual case."""
+        """Quickly, whether no name is ignored, the usual case."""
         text = b"/" + b"/".join(names)
         # Names ignored by themselves begin with a dot, as few others do.
         dotted = b"/." in text and (
@@ -169,7 +169,7 @@ class IgnoreRules:
     def inside(
         self, root: Path, folder: bytes, *, git: bool, gitignore: bool, unsaid: bool = False
     ) -> "IgnoreRules":
-        """Return the rules inside a folder below this one.
+        """The rules inside a folder below this one.
 
         `unsaid`: no rule matches that folder (`keeps_all`).
         """

@@ -82,10 +82,7 @@ class KnownPaths:
                 yield join(folder, name), seen
 
     def table(self, base: bytes) -> StatTable | None:
-        """Proven stats for the root's path `base`; `None` where unsupported.
-
-        Made on first use, and anew when most of its paths are gone.
-        """
+        """Proven stats for the root's path `base`; `None` where unsupported."""
         known = len(self)
         if self._table is None or len(self._table) > 2 * known + 1000:
             self._table = stat_table(base)
@@ -128,7 +125,7 @@ def join(folder: bytes, name: bytes) -> bytes:
 
 
 def ancestors(path: bytes) -> Iterator[bytes]:
-    """Yield the folders above a path, outermost first, without the root."""
+    """The folders above a path, outermost first, without the root."""
     at = path.find(b"/")
     while at >= 0:
         yield path[:at]

@@ -25,10 +25,7 @@ Batch: TypeAlias = dict[bytes, SeenEntry]
 
 
 class Beginning:
-    """Paths of a first snapshot, with stats, whose content is still to be stored.
-
-    Until gathered by `left`, all known paths count.
-    """
+    """Paths of a first snapshot, with stats, whose content is still to be stored."""
 
     def __init__(self) -> None:
         self._left: Batch | None = {}
@@ -67,7 +64,7 @@ class PreImage:
         return self.seen._replace(followed=follow)
 
     def looked(self, path: bytes, seen: SeenEntry) -> Looked:
-        """Wrap the content as the result of a look."""
+        """The content as the result of a look."""
         return Looked({path: seen}, [] if self.blob is None else [self.blob])
 
 

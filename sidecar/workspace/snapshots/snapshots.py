@@ -69,11 +69,9 @@ class Snapshots:
     ) -> "Snapshots":
         """Open a workspace's snapshots, new or stored; looks at no file yet.
 
-        `now` returns milliseconds since 1970; `watch` makes the source of events, or each snapshot
-        looks at everything.
+        `now` returns milliseconds since 1970; without `watch` each snapshot looks at everything.
 
-        Raises:
-            BadRequest: the folder can have no snapshots.
+        Raises: BadRequest: the folder can have no snapshots.
         """
         real = await asyncio.to_thread(check_root, root, data_dir)
         self = cls(real, rows, now, limits or Limits())
@@ -92,7 +90,7 @@ class Snapshots:
     async def snapshot(self) -> SnapshotId:
         """Take a snapshot with every change whose system call returned before this call.
 
-        Without changes, returns the newest snapshot.
+        Without changes, the newest snapshot.
         """
         if not self._lock.locked() and self._chain.begun and self._noticing.quiet(self._state):
             return self._chain.head

@@ -69,7 +69,7 @@ class Looked:
 def read(
     base: bytes, path: bytes, found: os.stat_result, limit: int
 ) -> tuple[os.stat_result, bytes | Loss] | None:
-    """Read a file or a link's target; return stat and bytes, or the reason for none.
+    """Stat and bytes of a file or a link's target, or the reason for none.
 
     `base`: the root's real path. `None` if unreachable without a link, or a folder or pipe.
     """

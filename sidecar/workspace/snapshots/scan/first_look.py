@@ -21,7 +21,7 @@ Folders = dict[bytes, dict[bytes, SeenEntry]]
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """`folders`: names in each. `linked`: inodes of files with several hard links."""
+    """`folders`: names in each; `linked`: inodes of files with several hard links."""
 
     folders: Folders
     linked: dict[bytes, int]

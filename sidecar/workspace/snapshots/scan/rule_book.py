@@ -42,10 +42,7 @@ class RuleBook:
         )
 
     def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> IgnoreRules:
-        """Rules inside a folder with these names.
-
-        `stale`: rules read before may be out of date.
-        """
+        """Rules inside a folder with these names; `stale`: rules read before may be out of date."""
         before = self.known(folder)
         own = (b".git" in names, b".gitignore" in names)
         if before is not None and not stale and before.own == own:

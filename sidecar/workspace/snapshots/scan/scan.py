@@ -1,7 +1,7 @@
 """Find possible changes by stat alone: of paths, folders, or everything.
 
-Rules exclude new paths only: as in git, a later rule takes no known file away from a restore. A
-scan changes no known state. Blocks: runs in a thread.
+Rules exclude new paths only: as in git, a later rule takes no known file away from a restore.
+Blocks: runs in a thread.
 """
 
 import os
@@ -41,7 +41,7 @@ class Scan:
     `stats`: paths not proven unchanged. `gone`: known paths now missing. `shown`: new paths ignored
     before. `linked`: inodes of files with several hard links, which may change without an event.
     `root_stat`: set after a look at everything. `unread`: names by folder, to be read later, of a
-    first look begun at `begun` (ms); without stats, at half a KiB each.
+    first look begun at `begun` (ms).
     """
 
     def __init__(
@@ -71,10 +71,10 @@ class Scan:
         """Known folders found to be none."""
 
     def noticed(self, noticed: Noticed, rules: bool) -> None:
-        """Look at noticed paths. `rules`: rule files outside the workspace changed.
+        """Look at noticed paths.
 
-        Raises:
-            WatchFailed: a folder cannot be watched.
+        `rules`: rule files outside the workspace changed. Raises WatchFailed if a folder cannot be
+        watched.
         """
         if noticed.all:
             # Where events were lost, folders may have come and gone that are to be watched.
@@ -153,7 +153,6 @@ class Scan:
             self._visit((target, True, False, False), everywhere=True)
 
     def _read_anew(self, folder: bytes) -> None:
-        """Look at a folder and everything below, whose rules may have changed."""
         if folder:
             found, seen = self._stat(folder), self._state.get(folder)
             if found is None or not stat.S_ISDIR(found.st_mode):
@@ -163,7 +162,7 @@ class Scan:
         self._visit((folder, True, True, False), everywhere=True)
 
     def _target(self, path: bytes) -> bytes | None:
-        """The path to look at: the path itself, or its outermost unknown folder."""
+        """The path itself, or its outermost unknown folder."""
         followed = path in self._follow
         known = followed or self._state.get(path) is not None
         if known and not self._visited and not self._closed:
@@ -355,7 +354,6 @@ class Scan:
         return inner
 
     def _names(self, folder: bytes) -> list[bytes] | None:
-        """Watch and list a folder; `None` where impossible."""
         try:
             if self._watch is not None:
                 self._watch.add(folder)

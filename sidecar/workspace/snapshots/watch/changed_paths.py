@@ -67,14 +67,14 @@ class Noticing:
         watch.close()
 
     def quiet(self, state: KnownPaths) -> bool:
-        """Tell quickly that nothing changed before this call; `False` where unknown."""
+        """Quickly, whether nothing changed before this call; `False` where unknown."""
         watch, waiting = self.watch, self.waiting
         if watch is None or waiting or not watch.idle() or self._moved(state):
             return False
         return not self.unwatched or not (self.unwatched.notice(state, waiting) or waiting)
 
     async def gather(self, state: KnownPaths) -> tuple[Noticed, bool]:
-        """Return and forget all changes, and whether rules outside the workspace changed."""
+        """Take all changes, and whether rules outside the workspace changed."""
         noticed, self.waiting = self.waiting, Noticed()
         try:
             if self.watch is None:
@@ -101,7 +101,7 @@ class Noticing:
             into.lose()
 
     def _moved(self, state: KnownPaths) -> bool:
-        """Tell whether another, unwatched folder replaced the root."""
+        """Whether another, unwatched folder replaced the root."""
         try:
             found = os.lstat(self._base)
         except OSError:

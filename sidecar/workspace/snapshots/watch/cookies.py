@@ -53,11 +53,11 @@ class CookieWatch:
         """Do nothing: removed folders are no longer watched."""
 
     def idle(self) -> bool:
-        """Return `False`: only `settle` can tell."""
+        """`False`: only `settle` can tell."""
         return False
 
     def drain(self, into: Noticed) -> bool:  # noqa: ARG002 - a `Watch` takes it
-        """Return `False`: only `settle` can tell."""
+        """`False`: only `settle` can tell."""
         return False
 
     def settle(self, into: Noticed) -> bool:

@@ -15,7 +15,10 @@ FEW = 16
 
 @dataclass(slots=True)
 class Noticed:
-    """Possibly changed paths. `folders`: with everything below. `all`: events were lost."""
+    """Possibly changed paths.
+
+    `folders`: with everything below. `all`: events were lost.
+    """
 
     paths: set[bytes] = field(default_factory=set)
     folders: set[bytes] = field(default_factory=set)
@@ -42,7 +45,7 @@ class Noticed:
         self.all = True
 
     def covers(self, path: bytes) -> bool:
-        """Tell whether a path or a folder above was noticed."""
+        """Whether a path or a folder above was noticed."""
         return (
             self.all
             or path in self.paths
@@ -69,16 +72,14 @@ class Watch(Protocol):
     def add(self, folder: bytes) -> None:
         """Watch a folder's names before listing; may be called from a thread.
 
-        Raises:
-            WatchFailed: impossible.
-            OSError: the folder is gone.
+        Raises: WatchFailed: impossible. OSError: the folder is gone.
         """
 
     def drop(self, folder: bytes) -> None:
         """Stop watching a removed folder; may be called from a thread."""
 
     def idle(self) -> bool:
-        """Tell quickly that nothing happened; `False` where unknown."""
+        """Quickly, whether nothing happened; `False` where unknown."""
 
     def drain(self, into: Noticed) -> bool:
         """Add noticed paths without waiting; return whether complete."""

@@ -1,8 +1,8 @@
 """Choose a workspace's watch.
 
-On Linux, inotify read in this process: the kernel queues an event inside the changing system call,
-so the queue is complete, and losses are reported. Elsewhere `watchfiles` with a cookie. If neither
-is trusted, every snapshot looks at everything.
+On Linux, inotify: the kernel queues an event inside the changing system call, so the queue is
+complete, and losses are reported. Elsewhere `watchfiles` with a cookie. If neither is trusted,
+every snapshot looks at everything.
 """
 
 import os
