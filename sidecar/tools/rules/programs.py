@@ -253,14 +253,22 @@ _CARGO = options(
     "--ignored --include-ignored --nocapture --show-output --test-threads --skip --exact --check "
     "--no-deps --jobs"
 )
-_SCRIPTS = Program(_RUNS_OWN, options("s --silent --if-present"), passes=True)
+# To npm `--silent=x` is two words, so that `x` may be a subcommand or any option.
+_JOINED = r"^-[^=]*=(?!\d+$)"
+_SCRIPTS = Program(
+    _RUNS_OWN, options("s --silent --if-present"), whole=True, passes=True, nowhere=_JOINED
+)
 _NPM = Program(
     "npm and its like run scripts, fetch packages and take settings from options",
     options("s --silent --version"),
+    whole=True,
     subcommands={
-        name: Program(_RUNS_OWN, options("a --all --depth --json --long"))
+        name: Program(
+            _RUNS_OWN, options("a --all --depth --json --long"), whole=True, nowhere=_JOINED
+        )
         for name in ("ls", "list")
     },
+    nowhere=_JOINED,
     named=dict.fromkeys(("test", "run", "run-script", "t"), _SCRIPTS),
 )
 _GO = Program(
