@@ -313,12 +313,13 @@ TRUSTED = {
     "pnpm yarn": replace(_NPM, options=frozenset(), subcommands={}),
     "make gmake": Program(
         "--eval, -f, -C, -I and variables take rules from elsewhere; by rules of its own make "
-        "builds, without a makefile too, any file named by `..`",
+        "builds, without a makefile too, any file: `x` from `x.sh`",
         options(
             "jknsBiwSr --jobs --keep-going --dry-run --silent --always-make "
             "--no-print-directory --just-print"
         ),
-        operands=r"(?!.*/\.\.(?:/|$))\w[\w./-]*",
+        operands=r"\w[\w./-]*",
+        writes=True,
     ),
     "mkdir": Program("other options are not known", options("pv --parents --verbose"), writes=True),
     "touch": Program("other options are not known", options("acm --no-create"), writes=True),
