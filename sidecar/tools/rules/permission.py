@@ -29,9 +29,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
-from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.core.prompt.prompt import ToolKind, ToolSpec
 from sidecar.tools.builtin_tools import DELEGATE
 from sidecar.tools.rules.coverage import is_hidden, known, uncovered, wider, written
 from sidecar.tools.rules.ordinary_files import is_ordinary
@@ -162,7 +162,8 @@ def _key(spec: ToolSpec, access: Access) -> str:
     """The rule for just this call; empty if none can express it."""
     named = access.outside or (access.shown if _is_odd(access) else ())
     if not (access.command or named):
-        return spec.name
+        # To a rule such a name is the whole kind.
+        return "" if spec.name in get_args(ToolKind) else spec.name
     tool, text = spec.name, named[0] if len(named) == 1 else ""
     if access.command:
         tool, text = _at(spec, access), access.command.strip(BLANK)

@@ -104,6 +104,18 @@ def test_a_question(inside: ToolContext) -> None:
     assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
+def test_a_tool_named_as_a_kind_is_never_always_allowed(inside: ToolContext) -> None:
+    named = client("execute", "execute")
+    asked = decide(named, access(named, {}, inside), NO_RULES, trusted=True)
+    assert isinstance(asked, Ask)
+    # The rule would allow every command.
+    assert [option.option_id for option in asked.options] == ["allow_once", "reject_once"]
+    other = client("execute")
+    offered = decide(other, access(other, {}, inside), NO_RULES, trusted=True)
+    assert isinstance(offered, Ask)
+    assert offered.rules == {"allow_always": "theirs", "reject_always": "theirs"}
+
+
 @pytest.mark.parametrize(
     ("kind", "rules", "decision"),
     [
