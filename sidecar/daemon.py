@@ -68,7 +68,7 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 def read_clock() -> Millis:
     """Milliseconds since 1970.
 
-    `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use, with seconds to add, for tests. A
+    For tests, `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use, with seconds to add. A
     second number: seconds the clock was set ahead while no time passed.
     """
     passed, jump = _offset()
@@ -87,7 +87,7 @@ def _offset() -> tuple[float, float]:
 
 
 def id_source(now: Callable[[], Millis]) -> Callable[[str], str]:
-    """Make a function that mints ids like `msg_01jd…`, ordered by time.
+    """A function that mints ids like `msg_01jd…`, ordered by time.
 
     As in ULID: 48 bits of time, 80 random bits, incremented within a millisecond. If the clock
     steps back, the last time stays.
@@ -247,7 +247,7 @@ def keep_memory_private() -> None:
 
 
 def read_settings(options: JsonObject, root: Path | None) -> Resolved:
-    """Read all settings, including those of a trusted workspace. Blocks."""
+    """All settings, including those of a trusted workspace. Blocks."""
     return resolve_all(
         workspace=root,
         environment=os.environ,
@@ -275,7 +275,7 @@ def _queues(sessions: Sessions, outboxes: list[Outbox], store: Store) -> dict[st
 
 
 def alert_event(change: "Changed") -> AlertChanged:
-    """Convert an alert's change to an event for clients."""
+    """An alert's change as an event for clients."""
     alert = change.alert
     return AlertChanged(
         change.state,
@@ -309,7 +309,7 @@ async def _warm_up(models: Models, sessions: Sessions) -> None:
 
 
 def check_options(options: JsonObject) -> str:
-    """Return the error in the editor's options, or empty."""
+    """The error in the editor's options, or empty."""
     try:
         load(workspace=None, environment=os.environ, options=options)
     except BadRequest as error:
@@ -318,7 +318,7 @@ def check_options(options: JsonObject) -> str:
 
 
 def describe(observers: "list[Observer]", environment: Environment | None) -> JsonObject:
-    """Describe the daemon's state, for `daemon/status`."""
+    """The daemon's state, for `daemon/status`."""
     about: JsonObject = {
         "version": __version__,
         "pid": os.getpid(),
@@ -382,7 +382,6 @@ def _paces() -> tuple[float, float]:
 
 
 def _seconds(variable: str, usual: float) -> float:
-    """Read a number of seconds from a variable set by tests and demonstrations."""
     try:
         return float(os.environ.get(variable, usual))
     except ValueError:

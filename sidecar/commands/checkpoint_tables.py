@@ -1,4 +1,4 @@
-"""Draw checkpoints, changes and restore outcomes for people."""
+"""Draw checkpoints, changes and restore outcomes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -36,13 +36,13 @@ SINGULAR = {"conflicts": "conflict"}
 
 
 def turns_of(checkpoints: Sequence[Checkpoint]) -> Mapping[str, int]:
-    """Number the turns from 1, by id."""
+    """Numbers of the turns from 1, by id."""
     names = dict.fromkeys(one.turn_id for one in checkpoints if one.turn_id)
     return {name: number for number, name in enumerate(names, 1)}
 
 
 def timeline(listed: CheckpointListResult) -> Table:
-    """Draw all checkpoints, oldest first; the head is marked, abandoned branches are dim."""
+    """All checkpoints, oldest first; the head is marked, abandoned branches are dim."""
     table = Table(box=None, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("when", no_wrap=True)
@@ -71,7 +71,7 @@ def timeline(listed: CheckpointListResult) -> Table:
 
 
 def below(listed: CheckpointListResult) -> Iterator[Text]:
-    """Draw a timeline's legend, and the sum of the agent's remaining changes."""
+    """A timeline's legend, and the sum of the agent's remaining changes."""
     legend = Text("author: ", style="dim")
     authors = dict.fromkeys(f.author for one in listed.checkpoints for f in one.files)
     for author in authors:
@@ -89,7 +89,7 @@ def below(listed: CheckpointListResult) -> Iterator[Text]:
 
 
 def heading(file: FileDiff) -> Text:
-    """Name a changed file and its authors above the diff."""
+    """A changed file and its authors, above the diff."""
     drawn = _file(file)
     for number, author in enumerate(file.authors):
         drawn.append(", " if number else "  ")
@@ -108,7 +108,7 @@ def diff_lines(diff: str) -> Iterator[Text]:
 
 
 def fates(files: RestoredFiles) -> Table:
-    """Draw each path's outcome and reason."""
+    """Each path's outcome and reason."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")

@@ -62,7 +62,7 @@ def check(folder: Path) -> int:
 
 
 def readable_keys(resolved: Resolved) -> list[str]:
-    """List files with a secret setting, readable by others than the owner."""
+    """Files with a secret setting, readable by others than the owner."""
     given = (resolved.origins.get(name, ()) for name, one in SETTINGS.items() if one.secret)
     layers = {origin.layer.name: origin.layer for found in given for origin in found}
     files = (name for name, layer in layers.items() if layer.kind == "user")

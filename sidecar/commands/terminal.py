@@ -32,13 +32,13 @@ def terminal(*, stderr: bool = False, quiet: bool = False, width: int | None = N
 
 
 def wide_terminal() -> Terminal:
-    """Make a console for tables: the terminal's width, or `PIPED_WIDTH` columns."""
+    """A console for tables: the terminal's width, or `PIPED_WIDTH` columns."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return terminal(width=None if known else PIPED_WIDTH)
 
 
 def shown(text: str, style: str = "") -> Text:
-    """Escape a text of one line, for a table or sentence."""
+    """A text of one line, escaped, for a table or sentence."""
     return Text(visible(text), style=style)
 
 

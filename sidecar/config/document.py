@@ -17,7 +17,7 @@ HIDDEN = "(set, not shown)"
 
 
 def sample() -> str:
-    """Write a TOML file with every setting commented out."""
+    """A TOML file with every setting commented out."""
     lines = [
         "# Sidecar's settings. Everything is at its default: take away a # to set something.",
         "# `sidecar config check` says what is wrong, `sidecar config show --origin` what holds.",
@@ -54,7 +54,7 @@ _EXAMPLES: Mapping[str, Json] = {
 
 
 def told(value: object) -> Json:
-    """Convert a value to JSON: amounts and paths as strings, sets sorted."""
+    """A value as JSON: amounts and paths as strings, sets sorted."""
     match value:
         case None | bool() | int() | float():
             return value
@@ -78,7 +78,7 @@ def _fields(value: object) -> Iterator[tuple[str, object]]:
 
 
 def given(resolved: Resolved, config: Config) -> JsonObject:
-    """Describe given settings: `{value, origin: [{layer, at}], pending?}` by name.
+    """Given settings: `{value, origin: [{layer, at}], pending?}` by name.
 
     `value` is from the running `config`; `pending`, if different, holds after a restart.
     """
@@ -99,7 +99,7 @@ def places(origins: Sequence[Origin]) -> list[Json]:
 
 
 def shown(one: Setting, value: object) -> Json:
-    """Convert a value to JSON without keys and logins."""
+    """A value as JSON, without keys and logins."""
     if one.secret:
         if isinstance(value, tuple):
             # Servers by name: their commands, addresses and headers may hold keys.
@@ -109,7 +109,7 @@ def shown(one: Setting, value: object) -> Json:
 
 
 def in_words(value: Json) -> str:
-    """Return strings unquoted, other values as JSON."""
+    """Strings unquoted, other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

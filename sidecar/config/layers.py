@@ -44,7 +44,7 @@ class Origin:
     path: str
 
     def __str__(self) -> str:
-        """Return `FILE:LINE`, the environment variable or the client's field."""
+        """`FILE:LINE`, the environment variable or the client's field."""
         match self.layer.kind:
             case "environment":
                 return self.layer.names.get(self.path, self.layer.name)

@@ -45,8 +45,7 @@ def load(
 ) -> tuple[Config, tuple[Problem, ...]]:
     """Merge all layers; return problems to show.
 
-    Raises:
-      BadRequest: a client option has a wrong value.
+    Raises: BadRequest: a client option has a wrong value.
     """
     resolved = resolve_all(
         workspace=workspace,

@@ -29,7 +29,7 @@ NO_KEY = Secret("")
 
 
 def kind_of(value: object) -> str:
-    """Name a value's type, such as `a number`."""
+    """A value's type, such as `a number`."""
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a string"}
     return names.get(type(value), "a list" if isinstance(value, list) else "a table")
 
@@ -65,7 +65,7 @@ def _flag(value: object) -> bool:
 
 
 def count(least: int, most: int = 1_000_000_000) -> Reader:
-    """Read a whole number from `least` to `most`."""
+    """A whole number from `least` to `most`."""
 
     def read(value: object) -> int:
         if isinstance(value, float) and value.is_integer():

@@ -64,11 +64,11 @@ class AnthropicModel:
         self._loading = asyncio.Lock()
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """Return the request body exactly as `stream` sends it."""
+        """The request body exactly as `stream` sends it."""
         return {**encode(request), "stream": True}
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Yield events up to `ResponseFinished`."""
+        """Events up to `ResponseFinished`."""
         await self._get_ready()
         body = self.body(request)
         headers = {"x-sidecar-purpose": request.purpose}

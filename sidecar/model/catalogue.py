@@ -21,7 +21,7 @@ OUTPUT = 8_192
 
 
 def _price(card: str) -> Price:
-    """Read `input output write-5m write-1h read`, in USD per million tokens."""
+    """`input output write-5m write-1h read`, in USD per million tokens."""
     return Price(*(Decimal(number) for number in card.split()))
 
 
@@ -60,7 +60,7 @@ KNOWN: tuple[str, ...] = tuple(MODELS)
 
 @lru_cache(maxsize=256)
 def lookup(model_id: str) -> ModelInfo:
-    """Look a model up by id, dated or not.
+    """A model by id, dated or not.
 
     Unknown models get a cautious window and no price, never a sibling's.
     """
@@ -71,7 +71,7 @@ def lookup(model_id: str) -> ModelInfo:
 
 
 def _undated(model_id: str) -> str:
-    """Strip a date (`-20251001`) and the affixes of other clouds."""
+    """An id without date (`-20251001`) and the affixes of other clouds."""
     name = model_id.removeprefix("anthropic.").partition("@")[0]
     head, _, tail = name.rpartition("-")
     return head if len(tail) == 8 and tail.isdigit() else name

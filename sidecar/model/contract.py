@@ -12,23 +12,19 @@ class Model(Protocol):
     """A model with streamed answers; `AttemptFailed` voids all earlier events."""
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """Return the request body exactly as `stream` sends it."""
+        """The request body exactly as `stream` sends it."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Yield events up to `ResponseFinished`, with retries.
+        """Events up to `ResponseFinished`, with retries.
 
-        Raises:
-          ModelFailed: no attempt can succeed, or none is left.
+        Raises: ModelFailed: no attempt can succeed, or none is left.
         """
         ...
 
     async def ping(self, request: ModelRequest) -> Usage:
-        """Have a prompt read without an answer; return the usage.
+        """Renew a prompt's cached prefix without an answer; return the usage.
 
-        Renews the cached prefix. `max_tokens` counts as 0. No retries.
-
-        Raises:
-          ModelFailed: the request failed.
+        `max_tokens` counts as 0. No retries. Raises ModelFailed.
         """
         ...

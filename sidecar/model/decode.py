@@ -1,4 +1,4 @@
-"""Decode the Messages API's stream into provider-neutral events. Pure."""
+"""Decode the Messages API's stream into provider-neutral events."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -142,7 +142,7 @@ class ResponseDecoder:
 
 
 def usage_of(told: JsonObject, before: Usage) -> Usage:
-    """Read a usage object; missing or invalid counts stay as in `before`."""
+    """A usage object; missing or invalid counts stay as in `before`."""
 
     def number(value: Json, otherwise: int) -> int:
         counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST

@@ -1,4 +1,4 @@
-"""Encode prompts for the Messages API. Pure: equal prompts become equal bytes."""
+"""Encode prompts for the Messages API: equal prompts become equal bytes."""
 
 import msgspec
 
@@ -19,7 +19,7 @@ NOTHING = "(no output)"
 
 
 def encode(request: ModelRequest) -> JsonObject:
-    """Return the request body without `stream`."""
+    """The request body without `stream`."""
     marks = {(b.message, b.block): b for b in request.prompt.breakpoints}
     body: JsonObject = {"model": request.model, "max_tokens": request.max_tokens}
     if request.prompt.system:

@@ -40,7 +40,7 @@ class Models:
         self._config = config
 
     def model_for(self, model_id: str) -> Model:
-        """Return the offline model or the provider's."""
+        """The offline model or the provider's."""
         if model_id == OFFLINE_MODEL:
             if self._offline is None:
                 self._offline = OfflineModel(self._count or len, self._pace)
@@ -57,7 +57,7 @@ class Models:
         return self._hosted
 
     async def counter(self) -> Count:
-        """Return the token counter; the first call takes 0.2 s."""
+        """The token counter; the first call takes 0.2 s."""
         async with self._counting:
             if self._count is None:
                 self._count = await asyncio.to_thread(load_counter)

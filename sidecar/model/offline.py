@@ -1,7 +1,6 @@
 """The offline model: answers without key or network, to try the product.
 
-Follows `offline_rules`, calls real tools, reads results, and reports usage like a provider with a
-prompt cache.
+Follows `offline_rules`, calls real tools, and reports usage like a provider with a prompt cache.
 """
 
 import asyncio
@@ -54,7 +53,7 @@ class OfflineModel:
         self._cached: dict[str, list[Block]] = {}
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """Return the body for a hosted model."""
+        """The body for a hosted model."""
         return encode(request)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:

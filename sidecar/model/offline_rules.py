@@ -115,7 +115,7 @@ def _recall(found: re.Match[str], _: Collection[str]) -> Step:
 
 
 def _call(found: re.Match[str], tools: Collection[str]) -> Step:
-    """Read `NAME {json} and NAME2 {json}`; every name must be in `tools`."""
+    """`NAME {json} and NAME2 {json}`; every name must be in `tools`."""
     rest = found[1].strip()
     calls: list[Call] = []
     given: Json

@@ -33,10 +33,9 @@ async def with_retries(
     sleep: Callable[[float], Awaitable[None]],
     random: Callable[[], float],
 ) -> AsyncIterator[StreamEvent]:
-    """Yield an attempt's events; after a passing failure yield `AttemptFailed`, wait, repeat.
+    """An attempt's events; after a passing failure `AttemptFailed`, a wait, and the next.
 
-    Raises:
-      ModelFailed: permanent, no attempt left, or the wait too long.
+    Raises: ModelFailed: permanent, no attempt left, or the wait too long.
     """
     number, others, left = 0, 0, patience.total
     while True:
@@ -70,7 +69,7 @@ async def with_retries(
 def _wait(
     number: int, failed: ModelFailed, chance: float, patience: Patience, left: float
 ) -> float:
-    """Return seconds to wait; raise the failure for too long a wait."""
+    """Seconds to wait; raises the failure for too long a wait."""
     seconds = delay(number, failed.retry_after, chance)
     if failed.retry_after is None:
         seconds = min(seconds, patience.longest)

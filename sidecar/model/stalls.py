@@ -77,7 +77,7 @@ class AnswerLimits:
             raise self.too_large(f"{self.pieces} pieces")
 
     def too_large(self, size: str) -> Endless:
-        """Make the error for an answer above a size."""
+        """The error for an answer above a size."""
         return Endless(
             f"the answer was given up after {size}: none of {self.tokens} tokens, which is what "
             "it may have, is so long"
@@ -97,11 +97,9 @@ def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
 
 
 class InTime:
-    """Apply an answer's limits to the SDK's decoder.
+    """Applies an answer's limits to the SDK's decoder.
 
-    Raises:
-      Stalled: no whole event in time.
-      Endless: only pings, or an answer or event too large.
+    Raises: Stalled: no whole event in time. Endless: only pings, or an answer or event too large.
     """
 
     def __init__(self, inner: EventCutter, limits: AnswerLimits) -> None:

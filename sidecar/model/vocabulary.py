@@ -53,7 +53,7 @@ def load_counter() -> Callable[[str], int]:
 
 
 def slices(text: str) -> list[str]:
-    """Split a text into pieces of at most 64,000 characters, preferably at line ends."""
+    """Pieces of at most 64,000 characters, preferably at line ends."""
     pieces = []
     start = 0
     while len(text) - start > SLICE:

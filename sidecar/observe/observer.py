@@ -1,6 +1,6 @@
 """Feed observations to totals, alerts, metrics and traces.
 
-Nothing here asks a session. Observations wait, so that no step is slowed.
+Observations wait, so that no step is slowed.
 """
 
 import asyncio
@@ -182,7 +182,7 @@ class Observer:
 
 
 def alert_as_json(alert: Alert) -> JsonObject:
-    """Convert a standing alert; `since` is ms since 1970."""
+    """A standing alert; `since` is ms since 1970."""
     told: JsonObject = {
         "name": alert.name,
         "level": alert.level,

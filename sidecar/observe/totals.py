@@ -48,7 +48,7 @@ class Totals:
     restore_seconds: float = 0.0
 
     def as_json(self) -> JsonObject:
-        """Convert to camel case; `truncated` by tool, `cacheBreaks` by segment."""
+        """In camel case; `truncated` by tool, `cacheBreaks` by segment."""
         return {_camel(each.name): _plain(getattr(self, each.name)) for each in fields(self)}
 
 

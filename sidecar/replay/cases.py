@@ -63,10 +63,10 @@ class Case:
     settings: Settings
 
     def with_summaries(self, write: CaseAnswer, room: int) -> tuple[str, tuple[str, ...]]:
-        """Play again with a model's summaries; return compacted context and failures.
+        """The compacted context with a model's summaries, and failures. Blocks.
 
         A request holds at most `room` tokens of material; failures fall back on the log's own
-        words. Blocks.
+        words.
         """
         failed: list[str] = []
         run = _played(self.conversation, self.settings, _by(write, room, failed))
@@ -74,10 +74,9 @@ class Case:
 
 
 def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, most: int) -> Case:
-    """Read a recording and play the first policy; `most` is tokens per answer.
+    """Play a recording under the first policy; `most` is tokens per answer.
 
-    Raises:
-      BadRequest: no recording, never compacted, or too large for the judge.
+    Raises: BadRequest: no recording, never compacted, or too large for the judge.
     """
     transcript_ = open_transcript(path)
     entries = [entry for entry in transcript_.entries if not isinstance(entry, DamagedLine)]
@@ -154,7 +153,6 @@ def _played(conversation: Conversation, settings: Settings, tell: TellSummary) -
 
 
 def _by_extract(count: Count, factor: float, room: int, expected: list[Usage]) -> TellSummary:
-    """Summarise in the log's words; note a model's likely usage."""
 
     def tell(plan: Plan, situation: Situation) -> Plan:
         request = _request(plan, situation, room)
@@ -166,7 +164,6 @@ def _by_extract(count: Count, factor: float, room: int, expected: list[Usage]) -
 
 
 def _by(write: CaseAnswer, room: int, failed: list[str]) -> TellSummary:
-    """Summarise by a model, or after failure in the log's words."""
 
     def tell(plan: Plan, situation: Situation) -> Plan:
         try:

@@ -158,7 +158,7 @@ def _name_of(group: Sequence[Placed]) -> str:
 
 
 def _room(text: str, x: float, y: float, taken: Sequence[Box]) -> Box:
-    """Find the nearest free place for a label, or the place beside its dot."""
+    """The nearest free place for a label, or the place beside its dot."""
     width = LETTER * len(text)
     boxes = []
     for row in sorted(range(-12, 13), key=abs):

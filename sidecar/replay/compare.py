@@ -100,8 +100,7 @@ class ReplayedSession:
 def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession:
     """Replay a file under every policy; keep requests of the first policy only.
 
-    Raises:
-      BadRequest: no recording, or no answer of a model.
+    Raises: BadRequest: no recording, or no answer of a model.
     """
     transcript = open_transcript(path)
     listener = Listener(count)
@@ -176,7 +175,6 @@ def _runways(run: SimulatedRun) -> list[int]:
 
 
 def _breaks(run: SimulatedRun) -> Counter[str]:
-    """Count large cache losses by cause."""
     rewritten = {rewrite.step for rewrite in run.rewrites}
     causes: Counter[str] = Counter()
     for before, now in zip(run.sent, run.sent[1:], strict=False):

@@ -1,7 +1,4 @@
-"""A recorded session as requests over a growing list of units.
-
-All policies are played over the same conversation; only the view differs.
-"""
+"""A recorded session as requests over a growing list of units, for all policies."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -109,7 +106,7 @@ class Listener:
         self._rendered += 2 if any(u.kind == "call" for u in units) else 1
 
     def conversation(self, name: str, format_name: str) -> Conversation:
-        """Calibrate counts by recorded usage, and build the conversation."""
+        """Build the conversation, with counts calibrated by recorded usage."""
         factor = self._factor()
         tokens = tuple(
             max(1, round((call + result) * factor)) if call or result else 0
@@ -157,7 +154,7 @@ class Listener:
         )
 
     def _weigh(self, message: Message) -> list[tuple[int, int]]:
-        """Return raw (call, rest) tokens per unit."""
+        """Raw (call, rest) tokens per unit."""
         blocks: dict[PartId, list[int]] = {}
         for rendered in render(message, message.model):
             for block in rendered.blocks:

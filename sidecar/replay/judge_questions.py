@@ -31,7 +31,7 @@ WHY = 300
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A ruling on whether the second answer holds the first's content."""
+    """Whether the second answer holds the first's content."""
 
     question: str
     ruling: Ruling
@@ -49,7 +49,7 @@ class Judged:
 
 
 def context_text(items: Iterable[Item], most: int) -> str:
-    """Write the view as text, at most `most` characters per result.
+    """The view as text, at most `most` characters per result.
 
     Without thinking: no later request depends on any.
     """
@@ -80,7 +80,7 @@ def _about(unit: Unit) -> str:
 
 
 def _quoted(text: str, most: int) -> str:
-    """Keep both ends of a text; escape frames and rewrite ids."""
+    """Both ends of a text, with frames and rewrite ids escaped."""
     if len(text) > most:
         half = most // 2
         text = f"{text[:half]}\n[… {len(text) - 2 * half} characters …]\n{text[-half:]}"
@@ -113,7 +113,7 @@ Write one JSON object a line for each question, and nothing else:
 
 
 def asked_of(context: str, questions: Sequence[Question]) -> str:
-    """Write the request to answer questions from a context."""
+    """The request to answer questions from a context."""
     lines = "\n".join(json.dumps({"question": q.id, "text": q.text}) for q in questions)
     return f"{context}\n\nThe questions:\n{lines}"
 
@@ -121,7 +121,7 @@ def asked_of(context: str, questions: Sequence[Question]) -> str:
 def compared(
     questions: Sequence[Question], full: Mapping[str, str], compacted: Mapping[str, str]
 ) -> str:
-    """Write the request to compare answers, by question id."""
+    """The request to compare answers, by question id."""
     lines = (
         json.dumps(
             {
@@ -138,7 +138,7 @@ def compared(
 
 
 def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
-    """Read answers by question id; skip unreadable ones."""
+    """Answers by question id, without unreadable ones."""
     found: dict[str, str] = {}
     for question, value in _by_question(reply, questions):
         answer = value.get("answer")
@@ -150,7 +150,7 @@ def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
 
 
 def read_verdicts(reply: str, questions: Sequence[Question]) -> dict[str, Verdict]:
-    """Read verdicts by question id; skip unreadable or contradictory ones."""
+    """Verdicts by question id, without unreadable or contradictory ones."""
     found: dict[str, Verdict] = {}
     torn: set[str] = set()
     for question, value in _by_question(reply, questions):
@@ -188,11 +188,7 @@ def _unfolded(values: Iterable[object]) -> Iterable[Mapping[object, object]]:
 
 
 def score(judged: Iterable[Judged]) -> float:
-    """Return the mean worth of verdicts, 0 to 1.
-
-    Raises:
-      ValueError: no verdicts.
-    """
+    """The mean worth of verdicts, 0 to 1; raises ValueError without any."""
     worths = [WORTH[one.verdict.ruling] for one in judged]
     if not worths:
         raise ValueError("nothing was judged")

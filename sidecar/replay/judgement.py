@@ -59,7 +59,7 @@ class Judgement:
         return {kind: (len(judged), score(judged)) for kind, judged in grouped.items()}
 
     def conclusion(self) -> str:
-        """Say in a sentence whether the gate is passed."""
+        """Whether the gate is passed, in a sentence."""
         if self.score is None:
             return "No session was judged: the gate is not passed."
         told = f"Fidelity {self.score:.3f}, judged by {self.model}"

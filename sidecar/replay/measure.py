@@ -1,9 +1,8 @@
 """Measures of a policy's memory: names, failed approaches, prose. Asks no model.
 
 Names count that the recorded agent used, last seen `FAR` or more requests before. In view: word for
-word in the prompt, kept lines included. In the ledger: listed in a note. Reachable: recallable by
-an id in view. Whole parts count apart, since kept lines are chosen by this measure's notion of a
-name.
+word in the prompt. In the ledger: listed in a note. Reachable: recallable by an id in view. Whole
+parts count apart, since kept lines are chosen by this measure's notion of a name.
 """
 
 from collections.abc import Sequence
@@ -149,7 +148,7 @@ class Memory:
 
 
 def shown_text(item: Item) -> str:
-    """Return the shown form of a result or text."""
+    """The shown form of a result or text."""
     match item.shown:
         case Excerpt() | Quoted() | Truncated():
             return shorten(item.unit.text, item.shown, item.unit.part_id)

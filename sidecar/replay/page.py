@@ -37,7 +37,7 @@ LEGEND = (
 
 
 def page(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> str:
-    """Draw the comparison, and the dearest sessions' context over time."""
+    """The comparison, and the dearest sessions' context over time."""
     policy = settings.policies[0]
     dearest = sorted(sessions, key=lambda s: -s.tallies[0].cost)[:MOST_CHARTS]
     charts = "".join(_session_card(session, settings.window) for session in dearest)

@@ -29,10 +29,9 @@ CARDS: Mapping[str, Rates] = {
 
 
 def read_card(name: str) -> Rates:
-    """Look a card up, or read JSON `{input, output, write, read}` in USD per million tokens.
+    """A card by name, or from JSON `{input, output, write, read}` in USD per million tokens.
 
-    Raises:
-      BadRequest: neither exists.
+    Raises: BadRequest: neither exists.
     """
     if name in CARDS:
         return CARDS[name]
@@ -63,7 +62,7 @@ def _no_card(name: str, why: str) -> BadRequest:
 
 
 def recorded_cost(usage: Usage, rates: Rates) -> float:
-    """Compute the USD of reported usage."""
+    """USD of reported usage."""
     return (
         usage.input * rates.input
         + usage.cache_read * rates.read

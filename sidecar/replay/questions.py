@@ -1,7 +1,4 @@
-"""Questions about a recorded session, made by code from its log, with evidence.
-
-Topics: goal, limits, changes, failures, decisions, state of work. Same log, same questions.
-"""
+"""Questions about a recorded session, made by code from its log, with evidence."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -52,7 +49,7 @@ class Question:
 
 
 def questions_of(messages: Iterable[Message]) -> tuple[Question, ...]:
-    """Make up to twelve questions with answers in the log."""
+    """Up to twelve questions with answers in the log."""
     kept = [message for message in messages if message.status != "discarded"]
     ledger, said = read_ledger(kept), _said(kept)
     last = _last_words(kept)

@@ -1,8 +1,8 @@
 """Decide about rewrites in a replay, by a session's rules from `core`.
 
-Sizes are the conversation's own counts. Unknown to a replay: pins, preserve settings, tools
-protected from pruning, compaction while idle or by hand, refusals. Recorded thinking without proof
-counts as sent, though no session could send that again.
+Unknown to a replay: pins, preserve settings, tools protected from pruning, compaction while idle or
+by hand, refusals. Recorded thinking without proof counts as sent, though no session could send that
+again.
 """
 
 from collections.abc import Sequence
@@ -69,11 +69,11 @@ class Decider:
         self._whole: dict[MessageId, tuple[Rendered, ...]] = {}
 
     def cause(self, standing: Standing) -> Cause | None:
-        """Return a cause to rewrite now, unless the breaker bars rewrites."""
+        """A cause to rewrite now, unless the breaker bars rewrites."""
         return None if is_barred(self._breaker, standing) else why_now(self._policy, standing)
 
     def decide(self, situation: Situation, cause: Cause) -> Decided | None:
-        """Return the rewrite to make, with a summary's words if `tell` is set, or `None`."""
+        """The rewrite to make, with a summary's words if `tell` is set, or `None`."""
         if not self._messages:
             plan = self._policy.plan(situation, cause)
             return None if plan is None else self._as_planned(plan, situation)

@@ -75,9 +75,9 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """One policy over one conversation; `over` counts requests above the limit.
+    """One policy over one conversation.
 
-    `items`: the last request's content.
+    `over`: requests above the limit; `items`: the last request's content.
     """
 
     policy: str

@@ -42,10 +42,7 @@ class DamagedLine:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The recorded agent dropped earlier messages; `at` is 0 if unknown.
-
-    The summary in their place is left out, since never said.
-    """
+    """The recorded agent dropped earlier messages; `at` is 0 if unknown."""
 
     at: Millis = 0
 
@@ -156,16 +153,16 @@ class TranscriptWriter:
         self._calls = {}
 
     def part_id(self, position: int) -> PartId:
-        """Return a part id for the next message."""
+        """A part id for the next message."""
         return PartId(f"p{self._count + 1}.{position}")
 
     def text(self, position: int, text: str, *, by: str) -> TextPart:
-        """Make a text part by `typed`, `context` or `model`."""
+        """A text part by `typed`, `context` or `model`."""
         source = "typed" if by == "typed" else "context" if by == "context" else "model"
         return TextPart(self.part_id(position), text, source)  # type: ignore[arg-type]
 
     def said(self, blocks: Sequence[JsonObject], *, by: str) -> list[Part]:
-        """Make a user's parts: texts, files, or the kind of missing media."""
+        """A user's parts: texts, files, or the kind of missing media."""
         parts: list[Part] = []
         for block in blocks:
             if media := media_of(block):
@@ -175,7 +172,7 @@ class TranscriptWriter:
         return parts
 
     def call(self, position: int, call_id: str, name: str, given: Json, at: Millis) -> ToolPart:
-        """Make a call, interrupted unless answered later."""
+        """A call, interrupted unless answered later."""
         state = ToolError("no result was recorded", "interrupted", at, at)
         return ToolPart(self.part_id(position), call_id, name, given, state)
 
@@ -190,8 +187,7 @@ class TranscriptWriter:
 def millis(value: object) -> Millis:
     """Read ISO 8601, seconds or milliseconds; 0 for other values.
 
-    Raises:
-      ValueError: beyond any calendar.
+    Raises: ValueError: beyond any calendar.
     """
     if isinstance(value, bool):
         return 0
@@ -211,7 +207,7 @@ def millis(value: object) -> Millis:
 
 
 def text_of(value: object) -> str:
-    """Join a text, or a list's text blocks; "" for other values."""
+    """A text, or a list's text blocks; "" for other values."""
     match value:
         case str():
             return value
@@ -237,7 +233,7 @@ def _block_text(value: object) -> str:
 
 
 def media_of(block: JsonObject) -> Media | None:
-    """Read a block's image or document; `None` without bytes."""
+    """A block's image or document; `None` without bytes."""
     match block:
         case {"source": {"media_type": str(kind), "data": str(data)}}:
             pass
@@ -273,11 +269,7 @@ def objects(value: object) -> list[JsonObject]:
 
 
 def count(value: object) -> int:
-    """Read a count of tokens or characters; 0 for other values.
-
-    Raises:
-      ValueError: too large.
-    """
+    """A count of tokens or characters; 0 for other values, ValueError if too large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     if not -MOST < value < MOST:

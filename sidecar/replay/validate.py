@@ -15,8 +15,7 @@ from sidecar.replay.simulate import SimulatedRun
 class Agreement:
     """Simulated and recorded tokens of a session.
 
-    `misses`: less than half of the predicted cache read; the provider evicted early, or the agent
-    changed the prompt.
+    `misses`: less than half of the predicted cache read.
     """
 
     name: str
@@ -71,7 +70,7 @@ class Validity:
 
 
 def validity(agreements: Iterable[Agreement]) -> Validity | None:
-    """Summarise agreements, or return `None` for none."""
+    """Summarise agreements; `None` for none."""
     all_of_them = list(agreements)
     if not all_of_them:
         return None

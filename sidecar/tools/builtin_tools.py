@@ -1,4 +1,4 @@
-"""The built-in tools' definitions for the model, sorted by name."""
+"""The built-in tools' definitions, sorted by name."""
 
 from types import MappingProxyType
 
@@ -203,10 +203,7 @@ BY_NAME = MappingProxyType({spec.name: spec for spec in BUILTIN})
 
 
 def kept_end(spec: ToolSpec) -> Keep:
-    """The end of a tool's long output kept for the model.
-
-    Files and lists keep the head; commands, edits, unknown tools keep both.
-    """
+    """The end of a tool's long output kept for the model."""
     return "both" if spec.kind in ("execute", "other", "edit") else "head"
 
 

@@ -1,4 +1,4 @@
-"""Tools provided by the client: calls and answers."""
+"""Tools provided by the client."""
 
 from dataclasses import dataclass, field, replace
 
@@ -8,10 +8,9 @@ from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 
 async def call_client_tool(name: str, given: Json, context: ToolContext) -> ToolAnswer:
-    """Run one of the client's tools with unchanged input; failures become error answers.
+    """Run one of the client's tools; failures become error answers.
 
-    Raises:
-        Cancelled: the client is gone, or the call was cancelled.
+    Raises: Cancelled: the client is gone, or the call was cancelled.
     """
     if context.client is None:
         return ToolAnswer(f"The client that provides {name} is not connected.", is_error=True)
@@ -27,8 +26,7 @@ async def call_client_tool(name: str, given: Json, context: ToolContext) -> Tool
 def read_answer(name: str, result: Json) -> ToolAnswer:
     """Convert `tool/call`'s result, `{content, isError?, title?, metadata?, attachments?}`.
 
-    Text blocks become lines, images media, resources their text. Malformed results become error
-    answers: the model cannot know the call's effect.
+    Malformed results become error answers: the model cannot know the call's effect.
     """
     if not isinstance(result, dict):
         return _malformed(name, "an object with `content`", result)

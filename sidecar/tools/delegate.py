@@ -13,10 +13,7 @@ _TITLE = 80
 
 
 async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Run the subtask; return its report, with `metadata` `{sessionId, cost, steps}`.
-
-    A failure's answer has the reason, then the findings so far.
-    """
+    """Run the subtask; return its report, with `metadata` `{sessionId, cost, steps}`."""
     subtask = read_subtask(given)
     if context.delegate is None:
         raise BadRequest("Nothing can be delegated here: do it yourself.")
@@ -31,11 +28,7 @@ async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 def read_subtask(given: JsonObject) -> Subtask:
-    """Read a call's input.
-
-    Raises:
-        BadRequest: an empty task, or a wrong type.
-    """
+    """Read a call's input; raises BadRequest for an empty task or a wrong type."""
     task = text(given, "task").strip()
     if not task:
         raise BadRequest("`task` is empty: say what to do and what to report.", "input.task")
@@ -44,7 +37,7 @@ def read_subtask(given: JsonObject) -> Subtask:
 
 
 def title_of(subtask: Subtask) -> str:
-    """A subtask's title, one line for people."""
+    """A subtask's title, one line."""
     return f"Delegate {one_line(subtask.task, _TITLE)}"
 
 

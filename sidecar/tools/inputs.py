@@ -11,14 +11,14 @@ _FILE_TEXTS = ("content", "oldText", "newText")
 
 
 def as_object(value: Json) -> JsonObject:
-    """The input, if an object; else raises BadRequest."""
+    """The input as an object; raises BadRequest."""
     if not isinstance(value, dict):
         raise BadRequest(f"The input must be an object, not {kind(value)}.", "input")
     return value
 
 
 def check(schema: JsonObject, given: JsonObject) -> None:
-    """Check an input's required keys and types; raises BadRequest at the first bad key."""
+    """Check required keys and types; raises BadRequest at the first bad key."""
     properties, required = schema.get("properties"), schema.get("required")
     needed = required if isinstance(required, list) else []
     for key, wanted in (properties if isinstance(properties, dict) else {}).items():

@@ -64,9 +64,9 @@ _MOVED = "What this call would touch changed since it was decided on. Send it ag
 
 @dataclass(frozen=True, slots=True)
 class _Rechecked:
-    """Changes, followed only while the call's access is still the one decided on.
+    """Changes, followed only while the call's access is the one decided on.
 
-    The snapshot before a change takes its time, in which another command may move a link.
+    A snapshot comes before a change; meanwhile another command may move a link.
     """
 
     changes: Changes
@@ -77,14 +77,12 @@ class _Rechecked:
 
     @asynccontextmanager
     async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
-        """See `Changes`."""
         async with self.changes.editing(real, text):
             await self._check()
             yield
 
     @asynccontextmanager
     async def running(self, call: Intent) -> AsyncIterator[None]:
-        """See `Changes`."""
         async with self.changes.running(call):
             await self._check()
             yield
@@ -118,11 +116,8 @@ async def run_builtin(
 ) -> ToolAnswer:
     """Run a built-in tool; failures become error answers.
 
-    `decided`: the access permitted; a call whose access has changed, through a moved link, does not
-    run.
-
-    Raises:
-        Cancelled: the client is gone.
+    A call whose access is no longer `decided`, through a moved link, does not run. Raises Cancelled
+    once the client is gone.
     """
     spec, tool = BY_NAME.get(name), TOOLS.get(name)
     if spec is None or tool is None:
@@ -186,7 +181,6 @@ def _held(spec: ToolSpec, place: Place, command: str, root: Path) -> str:
 
 
 def _client_title(spec: ToolSpec, given: Json) -> str:
-    """A client tool's name, and its input's first text, usually the subject."""
     values = given.values() if isinstance(given, dict) else ()
     first = next((value for value in values if isinstance(value, str)), "")
     return f"{spec.name} {first[:200]}".strip().split("\n")[0]

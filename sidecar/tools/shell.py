@@ -117,7 +117,7 @@ def _shell() -> str:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Environment without secrets, pager, or prompts."""
+    """The environment without secrets, pager, or prompts."""
     return {**for_git(without_secrets(environment)), "TERM": "dumb", "PAGER": "cat"}
 
 
@@ -125,7 +125,6 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 async def _running(
     command: str, cwd: Path, environment: Mapping[str, str]
 ) -> AsyncIterator[tuple[Process, asyncio.StreamReader]]:
-    """Run a command in its own process group, ended if the block is left early."""
     readable, writable = os.pipe()
     reader = asyncio.StreamReader(limit=64 * 1024)
     with FileIO(readable) as ours, FileIO(writable, "w") as theirs:
@@ -179,7 +178,7 @@ async def _started(start: Awaitable[Process]) -> Process:
 async def _follow(
     process: Process, reader: asyncio.StreamReader, collected: OutputEnds, progress: Progress
 ) -> bool:
-    """Collect output until the command ends; return whether a background process holds the pipe."""
+    """Collect output until the end; return whether a background process holds the pipe."""
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(_collect(reader, collected, progress))
         await process.wait()
@@ -201,7 +200,6 @@ async def _collect(reader: asyncio.StreamReader, collected: OutputEnds, progress
 
 
 async def _end(process: Process) -> None:
-    """End the group: SIGTERM, then SIGKILL after `GRACE` seconds."""
     _signal(process, signal.SIGTERM)
     try:
         with suppress(TimeoutError):

@@ -14,7 +14,7 @@ from sidecar.workspace.buffers import Buffers
 
 @dataclass(frozen=True, slots=True)
 class PermissionOption:
-    """One answer open to the user; `kind` is ACP's (allow_once, allow_always, reject_once, …)."""
+    """An answer open to the user; `kind` is ACP's (allow_once, allow_always, reject_once, …)."""
 
     option_id: str
     name: str
@@ -46,12 +46,9 @@ class Terminals(Protocol):
         seconds: float,
         variables: Mapping[str, str],
     ) -> TerminalEnd:
-        """Run a command for a tool call, killed after `seconds`.
+        """Run a command, killed after `seconds`; raises SidecarError if the editor fails.
 
         `variables` are added to the editor's environment.
-
-        Raises:
-            SidecarError: the editor failed.
         """
         ...
 
@@ -105,10 +102,7 @@ class Client(Protocol):
 
 
 class ThroughClient:
-    """A client that passes requests on to another.
-
-    Tool and file requests carry `session_id`, if given.
-    """
+    """A client that passes requests on; those of tools and files under `session_id`, if given."""
 
     def __init__(self, client: Client, session_id: SessionId | None = None) -> None:
         self._client = client
@@ -159,7 +153,7 @@ class ToolAnswer:
     """A tool's result, before its output is cut and stored.
 
     `metadata` is for people and the ledger (`exitCode`, `diff`). `most_tokens` limits the model's
-    view, beside the usual limits.
+    view.
     """
 
     text: str
@@ -172,7 +166,7 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """Work for a child session, which knows nothing else.
+    """Work for a child session.
 
     `tools`: those allowed, of its parent's; `None` for all.
     """
@@ -184,10 +178,7 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskEnd:
-    """A subtask's result; `cost` is USD (`None`: unknown).
-
-    `failed`: why it failed, with findings so far in `report`.
-    """
+    """A subtask's result; `cost` is USD (`None`: unknown), `failed` the reason, if any."""
 
     session_id: SessionId
     report: str
@@ -235,11 +226,10 @@ class Access:
     """A call's access, for permission rules.
 
     `paths` are absolute, with links resolved (a command's: its working directory); `outside` those
-    outside the workspace; `shown` all in order, relative if inside. `words` are a command's words
-    if simple and literal, else empty; `strays` those leading out of the workspace. `linked` are
-    other names, through links, of written paths. `held`: the folder, root or above, that is hidden
-    or whose files run later. `problem`: the input's error, which is the answer,
-    so no permission is needed.
+    outside the workspace; `shown` all, relative if inside; `linked`: other names, through links, of
+    written paths. `words` are a command's words if simple and literal, else empty; `strays` those
+    leading out of the workspace. `held`: the folder, root or above, that is hidden or whose files
+    run later. `problem`: the input's error, which is the answer, so no permission is needed.
     """
 
     kind: ToolKind
@@ -259,9 +249,9 @@ class Access:
 class ToolContext:
     """One call's surroundings.
 
-    `cwd` is the workspace's root. `environment` is the daemon's; a shell gets it without secrets.
-    `granted` are outside paths allowed by the user for this call (`Access.outside`). `delegate`
-    runs a subtask; `None` where impossible. Writes happen within `changes`.
+    `cwd` is the workspace's root. A shell gets `environment`, the daemon's, without secrets.
+    `granted`: outside paths allowed by the user for this call. `delegate`: `None` where impossible.
+    Writes happen within `changes`.
     """
 
     session_id: SessionId

@@ -23,7 +23,7 @@ class ClientFailed(SidecarError):
 
 
 class ClientRequests:
-    """Requests to a client until it is gone, each with the client's answer."""
+    """Requests to a client until it is gone."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
@@ -38,9 +38,7 @@ class ClientRequests:
     async def request(self, method: str, params: JsonObject) -> Json:
         """Send a request and wait for the answer, without a time limit.
 
-        Raises:
-            ClientFailed: the client answered with an error.
-            Cancelled: the client is gone.
+        Raises: ClientFailed: the client answered with an error. Cancelled: the client is gone.
         """
         if self._closed:
             raise Cancelled("the editor is not connected any more")
@@ -58,7 +56,7 @@ class ClientRequests:
             self._asked.pop(request_id, None)
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
-        """Make a request's message, with a new id."""
+        """A request's message, with a new id."""
         self._number += 1
         request_id = f"sidecar-{self._number}"
         return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}

@@ -45,7 +45,7 @@ class Announced:
 
 
 def announced_by(capabilities: JsonObject) -> Announced:
-    """Read a client's capabilities, over LSP or ACP."""
+    """A client's capabilities, over LSP or ACP."""
 
     def files(name: str) -> bool:
         # ACP has `fs` at the top; an LSP client says it under `experimental`.
@@ -154,8 +154,7 @@ class Connection:
     ) -> JsonObject:
         """Run one of the client's tools; cancellation reaches the client.
 
-        Raises:
-            ClientFailed: no tools announced, or an error as answer.
+        Raises: ClientFailed: no tools announced, or an error as answer.
         """
         if not self.can.call_tools:
             raise self._lacks("this editor runs no tools: it did not announce `toolCall`")
@@ -172,8 +171,7 @@ class Connection:
     ) -> str | None:
         """Ask the user; `None` when the question was dismissed.
 
-        Raises:
-            ClientFailed: the client cannot ask, or chose an unknown option.
+        Raises: ClientFailed: the client cannot ask, or chose an unknown option.
         """
         if not self.can.ask_permission:
             raise self._lacks(
@@ -217,7 +215,7 @@ class Connection:
         return inside(answer, "applied") is True
 
     def _lacks(self, text: str) -> ClientFailed:
-        """Make the error for an unsupported request, and log it once."""
+        """Log an unsupported request once; return its error."""
         self.log.once(text)
         return ClientFailed(text)
 
@@ -253,11 +251,7 @@ def path_of(uri: str) -> str | None:
 
 
 def folder_at(path: str) -> Path:
-    """Path of a folder named by a client.
-
-    Raises:
-        ValueError: a NUL byte, possible in no path.
-    """
+    """Path of a folder named by a client; raises ValueError for a NUL byte."""
     if b"\0" in os.fsencode(path):
         raise ValueError("no path holds a NUL")
     return Path(path)

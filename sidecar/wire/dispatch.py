@@ -37,8 +37,7 @@ class Ticket:
     """One request in progress.
 
     A handler that `ends_itself` learns of a cancellation by `on_cancel`, or from `cancelled` if
-    earlier; other handlers' tasks are cancelled. `on_answered` runs once the result is queued, for
-    messages that must follow.
+    earlier; other handlers' tasks are cancelled. `on_answered` runs once the result is queued.
     """
 
     def __init__(self, *, ends_itself: bool = False) -> None:
@@ -223,7 +222,7 @@ class Dispatch:
         """Run a handler once there is room for its answer.
 
         Pausing reads instead would not do: thousands of requests may already be read, and
-        cancellations and awaited answers must pass.
+        cancellations must pass.
         """
         if ticket.ends_itself or method == "shutdown":
             # A prompt waits for people, has its session's own queue, and has a small answer.
@@ -285,11 +284,7 @@ def _required(shape: type) -> frozenset[str]:
 
 
 def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the given shape
-    """Convert params to the struct of the method table.
-
-    Raises:
-        RefusedMessage: names the invalid field.
-    """
+    """Params as the struct of the method table; RefusedMessage names an invalid field."""
     if shape is None:
         return params
     if isinstance(params, dict):

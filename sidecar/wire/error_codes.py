@@ -84,7 +84,7 @@ def _short(message: str) -> str:
 
 
 def internal(error: BaseException) -> JsonObject:
-    """JSON-RPC error for a bug, without paths or bodies, logged elsewhere."""
+    """JSON-RPC error for a bug, without paths or bodies."""
     message = "Something went wrong inside the daemon: its log on stderr says what."
     # Python has no class of its own for a thread without memory.
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":

@@ -1,7 +1,7 @@
 """Bytes to messages and back, for both framings; no I/O.
 
 A stream has LSP's `Content-Length:` headers, or one JSON object a line if its first byte that is
-not blank is `{` or `[`. Chunk borders do not matter.
+not blank is `{` or `[`.
 """
 
 import json
@@ -181,7 +181,7 @@ class FrameDecoder:
 
 
 def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
-    """Parse one JSON value with all digits of numbers; NaN and infinity are refused."""
+    """One JSON value with all digits of numbers; NaN and infinity are refused."""
     try:
         return Arrived(read(body))
     except ValueError as error:

@@ -33,7 +33,7 @@ class _Entry:
 
 
 class Outbox:
-    """The queue of one connection. `write` returns once the bytes are on the wire."""
+    """The queue of one connection; `write` returns once the bytes are on the wire."""
 
     def __init__(
         self, write: Callable[[bytes], Awaitable[None]], revision_of: Callable[[str], int | None]
@@ -52,7 +52,7 @@ class Outbox:
         self.framing: Framing = "headers"
 
     def depth(self) -> int:
-        """Number of waiting messages; callable from any thread."""
+        """Waiting messages; from any thread."""
         return len(self._waiting)
 
     def answer(self, message: JsonObject) -> None:

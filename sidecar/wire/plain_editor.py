@@ -52,8 +52,7 @@ class PlainEditor(ThroughClient):
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
         """Have the user choose; `None` when the question was dismissed.
 
-        Raises:
-            ClientFailed: the editor asks no questions.
+        Raises: ClientFailed: the editor asks no questions.
         """
         actions: list[Json] = [{"title": choice} for choice in choices]
         params: JsonObject = {"type": INFO, "message": question, "actions": actions}
@@ -125,7 +124,7 @@ def meter_line(meter: Meter) -> str:
 
 
 def tokens(number: int) -> str:
-    """A number of tokens in short: 950, 4.2k, 84k."""
+    """Tokens in short: 950, 4.2k, 84k."""
     if number < 1_000:
         return str(number)
     return f"{number / 1000:.1f}k" if number < 10_000 else f"{number / 1000:.0f}k"

@@ -161,7 +161,6 @@ class SidecarProtocol(LanguageServerProtocol):
         return shaped
 
     async def _builtin(self, handler: Callable[..., Any], params: Any) -> Json:  # noqa: ANN401 - pygls's
-        """Run one of pygls's handlers, generators over other handlers."""
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         key = f"builtin-{id(done)}"
 
@@ -194,7 +193,7 @@ def _is_ours(method: Method) -> bool:
 
 
 def language_server(version: str) -> LanguageServer:
-    """Make a pygls server with this protocol, one per connection."""
+    """A pygls server with this protocol, one per connection."""
     return LanguageServer(
         "sidecar",
         version,

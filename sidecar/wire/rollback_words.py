@@ -16,7 +16,7 @@ CONFLICTS = ("refuse", "keep", "overwrite", "merge")
 
 
 def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
-    """Parse a rollback's arguments, in any order; raises BadRequest."""
+    """A rollback's arguments, in any order; raises BadRequest."""
     scope, on_conflict, number = "both", "refuse", None
     for word in words.split():
         if word in SCOPES:
@@ -41,11 +41,7 @@ class UndoableTurn:
 
 
 async def turns_back(session: Session) -> list[UndoableTurn]:
-    """Turns open to undoing, newest first.
-
-    Raises:
-        BadRequest: there are none.
-    """
+    """Turns open to undoing, newest first; raises BadRequest without any."""
     found = (await list_checkpoints(session.state, session.differences)).checkpoints
     turns = [
         UndoableTurn(
@@ -60,7 +56,7 @@ async def turns_back(session: Session) -> list[UndoableTurn]:
 
 
 def numbered(turns: list[UndoableTurn], number: int) -> UndoableTurn:
-    """Return the turn `number` back (1 is the newest); raises BadRequest beyond the last."""
+    """The turn `number` back (1 is the newest); raises BadRequest beyond the last."""
     if not 1 <= number <= len(turns):
         raise BadRequest(f"this session has {len(turns)} turns: give a number up to that")
     return turns[number - 1]

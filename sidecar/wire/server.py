@@ -54,7 +54,7 @@ async def serve(
     """Serve a client until `exit`, end of stream or its death; return the exit code.
 
     The first byte tells the protocol. `on_initialized` runs after the answer to `initialize`, for
-    slow loading; `on_outbox` gets the outbox.
+    slow loading.
     """
     outbox = Outbox(write, sessions.open.revision_of)
     on_outbox(outbox)
@@ -234,11 +234,7 @@ def _options(params: JsonObject) -> JsonObject:
 
 
 def _root(params: JsonObject) -> Path | None:
-    """The workspace's folder: the first open in the editor.
-
-    Raises:
-        ValueError: no folder's URI.
-    """
+    """The workspace's folder: the first open in the editor; raises ValueError for another URI."""
     folders = params.get("workspaceFolders")
     first = folders[0] if isinstance(folders, list) and folders else None
     uri = first.get("uri") if isinstance(first, dict) else params.get("rootUri")

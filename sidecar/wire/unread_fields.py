@@ -17,7 +17,7 @@ LONGEST = 60
 
 
 def unread(method: str, params: Json, shape: object) -> Iterator[str]:
-    """Report unknown fields of `params` and inner objects, each with the closest known name.
+    """Unknown fields of `params` and inner objects, each with the closest known name.
 
     Skips names with a leading `_`, and objects of no fixed shape.
     """

@@ -76,10 +76,7 @@ def _joined(given: str, root: Path) -> Path:
 
 
 def own_names(root: Path) -> tuple[str, ...]:
-    """Names of a workspace's folders down to its root, below the home folder or all.
-
-    Below the folder for temporary files those below that: programs make it anywhere.
-    """
+    """Names of a workspace's folders down to its root, below the home or temporary folder."""
     real = Path(os.path.realpath(root))
     known = [os.path.expanduser("~")]
     with suppress(OSError):

@@ -1,7 +1,7 @@
 """`sidecar demo`: a session with the offline model, played as an editor would.
 
 Reads, searches, edits, runs, compacts and undoes, restores and redoes, kills the daemon and
-resumes, all through the Python client.
+resumes.
 """
 
 import asyncio

@@ -142,7 +142,7 @@ class Screen:
 
 
 def bar(meter: Meter, columns: int) -> Text:
-    """Draw the context within its room: regions in colour, the rest empty."""
+    """The context within its room: regions in colour, the rest empty."""
     about = "≈" if meter.accuracy == "estimated" else "="
     cached = f"cache {'warm' if meter.cache.warm else 'cold'}, {meter.cache.hit_rate:.0%} read"
     said = f" {meter.percent}% {about} {meter.used} of {meter.window}, {meter.zone}"
@@ -163,7 +163,7 @@ def bar(meter: Meter, columns: int) -> Text:
 
 
 def legend(regions: Regions, columns: int) -> list[Text]:
-    """List non-empty regions in their colours, on as many lines as needed."""
+    """Non-empty regions in their colours, on as many lines as needed."""
     lines: list[Text] = []
     for name, tokens in _sizes(regions).items():
         named = Text.assemble(("█ ", REGIONS[name]), f"{name.replace('_', ' ')} {tokens}  ")

@@ -16,20 +16,14 @@ from sidecar.store.format.values import Stored
 def course_of(session: str | None, *, last: bool) -> Course:
     """Read a session: by id or its beginning, by folder, or the newest.
 
-    Likely keys are removed from every text.
-
-    Raises:
-        SidecarError: unknown or unreadable session; the message has advice.
+    Likely keys are removed from every text. Raises SidecarError for an unknown or unreadable
+    session.
     """
     return asyncio.run(_read(session, last=last))
 
 
 def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
-    """Read a session's log; return also the redaction of keys.
-
-    Raises:
-        SidecarError: as `course_of`.
-    """
+    """A session's log, and the redaction of keys; raises as `course_of`."""
     return asyncio.run(_stored(session, last=last))
 
 

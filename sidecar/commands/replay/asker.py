@@ -48,11 +48,7 @@ class Asker:
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def ask(self, text: str, system: str = "") -> str:
-        """Send one request; return the answer's text.
-
-        Raises:
-            ModelFailed: no answer, or none in time.
-        """
+        """The answer's text; raises ModelFailed if there is none in time."""
         told = (Block(TextBlock(system), "system"),) if system else ()
         said = Rendered("user", (Block(TextBlock(text), "context"),))
         request = ModelRequest(self.info.id, Prompt((), told, (said,)), self.most, purpose="judge")
@@ -91,9 +87,7 @@ class Asker:
     ) -> dict[str, T]:
         """Ask until each question has an answer; missing ones once more.
 
-        Raises:
-            ModelFailed: no answer.
-            UnreadAnswer: an unreadable answer, named by `what`.
+        Raises: ModelFailed: no answer. UnreadAnswer: an unreadable answer, named by `what`.
         """
         found: dict[str, T] = {}
         missing, reply = list(questions), ""
@@ -109,7 +103,7 @@ class Asker:
         )
 
     def writer(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> CaseAnswer:
-        """Make a blocking function that requests a summary, for a thread beside the loop.
+        """A blocking function that requests a summary, for a thread beside the loop.
 
         After `stopped`, unnoticed by the thread, nothing more is sent.
         """

@@ -102,7 +102,7 @@ def _require_a_model(config: Config, model_id: str, *, given: bool) -> None:
 def _cases(
     paths: Iterable[Path], settings: Settings, info: ModelInfo, most: int, limit: int
 ) -> list[Case]:
-    """Find the first compacted sessions: others leave nothing to judge."""
+    """The first compacted sessions: others leave nothing to judge."""
     count = load_counter()
     found: list[Case] = []
     whole: list[str] = []
@@ -133,8 +133,7 @@ async def _asked(
 async def _judged(cases: Sequence[Case], asker: Asker, settings: Settings) -> Judgement:
     """Judge sessions in parallel; a failure stays with its session, except a refused key.
 
-    Raises:
-        ModelFailed: the provider refuses the key.
+    Raises: ModelFailed: the provider refuses the key.
     """
     try:
         async with asyncio.TaskGroup() as group:
@@ -169,7 +168,6 @@ async def _outcome(case: Case, asker: Asker) -> JudgedSession | Unjudged:
 
 
 async def _ask_about(case: Case, asker: Asker) -> tuple[Judged, ...]:
-    """Have questions answered from full and compacted context, and compared."""
     questions = case.questions
 
     async def answers(context: str, reader: str) -> dict[str, str]:

@@ -89,11 +89,7 @@ def ended(why: str, code: int) -> int:
 
 
 def settings_of(options: Options) -> Settings:
-    """Validate the options.
-
-    Raises:
-        BadRequest: impossible options.
-    """
+    """Validate the options; raises BadRequest."""
     known = policies()
     if options.policy not in known:
         raise BadRequest(

@@ -114,7 +114,7 @@ async def _store(config: Config) -> list[Finding]:
 
 
 def snapshots(held: Sequence[HeldSpace], limit: int = Limits().workspace) -> list[Finding]:
-    """Report the size of snapshots and the largest workspaces; `limit` is bytes of each."""
+    """Size of snapshots and the largest workspaces; `limit` is bytes of each."""
     if not held:
         return [Finding("ok", "snapshots", "none yet")]
     folders = "1 folder" if len(held) == 1 else f"{len(held)} folders"

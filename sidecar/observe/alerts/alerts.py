@@ -1,4 +1,4 @@
-"""Raise and clear alerts by comparing numbers with thresholds. Pure.
+"""Raise and clear alerts by comparing numbers with thresholds.
 
 An alert is cleared once its number is well past the threshold, or unknown.
 """
@@ -57,7 +57,7 @@ class Changed:
 def look(
     past: RecentPast, settings: Alerts, standing: Mapping[AlertKey, Alert], now: Millis
 ) -> tuple[dict[AlertKey, Alert], tuple[Changed, ...]]:
-    """Return standing alerts, and changes since `standing`."""
+    """Standing alerts, and changes since `standing`."""
     found: dict[AlertKey, Alert] = {}
     changes: list[Changed] = []
     known = dict(values(past, now))
@@ -103,7 +103,7 @@ def _holds(rule: Rule, value: float, threshold: float, stands: bool) -> bool:
 
 
 def values(past: RecentPast, now: Millis) -> Iterator[tuple[AlertKey, float]]:
-    """Yield each alert's number, overall or by session, if known."""
+    """Each alert's number, overall or by session, if known."""
     yield from (((name, None), value) for name, value in _of_all(past, now) if value is not None)
     for session_id, one in past.sessions.items():
         found = ((name, value) for name, value in _of_one(one) if value is not None)
@@ -132,7 +132,7 @@ def _of_one(one: SessionStanding) -> Iterable[tuple[str, float | None]]:
 
 
 def burn_spike(past: RecentPast, now: Millis) -> float | None:
-    """Divide the newest 5 minutes' cost by the dearest 5 of the hour before.
+    """The newest 5 minutes' cost by the dearest 5 of the hour before.
 
     The dearest, since bursts and a cold cache are usual. `None` with fewer than three stretches
     with costs.

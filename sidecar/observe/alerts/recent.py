@@ -66,7 +66,7 @@ class RecentPast:
     sessions: Mapping[SessionId, SessionStanding] = field(default_factory=dict)
 
     def within(self, now: Millis, minutes: int) -> tuple[Minute, ...]:
-        """Return the newest `minutes`, the current one included."""
+        """The newest `minutes`, the current one included."""
         first = now // MINUTE - minutes + 1
         return tuple(one for one in self.minutes if one.number >= first)
 

@@ -1,7 +1,4 @@
-"""All decisions about a session's context, from the log.
-
-Lines hold names, numbers and reasons, no conversation.
-"""
+"""All decisions about a session's context: names, numbers and reasons, no conversation."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -60,7 +57,7 @@ DECISIONS: Mapping[type[LogRecord], str] = {
 
 
 def audit(stored: Stored) -> Iterator[JsonObject]:
-    """Yield one line per decision, in log order.
+    """One line per decision, in log order.
 
     `at` is ISO 8601 UTC, costs are USD as decimal strings or `null`; tokens are the provider's, if
     reported.

@@ -1,7 +1,4 @@
-"""A session's course as pure data, for inspector and report.
-
-`session/desk/log_course` reads a course from a log.
-"""
+"""A session's course as pure data, for inspector and report."""
 
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Layout of charts over requests. Pure.
+"""Layout of charts over requests.
 
 All charts of a report share one axis, so that aligned marks are simultaneous.
 """
@@ -65,19 +65,19 @@ def plot(course: Course, height: int, most: float) -> Plot:
 
 
 def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequence[float]) -> str:
-    """Draw the area between step lines; `ends` are x of column ends."""
+    """The area between step lines; `ends` are x of column ends."""
     there = (f"V{plot.y(upper[n]):.1f}H{end:.1f}" for n, end in enumerate(ends[1:]))
     back = (f"V{plot.y(lower[n]):.1f}H{ends[n]:.1f}" for n in reversed(range(len(lower))))
     return f"M{ends[0]:.1f} {plot.y(lower[0]):.1f}{''.join(there)}{''.join(back)}Z"
 
 
 def edges(plot: Plot) -> list[float]:
-    """Return x of column starts, and of the last end."""
+    """The x of column starts, and of the last end."""
     return [*(plot.x(start) for start, _ in plot.columns), plot.x(plot.slots)]
 
 
 def left_axis(plot: Plot, unit: str, write: Callable[[float], str] = short) -> Iterator[str]:
-    """Draw values, grid lines and unit at the left."""
+    """Values, grid lines and unit at the left."""
     yield f'<text x="{LEFT - 8}" y="{TOP - 12}" text-anchor="end">{unit}</text>'
     for value in ticks(0, plot.most, 4):
         if value <= plot.most:
@@ -89,7 +89,7 @@ def left_axis(plot: Plot, unit: str, write: Callable[[float], str] = short) -> I
 
 
 def turn_axis(plot: Plot, requests: Sequence[CourseRequest], *, now: bool) -> Iterator[str]:
-    """Write the turns below the field, as space allows."""
+    """The turns below the field, as space allows."""
     yield (f'<line class="axis" x1="{LEFT}" x2="{plot.right}" y1="{plot.base}" y2="{plot.base}"/>')
     begun: dict[int, int] = {}
     for slot, request in enumerate(requests):
@@ -128,7 +128,7 @@ def epochs(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
 
 
 def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[str]:
-    """Write labels at their heights; earlier ones win the space."""
+    """Labels at their heights; earlier ones win the space."""
     taken: list[float] = []
     for value, words in labels:
         at = plot.y(value)
@@ -138,7 +138,7 @@ def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[st
 
 
 def marks(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
-    """Draw a line and a numbered badge per change; close badges merge."""
+    """A line and a numbered badge per change; close badges merge."""
     # Many full lines would hide the chart.
     end = TOP + 4 if len(changes) > MANY else plot.base
     for change in changes:

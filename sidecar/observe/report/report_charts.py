@@ -41,7 +41,7 @@ MOST_TOOLS = 12
 
 
 def context(course: Course) -> str:
-    """Draw tokens by region, for each request and now, over the zones."""
+    """Tokens by region, for each request and now, over the zones."""
     held = [one.held for one in course.requests]
     most = max([course.meter.used, *held])
     whole = most >= MUCH * course.limit
@@ -118,7 +118,7 @@ def _limits(field: Plot, course: Course) -> Iterator[str]:
 
 
 def cache(course: Course) -> str:
-    """Draw tokens read from the cache, written and uncached."""
+    """Tokens read from the cache, written and uncached."""
     found = []
     field = plot(course, 230, 1.0)
     for start, end in field.columns:
@@ -165,7 +165,7 @@ def _misses(field: Plot, requests: Sequence[CourseRequest]) -> Iterator[str]:
 
 
 def cost(course: Course) -> str:
-    """Draw cost with and without a cache; "" without a known price."""
+    """Cost with and without a cache; "" without a known price."""
     paid, fresh = running(course)
     if not paid or paid[-1] is None:
         return ""
@@ -203,7 +203,7 @@ def cost(course: Course) -> str:
 
 
 def tools(course: Course) -> str:
-    """Draw tokens of each tool's results, ever and in view."""
+    """Tokens of each tool's results, ever and in view."""
     shown = list(course.tools[:MOST_TOOLS])
     if rest := course.tools[MOST_TOOLS:]:
         counts = ("calls", "failed", "tokens", "in_view", "cut", "whole")

@@ -1,4 +1,4 @@
-"""A session's spending, with and without a cache. Pure."""
+"""A session's spending, with and without a cache."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ from sidecar.observe.report.course import Course
 
 
 def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]:
-    """Sum USD paid and uncached, before the first and after each request.
+    """Sums of USD paid and uncached, before the first and after each request.
 
     Asides count with the request before. After an unknown price sums are `None`. Another session's
     costs count nothing, a recorded agent's at list prices.

@@ -39,10 +39,7 @@ class Exporting:
 
 
 def start(settings: Telemetry, version: str, environment: Mapping[str, str]) -> Exporting | None:
-    """Set up the configured exporter; `None` if off, or after a logged failure.
-
-    Blocks during imports.
-    """
+    """Set up the configured exporter; `None` if off, or after a logged failure. Blocks."""
     if settings.exporter == "none":
         return None
     try:

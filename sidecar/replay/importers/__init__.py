@@ -49,7 +49,7 @@ def importers() -> tuple[Importer, ...]:
 
 
 def find_files(path: Path) -> Iterator[Path]:
-    """Yield the file, or recordings below a folder, by name."""
+    """The file, or recordings below a folder, by name."""
     if not path.is_dir():
         yield path
         return
@@ -59,7 +59,7 @@ def find_files(path: Path) -> Iterator[Path]:
 
 
 def find_recordings(path: Path) -> Iterator[Path]:
-    """Yield a path for `open_transcript` per session, in stores `STORE/ID`.
+    """A path for `open_transcript` per session, in stores `STORE/ID`.
 
     Unreadable files are included, so that opening reports the error.
     """
@@ -77,10 +77,8 @@ def open_transcript(
 ) -> Transcript:
     """Open a recording; only its first lines are read at once.
 
-    `each` is called per line, and may raise to stop.
-
-    Raises:
-      BadRequest: unreadable, or of unknown format.
+    `each` is called per line, and may raise to stop. Raises BadRequest if unreadable, or of unknown
+    format.
     """
     store = _store(path)
     if store is not None:

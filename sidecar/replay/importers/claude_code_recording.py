@@ -29,7 +29,7 @@ _ODD: Final = (ValueError, OverflowError, RecursionError)
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Tell whether the lines are Claude Code's."""
+    """Whether the lines are Claude Code's."""
     return any(
         line.get("type") in ("user", "assistant", "system", "attachment", "progress")
         and "sessionId" in line
@@ -39,7 +39,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Read the main conversation, without subagents' messages."""
+    """The main conversation, without subagents' messages."""
     reader = _Reader()
     for number, line in lines:
         try:
@@ -94,7 +94,7 @@ class _Reader:
                 yield from self._user(number, line, message.get("content"), at)
 
     def close(self) -> Iterator[TranscriptEntry]:
-        """Yield the complete response, then all waiting items."""
+        """The complete response, then all waiting items."""
         parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
         if parts or (self._usage and self._usage.prompt):
             self._compacted = False

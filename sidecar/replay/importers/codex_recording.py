@@ -31,7 +31,7 @@ _UNSEEN: Final = ("compaction", "compaction_summary", "context_compaction", "gho
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Tell whether the lines are a rollout's."""
+    """Whether the lines are a rollout's."""
     return any(
         line.get("type") in ("session_meta", "response_item", "turn_context")
         and isinstance(line.get("payload"), dict)
@@ -96,7 +96,7 @@ class _Reader:
             yield from self._item(number, payload, at)
 
     def close(self) -> Iterator[TranscriptEntry]:
-        """Yield the complete response, then all waiting items."""
+        """The complete response, then all waiting items."""
         parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
         if parts:
             yield from self.writer.assistant(parts, self._at, self._usage, "", self._model)

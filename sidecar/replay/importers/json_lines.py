@@ -30,13 +30,11 @@ _TORN: Final = (OSError, EOFError, zlib.error)
 def read_lines(
     path: Path, each: Callable[[], None] = lambda: None
 ) -> Iterator[NumberedLine | DamagedLine]:
-    """Yield (line number, object) without blank lines.
+    """(line number, object), without blank lines.
 
     `each` is called per line, and may raise to stop.
 
-    Raises:
-      BadRequest: unsupported compression.
-      OSError: opening failed.
+    Raises: BadRequest: unsupported compression. OSError: opening failed.
     """
     with _opened(path) as file:
         for number, raw in _raw_lines(file):
@@ -48,11 +46,9 @@ def read_lines(
 
 
 def read_document(path: Path) -> list[NumberedLine | DamagedLine]:
-    """Read one JSON value; a list's objects count as lines.
+    """One JSON value; a list's objects count as lines.
 
-    Raises:
-      BadRequest: not JSON, or above 200 MiB.
-      OSError: reading failed.
+    Raises: BadRequest: not JSON, or above 200 MiB. OSError: reading failed.
     """
     with _opened(path) as file:
         try:

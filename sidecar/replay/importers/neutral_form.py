@@ -53,7 +53,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 
 def _line(writer: TranscriptWriter, line: JsonObject) -> Iterator[TranscriptEntry | str]:
-    """Yield a line's entries; strings describe skipped parts."""
+    """A line's entries; strings describe skipped parts."""
     at, origin = millis(line.get("ts")), line.get("origin")
     match line.get("role"):
         case "user" if origin in COMPACTIONS:

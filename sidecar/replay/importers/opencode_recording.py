@@ -1,8 +1,8 @@
 """Importer for `opencode export`, or its messages one per line.
 
 `{"info": {…}, "messages": [{"info": {"role", "time", "tokens", …}, "parts": […]}]}`; a part's
-`type` is text, reasoning, tool, file, step-start, step-finish and more. Each model call of a
-message becomes one message.
+`type` is text, reasoning, tool, file, step-start, step-finish and more. Each model call becomes one
+message.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ _UNSEEN: Final = ("agent", "compaction", "patch", "retry", "snapshot", "subtask"
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Tell whether the lines are an export, or its messages."""
+    """Whether the lines are an export, or its messages."""
     return any(
         isinstance(info := line.get("info"), dict)
         and (
@@ -58,7 +58,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 
 def _message(writer: TranscriptWriter, message: Json) -> Iterator[TranscriptEntry | str]:
-    """Yield a message's entries; strings describe skipped parts."""
+    """A message's entries; strings describe skipped parts."""
     match message:
         case {"info": dict(info), "parts": list(parts)} if info.get("role") == "user":
             yield from _user(writer, info, objects(parts))

@@ -32,11 +32,7 @@ _REWRITE: Final = "rewrite"
 
 
 def find_store(path: Path) -> tuple[Path, str] | None:
-    """Return a store's file and a session id ("" for all), or `None`.
-
-    Raises:
-      OSError: reading failed.
-    """
+    """A store's file and a session id ("" for all), or `None`; raises OSError."""
     if path.is_dir():
         path = path / STORE_FILE
         return (path, "") if path.is_file() and _is_store(path) else None
@@ -50,11 +46,7 @@ def find_store(path: Path) -> tuple[Path, str] | None:
 
 
 def stored_sessions(store: Path) -> list[SessionRow]:
-    """List a store's sessions, oldest first.
-
-    Raises:
-      BadRequest: no store, or too damaged.
-    """
+    """A store's sessions, oldest first; raises BadRequest if there is no store, or too damaged."""
     rows: list[SessionRow] = []
     cursor: str | None = None
     try:
@@ -70,11 +62,7 @@ def stored_sessions(store: Path) -> list[SessionRow]:
 
 
 def stored_transcript(store: Path, session: str) -> Transcript:
-    """Open a session, or the only one.
-
-    Raises:
-      BadRequest: no such session, or no single one.
-    """
+    """Open a session, or the only one; raises BadRequest without a single one."""
     rows = stored_sessions(store)
     chosen = [row for row in rows if not session or row.id == session]
     if len(chosen) != 1:

@@ -20,7 +20,7 @@ FORMAT: Final = "pi"
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Tell whether the lines are pi's: header, or message in an envelope."""
+    """Whether the lines are pi's: header, or message in an envelope."""
     return any(
         (line.get("type") == "session" and "cwd" in line)
         or (line.get("type") == "message" and isinstance(line.get("message"), dict))

@@ -79,10 +79,7 @@ class SnapshotRows:
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
     async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:
-        """Release `most` blobs of the oldest snapshot before `before`, and its row with the last.
-
-        The head stays.
-        """
+        """Release `most` blobs of the oldest snapshot before `before`, and its row at last."""
         run = partial(chains.sweep, workspace=workspace, before=before, most=most)
         return await self._submit(run)
 

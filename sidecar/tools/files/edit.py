@@ -42,7 +42,7 @@ async def edit_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[Json]:
-    """Predict an edit's change as ACP's `diff` blocks, one per hunk, without writing.
+    """Predict an edit's change as ACP's `diff` blocks, one per hunk.
 
     Empty for other calls and for edits about to fail.
     """
@@ -110,10 +110,8 @@ async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Tex
 def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
     """Replace `old` by `new` in a file's text.
 
-    Matches exactly, else with LF and CRLF alike. `new` gets the file's line endings.
-
-    Raises:
-        BadRequest: `old` is missing, or ambiguous without `everywhere`.
+    Matches exactly, else with LF and CRLF alike. `new` gets the file's line endings. Raises
+    BadRequest if `old` is missing, or ambiguous without `everywhere`.
     """
     spans = _spans(re.escape(old), text)
     if not spans and "\n" in old:
@@ -169,7 +167,6 @@ def _exists(real: Path) -> bool:
 
 
 async def _before(real: Path, context: ToolContext) -> str:
-    """The text being replaced; empty for a binary file."""
     try:
         return await current_text(real, context)
     except BadRequest:
@@ -181,7 +178,6 @@ def _spans(pattern: str, text: str) -> list[tuple[int, int]]:
 
 
 def _not_found(text: str, old: str) -> str:
-    """Error text, with up to three nearest lines."""
     lines = text.split("\n", _MAX_COMPARED)[:_MAX_COMPARED]
     wanted = max((line.strip()[:_MAX_LINE] for line in old.split("\n")), key=len)
     stripped = [line.strip()[:_MAX_LINE] for line in lines]

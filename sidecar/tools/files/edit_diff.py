@@ -1,4 +1,4 @@
-"""An edit's change as a bounded unified diff for people. Pure."""
+"""An edit's change as a bounded unified diff."""
 
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
@@ -44,7 +44,7 @@ def compare(path: str, before: str, after: str) -> EditDiff:
 
 
 def hunks(before: str, after: str) -> tuple[tuple[str, str], ...]:
-    """Differing pieces as (before, after), uncut, with three lines of context.
+    """Differing pieces as (before, after), with three lines of context.
 
     Changes beyond `_MAX_COMPARED` lines form one piece.
     """

@@ -33,9 +33,7 @@ async def editor_text(real: Path, context: ToolContext) -> str | None:
 async def current_text(real: Path, context: ToolContext) -> str:
     """A file's text in the editor, else on disk.
 
-    Raises:
-        BadRequest: no text file, or too large.
-        OSError: unreadable.
+    Raises: BadRequest: no text file, or too large. OSError: unreadable.
     """
     held = await editor_text(real, context)
     return held if held is not None else await asyncio.to_thread(files.read_text, real)
@@ -44,9 +42,7 @@ async def current_text(real: Path, context: ToolContext) -> str:
 async def change_text(place: Place, after: str, label: str, context: ToolContext) -> Written:
     """Replace a file's text, through the editor's undo history where possible.
 
-    Raises:
-        BadRequest: the path now leads elsewhere.
-        OSError: not written; the file is unchanged.
+    Raises: BadRequest: the path now leads elsewhere. OSError: not written; the file is unchanged.
     """
     real = place.real
     if await asyncio.to_thread(os.path.realpath, real) != str(real):

@@ -46,7 +46,7 @@ class Query:
 
 
 async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """List a folder's entries, or with `pattern` all matching files below."""
+    """A folder's entries, or with `pattern` all matching files below."""
     pattern = inputs.optional_text(given, "pattern")
     place = await reach(inputs.optional_text(given, "path") or ".", context)
     real = await asyncio.to_thread(folder, place, context)
@@ -126,7 +126,7 @@ async def _on_disk(
 
 
 async def _in_time(work: Callable[[Left], Iterator[T]], limit: int) -> tuple[list[T], bool]:
-    """Take up to `limit` results in a thread; return also whether time ran out."""
+    """Up to `limit` results from a thread, and whether time ran out."""
     stopped = Event()
     end = time.monotonic() + DEADLINE
 

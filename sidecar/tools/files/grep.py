@@ -36,11 +36,7 @@ Lines = Callable[[str, float], bool]
 
 
 def compile_pattern(pattern: str) -> Lines:
-    """Compile a regular expression to a test of lines.
-
-    Raises:
-        BadRequest: an invalid pattern.
-    """
+    """Compile a regular expression to a test of lines; raises BadRequest."""
     if len(pattern) > MAX_PATTERN:
         raise BadRequest(f"The pattern is longer than {MAX_PATTERN} characters.", "input.pattern")
     try:
@@ -56,11 +52,7 @@ def compile_pattern(pattern: str) -> Lines:
 
 
 def search_text(path: str, text: str, matches: Lines, left: Left) -> Iterator[Match]:
-    """Yield the matching lines of a text.
-
-    Raises:
-        TimeoutError: out of time.
-    """
+    """The matching lines of a text; raises TimeoutError."""
     for number, line in enumerate(legible(text).split("\n"), 1):
         seconds = left()
         if seconds <= 0:

@@ -11,8 +11,7 @@ from sidecar.workspace.paths import Place, in_git, locate
 async def reach(given: str, context: ToolContext) -> Place:
     """Resolve a path just before use: a link may have moved since the question.
 
-    Raises:
-        BadRequest: outside the workspace and not allowed.
+    Raises: BadRequest: outside the workspace and not allowed.
     """
     place = await asyncio.to_thread(locate, given, context.cwd)
     if not place.inside and str(place.real) not in context.granted:

@@ -115,7 +115,7 @@ async def _collect(
 
 
 def _lines(real: Path) -> list[bytes]:
-    """Read a file's lines as ripgrep does, without links; empty if unreadable."""
+    """A file's lines as ripgrep reads them, without links; empty if unreadable."""
     try:
         with folder_of(real) as folder, open(open_in(folder, real, _FLAGS), "rb") as file:
             data = file.read(MAX_FILE + 1)

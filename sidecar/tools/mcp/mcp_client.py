@@ -66,8 +66,7 @@ class Live:
     async def call(self, tool: str, given: JsonObject, seconds: float) -> JsonObject:
         """Call a tool; return `{content, isError?}`, as in `tool/call`.
 
-        Raises:
-            SidecarError: the server answered with an error, but still runs.
+        Raises: SidecarError: the server answered with an error, but still runs.
         """
         try:
             result = await self._client.call_tool(tool, given, read_timeout_seconds=seconds)
@@ -124,7 +123,6 @@ async def connect(server: McpServer, folder: Path, said: ServerWords) -> AsyncIt
 
 
 def _started(command: Sequence[str]) -> Sequence[str]:
-    """Command that ends the server with us; unneeded on Windows."""
     if sys.platform == "win32":
         return command
     return (sys.executable, "-I", "-S", mcp_start.__file__, str(os.getpid()), *command)

@@ -1,8 +1,8 @@
 """Starts an MCP server that ends with the daemon, however that ends: a program by itself.
 
-`python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. A watcher remains, and ends the server
-and its children when the process DAEMON is gone. Closing stdin is not enough: some servers never
-read it, and a killed daemon says nothing.
+`python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. A watcher ends the server and its
+children when the process DAEMON is gone: some servers never read stdin, and a killed daemon says
+nothing.
 """
 
 import os

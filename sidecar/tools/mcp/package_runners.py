@@ -1,7 +1,7 @@
 """Where an MCP server starts: programs that run packages take code from the current folder.
 
-So in a trusted workspace they start in the empty folder too: else whoever may write an ordinary
-file there, such as package.json, has it run with the next start.
+So in a trusted workspace they start in the empty folder too: else an ordinary file there, such as
+package.json, would run with the next start.
 """
 
 import itertools

@@ -89,7 +89,6 @@ class _Server:
             self._limit.reschedule(asyncio.get_running_loop().time())
 
     async def run(self) -> None:
-        """Connect, and stay so until ended. Never raises."""
         name = self.server.name
         # Ending a server that does not answer takes seconds, for which nobody need wait.
         late = asyncio.get_running_loop().call_later(START, self._late)
@@ -124,7 +123,7 @@ class _Server:
             logger.warning("the MCP server %s is not there: %s", name, self.problem)
 
     def said(self) -> tuple[str, ...]:
-        """Notices for people: a failure, or tools left out."""
+        """Notices: a failure, or tools left out."""
         name = self.server.name
         if self.problem:
             return (f"The MCP server {name} cannot be used: {self.problem}",)
@@ -191,10 +190,7 @@ class McpServers:
                 known[server.name] = self._begin(server, standing)
 
     async def found(self, owner: str, wait: float = START) -> FoundTools:
-        """Tools of servers new to the session.
-
-        Waits up to `wait` seconds until each server is ready or failed.
-        """
+        """Tools of servers new to the session, after `wait` seconds at most."""
         servers = [s for s in self._servers.get(owner, {}).values() if not s.joined]
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
@@ -251,7 +247,6 @@ class McpServers:
         return begun
 
     async def _ready(self, owner: str, name: str) -> _Server:
-        """A tool's server, restarted if ended."""
         known = self._servers.get(owner, {})
         wanted = name.split("__")[1]
         server = next((s for s in known.values() if _plain(s.server.name) == wanted), None)
@@ -275,10 +270,9 @@ class McpServers:
 
 
 def taken(offered: Sequence["Offered"]) -> tuple[tuple["Offered", ...], str]:
-    """Select a server's tools within the limits; return also a notice, or empty.
+    """A server's tools within the limits, and a notice, or empty.
 
-    Long descriptions are cut; tools with too large a schema, or beyond the limits on number and
-    total size, are left out.
+    Long descriptions are cut; tools beyond the limits are left out.
     """
     kept: list[Offered] = []
     room, cut, out = MOST_OF_ALL, 0, 0

@@ -20,7 +20,7 @@ CLIENT_METHODS = frozenset(
 
 
 def incoming(method: str) -> str | None:
-    """Strip the prefix; `None` for a name without."""
+    """A name without the prefix; `None` for a name without."""
     return method.removeprefix(PREFIX) if method.startswith(PREFIX) else None
 
 

@@ -91,11 +91,7 @@ async def _said(command: SlashCommand, scene: CommandScene) -> str:
 
 
 def _answer(result: JsonObject) -> JsonObject:
-    """ACP's answer to a turn.
-
-    Raises:
-        RefusedMessage: the turn failed, for which ACP has no stop reason.
-    """
+    """ACP's answer to a turn; RefusedMessage for a failure, for which ACP has no stop reason."""
     ours = {k: v for k, v in result.items() if k not in ("stopReason", "usage", "error")}
     error, usage, reason = result.get("error"), result["usage"], result["stopReason"]
     assert isinstance(usage, dict)

@@ -36,17 +36,13 @@ class Desk:
     ours: Mapping[str, Handler]
 
     async def enter(self, session_id: str) -> Session:
-        """Start sending a session's updates to the client.
-
-        Raises:
-            UnknownSession: no session has this id.
-        """
+        """Start sending a session's updates to the client; raises UnknownSession."""
         session = await self.sessions.get(SessionId(session_id), window=True)
         self.connection.enter(session_id, session.state.log.row.cwd)
         return session
 
     async def watch(self, session_id: str) -> Session:
-        """Return a session, resuming one not yet opened by the client."""
+        """A session, resumed if not yet opened by the client."""
         if self.connection.knows(session_id):
             return await self.sessions.get(SessionId(session_id), window=True)
         session = await self.enter(session_id)

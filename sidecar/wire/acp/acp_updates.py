@@ -72,7 +72,6 @@ def text_update(kind: str, text: str) -> JsonObject:
 
 
 def _plain(event: Event) -> JsonObject:
-    """Update of the editor face, already in ACP's shape."""
     params = notification(event)["params"]
     assert isinstance(params, dict)
     told = params["update"]

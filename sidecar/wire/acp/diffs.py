@@ -15,10 +15,7 @@ def wanted(given: Json, folder: str) -> list[Json]:
 
 
 def done(metadata: JsonObject, folder: str) -> list[Json]:
-    """Change made by an edit, from its result's metadata; empty for counts only.
-
-    Long changes are cut.
-    """
+    """Change made by an edit, from its result's metadata; empty for counts only."""
     path, text = metadata.get("path"), metadata.get("diff")
     if not isinstance(path, str) or not isinstance(text, str):
         return []

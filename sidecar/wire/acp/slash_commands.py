@@ -53,7 +53,7 @@ _TYPED = re.compile(r"\s*/(\w+)(?:\s+(.*?))?\s*", re.DOTALL)
 
 
 def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
-    """Parse a prompt as a command; `None` for any other text."""
+    """A prompt as a command; `None` for any other text."""
     first: Json = prompt[0] if prompt else None
     if not isinstance(first, dict) or first.get("type") != "text":
         return None
@@ -76,8 +76,7 @@ class CommandScene:
 async def run(command: SlashCommand, scene: CommandScene) -> str:
     """Run a command; return a Markdown report.
 
-    Raises:
-        SidecarError: impossible; the message says why.
+    Raises SidecarError, with the reason, if impossible.
     """
     return await _ACTS[command.name](command.argument.strip(), scene)
 

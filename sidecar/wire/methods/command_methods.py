@@ -1,8 +1,8 @@
 """`workspace/executeCommand`: sessions through LSP alone, without a plugin.
 
 A command is answered at once, since editors give up on long requests; progress and result come as
-messages. Where the editor asks no questions, arguments answer:
-`sidecar.rollback 2 files overwrite`.
+messages. Where the editor asks no questions, arguments answer: `sidecar.rollback 2 files
+overwrite`.
 """
 
 import asyncio
@@ -266,8 +266,7 @@ class Commands:
     ) -> str | None:
         """Ask the user; `else_` is the answer where the editor cannot ask.
 
-        Raises:
-            BadRequest: the editor cannot ask, and no `else_`; has advice.
+        Raises: BadRequest: the editor cannot ask, and no `else_`; has advice.
         """
         try:
             return await self._editor.choose(question, choices)

@@ -8,11 +8,7 @@ from sidecar.core.parts import Json, JsonObject
 
 
 def servers_of(given: Sequence[JsonObject]) -> tuple[McpServer, ...]:
-    """Read `mcpServers`.
-
-    Raises:
-        BadRequest: an unsupported server; `path` says which.
-    """
+    """Read `mcpServers`; raises BadRequest for an unsupported server."""
     return tuple(_server(one, f"params.mcpServers[{at}]") for at, one in enumerate(given))
 
 

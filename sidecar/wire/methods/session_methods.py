@@ -125,7 +125,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
 
 def tool_spec(tool: ToolDefinition) -> ToolSpec:
-    """Convert a client's tool to the session's form."""
+    """A client's tool in the session's form."""
     return ToolSpec(
         name=tool.name,
         description=tool.description,
