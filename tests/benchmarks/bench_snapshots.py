@@ -16,23 +16,21 @@ import os
 import random
 import resource
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from statistics import median
 
-from sidecar.store.connection import store_files
 from sidecar.store.content.blobs import press
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.watch.cookies import CookieWatch
 from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
+from tests.store.on_disk import opened_beside
 
 SIZES = (4_000, 28_000, 77_000)
 CHANGED = (0, 1, 10, 100)
@@ -301,7 +299,7 @@ async def restart(before: Snapshots, store: Store, root: Path, folder: Path) -> 
 
 def on_disk(folder: Path) -> int:
     """Give the bytes of a store that hold something."""
-    with closing(sqlite3.connect(folder / store_files.NAME)) as con:
+    with opened_beside(folder) as con:
         (bytes_used,) = con.execute(
             "SELECT (page_count - freelist_count) * page_size "
             "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from sidecar.store.connection.store_files import NAME
 from tests.e2e.lines import LineClient
 from tests.e2e.plain import PlainClient, Refused, Spawn
 from tests.faults.place import Place
 from tests.faults.test_restore_disk_full import fill, small_disk
 from tests.figures import Figures
+from tests.store.on_disk import store_file
 
 pytestmark = pytest.mark.long
 
@@ -259,7 +259,7 @@ def test_a_page_is_damaged_under_a_running_daemon(begin: Callable[[], Place]) ->
     assert place.client.stop() == 0
     place.daemon()
     place("session/load", replay=False)
-    file = place.data / NAME
+    file = store_file(place.data)
     # Not the page of the session's row, which its title is in: that was just written anew.
     at = file.read_bytes().rindex(b"remember the blue door") // 4096 * 4096
     with file.open("r+b") as handle:

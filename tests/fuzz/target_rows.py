@@ -17,7 +17,6 @@ from sidecar.store.content.changes import apply_all
 from sidecar.store.content.fact_rows import FactRows
 from sidecar.store.content.restores import FileMark, RestoreClaim, RestoreRows, Step
 from sidecar.store.content.snapshot_rows import SnapshotRows
-from sidecar.store.format.migrations import MIGRATIONS, migrate
 from sidecar.store.format.values import (
     AppendRecord,
     Owner,
@@ -30,6 +29,7 @@ from sidecar.store.format.values import (
 from sidecar.store.repair.verification import verify
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import scrambled
+from tests.store.on_disk import in_memory
 from tests.store.samples import NOW, sample
 
 SHARE = 30
@@ -75,8 +75,7 @@ ROOT = b"/w"
 
 
 def _filled() -> tuple[sqlite3.Connection, int]:
-    con = sqlite3.connect(":memory:", isolation_level=None)
-    migrate(con, MIGRATIONS, 0)
+    con = in_memory()
     bundle = sample()
     session_id = bundle.session.id
     apply_all(con, [PutSession(bundle.session)])

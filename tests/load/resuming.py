@@ -1,19 +1,17 @@
 """How long it takes from opening a stored session to its first request, in a real daemon."""
 
 import asyncio
-import sqlite3
 import time
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sidecar.core.parts import SessionId
-from sidecar.store.connection.store_files import NAME
 from sidecar.store.journal import Store
 from tests.e2e.plain import each_ending_well
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text
 from tests.load.fleet import LIMIT, Prompted, TimedClient, open_sessions, prompt_all
 from tests.load.long import grow
+from tests.store.on_disk import opened_beside
 
 
 @dataclass
@@ -77,7 +75,7 @@ def resume(folder: Path, parts: int, rounds: int) -> tuple[Resumed, Resumed]:
             one_round(client, api, made[0], long)
             client.stop()
         assert (api.refused, api.prefix_breaks) == ([], [])
-    with closing(sqlite3.connect(data / NAME)) as con:
+    with opened_beside(data) as con:
         folded = con.execute("SELECT session_id FROM fold").fetchall()
     assert folded == [(made[0].session,)], "only what is long has a window"
     return empty, long

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.store.connection.store_files import NAME
 from tests.e2e.plain import PlainClient
+from tests.store.on_disk import store_file
 
 pytestmark = pytest.mark.long
 
@@ -47,7 +47,7 @@ def test_a_sound_store_is_left_as_it_is(data: Path) -> None:
 
 
 def test_a_damaged_page_is_found_and_the_rest_goes_on(data: Path, tmp_path: Path) -> None:
-    file = data / NAME
+    file = store_file(data)
     page = 4096
     # A page of the parts, or of whatever else holds what was typed.
     at = file.read_bytes().index(b"remember the blue door") // page * page
@@ -63,7 +63,7 @@ def test_a_damaged_page_is_found_and_the_rest_goes_on(data: Path, tmp_path: Path
     assert "put aside" in said
     (aside,) = (data / "damaged").iterdir()
     assert str(aside) in said
-    assert (aside / NAME).read_bytes() == damaged
+    assert store_file(aside).read_bytes() == damaged
     assert "1 sessions" in said
     assert "of the file cannot be read" in said
     assert verify(data)[0] == 0
@@ -79,7 +79,7 @@ def test_a_damaged_page_is_found_and_the_rest_goes_on(data: Path, tmp_path: Path
 
 
 def test_what_is_no_store_at_all_is_put_aside(data: Path) -> None:
-    (data / NAME).write_bytes(b"This is no database. " * 1000)
+    store_file(data).write_bytes(b"This is no database. " * 1000)
     code, said = verify(data)
     assert (code, "--repair" in said) == (1, True)
     code, said = verify(data, "--repair")
@@ -91,7 +91,7 @@ def test_a_store_in_use_is_left_alone(data: Path) -> None:
     client = PlainClient(data)
     client.start(model="offline")
     client.request("session/list", {})
-    with (data / NAME).open("r+b") as handle:
+    with store_file(data).open("r+b") as handle:
         handle.seek(8192)
         handle.write(os.urandom(4096))
     code, said = verify(data, "--repair")

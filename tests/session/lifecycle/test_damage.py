@@ -1,7 +1,5 @@
 """Sessions of a damaged store: what is lost is told, and what is left goes on."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,10 +7,10 @@ import pytest
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Notice, TextChunk
 from sidecar.session.log.revival import reviving
-from sidecar.store.connection.store_files import NAME
 from sidecar.store.repair.rebuilt_store import repair
 from tests.fakes.scripted_model import says
 from tests.session.conftest import Desk, World
+from tests.store.on_disk import opened_beside
 
 
 async def worked(world: World) -> str:
@@ -23,7 +21,7 @@ async def worked(world: World) -> str:
 
 
 def damage(folder: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(folder / NAME, isolation_level=None)) as con:
+    with opened_beside(folder) as con:
         for statement in statements:
             con.execute(statement)
 

@@ -7,9 +7,8 @@ daemons have the same clock and mint the same ids, and must send the same bytes.
 
 import os
 import random
-import sqlite3
 from collections.abc import Awaitable, Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,7 +33,6 @@ from sidecar.session.log.events import MeterChanged, Notice
 from sidecar.session.log.losses import LOST
 from sidecar.session.log.revival import reviving
 from sidecar.session.log.rewrite_records import written
-from sidecar.store.connection.store_files import NAME
 from sidecar.store.format.log_records import PingRecord, StepRecord
 from sidecar.store.format.record_codec import write
 from sidecar.store.format.view_records import RewriteRecord
@@ -44,6 +42,7 @@ from tests.session.conftest import Desk, World
 from tests.session.lifecycle.test_anything import Chaos
 from tests.session.logged import logged
 from tests.session.work import Worker
+from tests.store.on_disk import opened_beside, store_file
 
 pytestmark = pytest.mark.long
 
@@ -77,15 +76,12 @@ class Still(World):
 def copied(world: World, name: str, *, folds: bool) -> World:
     """Copy a world as it is, its store without the leases of those who live."""
     folder = Path(mkdtemp(prefix=name, dir=world.folder.parent))
-    path = folder / NAME
-    source = sqlite3.connect(world.folder / NAME)
-    with closing(source), closing(sqlite3.connect(path)) as target:
+    with opened_beside(world.folder) as source, opened_beside(folder) as target:
         source.backup(target)
         target.execute("DELETE FROM lease")
         if not folds:
             target.execute("DELETE FROM fold")
-        target.commit()
-    path.chmod(0o600)
+    store_file(folder).chmod(0o600)
     config = replace(world.config, data_dir=folder / "data")
     net = deepcopy(world.net)
     return Still(folder, world.workspace, world.time, world.minted, True, config, net)
@@ -262,9 +258,8 @@ async def test_a_fold_that_does_not_hold_is_as_if_there_were_none(
     async with world.daemon() as desk:
         worker = await long_work(desk)
         preview = (await worker.session.rewriting.preview(())).body
-    with closing(sqlite3.connect(world.folder / NAME)) as con:
+    with opened_beside(world.folder) as con:
         assert con.execute(damage).rowcount == 1
-        con.commit()
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id, window=True)
         assert session.state.log.past is None
@@ -287,9 +282,8 @@ async def test_damage_outside_of_the_window_is_told_when_it_is_read(
         log, view = worker.session.state.log, worker.session.state.view
         rewrite = next(r.revision for r in logged(log) if r.kind == "rewrite")
         hidden = next(one.message.id for one in view.rendering.seen(log) if not one.rendered)
-    with closing(sqlite3.connect(world.folder / NAME)) as con:
+    with opened_beside(world.folder) as con:
         assert con.execute(damage, {"rewrite": rewrite, "hidden": hidden}).rowcount
-        con.commit()
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id, window=True)
         session.audience.attach(desk.watch, desk.editor)
@@ -306,9 +300,8 @@ async def test_a_log_whose_beginning_is_made_up_is_not_folded(world: World) -> N
         worker = await desk.worker(policy="manual")
         await worker.turns(1, steps=1)
     first = "SELECT id FROM message ORDER BY number LIMIT 1"
-    with closing(sqlite3.connect(world.folder / NAME)) as con:
+    with opened_beside(world.folder) as con:
         con.execute(f"UPDATE part SET body = x'00' WHERE message_id = ({first})")
-        con.commit()
     repair(world.folder, world.time, reviving(world.config))
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
@@ -351,12 +344,11 @@ async def test_the_newest_break_of_the_cache_is_known_after_a_ping(world: World)
 async def test_a_damaged_page_of_folds_keeps_nobody_from_a_session(world: World) -> None:
     async with world.daemon() as desk:
         worker = await long_work(desk)
-    path = world.folder / NAME
-    with closing(sqlite3.connect(path)) as con:
+    with opened_beside(world.folder) as con:
         (root,) = con.execute("SELECT rootpage FROM sqlite_master WHERE name = 'fold'").fetchone()
         (size,) = con.execute("PRAGMA page_size").fetchone()
         con.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with path.open("r+b") as file:
+    with store_file(world.folder).open("r+b") as file:
         file.seek((root - 1) * size)
         file.write(b"\xff" * size)
     async with world.daemon() as desk:
@@ -372,10 +364,9 @@ async def test_a_damaged_page_of_folds_keeps_nobody_from_a_session(world: World)
 async def test_a_fold_in_another_shape_is_as_if_there_were_none(world: World) -> None:
     async with world.daemon() as desk:
         worker = await long_work(desk)
-    with closing(sqlite3.connect(world.folder / NAME)) as con:
+    with opened_beside(world.folder) as con:
         body = zstandard.compress(b'{"revision":1}')
         con.execute("UPDATE fold SET body = ?, hash = ?", (body, digest(body)))
-        con.commit()
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id, window=True)
         assert session.state.log.past is None
@@ -396,5 +387,5 @@ async def test_deleting_a_session_deletes_its_fold(world: World) -> None:
 
 
 def folds(folder: Path) -> int:
-    with closing(sqlite3.connect(folder / NAME)) as con:
+    with opened_beside(folder) as con:
         return int(con.execute("SELECT count(*) FROM fold").fetchone()[0])

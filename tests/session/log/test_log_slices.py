@@ -8,9 +8,8 @@ on more walks.
 import asyncio
 import json
 import random
-import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +29,6 @@ from sidecar.session.log.log_slices import InMemory, InSlices, source_of
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.session.transfer.bundle_import import ImportSource, import_session
-from sidecar.store.connection.store_files import NAME
 from sidecar.store.content import slices
 from sidecar.store.format.record_codec import LogRecord, read
 from sidecar.store.format.values import Record
@@ -40,6 +38,7 @@ from tests.session import whole
 from tests.session.conftest import LIMIT, Desk, World, prompt_of
 from tests.session.lifecycle.test_log_window import SEEDS, Walk, copied, long_work
 from tests.session.work import Worker
+from tests.store.on_disk import opened_beside
 
 pytestmark = pytest.mark.long
 
@@ -322,10 +321,9 @@ async def test_what_is_damaged_is_told_as_of_the_whole(long: Long, damage: str) 
         "record": long.records[25].revision,
     }
     other = copied(long.world, "other", folds=True)
-    with closing(sqlite3.connect(other.folder / NAME)) as con:
+    with opened_beside(other.folder) as con:
         con.execute("PRAGMA foreign_keys = OFF")
         assert con.execute(damage, about).rowcount
-        con.commit()
     async with other.daemon() as desk:
         state = (await desk.sessions.get(long.session_id, window=True)).state
         assert state.log.past is not None

@@ -1,8 +1,6 @@
 """A deleted session leaves nothing: every byte of the data folder is searched for it."""
 
 import os
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +17,6 @@ from sidecar.session.transfer.bundle_export import export_session
 from sidecar.session.transfer.erasure import erase
 from sidecar.store.connection import free_pages
 from sidecar.store.connection.lease import this_process
-from sidecar.store.connection.store_files import ASIDE, NAME, REPORTS
 from sidecar.store.content.removal import DELETED
 from sidecar.store.format.values import DeleteSession, PutPart
 from tests.fakes.scripted_model import calls, says
@@ -27,6 +24,7 @@ from tests.session.conftest import Desk, World
 from tests.session.transfer.test_sweep import put
 from tests.session.work import TOOLS
 from tests.store.content.test_outputs import noise
+from tests.store.on_disk import opened_beside, put_aside
 
 pytestmark = pytest.mark.long
 
@@ -49,7 +47,7 @@ def compressed(folder: Path, session_id: str) -> list[bytes]:
         "SELECT data, hash IN (SELECT hash FROM reference WHERE session_id = ?1) "
         "AND hash NOT IN (SELECT hash FROM reference WHERE session_id != ?1) FROM blob"
     )
-    with closing(sqlite3.connect(folder / NAME)) as con:
+    with opened_beside(folder) as con:
         rows = con.execute(query, (session_id,)).fetchall()
     mine = [data[len(data) // 2 :][:24] for data, own in rows if own and len(data) > 100]
     return [one for one in mine if not any(one in data for data, own in rows if not own)]
@@ -92,16 +90,16 @@ async def test_nothing_of_a_deleted_session_is_in_any_byte(world: World) -> None
         await worked(desk, OTHER)
         environment = await desk.sessions.shared.ready()
         await export_session(environment, session.id, None, overwrite=False)
-        (world.folder / REPORTS).mkdir()
+        (world.folder / "reports").mkdir()
         for name in (f"{session.id}.html", f".{session.id}.html.1f.tmp"):
-            (world.folder / REPORTS / name).write_text(f"The {SECRET}.")
-        (world.folder / REPORTS / f"{first.id}.html").write_text(f"The {OTHER}.")
+            (world.folder / "reports" / name).write_text(f"The {SECRET}.")
+        (world.folder / "reports" / f"{first.id}.html").write_text(f"The {OTHER}.")
         needles = [SECRET.encode(), *compressed(world.folder, session.id)]
         assert len(needles) > 2
         assert len({hit.partition(":")[0] for hit in found(world.folder, *needles)}) > 2
         assert await desk.sessions.delete(session.id) == ()
         assert found(world.folder, *needles) == []
-        assert [path.name for path in (world.folder / REPORTS).iterdir()] == [f"{first.id}.html"]
+        assert [path.name for path in (world.folder / "reports").iterdir()] == [f"{first.id}.html"]
         assert found(world.folder, OTHER.encode())
         assert (await desk.store.verify()).problems == ()
         assert await desk.store.facts.find(query=OTHER, limit=99)
@@ -111,10 +109,10 @@ async def test_nothing_of_a_deleted_session_is_in_any_byte(world: World) -> None
 async def test_a_damaged_store_that_may_hold_it_is_named(world: World) -> None:
     async with world.daemon() as desk:
         first, second, third = [await desk.open() for _ in range(3)]
-        (world.folder / ASIDE).mkdir()
+        (put_aside(world.folder)).mkdir()
         assert await desk.sessions.delete(first.id) == ()
         for day in range(2):
-            aside = world.folder / ASIDE / str(day)
+            aside = put_aside(world.folder) / str(day)
             aside.mkdir()
             os.utime(aside, (day * 86_400, day * 86_400))
             if day == 0:
@@ -128,7 +126,7 @@ async def test_a_damaged_store_that_may_hold_it_is_named(world: World) -> None:
         [said] = await desk.sessions.delete(third.id)
         assert said == (
             "Damaged stores put aside from 1970-01-01 to 1970-01-02 may still hold it: "
-            f"delete {world.folder / ASIDE}."
+            f"delete {put_aside(world.folder)}."
         )
 
 
@@ -218,7 +216,7 @@ async def test_a_kill_after_the_rows_are_gone_is_made_up_for(world: World, shrin
         session = await worked(desk, SECRET, turns=3)
         await export_session(await desk.sessions.shared.ready(), session.id, None, overwrite=False)
         if not shrinks:
-            with closing(sqlite3.connect(world.folder / NAME)) as con:
+            with opened_beside(world.folder) as con:
                 await desk.store.pages.empty_log()
                 con.execute("PRAGMA auto_vacuum = NONE")
                 con.execute("VACUUM")
@@ -239,7 +237,7 @@ async def test_while_somebody_reads_the_log_stays_and_goes_later(
     monkeypatch.setattr(free_pages, "TRIES", 2)
     async with world.daemon() as desk:
         session = await worked(desk, SECRET, turns=1)
-        with closing(sqlite3.connect(world.folder / NAME)) as con:
+        with opened_beside(world.folder) as con:
             con.execute("BEGIN")
             con.execute("SELECT count(*) FROM part").fetchone()
             await desk.sessions.delete(session.id)

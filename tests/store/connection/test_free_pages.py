@@ -1,8 +1,6 @@
 """Free pages go back to the file system in slices; a file of before is rewritten once."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 
@@ -12,11 +10,12 @@ from sidecar.config.retention import Retention
 from sidecar.core.parts import SessionId
 from sidecar.session.transfer.archive import Ground
 from sidecar.session.transfer.sweep import carry_out, shrink
-from sidecar.store.connection import free_pages, store_files
+from sidecar.store.connection import free_pages
 from sidecar.store.connection.lease import this_process
 from sidecar.store.format.migrations import MIGRATIONS
 from sidecar.store.journal import Store
 from tests.store.content.test_outputs import LATER, Years, noise
+from tests.store.on_disk import newest_pages, opened_beside, store_file
 from tests.store.samples import NOW, put_text
 
 COUNT = 60
@@ -42,8 +41,8 @@ async def test_the_file_gets_smaller_by_what_is_free(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     after = await shrink(ground, lambda *what: told.append(what))
     assert (after.free, after.size) == (0, before.size - before.free)
-    assert (tmp_path / store_files.NAME).stat().st_size == after.size
-    assert (tmp_path / f"{store_files.NAME}-wal").stat().st_size == 0
+    assert store_file(tmp_path).stat().st_size == after.size
+    assert newest_pages(tmp_path).stat().st_size == 0
     # It says how far it is, slice by slice, and ends with all of it.
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
     assert told[-1] == ("space", before.free, before.free)
@@ -93,7 +92,7 @@ async def test_it_may_be_cancelled_between_any_two_slices(
 
 def unable(folder: Path, version: int) -> None:
     """Make a file as an earlier Sidecar did."""
-    with closing(sqlite3.connect(folder / store_files.NAME, isolation_level=None)) as con:
+    with opened_beside(folder) as con:
         con.execute("PRAGMA auto_vacuum = NONE")
         con.execute("VACUUM")
         con.execute(f"PRAGMA user_version = {version}")

@@ -1,7 +1,5 @@
 """How old things are, whatever the clock does: by what was seen to pass, and by real files."""
 
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,10 +18,10 @@ from sidecar.store.connection.seen_time import (
     believing,
     looked,
 )
-from sidecar.store.connection.store_files import NAME
 from sidecar.store.journal import Store
 from sidecar.store.retention.sweeper import HOUR
 from tests.store.content.test_outputs import Years, noise
+from tests.store.on_disk import opened_beside
 from tests.store.samples import NOW
 
 MINUTE = 60_000
@@ -254,7 +252,7 @@ async def test_a_warning_is_an_hour_ahead_although_the_clock_jumps(tmp_path: Pat
 async def test_few_eras_are_kept_and_an_era_that_goes_on_is_seldom_written(tmp_path: Path) -> None:
     years = Seen(tmp_path)
     await years.store.keeping.look()
-    with closing(sqlite3.connect(tmp_path / NAME)) as con:
+    with opened_beside(tmp_path) as con:
         before = con.execute("PRAGMA data_version").fetchone()
         for _ in range(5):
             years.now, years.up = years.now + MINUTE, years.up + MINUTE

@@ -4,18 +4,17 @@ import asyncio
 import random
 import shutil
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from sidecar.core.errors import StorageFailed, UnknownSession
 from sidecar.core.parts import Message, SessionId
-from sidecar.store.connection import store_files, writer
+from sidecar.store.connection import writer
 from sidecar.store.connection.lease import this_process
-from sidecar.store.format.migrations import MIGRATIONS
 from sidecar.store.journal import Store
 from tests.polling import until
+from tests.store.on_disk import make_newer, newest_pages, opened_beside, store_file
 from tests.store.samples import base, open_store, put_text, session
 
 SES = SessionId("ses_1")
@@ -88,11 +87,10 @@ async def test_a_newer_schema_is_read_and_left_alone(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*base(), put_text("part_1"))
     await store.close()
-    con = sqlite3.connect(tmp_path / store_files.NAME, isolation_level=None)
-    con.execute("ALTER TABLE session ADD COLUMN mood TEXT")
-    con.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
-    con.close()
-    before = (tmp_path / store_files.NAME).read_bytes()
+    with opened_beside(tmp_path) as con:
+        con.execute("ALTER TABLE session ADD COLUMN mood TEXT")
+        make_newer(con)
+    before = store_file(tmp_path).read_bytes()
 
     store = open_store(tmp_path)
     assert store.read_only
@@ -110,16 +108,15 @@ async def test_a_newer_schema_is_read_and_left_alone(tmp_path: Path) -> None:
     assert (await store.sessions.page(cwd=None, before=None, limit=9)).rows == (session(),)
     assert (await store.verify()).problems == ()
     await store.close()
-    assert (tmp_path / store_files.NAME).read_bytes() == before
+    assert store_file(tmp_path).read_bytes() == before
 
 
 async def test_what_a_newer_schema_moved_away_is_said_to_be_newer(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.close()
-    con = sqlite3.connect(tmp_path / store_files.NAME, isolation_level=None)
-    con.execute("ALTER TABLE session RENAME TO conversation")
-    con.execute("PRAGMA user_version = 99")
-    con.close()
+    with opened_beside(tmp_path) as con:
+        con.execute("ALTER TABLE session RENAME TO conversation")
+        con.execute("PRAGMA user_version = 99")
     store = open_store(tmp_path)
     with pytest.raises(StorageFailed) as caught:
         await store.logs.load(SES)
@@ -130,9 +127,8 @@ async def test_what_a_newer_schema_moved_away_is_said_to_be_newer(tmp_path: Path
 async def test_a_file_that_is_migrated_while_open_is_not_written_any_more(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*base())
-    con = sqlite3.connect(tmp_path / store_files.NAME, isolation_level=None)
-    con.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
-    con.close()
+    with opened_beside(tmp_path) as con:
+        make_newer(con)
     with pytest.raises(StorageFailed) as caught:
         await store.write(put_text("part_1"))
     assert caught.value.kind == "newer_schema"
@@ -142,7 +138,7 @@ async def test_a_file_that_is_migrated_while_open_is_not_written_any_more(tmp_pa
 
 
 async def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
-    (tmp_path / store_files.NAME).write_bytes(b"This is no database, whatever it may say. " * 100)
+    store_file(tmp_path).write_bytes(b"This is no database, whatever it may say. " * 100)
     with pytest.raises(StorageFailed, match="damaged") as caught:
         open_store(tmp_path)
     assert caught.value.kind == "corrupt"
@@ -154,7 +150,7 @@ async def test_damage_anywhere_is_told_and_never_a_crash(tmp_path: Path) -> None
     await store.write(*base(), *parts)
     whole = (await store.logs.load(SES)).messages
     await store.close()
-    good = (tmp_path / "good" / store_files.NAME).read_bytes()
+    good = store_file(tmp_path / "good").read_bytes()
     dice = random.Random(3)
     for _ in range(60):
         data = bytearray(good)
@@ -162,7 +158,7 @@ async def test_damage_anywhere_is_told_and_never_a_crash(tmp_path: Path) -> None
         data[at : at + 16] = dice.randbytes(16)
         folder = tmp_path / "bad"
         folder.mkdir()
-        (folder / store_files.NAME).write_bytes(data)
+        store_file(folder).write_bytes(data)
         told, messages = await look_at(folder)
         assert told or messages == whole
         shutil.rmtree(folder)
@@ -192,21 +188,25 @@ def test_a_folder_that_is_a_file_is_an_error(tmp_path: Path) -> None:
     assert caught.value.kind == "io"
 
 
+def journal(folder: Path) -> Path:
+    return folder / f"{store_file(folder).name}-journal"
+
+
 def test_a_power_cut_while_the_file_was_made_is_taken_back(tmp_path: Path) -> None:
     """Before the file has a log it has a journal, which a connection for reading must not touch."""
-    (tmp_path / "made").mkdir()
-    con = sqlite3.connect(tmp_path / "made" / store_files.NAME, isolation_level=None)
-    con.execute("PRAGMA cache_size = 1")
-    con.execute("CREATE TABLE migration (name TEXT)")
-    con.execute("BEGIN")
-    con.executemany("INSERT INTO migration VALUES (?)", [(noise(2000),)] * 20)
-    for name in (store_files.NAME, f"{store_files.NAME}-journal"):
-        shutil.copy(tmp_path / "made" / name, tmp_path / name)
-    con.close()
-    (tmp_path / f"{store_files.NAME}-wal").write_bytes(bytes(32))
+    made = tmp_path / "made"
+    made.mkdir()
+    with opened_beside(made) as con:
+        con.execute("PRAGMA cache_size = 1")
+        con.execute("CREATE TABLE migration (name TEXT)")
+        con.execute("BEGIN")
+        con.executemany("INSERT INTO migration VALUES (?)", [(noise(2000),)] * 20)
+        for file in (store_file, journal):
+            shutil.copy(file(made), file(tmp_path))
+    newest_pages(tmp_path).write_bytes(bytes(32))
     with pytest.raises(StorageFailed, match="already exists"):
         # It is no file of ours; but it was opened, and what was half done is gone.
         open_store(tmp_path)
-    assert not (tmp_path / f"{store_files.NAME}-journal").exists()
-    with closing(sqlite3.connect(tmp_path / store_files.NAME)) as con:
+    assert not journal(tmp_path).exists()
+    with opened_beside(tmp_path) as con:
         assert con.execute("SELECT * FROM migration").fetchall() == []

@@ -2,7 +2,6 @@
 
 import random
 import resource
-import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,7 +17,7 @@ from sidecar.store.content.blobs import (
     put_new,
 )
 from sidecar.store.format.fields import BodyBroken
-from sidecar.store.format.migrations import MIGRATIONS, migrate
+from tests.store.on_disk import in_memory
 
 
 @pytest.fixture
@@ -53,8 +52,7 @@ def test_what_is_really_large_is_given_whole() -> None:
 def test_a_large_blob_is_written_where_it_stays() -> None:
     dice = random.Random(0)
     short, large = (press(dice.randbytes(MOST_RECENT_BYTES + more)) for more in (0, 1))
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as con:
-        migrate(con, MIGRATIONS, 0)
+    with closing(in_memory()) as con:
         for added in (short.size + large.size, 0):
             assert put_new(con, [short, large], recent=True) == added
         found = [

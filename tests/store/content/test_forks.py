@@ -1,7 +1,5 @@
 """A log that another session begins with: whole, shared, and each deleted without the other."""
 
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +9,6 @@ from sidecar.core.errors import UnknownSession
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import MessageId, Millis, PartId, SessionId, TurnId
 from sidecar.core.text.digest import digest
-from sidecar.store.connection.store_files import NAME
 from sidecar.store.format.values import (
     AppendRecord,
     CopyLog,
@@ -23,6 +20,7 @@ from sidecar.store.format.values import (
     StoreChange,
 )
 from sidecar.store.journal import Store
+from tests.store.on_disk import opened_beside
 from tests.store.samples import NOW, message, open_store, session, text, tool
 
 SES, FORK = SessionId("ses_1"), SessionId("ses_2")
@@ -57,7 +55,7 @@ def fork(until: int = 2, before: Millis | None = None, count: int = 2) -> tuple[
 
 
 def blobs(folder: Path) -> int:
-    with closing(sqlite3.connect(folder / NAME)) as con:
+    with opened_beside(folder) as con:
         (count,) = con.execute("SELECT count(*) FROM blob").fetchone()
         return int(count)
 

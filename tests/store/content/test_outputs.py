@@ -1,8 +1,6 @@
 """Complete outputs of tools: which go, which stay, and what is known of those that went."""
 
 import random
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +10,6 @@ from sidecar.config.retention import DAY, MIB, Retention
 from sidecar.core.parts import MessageId, PartId, SessionId, ToolPart
 from sidecar.core.text.digest import digest
 from sidecar.store.connection.lease import this_process
-from sidecar.store.connection.store_files import NAME
 from sidecar.store.content.outputs import Freed
 from sidecar.store.format.migrations import MIGRATIONS, migrate
 from sidecar.store.format.values import (
@@ -26,6 +23,7 @@ from sidecar.store.format.values import (
     Record,
 )
 from sidecar.store.journal import Store
+from tests.store.on_disk import opened_beside
 from tests.store.repair.test_rebuilt_store import mend
 from tests.store.samples import NOW, message, session, tool
 
@@ -194,7 +192,7 @@ async def test_a_part_that_is_written_again_does_not_call_back_what_went(years: 
 async def test_outputs_of_before_are_found(years: Years) -> None:
     await years.put("ses_1", noise("a"))
     await years.store.close()
-    with closing(sqlite3.connect(years.folder / NAME, isolation_level=None)) as con:
+    with opened_beside(years.folder) as con:
         at = next(n for n, (name, _) in enumerate(MIGRATIONS) if name == "retention")
         for table in ("output", "swept", "erasing"):
             con.execute(f"DROP TABLE {table}")

@@ -1,8 +1,6 @@
 """Restores in the store: one for each workspace, whose it is, and what it holds."""
 
-import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +10,6 @@ import pytest
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import SessionId
 from sidecar.core.text.digest import digest
-from sidecar.store.connection import store_files
 from sidecar.store.connection.lease import this_process
 from sidecar.store.content.blobs import press
 from sidecar.store.content.restores import (
@@ -30,6 +27,7 @@ from sidecar.store.content.restores import (
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.values import AppendRecord, PutBlob, Record
 from sidecar.store.journal import Store
+from tests.store.on_disk import opened_beside
 from tests.store.samples import base, open_store, put_text
 
 ROOT = b"/home/dev/caf\xe9"
@@ -150,9 +148,8 @@ async def test_a_damaged_content_is_said_to_be_so_and_nothing_begins(
 ) -> None:
     store = open_store(tmp_path)
     await store.write(PutBlob(digest(b"one"), b"one"))
-    with closing(sqlite3.connect(tmp_path / store_files.NAME)) as con:
+    with opened_beside(tmp_path) as con:
         con.execute(f"UPDATE blob SET {damage}")
-        con.commit()
     with pytest.raises(StorageFailed) as failed:
         await begun(store, "one", STAGES, coming=(digest(b"one"),))
     assert failed.value.failure == "corrupt"
@@ -165,10 +162,9 @@ async def test_damage_is_told(tmp_path: Path) -> None:
     await store.write(PutBlob(digest(b"one"), b"one"))
     number = (await begun(store, "one", coming=(digest(b"one"),))).id
     await store.close()
-    with closing(sqlite3.connect(tmp_path / store_files.NAME)) as con:
+    with opened_beside(tmp_path) as con:
         con.execute("UPDATE restore SET steps = x'00'")
         con.execute("DELETE FROM blob")
-        con.commit()
     again = open_store(tmp_path)
     problems = (await again.verify()).problems
     assert [problem.split(" ", 2)[:2] for problem in problems] == [["restore", str(number)]] * 2

@@ -1,15 +1,12 @@
 """Slices of a log: all of it in the end, each bounded, with what is damaged told."""
 
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from sidecar.core.errors import UnknownSession
 from sidecar.core.parts import Message, MessageId, PartId, SessionId
-from sidecar.store.connection.store_files import NAME
 from sidecar.store.content import slices
 from sidecar.store.format.values import (
     AppendRecord,
@@ -20,6 +17,7 @@ from sidecar.store.format.values import (
     StoreChange,
 )
 from sidecar.store.journal import Store
+from tests.store.on_disk import opened_beside
 from tests.store.samples import NOW, message, open_store, session, text
 
 SES, OTHER = SessionId("ses_1"), SessionId("ses_2")
@@ -124,10 +122,9 @@ async def test_a_session_that_is_gone_is_unknown(store: Store) -> None:
 )
 async def test_what_is_damaged_is_told(store: Store, tmp_path: Path, damage: str) -> None:
     numbers = await store.logs.numbers(SES, MessageId(f"msg_9_{SES}"))
-    with closing(sqlite3.connect(tmp_path / NAME)) as con:
+    with opened_beside(tmp_path) as con:
         con.execute("PRAGMA foreign_keys = OFF")
         assert con.execute(damage).rowcount == 1
-        con.commit()
     messages = await store.logs.messages(SES, numbers)
     records = await store.logs.records(SES, 0, "", 9)
     assert messages.problems or records.problems

@@ -1,8 +1,6 @@
 """Chains of snapshots in the store: appended whole, held, swept, and shared by processes."""
 
 import random
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +10,13 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.files.tree import SeenEntry, TreeChange, TreeEntry
 from sidecar.core.parts import SessionId
 from sidecar.core.text.digest import digest
-from sidecar.store.connection import store_files
 from sidecar.store.content.blobs import MOST_RECENT, PressedBlob, press
 from sidecar.store.content.chains import Addition, Appended, ChainMoved, Workspace
 from sidecar.store.content.deltas import pack_delta, unpack_delta
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.values import PutBlob, PutMessage, PutPart, PutSession
 from sidecar.store.journal import Store
+from tests.store.on_disk import opened_beside
 from tests.store.samples import base, message, open_store, put_text, session, tool
 
 ROOT = b"/home/dev/caf\xe9"
@@ -90,7 +88,7 @@ async def test_equal_content_is_stored_once(tmp_path: Path) -> None:
 
 def where(folder: Path) -> tuple[int, int]:
     """Count the blobs in the large table, and those in the one where they come first."""
-    with closing(sqlite3.connect(folder / store_files.NAME)) as con:
+    with opened_beside(folder) as con:
         counts = [con.execute(f"SELECT count(*) FROM {name}") for name in ("blob", "recent")]
         large, recent = [count.fetchone()[0] for count in counts]
     return large, recent
@@ -284,9 +282,8 @@ async def test_a_chain_with_a_damaged_end_is_no_state_to_go_on_from(tmp_path: Pa
     one, two = await appended(
         store, space, added(b"a", b"1"), Addition(added(b"a", b"2", b"1").delta, [press(b"2")], [])
     )
-    with closing(sqlite3.connect(tmp_path / store_files.NAME)) as con:
+    with opened_beside(tmp_path) as con:
         con.execute("UPDATE snapshot SET body = x'00' WHERE id = ?", (one.id,))
-        con.commit()
     for _ in range(2):
         loaded = await store.snapshots.load(ROOT)
         assert loaded is not None
@@ -300,10 +297,9 @@ async def test_damaged_snapshots_are_told(tmp_path: Path) -> None:
     space = await begun(store)
     one, _ = await appended(store, space, added(b"a", b"1"), added(b"b", b"2"))
     await store.close()
-    with closing(sqlite3.connect(tmp_path / store_files.NAME)) as con:
+    with opened_beside(tmp_path) as con:
         con.execute("UPDATE snapshot SET body = x'00' WHERE id = ?", (one.id,))
         con.execute("DELETE FROM recent WHERE hash = ?", (digest(b"2"),))
-        con.commit()
     again = open_store(tmp_path)
     problems = (await again.verify()).problems
     assert len(problems) == 2
@@ -339,7 +335,7 @@ async def test_a_delta_is_small(tmp_path: Path) -> None:
         store, space, *(added(b"some/folder/file%d.py" % n, b"%d" % n) for n in range(300))
     )
     await store.close()
-    with closing(sqlite3.connect(tmp_path / store_files.NAME)) as con:
+    with opened_beside(tmp_path) as con:
         (size,) = con.execute(
             "SELECT sum(pgsize) FROM dbstat WHERE name LIKE '%hold%' OR name LIKE '%snap%' "
             "OR name LIKE '%tree%' OR name LIKE '%blob%'"

@@ -13,6 +13,7 @@ from sidecar.store.connection import store_files
 from sidecar.store.content.blobs import put_blob
 from sidecar.store.format.migrations import MIGRATIONS, WITH_RECENT, Migration, migrate, version
 from sidecar.store.journal import Store
+from tests.store.on_disk import store_file
 from tests.store.samples import NOW, open_store
 
 VERSION_1 = """
@@ -107,7 +108,7 @@ def version_1(path: Path) -> None:
 
 
 async def test_the_oldest_file_is_read_and_written(tmp_path: Path) -> None:
-    version_1(tmp_path / store_files.NAME)
+    version_1(store_file(tmp_path))
     store = open_store(tmp_path)
     stored = await store.logs.load(SessionId("ses_1"))
     assert stored.problems == ()
@@ -125,7 +126,7 @@ async def test_the_oldest_file_is_read_and_written(tmp_path: Path) -> None:
 
 
 async def test_an_older_file_is_looked_at_as_it_is(tmp_path: Path) -> None:
-    version_1(tmp_path / store_files.NAME)
+    version_1(store_file(tmp_path))
     store = Store.look(tmp_path, now=lambda: NOW)
     assert await store.outputs.read(digest(TEXT.encode())) == TEXT.encode()
     assert await store.outputs.read(digest(b"missing")) is None
@@ -160,9 +161,9 @@ def _broken(con: sqlite3.Connection) -> None:
 
 
 def test_a_step_and_its_record_commit_together_or_not_at_all(tmp_path: Path) -> None:
-    version_1(tmp_path / store_files.NAME)
+    version_1(store_file(tmp_path))
     steps: tuple[Migration, ...] = (*MIGRATIONS, ("more", _more), ("broken", _broken))
-    with closing(store_files.open_writer(tmp_path / store_files.NAME)) as con:
+    with closing(store_files.open_writer(store_file(tmp_path))) as con:
         with pytest.raises(sqlite3.OperationalError):
             migrate(con, steps, 7)
         known = len(MIGRATIONS) + 1

@@ -2,9 +2,7 @@
 
 import random
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +12,6 @@ from sidecar.core.errors import StorageFailed, UnknownSession
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId, TextPart, TurnId
 from sidecar.core.text.digest import digest
-from sidecar.store.connection import store_files
 from sidecar.store.connection.lease import this_process
 from sidecar.store.format.values import (
     AppendRecord,
@@ -31,6 +28,7 @@ from sidecar.store.format.values import (
 )
 from sidecar.store.repair.rebuilt_store import Headless, Repaired, Revive, repair
 from tests.store.connection.test_processes import child, line
+from tests.store.on_disk import copy_as_killed, newest_pages, opened_beside, put_aside, store_file
 from tests.store.samples import NOW, open_store, session, tool
 
 pytestmark = pytest.mark.long
@@ -126,18 +124,18 @@ def _without_whole(part: object) -> object:
 
 def mend(folder: Path) -> Repaired:
     made = repair(folder, NOW, REVIVE)
-    assert made.aside.parent == folder / store_files.ASIDE
+    assert made.aside.parent == put_aside(folder)
     assert made.kept.problems == ()
     return made
 
 
 async def test_a_sound_store_loses_nothing(tmp_path: Path) -> None:
     before = await fill(tmp_path)
-    stood = (tmp_path / store_files.NAME).read_bytes()
+    stood = store_file(tmp_path).read_bytes()
     done = mend(tmp_path)
     assert done.lost == ()
-    assert (done.aside / store_files.NAME).read_bytes() == stood
-    assert oct((tmp_path / store_files.NAME).stat().st_mode)[-3:] == "600"
+    assert store_file(done.aside).read_bytes() == stood
+    assert oct(store_file(tmp_path).stat().st_mode)[-3:] == "600"
     assert oct(done.aside.stat().st_mode)[-3:] == "700"
     assert await look(tmp_path, before) == (4 * 36, 4 * 12)
     store = open_store(tmp_path)
@@ -149,7 +147,7 @@ async def test_a_sound_store_loses_nothing(tmp_path: Path) -> None:
 async def test_any_page_may_be_damaged(tmp_path: Path, how: str) -> None:
     """Each page of the file in turn: what is lost is told, and little is."""
     before = await fill(tmp_path / "good")
-    good = (tmp_path / "good" / store_files.NAME).read_bytes()
+    good = store_file(tmp_path / "good").read_bytes()
     dice = random.Random(how)
     count = len(good) // PAGE
     told, kept, tried = 0, 0, 0
@@ -161,9 +159,9 @@ async def test_any_page_may_be_damaged(tmp_path: Path, how: str) -> None:
         folder = tmp_path / f"bad{number}"
         folder.mkdir()
         damaged = good[: number * PAGE] + page + good[(number + 1) * PAGE :]
-        (folder / store_files.NAME).write_bytes(damaged)
+        store_file(folder).write_bytes(damaged)
         done = mend(folder)
-        assert (done.aside / store_files.NAME).read_bytes() == damaged
+        assert store_file(done.aside).read_bytes() == damaged
         parts, records = await look(folder, before)
         tried, kept, told = tried + 1, kept + parts, told + bool(done.lost)
         if (parts, records) < (4 * 36, 4 * 12):
@@ -179,8 +177,8 @@ async def unclosed(folder: Path) -> tuple[dict[SessionId, Stored], bytes, bytes]
     keep = open_store(folder)
     before = await fill(folder)
     file, wal = (
-        (folder / store_files.NAME).read_bytes(),
-        (folder / f"{store_files.NAME}-wal").read_bytes(),
+        store_file(folder).read_bytes(),
+        newest_pages(folder).read_bytes(),
     )
     await keep.close()
     return before, file, wal
@@ -193,10 +191,10 @@ async def test_a_torn_log_is_read_up_to_its_last_whole_commit(tmp_path: Path) ->
     for at in sorted(dice.randrange(len(wal) // 3, len(wal)) for _ in range(8)):
         folder = tmp_path / f"bad{at}"
         folder.mkdir()
-        (folder / store_files.NAME).write_bytes(file)
-        (folder / f"{store_files.NAME}-wal").write_bytes(wal[:at] + dice.randbytes(5000))
+        store_file(folder).write_bytes(file)
+        newest_pages(folder).write_bytes(wal[:at] + dice.randbytes(5000))
         done = mend(folder)
-        assert (done.aside / f"{store_files.NAME}-wal").stat().st_size == at + 5000
+        assert newest_pages(done.aside).stat().st_size == at + 5000
         parts, records = await look(folder, before)
         assert (parts, records) == (3 * records, records)
         assert records >= last
@@ -266,10 +264,8 @@ async def test_pages_that_the_log_cut_off_are_not_read(tmp_path: Path) -> None:
         left = await store.leaving.remove_some(SESSIONS[1])
     while (await store.pages.space()).free:
         await store.pages.shrink()
-    killed.mkdir()
-    for name in (store_files.NAME, f"{store_files.NAME}-wal"):
-        shutil.copy(alive / name, killed / name)
-    assert (killed / store_files.NAME).stat().st_size > (await store.pages.space()).size
+    copy_as_killed(alive, killed)
+    assert store_file(killed).stat().st_size > (await store.pages.space()).size
     await store.close()
     assert mend(killed).lost == ()
     store = open_store(killed)
@@ -284,9 +280,7 @@ async def killed_with_a_log(folder: Path) -> None:
     await fill(alive)
     store = open_store(alive)
     await store.write(PutSession(replace(session("ses_9"), title="the newest")))
-    store_files.make_folder(folder)
-    for name in (store_files.NAME, f"{store_files.NAME}-wal"):
-        shutil.copy(alive / name, folder / name)
+    copy_as_killed(alive, folder)
     await store.close()
 
 
@@ -302,11 +296,11 @@ async def test_a_repair_that_was_killed_at_its_end_loses_no_commit(tmp_path: Pat
     """Between two steps of putting aside, the log stands beside the damaged file no more."""
     folder = tmp_path / "killed"
     await killed_with_a_log(folder)
-    aside = folder / store_files.ASIDE / "1"
+    aside = put_aside(folder) / "1"
     aside.mkdir(parents=True)
-    for name in (store_files.NAME, f"{store_files.NAME}-wal"):
-        (aside / name).hardlink_to(folder / name)
-    (folder / f"{store_files.NAME}-wal").unlink()
+    for file in (store_file, newest_pages):
+        file(aside).hardlink_to(file(folder))
+    newest_pages(folder).unlink()
     mend(folder)
     assert await newest_title(folder) == "the newest"
 
@@ -335,9 +329,9 @@ async def test_damage_of_what_is_made_anew_is_no_loss(tmp_path: Path) -> None:
     body = random.Random(1).randbytes(9_000)
     await store.write(PutFold(name, before[name].session.revision, newest, "a version", body))
     await store.close()
-    with closing(sqlite3.connect(tmp_path / store_files.NAME)) as con:
+    with opened_beside(tmp_path) as con:
         (root,) = con.execute("SELECT rootpage FROM sqlite_master WHERE name = 'fold'").fetchone()
-    with (tmp_path / store_files.NAME).open("r+b") as file:
+    with store_file(tmp_path).open("r+b") as file:
         file.seek((root - 1) * PAGE)
         file.write(bytes(PAGE))
     done = mend(tmp_path)
@@ -350,7 +344,7 @@ async def test_a_store_in_use_is_left_alone(tmp_path: Path) -> None:
         assert line(other) == "ours"
         with pytest.raises(StorageFailed, match="Close every editor"):
             repair(tmp_path, NOW, REVIVE)
-    assert not (tmp_path / store_files.ASIDE).exists()
+    assert not (put_aside(tmp_path)).exists()
     repair(tmp_path, NOW, REVIVE)
 
 

@@ -1,14 +1,12 @@
 """A repair keeps the snapshots of workspaces, or says that they are lost."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 from sidecar.core.files.tree import TreeChange, TreeEntry
 from sidecar.core.text.digest import digest
-from sidecar.store.connection import store_files
 from sidecar.store.content.blobs import MOST_RECENT, press
 from sidecar.store.content.chains import Addition, Appended, Workspace
+from tests.store.on_disk import opened_beside, store_file
 from tests.store.repair.test_rebuilt_store import PAGE, mend
 from tests.store.samples import NOW, open_store
 
@@ -46,11 +44,11 @@ async def test_snapshots_are_kept_with_the_contents_that_came_last(tmp_path: Pat
 
 async def test_a_page_of_recent_contents_is_told(tmp_path: Path) -> None:
     await snapshots_of(tmp_path, b"recent")
-    with closing(sqlite3.connect(tmp_path / store_files.NAME)) as con:
+    with opened_beside(tmp_path) as con:
         con.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         query = "SELECT rootpage FROM sqlite_master WHERE name = 'recent'"
         (page,) = con.execute(query).fetchone()
-    with (tmp_path / store_files.NAME).open("r+b") as file:
+    with store_file(tmp_path).open("r+b") as file:
         file.seek((page - 1) * PAGE)
         file.write(b"\xff" * PAGE)
     done = mend(tmp_path)
