@@ -21,14 +21,14 @@ from statistics import median
 from sidecar.core.files.changeset import PathChange
 from sidecar.core.files.restore_plan import Action
 from sidecar.core.files.tree import TreeEntry
-from sidecar.core.text.digest import digest
 from sidecar.session.changes.change_summary import Differences
-from sidecar.store.format.values import PutBlob
 from sidecar.store.journal import Store
 from sidecar.workspace.restore.restore import restore
 from sidecar.workspace.restore.restore_outcome import FilesRestored
 from tests.benchmarks.bench_snapshots import Git, make_tree, measured, now
 from tests.benchmarks.whole_restores import edited, whole
+from tests.core.trees import holding
+from tests.store.contents import blob
 
 FILES = 4_000
 CHANGED = (1, 10, 100, 500)
@@ -39,7 +39,7 @@ State = dict[Path, bytes]
 
 
 def entry(path: Path, data: bytes) -> TreeEntry:
-    return TreeEntry(path.stat().st_mode, digest(data), len(data))
+    return holding(data, path.stat().st_mode)
 
 
 def plan(root: Path, now: State, then: State) -> list[Action]:
@@ -70,7 +70,7 @@ async def bench(folder: Path, files: int) -> None:
         git("add", "-A")
         second = git("write-tree").decode().strip()
         for data in (*one.values(), *other.values()):
-            await store.write(PutBlob(digest(data), data))
+            await store.write(blob(data))
         for name, way in ways(root, store, git, (one, other), (first, second)).items():
             rows = [await measured(way) for _ in range(ROUNDS)]
             wall, used = median(w for w, _ in rows), median(c for _, c in rows)

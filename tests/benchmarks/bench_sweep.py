@@ -16,13 +16,13 @@ from time import perf_counter
 
 from sidecar.config.retention import DAY, Retention
 from sidecar.core.parts import MessageId, PartId, SessionId, TextPart
-from sidecar.core.text.digest import digest
-from sidecar.session.transfer.archive import Ground, archive
+from sidecar.session.transfer.archive import archive
 from sidecar.session.transfer.erasure import clear_free, erase
 from sidecar.session.transfer.sweep import carry_out
-from sidecar.store.connection.lease import this_process
-from sidecar.store.format.values import PutBlob, PutMessage, PutPart, PutSession, StoreChange
+from sidecar.store.format.values import PutMessage, PutPart, PutSession, StoreChange
 from sidecar.store.journal import Store
+from tests.session.transfer.leaving import ground_at
+from tests.store.contents import blob
 from tests.store.samples import NOW, message, session, tool
 
 OUTPUTS = 2_000
@@ -50,8 +50,8 @@ async def fill(store: Store, seed: int = 1) -> None:
         changes: list[StoreChange] = []
         for n in range(start, start + 100):
             content = dice.randbytes(SIZE)
-            part = tool(f"part_{seed}_{n}", "shown", digest(content))
-            changes += [PutBlob(digest(content), content), PutPart(names[0], MESSAGE, n, part)]
+            part = tool(f"part_{seed}_{n}", "shown", content)
+            changes += [blob(content), PutPart(names[0], MESSAGE, n, part)]
         await store.write(*changes)
     for start in range(0, HEAVY, 1000):
         parts = [
@@ -103,7 +103,7 @@ async def _main(folder: Path) -> None:
     command = (sys.executable, "-m", "tests.benchmarks.bench_sweep", "sweep", str(folder))
     other = await asyncio.create_subprocess_exec(*command)
     await beside("another process sweeps", store, other.wait)
-    ground = Ground(store, folder, later, this_process("bench"))
+    ground = ground_at(store, folder, later, "bench")
     await fill(store, seed=2)
 
     async def sweep() -> None:
@@ -126,7 +126,7 @@ async def _main(folder: Path) -> None:
 
 async def _sweep(folder: Path) -> None:
     store = Store.open(folder, now=later)
-    ground = Ground(store, folder, later, this_process("other"))
+    ground = ground_at(store, folder, later, "other")
     await carry_out(ground, await store.keeping.plan(Retention()))
     await clear_free(store.pages)
     await store.close()

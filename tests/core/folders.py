@@ -7,8 +7,7 @@ from sidecar.core.files.changeset import ChangeSet, ToolWrite, attribute, same, 
 from sidecar.core.files.reconcile import Choices, OnConflict
 from sidecar.core.files.restore_plan import Action, RestorePlan, plan_redo, plan_restore
 from sidecar.core.files.tree import SnapshotId, TreeEntry, name, parent
-from sidecar.core.text.digest import digest
-from tests.core.trees import compare
+from tests.core.trees import compare, holding
 
 FILE, FOLDER, LINK = 0o100644, 0o040755, 0o120777
 
@@ -27,15 +26,15 @@ class Desk:
         where = _path(path)
         old = self.tree.get(where)
         kept = old.mode if old is not None and old.kind == "file" else FILE
-        entry = TreeEntry(kept if mode is None else 0o100000 | mode, digest(data), len(data))
+        entry = holding(data, kept if mode is None else 0o100000 | mode)
         self.blobs[entry.hash] = data
         self.tree[where] = entry
         return entry
 
     def link(self, path: str | bytes, target: str) -> None:
         data = target.encode()
-        self.tree[_path(path)] = TreeEntry(LINK, digest(data), len(data))
-        self.blobs[digest(data)] = data
+        entry = self.tree[_path(path)] = holding(data, LINK)
+        self.blobs[entry.hash] = data
 
     def folder(self, path: str, mode: int = 0o755) -> None:
         self.tree[_path(path)] = TreeEntry(0o040000 | mode)
@@ -100,7 +99,7 @@ class Desk:
             Choices(
                 self.blobs.get,
                 on_conflict,
-                {_path(path): digest(text.encode()) for path, text in (dirty or {}).items()},
+                {_path(path): holding(text.encode()).hash for path, text in (dirty or {}).items()},
                 markers,
             ),
             None if paths is None else [_path(path) for path in paths],
@@ -151,7 +150,8 @@ class Desk:
             del self.tree[path]
             return
         if action.content is not None:
-            assert (entry.hash, entry.size) == (digest(action.content), len(action.content))
+            merged = holding(action.content)
+            assert (entry.hash, entry.size) == (merged.hash, merged.size)
             self.blobs[entry.hash] = action.content
         elif now is None or not same_content(now, entry):
             assert not entry.hash or entry.hash in self.blobs, path

@@ -1,8 +1,14 @@
-"""States of files compared, and led from one to another, to check what deltas say."""
+"""States of files built, compared, and led from one to another, to check what deltas say."""
 
 from collections.abc import Mapping
 
 from sidecar.core.files.tree import Delta, TreeChange, TreeEntry
+from sidecar.core.text.digest import digest
+
+
+def holding(content: bytes, mode: int = 0o100644) -> TreeEntry:
+    """A file, or a link, with this content."""
+    return TreeEntry(mode, digest(content), len(content))
 
 
 def compare(before: Mapping[bytes, TreeEntry], after: Mapping[bytes, TreeEntry]) -> Delta:

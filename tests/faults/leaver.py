@@ -14,9 +14,9 @@ from sidecar.core.parts import SessionId
 from sidecar.session.transfer.archive import Ground, archive
 from sidecar.session.transfer.erasure import erase
 from sidecar.session.transfer.sweep import carry_out, shrink
-from sidecar.store.connection.lease import this_process
 from sidecar.store.format.values import DeleteSession
 from sidecar.store.journal import Store
+from tests.session.transfer.leaving import ground_at
 
 SESSIONS = 12
 RULES = Retention(outputs_days=7, archive_days=20)
@@ -27,7 +27,7 @@ def now() -> int:
 
 
 def ground_of(folder: Path, token: str) -> Ground:
-    return Ground(Store.open(folder, now=now), folder, now, this_process(token))
+    return ground_at(Store.open(folder, now=now), folder, now, token)
 
 
 def say(line: str) -> None:

@@ -25,7 +25,6 @@ from sidecar.store.connection import bundle_file
 from sidecar.store.format.bundles import read_lines
 from sidecar.store.format.values import (
     AppendRecord,
-    PutBlob,
     PutMessage,
     PutPart,
     PutSession,
@@ -35,6 +34,7 @@ from sidecar.store.format.values import (
 from sidecar.store.journal import Store
 from tests.faults import leaver
 from tests.faults.leaver import SESSIONS, ground_of
+from tests.store.contents import blob, kept
 from tests.store.samples import message, session, text, tool
 
 KILLS = int(os.environ.get("SIDECAR_KILLS", "1"))
@@ -60,7 +60,7 @@ async def fill(folder: Path) -> None:
         for number in range(MESSAGES):
             one = MessageId(f"msg_{number}")
             content = whole(name, number)
-            call = tool(f"tool_{number}", f"shown {word(name, number)}", digest(content))
+            call = tool(f"tool_{number}", f"shown {word(name, number)}", content)
             call = replace(call, state=replace(call.state, finished=at))
             said = text(f"text_{number}", f"{word(name, number)} " * 3)
             long = TextPart(said.id, f"{word(name, number)} {number} " * 500, "model")
@@ -69,7 +69,7 @@ async def fill(folder: Path) -> None:
             await store.write(
                 PutSession(row),
                 PutMessage(name, message(one)),
-                PutBlob(digest(content), content),
+                blob(content),
                 PutPart(name, one, 0, replace(said, id=type(said.id)(f"short_{number}"))),
                 PutPart(name, one, 1, long),
                 PutPart(name, one, 2, call),
@@ -177,7 +177,7 @@ async def test_deleting_is_killed(place: Place, tmp_path: Path) -> None:
         for name, before in place.before.items():
             if name in there:
                 assert there[name] == before
-                assert await ground.store.outputs.read(digest(whole(name, 0))) == whole(name, 0)
+                assert await kept(ground.store, whole(name, 0)) == whole(name, 0)
             else:
                 assert found(folder, words_of(name)) == set()
         assert (await ground.store.verify()).problems == ()
@@ -200,8 +200,8 @@ async def test_pruning_is_killed(place: Place, tmp_path: Path) -> None:
             gone = await ground.store.outputs.gone_of(name)
             for number in range(MESSAGES):
                 content = whole(name, number)
-                kept = await ground.store.outputs.read(digest(content))
-                assert kept == (None if digest(content) in gone else content)
+                found = await kept(ground.store, content)
+                assert found == (None if blob(content).hash in gone else content)
         assert (await ground.store.verify()).problems == ()
         # What was left is done by the next.
         plan = await ground.store.keeping.plan(leaver.RULES)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.text.digest import digest
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.watch.watch_choice import choose
 from tests.e2e.test_secrets import holding
+from tests.store.contents import blob
 from tests.workspace.snapshots.work import Work
 from tests.workspace.swapping import SECONDS, swapping
 
@@ -63,7 +63,7 @@ async def test_nothing_outside_is_stored_while_a_folder_becomes_a_link(
         found = {name for name, word in ours.items() if holding(work.data, word)}
         assert found == set(ours), "what is ours is stored, and found where it is"
         kept = [hers["small"], hers["packed"] * 20, hers["link"]]
-        for word in (*kept, *(digest(text.encode()) for text in kept)):
+        for word in (*kept, *(blob(text.encode()).hash for text in kept)):
             assert holding(work.data, word) == []
         if begun:
             # Of a folder that nobody has looked at before, names are taken as they are listed.

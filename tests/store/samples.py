@@ -27,7 +27,6 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.core.text.digest import digest
 from sidecar.store.format.bundles import Bundle
 from sidecar.store.format.values import (
     PutMessage,
@@ -38,6 +37,7 @@ from sidecar.store.format.values import (
     StoreChange,
 )
 from sidecar.store.journal import Store
+from tests.store.contents import blob
 
 NOW = 1_800_000_000_000
 
@@ -59,8 +59,10 @@ def text(name: str, content: str = "hello") -> TextPart:
     return TextPart(PartId(name), content, "model")
 
 
-def tool(name: str, output: str, whole: str | None = None) -> ToolPart:
-    done = ToolCompleted(Output(output, whole), NOW, NOW + 5)
+def tool(name: str, output: str, whole: bytes | None = None) -> ToolPart:
+    """A call with its output, which was cut if the whole is given."""
+    named = None if whole is None else blob(whole).hash
+    done = ToolCompleted(Output(output, named), NOW, NOW + 5)
     return ToolPart(PartId(name), "toolu_1", "shell", {"command": "ls"}, done)
 
 
@@ -80,10 +82,10 @@ BYTES = bytes(range(256))
 def sample() -> Bundle:
     """A session with a part of every type, and every oddity that JSON has."""
     odd = {"b": 10**30, "a": [1.5, None, True, "\ud83d\ude00 \u2028\n\x00"], "": {}}
-    failed = ToolError("no", "error", NOW, NOW, "t", {"x": 1}, Output("cut", digest(BYTES)))
+    failed = ToolError("no", "error", NOW, NOW, "t", {"x": 1}, Output("cut", blob(BYTES).hash))
     parts = (
         text("p1", "hello \udc80 \ud83d\ude00"),
-        tool("p2", "short", digest(WHOLE)),
+        tool("p2", "short", WHOLE),
         ToolPart(PartId("p3"), "toolu_2", "shell", odd, failed),
         ReasoningPart(PartId("p4"), "so", {"signature": "abc"}),
         FilePart(PartId("p5"), "file:///a", "a", Media("image/png", "AAAA"), None),
@@ -97,5 +99,5 @@ def sample() -> Bundle:
     messages = (replace(message("msg_1"), parts=parts), message("msg_2"))
     records = (Record(1, "epoch", NOW, {"n": 10**30}), Record(4, "step", NOW + 1, {}))
     facts = (Fact("decision", "we chose", TurnId("turn_1"), NOW, "user"),)
-    outputs = {digest(WHOLE): WHOLE, digest(BYTES): BYTES}
+    outputs = {blob(WHOLE).hash: WHOLE, blob(BYTES).hash: BYTES}
     return Bundle(session(), messages, records, outputs, facts, NOW, 3)

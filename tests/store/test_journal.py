@@ -11,7 +11,6 @@ import pytest
 
 from sidecar.core.errors import BadRequest, StorageFailed, UnknownSession
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart
-from sidecar.core.text.digest import digest
 from sidecar.store.connection import writer
 from sidecar.store.format.values import (
     AppendRecord,
@@ -23,6 +22,7 @@ from sidecar.store.format.values import (
     Record,
 )
 from sidecar.store.journal import Store
+from tests.store.contents import blob
 from tests.store.samples import NOW, base, message, open_store, put_text, session, text, tool
 
 SES = SessionId("ses_1")
@@ -103,7 +103,7 @@ async def test_paths_need_not_be_text(tmp_path: Path) -> None:
 async def test_equal_content_is_stored_once_and_goes_with_its_last_holder(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     whole = BIG * 20
-    name = digest(whole.encode())
+    name = blob(whole.encode()).hash
     for ses in ("ses_1", "ses_2"):
         await store.write(
             *base(ses),

@@ -2,12 +2,12 @@
 
 from sidecar.config.retention import DAY, MIB, Retention
 from sidecar.core.parts import ToolPart
-from sidecar.core.text.digest import digest
 from sidecar.session.history.part_reader import recall_left_out
 from sidecar.session.lifecycle.session import Session
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 from tests.session.work import TOOLS
+from tests.store.contents import blob
 
 LINES = "\n".join(f"line {n} of a long output" for n in range(20_000))
 WHY = (
@@ -83,7 +83,7 @@ async def test_a_quota_and_an_output_that_was_never_there_are_told_apart(world: 
         assert (await desk.store.keeping.weigh()).outputs < MIB
         plan = await desk.store.keeping.plan(Retention(outputs_days=1))
         one = plan.outputs[0]
-        assert one.hash == digest(LINES.encode())
+        assert one.hash == blob(LINES.encode()).hash
         quota = type(one)(one.session_id, one.part_id, one.hash, one.at, "quota", 3)
         await desk.store.outputs.let_go((quota,))
         again = await desk.sessions.get(session.id)

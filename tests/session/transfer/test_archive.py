@@ -15,23 +15,20 @@ from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import SessionId, ToolPart, TurnId
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer import archive as archiving
-from sidecar.session.transfer.archive import Archived, Ground, archive, bundles_of, settle
+from sidecar.session.transfer.archive import Archived, archive, bundles_of, settle
 from sidecar.session.transfer.bundle_import import Imported, ImportSource, import_session
 from sidecar.store.connection import bundle_file
-from sidecar.store.connection.lease import this_process
 from sidecar.store.format.bundles import read_lines
 from sidecar.store.format.values import Stored
 from tests.fakes.scripted_model import Hold, calls, says
 from tests.session.conftest import LIMIT, Desk, World
 from tests.session.subtasks import TASK, hands, limited
+from tests.session.transfer.leaving import ground_beside
 from tests.session.work import TOOLS
+from tests.store.holders import hold
 
 KEY = "sk-ant-api03-" + "aB3_" * 20
 LINES = "\n".join(f"line {n} of a long output" for n in range(20_000))
-
-
-def ground(desk: Desk, token: str = "archives") -> Ground:
-    return Ground(desk.store, desk.world.folder, desk.world.now, this_process(token))
 
 
 async def worked(desk: Desk) -> Session:
@@ -135,7 +132,7 @@ async def test_a_session_that_works_or_is_open_elsewhere_stays(desk: Desk) -> No
     session.prompts.cancel()
     await asked
     with pytest.raises(SessionOwned, match="open in a window"):
-        await archive(ground(desk), session.id)
+        await archive(ground_beside(desk), session.id)
     assert bundles_of(desk.world.folder) == []
     assert (await desk.store.sessions.row(session.id)).id == session.id
 
@@ -194,7 +191,7 @@ async def test_a_damaged_session_is_not_put_away(desk: Desk) -> None:
     await desk.sessions.close(session.id)
     await desk.store._submit(lambda con: con.execute("UPDATE part SET hash = 'x'") and None)
     with pytest.raises(StorageFailed, match="sidecar verify"):
-        await archive(ground(desk), session.id)
+        await archive(ground_beside(desk), session.id)
     assert bundles_of(desk.world.folder) == []
 
 
@@ -208,7 +205,7 @@ async def test_what_does_not_read_back_stays(desk: Desk, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(archiving, "lines_of", torn)
     with pytest.raises(StorageFailed, match="does not read back"):
-        await archive(ground(desk), session.id)
+        await archive(ground_beside(desk), session.id)
     assert bundles_of(desk.world.folder) == []
     assert (await desk.store.sessions.row(session.id)).id == session.id
 
@@ -223,11 +220,11 @@ async def test_what_was_begun_is_ended_by_whoever_comes_next(desk: Desk, removed
     if not removed:
         await bring_back(desk, pending)
     # Somebody who is still at it is let be.
-    await desk.store.leases.acquire(session.id, this_process("another"))
-    await settle(ground(desk))
+    await hold(desk.store, session.id, "another")
+    await settle(ground_beside(desk))
     assert pending.exists()
     await desk.store.leases.release(session.id, "another")
-    await settle(ground(desk))
+    await settle(ground_beside(desk))
     left = [path.name for path in done.path.parent.iterdir()]
     assert left == ([done.path.name] if removed else [])
     if removed:
@@ -253,7 +250,7 @@ async def test_settling_leaves_alone_what_is_being_archived(
 
     write = bundle_file.write
     monkeypatch.setattr(bundle_file, "write", slowly)
-    same_daemon = ground(desk)
+    same_daemon = ground_beside(desk)
     putting = loop.create_task(archive(same_daemon, session.id))
     try:
         async with asyncio.timeout(LIMIT):

@@ -12,7 +12,6 @@ import pytest
 
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import PatchPart
-from sidecar.core.text.digest import digest
 from sidecar.session.history.checkpoint_list import list_checkpoints
 from sidecar.session.interface import Wish
 from sidecar.session.log.channel import BLOCK
@@ -20,6 +19,7 @@ from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import LIMIT, Desk, World
 from tests.session.logged import logged
 from tests.session.stories import away, look_at, story, take
+from tests.store.contents import blob
 
 ROUNDS = int(os.environ.get("SIDECAR_FUZZ", "40"))
 WRONG = (None, -1, 0, 10**17, 3.5, "", "x", "\ud800", "../../etc/passwd", [], {}, [None], True)
@@ -77,7 +77,7 @@ async def test_no_tool_runs_without_being_asked_for(desk: Desk, things: list[Any
 
 
 async def test_nothing_of_files_is_believed(desk: Desk, things: list[Any]) -> None:
-    entry = [0o100644, digest(b"evil"), 4, None, 1]
+    entry = [0o100644, blob(b"evil").hash, 4, None, 1]
     change = {
         "path": "../../evil",
         "change": "created",

@@ -12,18 +12,18 @@ from sidecar.core.parts import SessionId
 from sidecar.session.history.checkpoint_list import list_checkpoints
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer import erasure
-from sidecar.session.transfer.archive import Ground, archive
+from sidecar.session.transfer.archive import archive
 from sidecar.session.transfer.bundle_export import export_session
 from sidecar.session.transfer.erasure import erase
 from sidecar.store.connection import free_pages
-from sidecar.store.connection.lease import this_process
 from sidecar.store.content.removal import DELETED
 from sidecar.store.format.values import DeleteSession, PutPart
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
+from tests.session.transfer.leaving import ground_beside
 from tests.session.transfer.test_sweep import put
 from tests.session.work import TOOLS
-from tests.store.content.test_outputs import noise
+from tests.store.contents import noise
 from tests.store.on_disk import opened_beside, put_aside
 
 pytestmark = pytest.mark.long
@@ -51,10 +51,6 @@ def compressed(folder: Path, session_id: str) -> list[bytes]:
         rows = con.execute(query, (session_id,)).fetchall()
     mine = [data[len(data) // 2 :][:24] for data, own in rows if own and len(data) > 100]
     return [one for one in mine if not any(one in data for data, own in rows if not own)]
-
-
-def ground(desk: Desk) -> Ground:
-    return Ground(desk.store, desk.world.folder, desk.world.now, this_process("erases"))
 
 
 async def worked(desk: Desk, word: str, turns: int = 3) -> Session:
@@ -189,7 +185,7 @@ async def test_what_was_let_go_and_archived_before_is_not_left_either(world: Wor
         world.time += 8 * DAY
         plan = await desk.store.keeping.plan(Retention())
         assert (await desk.store.outputs.let_go(plan.outputs)).count == 3
-        await archive(ground(desk), session.id)
+        await archive(ground_beside(desk), session.id)
         await desk.sessions.delete(session.id)
         # Its rows had left before, unseen; deleting another overwrites what they left.
         (other, *_), _ = await desk.sessions.list(None, None, 9)
@@ -225,7 +221,7 @@ async def test_a_kill_after_the_rows_are_gone_is_made_up_for(world: World, shrin
     assert found(world.folder, *needles)
     async with world.daemon() as desk:
         assert (await desk.store.pages.space()).shrinks == shrinks
-        assert await erase(ground(desk))
+        assert await erase(ground_beside(desk))
         assert found(world.folder, *needles) == []
         assert await desk.store.leaving.unfinished() == {}
         assert (await desk.store.verify()).problems == ()
@@ -242,5 +238,5 @@ async def test_while_somebody_reads_the_log_stays_and_goes_later(
             con.execute("SELECT count(*) FROM part").fetchone()
             await desk.sessions.delete(session.id)
             assert await desk.store.leaving.unfinished() == {session.id: DELETED}
-        assert await erase(ground(desk))
+        assert await erase(ground_beside(desk))
         assert found(world.folder, SECRET.encode()) == []

@@ -6,14 +6,11 @@ from typing import Any
 
 from sidecar.config.retention import DAY, MIB, Retention
 from sidecar.core.parts import JsonObject, MessageId, SessionId
-from sidecar.core.text.digest import digest
-from sidecar.session.transfer.archive import Ground, bundles_of
+from sidecar.session.transfer.archive import bundles_of
 from sidecar.session.transfer.sweep import Quota, Sweeping, SweptSessions, carry_out
-from sidecar.store.connection.lease import this_process
 from sidecar.store.content.chains import Appended
 from sidecar.store.format.values import (
     AppendRecord,
-    PutBlob,
     PutMessage,
     PutPart,
     PutSession,
@@ -22,9 +19,11 @@ from sidecar.store.format.values import (
 from sidecar.store.retention.sweeper import HOUR
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
+from tests.session.transfer.leaving import ground_beside
 from tests.session.work import TOOLS
-from tests.store.content.test_outputs import noise
 from tests.store.content.test_snapshot_store import added
+from tests.store.contents import blob, kept, noise
+from tests.store.holders import hold
 from tests.store.samples import message, session, tool
 
 
@@ -32,7 +31,7 @@ def sweeping(
     desk: Desk, rules: Retention | None = None, token: str = "one", snapshots_mib: int = 0
 ) -> Any:
     """A sweep by a process of its own; `warned` and `status` are what it told."""
-    ground = Ground(desk.store, desk.world.folder, desk.world.now, this_process(token))
+    ground = ground_beside(desk, token)
     warned: list[Quota] = []
     status: JsonObject = {}
     made: Any = Sweeping(
@@ -51,11 +50,11 @@ def sweeping(
 async def put(desk: Desk, name: str, size: int = 5000, ago: int = 8 * DAY) -> None:
     """A session of some time ago, with a call whose output was cut."""
     at = desk.world.time - ago
-    call = tool("part_1", "shown", digest(noise(name, size)))
+    call = tool("part_1", "shown", noise(name, size))
     await desk.store.write(
         PutSession(replace(session(name, updated=at), created=at)),
         PutMessage(SessionId(name), message()),
-        PutBlob(digest(noise(name, size)), noise(name, size)),
+        blob(noise(name, size)),
         PutPart(
             SessionId(name),
             MessageId("msg_1"),
@@ -76,7 +75,7 @@ async def test_it_sweeps_once_an_hour_and_one_daemon_does_it(desk: Desk) -> None
     assert await other.once() is None
     desk.world.time += HOUR
     # Another process is at it.
-    assert await desk.store.keeping.claim(this_process("third"))
+    assert await desk.store.keeping.claim(ground_beside(desk, "third").owner)
     assert await one.once() is None
     await desk.store.keeping.swept("third", whole=False)
     second = await other.once()
@@ -92,12 +91,12 @@ async def test_it_runs_by_the_clock_it_is_given(world: World) -> None:
         await put(desk, "ses_1")
         made = sweeping(desk)
         task = asyncio.get_running_loop().create_task(made.run())
-        assert await desk.store.outputs.read(digest(noise("ses_1"))) is not None
+        assert await kept(desk.store, noise("ses_1")) is not None
         await world.let_pass(60_000)
         # It sleeps again when it is done.
         await world.let_pass(0)
         assert "sweptAt" in made.told
-        assert await desk.store.outputs.read(digest(noise("ses_1"))) is None
+        assert await kept(desk.store, noise("ses_1")) is None
         task.cancel()
         await asyncio.wait({task})
 
@@ -136,7 +135,7 @@ async def test_a_dry_run_says_exactly_what_the_real_one_does(desk: Desk) -> None
 async def test_sessions_go_by_size_those_used_longest_ago_first(desk: Desk) -> None:
     for n in range(4):
         await put(desk, f"ses_{n}", MIB, ago=(9 - n) * DAY)
-    await desk.store.leases.acquire(SessionId("ses_0"), this_process("open"))
+    await hold(desk.store, "ses_0", "open")
     rules = Retention(outputs_days=0, sessions_mib=3)
     plan = await desk.store.keeping.plan(rules)
     assert [one.id for one in plan.sessions] == ["ses_1", "ses_2"]

@@ -11,12 +11,13 @@ from sidecar.core.parts import SessionId
 from sidecar.session.transfer.archive import Ground
 from sidecar.session.transfer.sweep import carry_out, shrink
 from sidecar.store.connection import free_pages
-from sidecar.store.connection.lease import this_process
 from sidecar.store.format.migrations import MIGRATIONS
 from sidecar.store.journal import Store
-from tests.store.content.test_outputs import LATER, Years, noise
+from tests.session.transfer.leaving import ground_at
+from tests.store.contents import noise
 from tests.store.on_disk import newest_pages, opened_beside, store_file
 from tests.store.samples import NOW, put_text
+from tests.store.years import LATER, Years
 
 COUNT = 60
 SIZE = 40_000
@@ -28,7 +29,7 @@ async def emptied(folder: Path) -> tuple[Years, Ground]:
     for n in range(COUNT):
         await years.put("ses_1", noise(f"{n}", SIZE), part=f"part_{n}")
     years.now = LATER
-    ground = Ground(years.store, folder, lambda: LATER, this_process("one"))
+    ground = ground_at(years.store, folder, lambda: LATER)
     plan = await years.store.keeping.plan(Retention())
     assert (await carry_out(ground, plan)).outputs.count == COUNT
     return years, ground

@@ -14,8 +14,8 @@ from threading import Timer
 import pytest
 
 from sidecar.core.parts import SessionId
-from sidecar.store.connection.lease import this_process
 from tests.store import children
+from tests.store.holders import hold
 from tests.store.samples import open_store
 
 pytestmark = pytest.mark.long
@@ -89,20 +89,19 @@ async def test_eight_processes_never_see_a_lock(tmp_path: Path) -> None:
 
 async def test_a_lease_ends_with_its_process(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    ours = this_process("ours")
     with child("lease", tmp_path, SES, "first") as first:
         assert line(first) == "ours"
         with child("lease", tmp_path, SES, "second") as second:
             assert line(second) == f"{first.pid} first"
-        owner = await store.leases.acquire(SES, ours)
+        owner = await hold(store, SES, "ours")
         assert owner is not None
         assert (owner.pid, owner.token) == (first.pid, "first")
         await store.leases.release(SES, "ours")
-        assert await store.leases.acquire(SES, ours) is not None
+        assert await hold(store, SES, "ours") is not None
         os.kill(first.pid, signal.SIGKILL)
         await asyncio.to_thread(os.waitid, os.P_PID, first.pid, os.WEXITED | os.WNOWAIT)
         # Nobody has waited for it yet, as an editor may not have: it still has its pid.
-        assert await store.leases.acquire(SES, ours) is None
+        assert await hold(store, SES, "ours") is None
     with child("lease", tmp_path, SES, "third") as third:
         assert line(third) == f"{os.getpid()} ours"
     await store.leases.release(SES, "ours")

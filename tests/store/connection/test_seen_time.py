@@ -20,9 +20,10 @@ from sidecar.store.connection.seen_time import (
 )
 from sidecar.store.journal import Store
 from sidecar.store.retention.sweeper import HOUR
-from tests.store.content.test_outputs import Years, noise
+from tests.store.contents import noise
 from tests.store.on_disk import opened_beside
 from tests.store.samples import NOW
+from tests.store.years import Years
 
 MINUTE = 60_000
 

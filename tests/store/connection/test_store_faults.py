@@ -11,9 +11,9 @@ import pytest
 from sidecar.core.errors import StorageFailed, UnknownSession
 from sidecar.core.parts import Message, SessionId
 from sidecar.store.connection import writer
-from sidecar.store.connection.lease import this_process
 from sidecar.store.journal import Store
 from tests.polling import until
+from tests.store.holders import hold
 from tests.store.on_disk import make_newer, newest_pages, opened_beside, store_file
 from tests.store.samples import base, open_store, put_text, session
 
@@ -97,7 +97,7 @@ async def test_a_newer_schema_is_read_and_left_alone(tmp_path: Path) -> None:
     store.save(put_text("part_2", final=False))
     for refused in (
         store.write(put_text("part_2")),
-        store.leases.acquire(SES, this_process("t")),
+        hold(store, SES, "t"),
         store.delete(SES),
         store.leases.beat("t"),
     ):

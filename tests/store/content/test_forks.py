@@ -8,11 +8,9 @@ import pytest
 from sidecar.core.errors import UnknownSession
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import MessageId, Millis, PartId, SessionId, TurnId
-from sidecar.core.text.digest import digest
 from sidecar.store.format.values import (
     AppendRecord,
     CopyLog,
-    PutBlob,
     PutMessage,
     PutPart,
     PutSession,
@@ -20,6 +18,7 @@ from sidecar.store.format.values import (
     StoreChange,
 )
 from sidecar.store.journal import Store
+from tests.store.contents import blob
 from tests.store.on_disk import opened_beside
 from tests.store.samples import NOW, message, open_store, session, text, tool
 
@@ -34,10 +33,10 @@ def story() -> list[StoreChange]:
     changes: list[StoreChange] = [PutSession(session())]
     for n, name in enumerate(MESSAGES):
         whole = WHOLE + str(n).encode()
-        part = tool(f"part_{n}", LONG + str(n), digest(whole))
+        part = tool(f"part_{n}", LONG + str(n), whole)
         changes += [
             PutMessage(SES, message(name)),
-            PutBlob(digest(whole), whole),
+            blob(whole),
             PutPart(SES, name, 0, text(f"text_{n}", f"words {n}")),
             PutPart(SES, name, 1, part),
             AppendRecord(SES, Record(n + 1, "step", NOW, {"text": LONG + f"record {n}"})),
@@ -94,7 +93,7 @@ async def test_either_is_deleted_without_the_other(
     assert await store.logs.load(left) == kept
     assert (await store.verify()).problems == ()
     for n in range(count):
-        assert await store.outputs.read(digest(WHOLE + str(n).encode())) is not None
+        assert await kept(store, WHOLE + str(n).encode()) is not None
     await store.delete(left)
     assert blobs(tmp_path) == 0
     await store.close()

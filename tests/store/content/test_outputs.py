@@ -1,6 +1,5 @@
 """Complete outputs of tools: which go, which stay, and what is known of those that went."""
 
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,54 +7,22 @@ import pytest
 
 from sidecar.config.retention import DAY, MIB, Retention
 from sidecar.core.parts import MessageId, PartId, SessionId, ToolPart
-from sidecar.core.text.digest import digest
-from sidecar.store.connection.lease import this_process
 from sidecar.store.content.outputs import Freed
 from sidecar.store.format.migrations import MIGRATIONS, migrate
 from sidecar.store.format.values import (
     AppendRecord,
     CopyLog,
     Gone,
-    PutBlob,
-    PutMessage,
     PutPart,
     PutSession,
     Record,
 )
-from sidecar.store.journal import Store
+from tests.store.contents import blob, kept, noise
+from tests.store.holders import hold
 from tests.store.on_disk import opened_beside
 from tests.store.repair.test_rebuilt_store import mend
-from tests.store.samples import NOW, message, session, tool
-
-LATER = NOW + 8 * DAY
-WEEK = Retention()
-
-
-class Years:
-    """A store whose clock the test turns."""
-
-    def __init__(self, folder: Path) -> None:
-        self.now, self.folder = NOW, folder
-        self.store = Store.open(folder, now=lambda: self.now)
-
-    async def put(self, name: str, whole: bytes, at: int = NOW, part: str = "part_1") -> None:
-        """A session with a call whose output was cut."""
-        call = tool(part, "shown", digest(whole))
-        call = replace(call, state=replace(call.state, finished=at))
-        await self.store.write(
-            PutSession(replace(session(name, updated=at), created=min(at, self.now))),
-            PutMessage(SessionId(name), message()),
-            PutBlob(digest(whole), whole),
-            PutPart(SessionId(name), MessageId("msg_1"), 0, call),
-        )
-
-    async def sweep(self, rules: Retention = WEEK) -> list[str]:
-        """Do what is due, check that it is what was said, and give whose outputs went."""
-        plan = await self.store.keeping.plan(rules)
-        done = await self.store.outputs.let_go(plan.outputs)
-        assert done == Freed(len(plan.outputs), plan.outputs_size)
-        assert (await self.store.verify()).problems == ()
-        return [f"{one.session_id}/{one.part_id}" for one in plan.outputs]
+from tests.store.samples import NOW, session, tool
+from tests.store.years import LATER, WEEK, Years
 
 
 @pytest.fixture
@@ -63,21 +30,16 @@ def years(tmp_path: Path) -> Years:
     return Years(tmp_path)
 
 
-def noise(name: str, size: int = 5000) -> bytes:
-    """What does not compress."""
-    return random.Random(name).randbytes(size)
-
-
 async def test_an_output_is_there_for_seven_days_and_then_goes(years: Years) -> None:
     whole = noise("a")
     await years.put("ses_1", whole)
     years.now = NOW + 7 * DAY
     assert await years.sweep() == []
-    assert await years.store.outputs.read(digest(whole)) == whole
+    assert await kept(years.store, whole) == whole
     years.now += 1
     assert await years.sweep() == ["ses_1/part_1"]
-    assert await years.store.outputs.read(digest(whole)) is None
-    assert await years.store.outputs.gone(digest(whole)) == Gone(years.now, "age", 7)
+    assert await kept(years.store, whole) is None
+    assert await years.store.outputs.gone(blob(whole).hash) == Gone(years.now, "age", 7)
     # The log itself is as it was: the part still says what was shown, and names the output.
     assert await years.store.logs.part(SessionId("ses_1"), PartId("part_1")) is not None
     assert (await years.store.logs.load(SessionId("ses_1"))).problems == ()
@@ -89,7 +51,7 @@ async def test_none_goes_while_its_session_is_live(years: Years) -> None:
     for name in ("open", "used", "rests"):
         await years.put(name, noise(name))
     years.now = LATER
-    await years.store.leases.acquire(SessionId("open"), this_process("one"))
+    await hold(years.store, "open")
     await years.store.write(PutSession(session("used", updated=LATER - DAY + 1)))
     assert await years.sweep() == ["rests/part_1"]
     await years.store.leases.release(SessionId("open"), "one")
@@ -105,9 +67,9 @@ async def test_a_session_that_comes_to_life_before_the_sweep_keeps_its_outputs(
     years.now = LATER
     plan = await years.store.keeping.plan(WEEK)
     assert len(plan.outputs) == 1
-    await years.store.leases.acquire(SessionId("ses_1"), this_process("one"))
+    await hold(years.store, "ses_1")
     assert await years.store.outputs.let_go(plan.outputs) == Freed(0, 0)
-    assert await years.store.outputs.read(digest(noise("a"))) is not None
+    assert await kept(years.store, noise("a")) is not None
     await years.store.close()
 
 
@@ -118,12 +80,12 @@ async def test_what_a_live_session_refers_to_stays_for_all(years: Years) -> None
     plan = await years.store.keeping.plan(WEEK)
     assert (len(plan.outputs), plan.outputs_size) == (1, 0)
     assert await years.sweep() == ["old/part_1"]
-    assert await years.store.outputs.read(digest(noise("same"))) == noise("same")
+    assert await kept(years.store, noise("same")) == noise("same")
     years.now = LATER + 8 * DAY
     plan = await years.store.keeping.plan(WEEK)
     assert plan.outputs_size == len(noise("same"))
     assert await years.sweep() == ["new/part_1"]
-    assert await years.store.outputs.read(digest(noise("same"))) is None
+    assert await kept(years.store, noise("same")) is None
     await years.store.close()
 
 
@@ -133,7 +95,7 @@ async def test_a_subtask_is_live_while_the_session_is_that_began_it(years: Years
     row = replace(session("child", updated=NOW), created=NOW, settings={"parent": "parent"})
     await years.store.write(PutSession(row))
     years.now = LATER
-    await years.store.leases.acquire(SessionId("parent"), this_process("one"))
+    await hold(years.store, "parent")
     assert await years.sweep() == []
     await years.store.leases.release(SessionId("parent"), "one")
     assert await years.sweep() == ["child/part_1", "parent/part_1"]
@@ -153,9 +115,9 @@ async def test_a_fork_keeps_what_it_took_over_and_knows_what_had_gone(years: Yea
     assert (await years.store.verify()).problems == ()
     years.now = NOW + 12 * DAY
     assert await years.sweep() == ["ses_1/part_2"]
-    assert await years.store.outputs.read(digest(noise("b"))) is not None
+    assert await kept(years.store, noise("b")) is not None
     gone = await years.store.outputs.gone_of(SessionId("ses_2"))
-    assert gone == {digest(noise("a")): Gone(LATER, "age", 7)}
+    assert gone == {blob(noise("a")).hash: Gone(LATER, "age", 7)}
     await years.store.delete(SessionId("ses_1"))
     years.now = LATER + 7 * DAY + 1
     assert await years.sweep() == ["ses_2/part_2"]
@@ -167,11 +129,11 @@ async def test_over_the_quota_the_oldest_go_but_none_of_live_sessions(years: Yea
     for day in range(4):
         await years.put(f"ses_{day}", noise(f"{day}", MIB), at=NOW + day)
     years.now = NOW + 2 * DAY
-    await years.store.leases.acquire(SessionId("ses_0"), this_process("one"))
+    await hold(years.store, "ses_0")
     assert await years.sweep(Retention(outputs_days=0, outputs_mib=5)) == []
     gone = await years.sweep(Retention(outputs_days=0, outputs_mib=2))
     assert gone == ["ses_1/part_1", "ses_2/part_1"]
-    about = await years.store.outputs.gone(digest(noise("1", MIB)))
+    about = await years.store.outputs.gone(blob(noise("1", MIB)).hash)
     assert about == Gone(years.now, "quota", 2)
     assert await years.sweep(Retention(outputs_days=0)) == []
     await years.store.close()
@@ -181,11 +143,11 @@ async def test_a_part_that_is_written_again_does_not_call_back_what_went(years: 
     await years.put("ses_1", noise("a"))
     years.now = LATER
     await years.sweep()
-    call = tool("part_1", "shown", digest(noise("a")))
+    call = tool("part_1", "shown", noise("a"))
     call = replace(call, state=replace(call.state, finished=NOW))
     await years.store.write(PutPart(SessionId("ses_1"), MessageId("msg_1"), 0, call))
     assert (await years.store.verify()).problems == ()
-    assert await years.store.outputs.gone(digest(noise("a"))) is not None
+    assert await years.store.outputs.gone(blob(noise("a")).hash) is not None
     await years.store.close()
 
 
@@ -216,9 +178,9 @@ async def test_a_repair_knows_what_had_gone_before(years: Years) -> None:
     assert [line for line in done.lost if "output" in line] == []
     again = Years(years.folder)
     assert (await again.store.verify()).problems == ()
-    assert await again.store.outputs.gone(digest(noise("a"))) == Gone(LATER, "age", 7)
+    assert await again.store.outputs.gone(blob(noise("a")).hash) == Gone(LATER, "age", 7)
     part = await again.store.logs.part(SessionId("ses_1"), PartId("part_1"))
     assert isinstance(part, ToolPart)
-    assert digest(noise("a")) in str(part)
-    assert await again.store.outputs.read(digest(noise("b"))) == noise("b")
+    assert blob(noise("a")).hash in str(part)
+    assert await kept(again.store, noise("b")) == noise("b")
     await again.store.close()

@@ -8,7 +8,6 @@ import pytest
 
 from sidecar.core.errors import StorageFailed, UnknownSession
 from sidecar.core.parts import MessageId, PartId, SessionId
-from sidecar.store.connection.lease import this_process
 from sidecar.store.content import removal
 from sidecar.store.content.removal import DELETED, Left
 from sidecar.store.format.values import (
@@ -19,6 +18,7 @@ from sidecar.store.format.values import (
     PutSession,
     Record,
 )
+from tests.store.holders import hold
 from tests.store.samples import NOW, message, open_store, session, text
 
 SES, OTHER = SessionId("ses_1"), SessionId("ses_2")
@@ -108,7 +108,7 @@ async def test_only_what_is_as_it_was_read_leaves(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await fill(store)
     row = await store.sessions.row(SES)
-    await store.leases.acquire(SES, this_process("one"))
+    await hold(store, SES)
     await store.write(PutSession(replace(row, title="other")))
     with pytest.raises(StorageFailed, match="written to meanwhile"):
         await store.leaving.leave(row, "one")

@@ -9,14 +9,11 @@ import pytest
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import SessionId
-from sidecar.core.text.digest import digest
-from sidecar.store.connection.lease import this_process
 from sidecar.store.content.blobs import press
 from sidecar.store.content.restores import (
     AT_ONCE,
     Begun,
     FileMark,
-    RestoreClaim,
     Running,
     Step,
     Unfinished,
@@ -27,21 +24,19 @@ from sidecar.store.content.restores import (
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.values import AppendRecord, PutBlob, Record
 from sidecar.store.journal import Store
+from tests.store.contents import blob
+from tests.store.holders import claim
 from tests.store.on_disk import opened_beside
 from tests.store.samples import base, open_store, put_text
 
 ROOT = b"/home/dev/caf\xe9"
 STAGES = (b".sidecar-restore-1", b"mounted/.sidecar-restore-1")
-OLD = FileMark(0o100644, 2**63, 1_700_000_000_123_456_789, 3, digest(b"one"))
+OLD = FileMark(0o100644, 2**63, 1_700_000_000_123_456_789, 3, blob(b"one").hash)
 STEPS = (
     Step("put", b"a\xff", 0, 1, OLD, None),
     Step("put", b"b", 1, 0, None, OLD),
     Step("mode", b"c", 0, 0, OLD, OLD._replace(mode=0o100755)),
 )
-
-
-def claim(token: str, *others: str) -> RestoreClaim:
-    return RestoreClaim(ROOT, this_process(token), frozenset(others))
 
 
 async def begun(
@@ -51,7 +46,7 @@ async def begun(
     coming: Iterable[str] = (),
     going: Iterable[str] = (),
 ) -> Begun:
-    found = await store.restores.begin(claim(token), stages, coming, going)
+    found = await store.restores.begin(claim(ROOT, token), stages, coming, going)
     assert isinstance(found, Begun)
     return found
 
@@ -63,10 +58,10 @@ async def test_what_was_intended_is_read_after_a_restart(tmp_path: Path) -> None
     await store.close()
     again = open_store(tmp_path)
     assert await again.restores.roots() == (ROOT,)
-    found = await again.restores.adopt(claim("two"))
+    found = await again.restores.adopt(claim(ROOT, "two"))
     assert found == Unfinished(number, "applying", STAGES, STEPS)
     await again.restores.over(number)
-    assert await again.restores.adopt(claim("two")) is None
+    assert await again.restores.adopt(claim(ROOT, "two")) is None
     assert await again.restores.roots() == ()
     await again.close()
 
@@ -74,14 +69,14 @@ async def test_what_was_intended_is_read_after_a_restart(tmp_path: Path) -> None
 async def test_a_workspace_has_one_at_a_time(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     first = (await begun(store, "one", STAGES)).id
-    running = Running(this_process("one"))
-    assert await store.restores.begin(claim("two", "one"), ()) == running
-    assert await store.restores.adopt(claim("two", "one")) == running
+    running = Running(claim(ROOT, "one").owner)
+    assert await store.restores.begin(claim(ROOT, "two", "one"), ()) == running
+    assert await store.restores.adopt(claim(ROOT, "two", "one")) == running
     assert await store.restores.running(ROOT) == running.owner
-    other = replace(claim("two", "one"), root=b"/other")
+    other = replace(claim(ROOT, "two", "one"), root=b"/other")
     assert isinstance(await store.restores.begin(other, ()), Begun)
     # Taken over, it is no longer the first one's to go on with.
-    assert isinstance(await store.restores.begin(claim("three"), ()), Unfinished)
+    assert isinstance(await store.restores.begin(claim(ROOT, "three"), ()), Unfinished)
     with pytest.raises(StorageFailed, match="took so long"):
         await store.restores.intend(first, "one", STEPS)
     with pytest.raises(StorageFailed, match="took so long"):
@@ -111,9 +106,9 @@ async def test_the_log_and_the_end_are_one_transaction(tmp_path: Path) -> None:
 async def test_blobs_are_held_as_long_as_it_goes_on(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*base(), put_text("part_1", "hello" * 300))
-    name, ours = digest(b"hello" * 300), press(b"pre-image")
-    names = {name, ours.hash, digest(b"missing")}
-    given = await begun(store, "one", coming=(name, digest(b"missing")), going=(ours.hash,))
+    name, ours = blob(b"hello" * 300).hash, press(b"pre-image")
+    names = {name, ours.hash, blob(b"missing").hash}
+    given = await begun(store, "one", coming=(name, blob(b"missing").hash), going=(ours.hash,))
     assert given.missing == names - {name}
     assert given.contents == {name: b"hello" * 300}
     number = given.id
@@ -130,10 +125,10 @@ async def test_blobs_are_held_as_long_as_it_goes_on(tmp_path: Path) -> None:
 async def test_much_is_not_read_with_the_beginning(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     large = b"".join(number.to_bytes(4, "big") for number in range(AT_ONCE // 4))
-    many = {digest(data): data for data in (b"one", large)}
+    many = {blob(data).hash: data for data in (b"one", large)}
     await store.write(*(PutBlob(*blob) for blob in many.items()))
-    given = await begun(store, "one", coming=(digest(large),))
-    assert given.contents == {digest(large): large}
+    given = await begun(store, "one", coming=(blob(large).hash,))
+    assert given.contents == {blob(large).hash: large}
     await store.restores.over(given.id)
     given = await begun(store, "one", coming=many)
     assert given.contents == {}
@@ -147,11 +142,11 @@ async def test_a_damaged_content_is_said_to_be_so_and_nothing_begins(
     tmp_path: Path, damage: str
 ) -> None:
     store = open_store(tmp_path)
-    await store.write(PutBlob(digest(b"one"), b"one"))
+    await store.write(blob(b"one"))
     with opened_beside(tmp_path) as con:
         con.execute(f"UPDATE blob SET {damage}")
     with pytest.raises(StorageFailed) as failed:
-        await begun(store, "one", STAGES, coming=(digest(b"one"),))
+        await begun(store, "one", STAGES, coming=(blob(b"one").hash,))
     assert failed.value.failure == "corrupt"
     assert await store.restores.roots() == ()
     await store.close()
@@ -159,8 +154,8 @@ async def test_a_damaged_content_is_said_to_be_so_and_nothing_begins(
 
 async def test_damage_is_told(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    await store.write(PutBlob(digest(b"one"), b"one"))
-    number = (await begun(store, "one", coming=(digest(b"one"),))).id
+    await store.write(blob(b"one"))
+    number = (await begun(store, "one", coming=(blob(b"one").hash,))).id
     await store.close()
     with opened_beside(tmp_path) as con:
         con.execute("UPDATE restore SET steps = x'00'")
@@ -169,7 +164,7 @@ async def test_damage_is_told(tmp_path: Path) -> None:
     problems = (await again.verify()).problems
     assert [problem.split(" ", 2)[:2] for problem in problems] == [["restore", str(number)]] * 2
     with pytest.raises(StorageFailed):
-        await again.restores.adopt(claim("two"))
+        await again.restores.adopt(claim(ROOT, "two"))
     await again.close()
 
 

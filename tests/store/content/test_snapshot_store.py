@@ -9,13 +9,14 @@ import pytest
 from sidecar.core.errors import StorageFailed
 from sidecar.core.files.tree import SeenEntry, TreeChange, TreeEntry
 from sidecar.core.parts import SessionId
-from sidecar.core.text.digest import digest
 from sidecar.store.content.blobs import MOST_RECENT, PressedBlob, press
 from sidecar.store.content.chains import Addition, Appended, ChainMoved, Workspace
 from sidecar.store.content.deltas import pack_delta, unpack_delta
 from sidecar.store.format.fields import BodyBroken
-from sidecar.store.format.values import PutBlob, PutMessage, PutPart, PutSession
+from sidecar.store.format.values import PutMessage, PutPart, PutSession
 from sidecar.store.journal import Store
+from tests.core.trees import holding
+from tests.store.contents import blob, kept
 from tests.store.on_disk import opened_beside
 from tests.store.samples import base, message, open_store, put_text, session, tool
 
@@ -24,7 +25,7 @@ FILE = 0o100644
 
 
 def entry(data: bytes) -> TreeEntry:
-    return TreeEntry(FILE, digest(data), len(data))
+    return holding(data)
 
 
 def seen(data: bytes) -> SeenEntry:
@@ -72,7 +73,7 @@ async def test_a_chain_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert deltas == (added(name, b"").delta, removed(b"a", b"1" * 900).delta)
     assert await again.snapshots.deltas(loaded.id, two.id, two.id) == ()
     assert await again.snapshots.deltas(loaded.id, three.id, one.id) is None
-    assert await again.outputs.read(digest(b"1" * 900)) == b"1" * 900
+    assert await kept(again, b"1" * 900) == b"1" * 900
     assert await again.snapshots.ids(loaded.id) == (space.head, one.id, two.id, three.id)
     assert (await again.verify()).problems == ()
     await again.close()
@@ -107,7 +108,7 @@ async def test_blobs_come_to_a_small_table_and_go_on_once_they_are_many(tmp_path
     (again,) = await appended(store, replace(space, head=last.id), added(b"b", texts[0]))
     assert where(tmp_path) == (len(texts), 0)
     assert again.held == last.held
-    assert [await store.outputs.read(digest(text)) for text in texts] == texts
+    assert [await kept(store, text) for text in texts] == texts
     assert (await store.verify()).problems == ()
     await store.close()
 
@@ -144,13 +145,13 @@ async def test_what_a_session_says_too_is_in_the_large_table(tmp_path: Path) -> 
     space = await begun(store)
     said = b"the whole output"
     (one,) = await appended(store, space, added(b"a", said))
-    await store.write(PutBlob(digest(said), said))
+    await store.write(blob(said))
     assert where(tmp_path) == (1, 1)
     several = [added(b"a", b"%d" % number) for number in range(MOST_RECENT)]
     *_, last = await appended(store, replace(space, head=one.id), *several)
     await store.snapshots.fill(space.id, last.id, Addition((), [], []))
     assert where(tmp_path) == (MOST_RECENT + 1, 0)
-    assert await store.outputs.read(digest(said)) == said
+    assert await kept(store, said) == said
     await store.close()
 
 
@@ -160,7 +161,7 @@ async def test_who_does_not_know_the_head_is_told_and_nothing_is_stored(tmp_path
     (one,) = await appended(store, space, added(b"a", b"1"))
     late = await store.snapshots.append(space.id, space.head, added(b"b", b"2"), 7)
     assert late == ChainMoved(one.id)
-    assert await store.outputs.read(digest(b"2")) is None
+    assert await kept(store, b"2") is None
     assert await store.snapshots.tree(space.id, [b"a", b"b"]) == {b"a": seen(b"1")}
     await store.close()
 
@@ -173,7 +174,7 @@ async def test_a_snapshot_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
     bad = Addition(good.delta, good.blobs, [(b"a", too_large)])
     with pytest.raises(StorageFailed):
         await store.snapshots.append(space.id, space.head, bad, 6)
-    assert await store.outputs.read(digest(b"1")) is None
+    assert await kept(store, b"1") is None
     loaded = await store.snapshots.load(ROOT)
     assert loaded is not None
     assert (loaded.head, loaded.tree) == (space.head, {})
@@ -220,7 +221,7 @@ async def test_a_sweep_lets_go_of_what_only_old_snapshots_held(tmp_path: Path) -
     assert await store.snapshots.ids(space.id) == (four.id,)
     held = {b"kept": True, b"gone": False, b"version 1": False, b"version 2": True}
     for data, expected in {**held, b"version 3": True, b"hello" * 300: True}.items():
-        assert (await store.outputs.read(digest(data)) is not None) == expected, data
+        assert (await kept(store, data) is not None) == expected, data
     assert await store.snapshots.deltas(space.id, three.id, four.id) is not None
     assert await store.snapshots.deltas(space.id, space.head, four.id) is None
     (row,) = await store.snapshots.held()
@@ -238,7 +239,7 @@ async def test_a_deleted_session_leaves_what_a_snapshot_holds(tmp_path: Path) ->
     await store.write(*base(), put_text("part_1", "hello" * 300))
     await appended(store, space, added(b"s", b"hello" * 300))
     await store.delete(base()[0].row.id)  # type: ignore[union-attr]
-    assert await store.outputs.read(digest(b"hello" * 300)) == b"hello" * 300
+    assert await kept(store, b"hello" * 300) == b"hello" * 300
     await store.close()
 
 
@@ -299,12 +300,12 @@ async def test_damaged_snapshots_are_told(tmp_path: Path) -> None:
     await store.close()
     with opened_beside(tmp_path) as con:
         con.execute("UPDATE snapshot SET body = x'00' WHERE id = ?", (one.id,))
-        con.execute("DELETE FROM recent WHERE hash = ?", (digest(b"2"),))
+        con.execute("DELETE FROM recent WHERE hash = ?", (blob(b"2").hash,))
     again = open_store(tmp_path)
     problems = (await again.verify()).problems
     assert len(problems) == 2
     assert f"snapshot {one.id}" in problems[0]
-    assert digest(b"2") in problems[1]
+    assert blob(b"2").hash in problems[1]
     with pytest.raises(StorageFailed):
         await again.snapshots.deltas(space.id, space.head, one.id)
     await again.close()
@@ -345,7 +346,7 @@ async def test_a_delta_is_small(tmp_path: Path) -> None:
 
 def test_a_pressed_blob_knows_its_content() -> None:
     assert press(b"x" * 5000).encoding == "zstd"
-    assert press(b"x") == PressedBlob(digest(b"x"), 1, "raw", b"x")
+    assert press(b"x") == PressedBlob(blob(b"x").hash, 1, "raw", b"x")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -375,9 +376,9 @@ async def test_in_any_order_what_snapshots_and_sessions_hold_can_be_read(
             case "said":
                 name, text = SessionId(f"ses_{number}"), b"text %d " % dice.randrange(40) * 50
                 sessions[name] = text
-                whole = PutPart(name, message().id, 0, tool("p", "cut", digest(text)))
+                whole = PutPart(name, message().id, 0, tool("p", "cut", text))
                 said = PutSession(session(name)), PutMessage(name, message())
-                await store.write(*said, PutBlob(digest(text), text), whole)
+                await store.write(*said, blob(text), whole)
                 continue
             case _:
                 if sessions:
@@ -391,6 +392,6 @@ async def test_in_any_order_what_snapshots_and_sessions_hold_can_be_read(
         head = done.id
         held += [(head, text) for text in texts]
     for text in (*(text for one, text in held if one != space.head), *sessions.values()):
-        assert await store.outputs.read(digest(text)) == text
+        assert await kept(store, text) == text
     assert (await store.verify()).problems == ()
     await store.close()

@@ -13,6 +13,7 @@ from sidecar.store.connection import store_files
 from sidecar.store.content.blobs import put_blob
 from sidecar.store.format.migrations import MIGRATIONS, WITH_RECENT, Migration, migrate, version
 from sidecar.store.journal import Store
+from tests.store.contents import kept
 from tests.store.on_disk import store_file
 from tests.store.samples import NOW, open_store
 
@@ -128,8 +129,8 @@ async def test_the_oldest_file_is_read_and_written(tmp_path: Path) -> None:
 async def test_an_older_file_is_looked_at_as_it_is(tmp_path: Path) -> None:
     version_1(store_file(tmp_path))
     store = Store.look(tmp_path, now=lambda: NOW)
-    assert await store.outputs.read(digest(TEXT.encode())) == TEXT.encode()
-    assert await store.outputs.read(digest(b"missing")) is None
+    assert await kept(store, TEXT.encode()) == TEXT.encode()
+    assert await kept(store, b"missing") is None
     await store.close()
 
 

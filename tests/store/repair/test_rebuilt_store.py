@@ -11,11 +11,8 @@ import pytest
 from sidecar.core.errors import StorageFailed, UnknownSession
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId, TextPart, TurnId
-from sidecar.core.text.digest import digest
-from sidecar.store.connection.lease import this_process
 from sidecar.store.format.values import (
     AppendRecord,
-    PutBlob,
     PutFacts,
     PutFold,
     PutMessage,
@@ -28,6 +25,8 @@ from sidecar.store.format.values import (
 )
 from sidecar.store.repair.rebuilt_store import Headless, Repaired, Revive, repair
 from tests.store.connection.test_processes import child, line
+from tests.store.contents import blob
+from tests.store.holders import hold
 from tests.store.on_disk import copy_as_killed, newest_pages, opened_beside, put_aside, store_file
 from tests.store.samples import NOW, open_store, session, tool
 
@@ -57,13 +56,13 @@ def log_of(name: SessionId, turns: int = 12) -> Iterator[tuple[StoreChange, ...]
         texts = (f"{name} says {turn}. " * (120 if turn % 3 else 2), f"short {turn}")
         parts = [
             *(TextPart(PartId(f"{message}_{at}"), text, "model") for at, text in enumerate(texts)),
-            tool(f"{message}_2", f"output {turn} " * 40, digest(whole)),
+            tool(f"{message}_2", f"output {turn} " * 40, whole),
         ]
         body = {"n": turn, "name": name, "why": "because " * turn}
         yield (
             PutSession(replace(session(name), revision=turn, turns=turn)),
             PutMessage(name, Message(message, TurnId(f"turn_{turn}"), "assistant", (), NOW)),
-            PutBlob(digest(whole), whole),
+            blob(whole),
             *(PutPart(name, message, at, part) for at, part in enumerate(parts)),
             AppendRecord(name, Record(turn, "step", NOW, body)),
         )
@@ -258,7 +257,7 @@ async def test_pages_that_the_log_cut_off_are_not_read(tmp_path: Path) -> None:
     alive, killed = tmp_path / "alive", tmp_path / "killed"
     before = await fill(alive)
     store = open_store(alive)
-    await store.leases.acquire(SESSIONS[1], this_process("token"))
+    await hold(store, SESSIONS[1], "token")
     left = await store.leaving.leave(await store.sessions.row(SESSIONS[1]), "token")
     while not left.done:
         left = await store.leaving.remove_some(SESSIONS[1])

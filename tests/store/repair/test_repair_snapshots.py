@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from sidecar.core.files.tree import TreeChange, TreeEntry
-from sidecar.core.text.digest import digest
+from sidecar.core.files.tree import TreeChange
 from sidecar.store.content.blobs import MOST_RECENT, press
 from sidecar.store.content.chains import Addition, Appended, Workspace
+from tests.core.trees import holding
+from tests.store.contents import blob, kept
 from tests.store.on_disk import opened_beside, store_file
 from tests.store.repair.test_rebuilt_store import PAGE, mend
 from tests.store.samples import NOW, open_store
@@ -17,7 +18,7 @@ async def snapshots_of(folder: Path, *contents: bytes) -> Workspace:
     space = await store.snapshots.begin(b"/home/dev/app", NOW)
     head = space.head
     for content in contents:
-        change = TreeChange(b"a", None, TreeEntry(0o100644, digest(content), len(content)))
+        change = TreeChange(b"a", None, holding(content))
         addition = Addition((change,), [press(content)], [])
         done = await store.snapshots.append(space.id, head, addition, NOW)
         assert isinstance(done, Appended)
@@ -35,10 +36,10 @@ async def test_snapshots_are_kept_with_the_contents_that_came_last(tmp_path: Pat
     store = open_store(tmp_path)
     loaded = await store.snapshots.load(b"/home/dev/app")
     assert loaded is not None
-    assert loaded.tree[b"a"].entry.hash == digest(b"more")
+    assert loaded.tree[b"a"].entry.hash == blob(b"more").hash
     assert await store.snapshots.deltas(space.id, space.head, loaded.head) is not None
     for content in (*contents, b"recent", b"more"):
-        assert await store.outputs.read(digest(content)) == content
+        assert await kept(store, content) == content
     await store.close()
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import MessageId, SessionId
-from sidecar.core.text.digest import digest
-from sidecar.store.format.values import AppendRecord, PutBlob, PutPart, PutSession, Record
+from sidecar.store.format.values import AppendRecord, PutPart, PutSession, Record
 from sidecar.store.journal import Store
+from tests.store.contents import blob
 from tests.store.samples import NOW, base, open_store, put_text, session, tool
 
 SES = SessionId("ses_1")
@@ -19,12 +19,12 @@ WHOLE = BIG.encode() * 3
 async def filled(folder: Path) -> Store:
     store = open_store(folder)
     row = replace(session(), settings={"system": "You are … " * 500})
-    part = tool("part_2", BIG, digest(WHOLE))
+    part = tool("part_2", BIG, WHOLE)
     await store.write(
         *base(),
         PutSession(row),
         put_text("part_1", BIG),
-        PutBlob(digest(WHOLE), WHOLE),
+        blob(WHOLE),
         PutPart(SES, MessageId("msg_1"), 1, part),
         *(AppendRecord(SES, Record(n, "turn", NOW, {"n": n, "why": BIG * n})) for n in (1, 2, 4)),
     )

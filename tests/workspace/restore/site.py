@@ -11,7 +11,6 @@ import pytest
 from sidecar.core.files.restore_plan import Action
 from sidecar.core.files.tree import TreeEntry
 from sidecar.core.parts import SessionId
-from sidecar.core.text.digest import digest
 from sidecar.store.format.values import (
     AppendRecord,
     PutBlob,
@@ -23,6 +22,7 @@ from sidecar.store.format.values import (
 from sidecar.store.journal import Store
 from sidecar.workspace.restore import restore as carrying_out
 from sidecar.workspace.restore.restore_outcome import RestoreOutcome
+from tests.core.trees import holding
 
 SES = SessionId("ses_1")
 Tree = dict[bytes, TreeEntry]
@@ -70,8 +70,8 @@ def look(root: Path) -> tuple[Tree, dict[str, bytes]]:
                 continue
             link = stat.S_ISLNK(found.st_mode)
             data = os.readlink(real) if link else Path(os.fsdecode(real)).read_bytes()
-            tree[path] = TreeEntry(found.st_mode, digest(data), len(data))
-            contents[digest(data)] = data
+            tree[path] = holding(data, found.st_mode)
+            contents[tree[path].hash] = data
     return tree, contents
 
 

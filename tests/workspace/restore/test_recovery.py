@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.store.connection.lease import this_process
-from sidecar.store.content.restores import Begun, RestoreClaim, Unfinished
+from sidecar.store.content.restores import Begun, Unfinished
 from sidecar.workspace.restore.apply_steps import apply
 from sidecar.workspace.restore.expectations import check
 from sidecar.workspace.restore.layout import lay_out
@@ -19,6 +18,7 @@ from sidecar.workspace.restore.restore_outcome import FilesRestored, Recovered
 from sidecar.workspace.restore.staging import batches, make_stages, remove_stages, write_batch
 from sidecar.workspace.restore.undo_steps import STAYS, undo
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from tests.store.holders import claim
 from tests.workspace.restore.site import Site, Tree, look, now, plan
 
 STAGE = (b".sidecar-restore-x",)
@@ -36,8 +36,7 @@ async def leave_half(site: Site, before: Tree, after: Tree, steps_done: int = 1 
     layout = lay_out(site.base, checked)
     rows = site.store.restores
     names = {e.hash for e in (*before.values(), *after.values()) if e.hash}
-    owner = this_process("t")
-    begun = await rows.begin(RestoreClaim(site.base, owner), STAGE, names)
+    begun = await rows.begin(claim(site.base, "t"), STAGE, names)
     assert isinstance(begun, Begun)
     number = begun.id
     make_stages(site.base, STAGE)
@@ -111,7 +110,7 @@ async def test_it_is_undone_also_when_its_folder_was_removed(site: Site) -> None
 async def test_what_was_undone_already_is_not_undone_again(site: Site, told: bool) -> None:
     before, after = await states(site)
     await leave_half(site, after, before)
-    found = await site.store.restores.adopt(RestoreClaim(site.base, this_process("again")))
+    found = await site.store.restores.adopt(claim(site.base, "again"))
     assert isinstance(found, Unfinished)
     assert undo(site.base, found.stages, found.steps, {}) == []
     # Where the store's disk is full, it cannot be written down.
@@ -194,6 +193,7 @@ CLOSED = """
 import asyncio, os, sys
 from pathlib import Path
 from tests.workspace.restore.site import Site
+
 async def main(folder):
     if os.getuid() == 0:
         # Who may do anything has no closed folders. What Python loads late is loaded by this.

@@ -12,9 +12,7 @@ import pytest
 from sidecar.core.errors import BadRequest, Overloaded
 from sidecar.core.files.restore_plan import Action
 from sidecar.core.files.tree import TreeEntry
-from sidecar.core.text.digest import digest
-from sidecar.store.connection.lease import this_process
-from sidecar.store.content.restores import Begun, RestoreClaim
+from sidecar.store.content.restores import Begun
 from sidecar.workspace.restore import expectations, places
 from sidecar.workspace.restore.expectations import Conflict
 from sidecar.workspace.restore.places import spelt
@@ -22,6 +20,8 @@ from sidecar.workspace.restore.recovery import claimed, recover
 from sidecar.workspace.restore.restore_outcome import FilesRestored, RestoreOutcome, RestoreRefused
 from sidecar.workspace.restore.staging import make_stages
 from sidecar.workspace.snapshots.ignore import STAGING
+from tests.core.trees import holding
+from tests.store.holders import claim
 from tests.workspace.restore.site import SES, Site, Tree, plan, record, recording
 
 FILE = 0o100644
@@ -167,21 +167,21 @@ async def test_what_changed_meanwhile_is_never_overwritten(
     ],
 )  # fmt: skip
 async def test_paths_that_no_restore_touches(site: Site, path: bytes) -> None:
-    entry = TreeEntry(FILE, digest(b""), 0)
+    entry = holding(b"")
     with pytest.raises(BadRequest):
         await site.restore([Action(path, entry, None)])
     assert site.tree() == {}
 
 
 async def test_a_plan_names_a_path_once_and_only_what_is_stored(site: Site) -> None:
-    entry = TreeEntry(FILE, digest(b""), 0)
+    entry = holding(b"")
     twice = [Action(b"a", entry, None), Action(b"a", entry, None)]
     with pytest.raises(BadRequest, match="twice"):
         await site.restore(twice)
     large = TreeEntry(FILE, "", 99, "large", 5)
     with pytest.raises(BadRequest, match="not stored"):
         await site.restore([Action(b"a", large, None)])
-    swept = TreeEntry(FILE, digest(b"swept"), 5)
+    swept = holding(b"swept")
     with pytest.raises(BadRequest, match="not stored any more"):
         await site.restore([Action(b"a", swept, None)])
     assert site.tree() == {}
@@ -192,7 +192,7 @@ async def test_nothing_is_written_through_a_link_out_of_the_root(site: Site) -> 
     outside = site.root.parent / "outside"
     outside.mkdir()
     (site.root / "way").symlink_to(outside)
-    action = Action(b"way/file", TreeEntry(FILE, digest(b"merged"), 6), None, b"merged")
+    action = Action(b"way/file", holding(b"merged"), None, b"merged")
     outcome = await site.restore([action])
     assert outcome == RestoreRefused((Conflict(b"way/file", expectations.BLOCKED),))
     assert list(outside.iterdir()) == []
@@ -201,7 +201,7 @@ async def test_nothing_is_written_through_a_link_out_of_the_root(site: Site) -> 
 async def test_merged_bytes_are_written_instead_of_a_blob(site: Site) -> None:
     site.write("a", b"mine")
     before = await site.remember()
-    merged = TreeEntry(FILE, digest(b"merged"), 6)
+    merged = holding(b"merged")
     action = Action(b"a", merged, before[b"a"], b"merged")
     assert await site.restore([action]) == FilesRestored()
     assert (site.root / "a").read_bytes() == b"merged"
@@ -219,7 +219,7 @@ async def test_a_file_that_is_not_stored_can_go_where_its_time_is_known(site: Si
 
 async def test_one_restore_at_a_time(site: Site) -> None:
     root = site.base
-    action = Action(b"a", TreeEntry(FILE, digest(b""), 0), None)
+    action = Action(b"a", holding(b""), None)
     with claimed(root) as claim:
         assert isinstance(await site.store.restores.begin(claim, ()), Begun)
         assert await site.store.restores.running(root) == claim.owner
@@ -233,10 +233,11 @@ async def test_one_restore_at_a_time(site: Site) -> None:
 
 async def test_a_dead_owners_restore_ends(site: Site) -> None:
     root = site.base
-    us = this_process("token")
+    ours = claim(root, "token")
+    dead = replace(ours, owner=replace(ours.owner, pid=1))
     stages = (b".sidecar-restore-x",)
     await asyncio.to_thread(make_stages, root, stages)
-    begun = await site.store.restores.begin(RestoreClaim(root, replace(us, pid=1)), stages)
+    begun = await site.store.restores.begin(dead, stages)
     assert isinstance(begun, Begun)
     ended = await recover(site.root, site.store)
     assert ended is not None

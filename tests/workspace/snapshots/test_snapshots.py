@@ -8,12 +8,12 @@ import subprocess
 import pytest
 
 from sidecar.core.files.tree import TreeEntry
-from sidecar.core.text.digest import digest
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots import chain
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.steady_read import Limits
 from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
+from tests.core.trees import holding
 from tests.polling import until
 from tests.workspace.snapshots.upheaval import plain
 from tests.workspace.snapshots.work import Work, held, now
@@ -145,7 +145,7 @@ async def test_what_changed_before_it_was_read_says_so(work: Work) -> None:
     (change,) = delta
     assert change.old is not None
     assert change.old.lost == "unread"
-    assert change.new == TreeEntry(path.stat().st_mode, digest(b"two!"), 4)
+    assert change.new == holding(b"two!", path.stat().st_mode)
     await snapshots.ready()
     assert snapshots.entries() == plain(work.root)
 
@@ -215,7 +215,7 @@ async def test_what_a_tool_writes_is_covered_where_it_is_ignored(work: Work) -> 
     await snapshots.ready()
     assert snapshots.entry(b".env") is None
     image = await snapshots.note_edit(b".env")
-    assert image == TreeEntry(env.stat().st_mode, digest(b"KEY=1"), 5)
+    assert image == holding(b"KEY=1", env.stat().st_mode)
     assert await snapshots.note_edit(b"secret/new") is None
     env.write_bytes(b"KEY=2")
     work.write("secret/new", b"made")

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sidecar.core.files.tree import TreeEntry
-from sidecar.core.text.digest import digest
+from tests.core.trees import holding
 
 NAMES = [b"a", b"b", b"src", b"lib", b"x.py", "größe".encode(), "日本".encode(), b"caf\xe9\xff"]
 IGNORED = [b"ignored", b"deep.log"]
@@ -49,11 +49,11 @@ def plain(
                 pending.append((path, names, left_out))
             elif stat.S_ISLNK(mode):
                 target = os.readlink(real)
-                found[path] = TreeEntry(mode, digest(target), len(target))
+                found[path] = holding(target, mode)
             elif stat.S_ISREG(mode):
                 with open(real, "rb") as file:
                     data = file.read()
-                found[path] = TreeEntry(mode, digest(data), len(data))
+                found[path] = holding(data, mode)
     return found
 
 
