@@ -24,13 +24,13 @@ from sidecar.core.parts import (
 )
 from sidecar.core.plans.plan import Rates, Situation, Standing
 from sidecar.core.policies import policies
-from sidecar.core.prompt.prompt import ModelRequest, Static
-from sidecar.core.prompt.render import Block, TextBlock
+from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.text.identifiers import NameIndex
 from sidecar.model.encode import encode
 from sidecar.model.vocabulary import load_counter
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
+from tests.core.prompts import static
 
 PARTS = 2_000
 ROUNDS = 30
@@ -73,9 +73,8 @@ def step(number: int, turn: TurnId) -> Message:
 def main() -> None:
     """Print the figures."""
     count = load_counter()
-    static = Static("m", (), (Block(TextBlock("You are an agent. " * 200), "system"),), 1)
     messages = conversation(PARTS)
-    view = ModelView(static, count, 1.2, 0)
+    view = ModelView(static("You are an agent. " * 200), count, 1.2, 0)
     view.observe(messages[-1], messages)
     watch, factor = CacheWatch(count), 1.2
     request = ModelRequest("m", view.prompt(messages), 4_000)

@@ -22,10 +22,9 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.core.prompt.prompt import Static
-from sidecar.core.prompt.render import RENDERER, Block, TextBlock
 from sidecar.model.vocabulary import load_counter
 from sidecar.session.view.model_view import ModelView
+from tests.core.prompts import static
 
 SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions" / "normalised"
 LEARNING = 3
@@ -55,8 +54,7 @@ def main() -> None:
 def compare(lines: list[dict[str, Any]], count: Any) -> tuple[list[float], list[float]]:
     """Give the relative errors of our estimate, and of characters divided by four."""
     system = "\n".join(text(m) for m in lines if m["origin"] == "system")
-    static = Static("m", (), (Block(TextBlock(system), "system"),), RENDERER)
-    view = ModelView(static, count, 1.2, 0)
+    view = ModelView(static(system), count, 1.2, 0)
     history: list[Message] = []
     errors: list[float] = []
     plain: list[float] = []

@@ -18,8 +18,7 @@ from sidecar.core.parts import (
     TurnId,
 )
 from sidecar.core.prompt.pricing import money, price
-from sidecar.core.prompt.prompt import ModelRequest, Static, assemble, broken_pairs
-from sidecar.core.prompt.render import RENDERER, render
+from sidecar.core.prompt.prompt import ModelRequest, broken_pairs
 from sidecar.model.catalogue import lookup
 from sidecar.model.decode import ResponseDecoder
 from sidecar.model.encode import encode
@@ -28,6 +27,7 @@ from sidecar.store.format import rows
 from sidecar.wire.framing import Arrived, parse
 from sidecar.wire.framing import encode as framed
 from sidecar.wire.translate import notification
+from tests.core.prompts import alone
 from tests.fakes.messages_api import events, text, thinking, tools
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, deep, mutated
@@ -88,8 +88,7 @@ def _lived_with(draft: Draft) -> None:
 def _sent_back(message: Message) -> None:
     asked = TextPart(PartId("q"), "look", "typed")
     user = Message(MessageId("u"), TurnId("t"), "user", (asked,), 1)
-    history = [*render(user, MODEL), *render(message, MODEL)]
-    prompt = assemble(Static(MODEL, (), (), RENDERER), history)
+    prompt = alone((user, message), MODEL)
     assert not broken_pairs(prompt)
     body = encode(ModelRequest(MODEL, prompt, 99))
     # As the SDK writes it.

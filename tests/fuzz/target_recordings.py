@@ -8,13 +8,13 @@ from pathlib import Path
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Message, ToolCompleted, ToolError, ToolPart
-from sidecar.core.prompt.prompt import ModelRequest, Static, assemble, broken_pairs
-from sidecar.core.prompt.render import RENDERER, render
+from sidecar.core.prompt.prompt import ModelRequest, broken_pairs
 from sidecar.model.encode import encode
 from sidecar.replay.importers import importers
 from sidecar.session.transfer.bundle_import import Recording
 from sidecar.session.transfer.foreign_import import read_recording
 from sidecar.store.format import rows
+from tests.core.prompts import alone
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, Value, deep, mutated, scrambled, text_of
 from tests.replay.importers.recordings import FORMATS
@@ -71,12 +71,10 @@ def _lived_with(recording: Recording) -> None:
     ids = [message.id for message in recording.messages]
     ids += [part.id for message in recording.messages for part in message.parts]
     assert len(set(ids)) == len(ids)
-    history = []
     for message in recording.messages:
         assert 0 <= message.created <= NOW
         _stored(message)
-        history += render(message, MODEL)
-    prompt = assemble(Static(MODEL, (), (), RENDERER), history)
+    prompt = alone(recording.messages, MODEL)
     assert not broken_pairs(prompt)
     body = encode(ModelRequest(MODEL, prompt, 99))
     json.dumps(body, ensure_ascii=False, allow_nan=False).encode()

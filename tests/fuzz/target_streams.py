@@ -7,10 +7,10 @@ from contextlib import suppress
 from sidecar.core.conversation.stream import AttemptFailed, ResponseFinished
 from sidecar.core.errors import ModelFailed
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
-from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.retry import Patience
+from tests.core.prompts import user
 from tests.fuzz import Unanswered
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import mutated, scrambled, text_of
@@ -21,9 +21,7 @@ SHARE = 8
 LIMIT = 10.0
 STALL = 0.25
 """Seconds without a byte after which the model gives a stream up."""
-REQUEST = ModelRequest(
-    "m", Prompt((), (), (Rendered("user", (Block(TextBlock("hello"), "user"),)),), ()), 9
-)
+REQUEST = ModelRequest("m", Prompt((), (), (user("hello"),), ()), 9)
 STATUSES = (200, 200, 200, 200, 200, 204, 301, 400, 401, 404, 413, 429, 500, 529, 600)
 TYPES = ("text/event-stream", "text/event-stream; charset=utf-8", "application/json", "x", "")
 LINES = (

@@ -18,10 +18,10 @@ from sidecar.core.conversation.stream import (
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import PartId, ReasoningPart, TextPart, ToolPart
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec
-from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.retry import Patience
+from tests.core.prompts import system, user
 from tests.fakes.messages_api import FakeMessagesApi, Reply, broken, status, text, thinking, tools
 
 pytestmark = pytest.mark.long
@@ -53,13 +53,10 @@ def model(api: FakeMessagesApi | str, *, stall: float = 5.0, attempts: int = 3) 
 
 
 def request(words: str = "hello") -> ModelRequest:
-    user = Block(TextBlock(words), "user", PartId("p"))
-    system = (Block(TextBlock("Be brief."), "system"),)
     tool = ToolSpec("look", "Looks.", {"type": "object"})
     marks = (Breakpoint(None, 0), Breakpoint(0, 0))
-    return ModelRequest(
-        "claude-test", Prompt((tool,), system, (Rendered("user", (user,)),), marks), 99
-    )
+    prompt = Prompt((tool,), system("Be brief."), (user(words),), marks)
+    return ModelRequest("claude-test", prompt, 99)
 
 
 async def gather(source: AnthropicModel, asked: ModelRequest | None = None) -> list[StreamEvent]:

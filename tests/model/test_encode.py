@@ -18,6 +18,7 @@ from sidecar.core.prompt.render import (
     TextBlock,
 )
 from sidecar.model.encode import encode
+from tests.core.prompts import system
 
 ODD = "a\ud800b"
 
@@ -41,6 +42,5 @@ def test_lone_surrogates_are_replaced_everywhere(content: Content) -> None:
 
 def test_in_tools_and_system_too() -> None:
     tool = ToolSpec("look", ODD, {"type": "object", "title": ODD})
-    system = (Block(TextBlock(ODD), "system"),)
-    body = encode(ModelRequest("m", Prompt((tool,), system, (), ()), 9))
+    body = encode(ModelRequest("m", Prompt((tool,), system(ODD), (), ()), 9))
     assert json.dumps(body, ensure_ascii=False).encode().count(b"a?b") == 3

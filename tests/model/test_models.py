@@ -8,13 +8,12 @@ from sidecar.config import Config
 from sidecar.config.readers import Secret
 from sidecar.config.settings import Provider, Retry
 from sidecar.core.errors import ModelFailed
-from sidecar.core.parts import PartId
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
-from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.model.models import Models
+from tests.core.prompts import user
 from tests.fakes.messages_api import FakeMessagesApi, status, text
 
-HELLO = Rendered("user", (Block(TextBlock("Hello."), "user", PartId("p")),))
+HELLO = user("Hello.")
 MODEL = "claude-test"
 
 

@@ -9,9 +9,10 @@ from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.stream import BlockStarted
 from sidecar.core.parts import PartId, TextPart, ToolPart
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
-from sidecar.core.prompt.render import Block, CallBlock, Rendered, ResultBlock, TextBlock
 from sidecar.model.offline import HELP, OfflineModel
 from sidecar.model.offline_rules import Call, plan
+from tests.core.prompts import answering, calling, user
+from tests.core.prompts import model as said
 
 TOOLS = ("read_file", "list_files", "search", "write_file", "edit_file", "shell", "todo", "look")
 
@@ -51,14 +52,9 @@ def test_what_the_help_shows_works(example: str) -> None:
     assert plan(example, TOOLS), example
 
 
-def prompt(*blocks: tuple[str, Block]) -> ModelRequest:
+def prompt(*messages: Any) -> ModelRequest:
     tools = tuple(ToolSpec(name, name, {"type": "object"}) for name in TOOLS)
-    messages = tuple(Rendered(role, (block,)) for role, block in blocks)  # type: ignore[arg-type]
     return ModelRequest("offline", Prompt(tools, (), messages), 100)
-
-
-def typed(text: str) -> tuple[str, Block]:
-    return "user", Block(TextBlock(text), "user", PartId("p"))
 
 
 async def answer(model: OfflineModel, request: ModelRequest) -> Draft:
@@ -71,19 +67,19 @@ async def answer(model: OfflineModel, request: ModelRequest) -> Draft:
 
 async def test_it_acts_step_by_step_and_says_what_it_is() -> None:
     model = OfflineModel(len)
-    start = typed("read a.py then run `make`")
+    start = user("read a.py then run `make`")
     first = await answer(model, prompt(start))
     (call,) = [p for p in first.parts if isinstance(p, ToolPart)]
     assert (first.stop, call.name, call.input) == ("tool_use", "read_file", {"path": "a.py"})
     assert any("not a language model" in p.text for p in first.parts if isinstance(p, TextPart))
-    made = ("assistant", Block(CallBlock(call.call_id, call.name, call.input), "assistant"))
-    result = ("user", Block(ResultBlock(call.call_id, "x = 1"), "toolResults"))
+    made = said(calling(call.call_id, call.name, call.input))
+    result = user(answering(call.call_id, "x = 1"))
     second = await answer(model, prompt(start, made, result))
     (other,) = [p for p in second.parts if isinstance(p, ToolPart)]
     assert (other.name, other.call_id != call.call_id) == ("shell", True)
     assert second.usage.cache_read > 0
-    made_too = ("assistant", Block(CallBlock(other.call_id, "shell", other.input), "assistant"))
-    failed = ("user", Block(ResultBlock(other.call_id, "boom", is_error=True), "toolResults"))
+    made_too = said(calling(other.call_id, "shell", other.input))
+    failed = user(answering(other.call_id, "boom", failed=True))
     last = await answer(model, prompt(start, made, result, made_too, failed))
     (text,) = [p.text for p in last.parts if isinstance(p, TextPart)]
     assert last.stop == "end_turn"
@@ -92,7 +88,7 @@ async def test_it_acts_step_by_step_and_says_what_it_is() -> None:
 
 
 async def test_it_is_deterministic_and_helps() -> None:
-    request = prompt(typed("sing me a song"))
+    request = prompt(user("sing me a song"))
     one, two = await answer(OfflineModel(len), request), await answer(OfflineModel(len), request)
     assert one == two
     assert "not a language model" in one.parts[0].text  # type: ignore[union-attr]

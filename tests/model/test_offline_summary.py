@@ -1,6 +1,7 @@
 """The offline model is asked for a summary: in the conversation, and with a transcript."""
 
 from dataclasses import replace
+from typing import Any
 
 from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.stream import BlockStarted
@@ -17,8 +18,7 @@ from sidecar.core.parts import (
     TurnId,
 )
 from sidecar.core.plans.plan import REWRITE_ID
-from sidecar.core.prompt.prompt import ModelRequest, Static, assemble
-from sidecar.core.prompt.render import Block, Rendered, TextBlock, render
+from sidecar.core.prompt.prompt import ModelRequest, assemble
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.summaries.model_summary import (
     Brief,
@@ -29,6 +29,7 @@ from sidecar.core.summaries.model_summary import (
 )
 from sidecar.model.offline import OfflineModel
 from sidecar.model.offline_summary import summarise
+from tests.core.prompts import model, rendered, static, user
 
 CALL = ToolPart(
     PartId("c"), "c", "bash", {"command": "pytest"}, ToolCompleted(Output("3 passed"), 0, 1)
@@ -64,17 +65,17 @@ LOG = (
 ASKED = instruction(Brief(), "", 600)
 
 
-def conversation(*more: Rendered) -> tuple[Rendered, ...]:
-    return (*more, *(one for message in LOG for one in render(message, "offline")))
+def conversation(*more: Any) -> tuple[Any, ...]:
+    return (*more, *rendered(LOG, "offline"))
 
 
-def request(*messages: Rendered) -> ModelRequest:
-    prompt = assemble(Static("offline", (), (), 1), messages)
+def request(*messages: Any) -> ModelRequest:
+    prompt = assemble(static(model="offline"), messages)
     return ModelRequest("offline", prompt, 4_096, purpose="summary")
 
 
-def asking(text: str) -> Rendered:
-    return Rendered("user", (Block(TextBlock(text), "context"),))
+def asking(text: str) -> Any:
+    return user(text, region="context")
 
 
 async def answer(model: OfflineModel, asked: ModelRequest) -> Draft:
@@ -114,7 +115,7 @@ def test_with_a_transcript_it_tells_the_same() -> None:
 
 def test_a_summary_before_is_carried_on() -> None:
     before = "## Goal\nShip it.\n## Decisions\n- SQLite, because it is one file"
-    note = Rendered("user", (Block(TextBlock(note_of(before, "model")), "summary"),))
+    note = user(note_of(before, "model"), region="summary")
     told = summarise(request(*conversation(note), asking(ASKED)).prompt)
     assert "Ship it." in told
     assert "- SQLite, because it is one file" in told
@@ -127,7 +128,7 @@ def test_it_holds_to_the_room() -> None:
     said = "\n".join(
         f"I decided on way {n} instead, because it is {n} {'and ' * 30}" for n in range(40)
     )
-    talk = Rendered("assistant", (Block(TextBlock(said), "assistant"),))
+    talk = model(said)
     for room in (150, 200, 600):
         asked = asking(instruction(Brief(), "", room))
         told = summarise(request(*conversation(), talk, asked).prompt)

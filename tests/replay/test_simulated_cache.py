@@ -12,10 +12,10 @@ from sidecar.core.ledger.units import Item
 from sidecar.core.plans.plan import Change, Plan, Situation
 from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prompt import Prompt, Ttl
-from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.core.prompt.visibility import Dropped, Placeholder
 from sidecar.replay.conversation import Conversation
 from sidecar.replay.simulate import MINIMUM, _Simulation
+from tests.core.prompts import system, user
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body
 from tests.replay.talks import RATES, WINDOW, Scripted, talk
@@ -179,8 +179,8 @@ def test_breakpoints_stand_where_a_session_would_put_them(notation: str, edits: 
         state.arrive(request)
         state.decide(request)
         blocks, ends = blocks_of(state.items, conversation.static)
-        texts = tuple(Block(TextBlock(block["text"]), "user") for block in blocks)
-        prompt = Prompt((), texts[:1], (Rendered("user", texts[1:]),))
+        first, *others = (block["text"] for block in blocks)
+        prompt = Prompt((), system(first), (user(*others),))
         # A rewrite ends what the last request had: its end is no breakpoint any more.
         sent = before if len(state.rewrites) == rewrites else 0
         found = place(prompt, sent, anchor=ends[state._anchored], static_ttl="1h")

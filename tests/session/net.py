@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from sidecar.core.parts import PartId
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, broken_pairs, flat
-from sidecar.core.prompt.render import Block
 from sidecar.model.encode import encode
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.record_codec import checked, write
@@ -72,7 +72,7 @@ class Net:
             if block.region != "reasoning" or block.part_id not in self.thought:
                 continue
             start = index
-            while start and _same_answer(blocks[start - 1], block, owner):
+            while start and _same_answer(blocks[start - 1].part_id, block.part_id, owner):
                 start -= 1
             prefix = (*_static(prompt), *(b.content for b in blocks[:start]))
             assert prefix == self.thought[block.part_id], f"{block.part_id} lost its prefix"
@@ -92,5 +92,5 @@ def _static(prompt: Prompt) -> tuple[object, ...]:
     return (*prompt.tools, *(block.content for block in prompt.system))
 
 
-def _same_answer(one: Block, other: Block, owner: dict[str, str]) -> bool:
-    return owner.get(str(one.part_id)) == owner.get(str(other.part_id))
+def _same_answer(one: PartId | None, other: PartId | None, owner: dict[str, str]) -> bool:
+    return owner.get(str(one)) == owner.get(str(other))

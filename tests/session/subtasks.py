@@ -7,9 +7,9 @@ from typing import Any
 from sidecar.config import DelegateLimits
 from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.parts import ToolPart
-from sidecar.core.prompt.prompt import ModelRequest, ToolSpec, flat
-from sidecar.core.prompt.render import ResultBlock, TextBlock
+from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
 from sidecar.session.lifecycle.session import Session
+from tests.core import prompts
 from tests.fakes.scripted_model import Hold, Script, calls
 from tests.session.conftest import Desk, World
 
@@ -25,13 +25,12 @@ def hands(*subtasks: Any, words: str = "") -> Script:
 
 def told(request: ModelRequest) -> list[str]:
     """The texts of a request's messages, without how things stand."""
-    texts = [b.content.text for b in flat(request.prompt) if isinstance(b.content, TextBlock)]
-    return [text for text in texts if not text.startswith("<context>")]
+    return [text for text in prompts.texts(request.prompt) if not text.startswith("<context>")]
 
 
-def results(desk: Desk) -> list[ResultBlock]:
+def results(desk: Desk) -> list[Any]:
     """The results in the newest request."""
-    return [b.content for b in flat(desk.prompts()[-1]) if isinstance(b.content, ResultBlock)]
+    return prompts.results(desk.prompts()[-1])
 
 
 def made(desk: Desk, session: Session) -> list[ToolPart]:

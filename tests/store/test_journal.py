@@ -108,7 +108,7 @@ async def test_equal_content_is_stored_once_and_goes_with_its_last_holder(tmp_pa
         await store.write(
             *base(ses),
             PutBlob(name, whole.encode()),
-            PutPart(SessionId(ses), MSG, 0, tool("part_1", BIG, name)),
+            PutPart(SessionId(ses), MSG, 0, tool("part_1", BIG, whole.encode())),
             PutPart(SessionId(ses), MSG, 1, text("part_2", BIG)),
             PutPart(SessionId(ses), MSG, 2, text("part_3", BIG + ses)),
         )

@@ -28,8 +28,7 @@ from sidecar.core.parts import (
 )
 from sidecar.core.plans.plan import Situation
 from sidecar.core.prompt.budget import at_most
-from sidecar.core.prompt.prompt import Prompt, Static, assemble
-from sidecar.core.prompt.render import Rendered, render
+from sidecar.core.prompt.prompt import Prompt, assemble
 from sidecar.core.prompt.visibility import (
     Dropped,
     Note,
@@ -42,6 +41,7 @@ from sidecar.core.prompt.visibility import (
     show,
 )
 from tests.core.policies.situations import situation
+from tests.core.prompts import rendered, static
 
 STATIC, LIMIT = 10_000, 110_000
 GOAL = "Make the import keep dates."
@@ -81,11 +81,11 @@ LEDGER = "[Left out.]\n- bash pytest -q → E KeyError: 'date'\nChanged: src/rea
 
 def prompt_of(messages: Sequence[Message], view: View) -> Prompt:
     before = notes_before(view, messages)
-    shown: list[Rendered] = []
+    shown = []
     for one in messages:
         shown += [rendered_note(note) for note in before.get(one.id, ())]
-        shown += render(show(one, view.shown), "m")
-    return assemble(Static("m", (), (), 1), shown)
+        shown += rendered([show(one, view.shown)])
+    return assemble(static(), shown)
 
 
 def items_of(messages: Sequence[Message], **tokens: int) -> list[Item]:

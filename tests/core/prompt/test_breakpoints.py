@@ -11,33 +11,23 @@ from hypothesis import strategies as st
 from sidecar.core.prompt.breakpoints import MOST, can_mark, joins, place
 from sidecar.core.prompt.prefix import Chain, link, marks_of
 from sidecar.core.prompt.prompt import Breakpoint, Prompt, flat
-from sidecar.core.prompt.render import (
-    Block,
-    CallBlock,
-    ReasoningBlock,
-    Rendered,
-    ResultBlock,
-    TextBlock,
-)
 from sidecar.core.prompt.warmth import Warm, follow, foresee
+from tests.core.prompts import answering, calling, model, system, thinking, user
 
 KINDS = {
-    "t": (TextBlock("x"), "user"),
-    "e": (TextBlock(""), "user"),
-    "k": (ReasoningBlock("x", {"signature": "s"}), "reasoning"),
-    "c": (CallBlock("a", "tool", {}), "assistant"),
-    "r": (ResultBlock("a", "x"), "toolResults"),
+    "t": "x",
+    "e": "",
+    "k": thinking("x", {"signature": "s"}),
+    "c": calling("a"),
+    "r": answering("a"),
 }
 
 
-def prompt(*messages: str, system: str = "s") -> Prompt:
+def prompt(*messages: str, begin: str = "s") -> Prompt:
     """Messages as strings of block letters, roles alternating."""
-    rendered = tuple(
-        Rendered("user" if i % 2 == 0 else "assistant", tuple(Block(*KINDS[c]) for c in letters))
-        for i, letters in enumerate(messages)
-    )
-    static = (Block(TextBlock(system), "system"),) if system else ()
-    return Prompt((), static, rendered)
+    said = [[KINDS[c] for c in letters] for letters in messages]
+    rendered = tuple(model(*one) if i % 2 else user(*one) for i, one in enumerate(said))
+    return Prompt((), system(begin) if begin else (), rendered)
 
 
 def check(expected: str, *messages: str, sent_before: int = 0) -> None:
@@ -67,13 +57,13 @@ def test_long_stretches_get_one_more() -> None:
 
 
 def test_parallel_calls_are_one_position() -> None:
-    blocks = [Block(*KINDS[c]) for c in "tcccrrrt"]
+    blocks = flat(prompt("tcccrrrt"))
     joined = [joins(before, now) for before, now in pairwise(blocks)]
     assert joined == [False, True, True, False, True, True, False]
 
 
 def test_nothing_to_mark() -> None:
-    assert place(prompt("e", system=""), 0) == ()
+    assert place(prompt("e", begin=""), 0) == ()
 
 
 @given(
@@ -140,7 +130,7 @@ def test_what_is_below_the_minimum_is_not_marked() -> None:
 
 
 def test_without_a_static_part_the_history_has_all_four() -> None:
-    found = place(prompt(*"t" * 60, system=""), 0)
+    found = place(prompt(*"t" * 60, begin=""), 0)
     assert [mark.message for mark in found] == [14, 29, 44, 59]
 
 

@@ -23,7 +23,6 @@ from sidecar.core.parts import (
     ToolRunning,
     TurnId,
 )
-from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.core.prompt.visibility import (
     Dropped,
     Excerpt,
@@ -40,6 +39,7 @@ from sidecar.core.prompt.visibility import (
     show,
     show_part,
 )
+from tests.core.prompts import user
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 101))
 HIDDEN: list[Shown] = [Truncated("both", 60), Excerpt(((2, 3),)), Placeholder(), Dropped()]
@@ -242,4 +242,7 @@ def test_notes_stand_before_their_messages_in_the_order_they_were_made() -> None
 def test_a_note_is_a_users_text_that_counts_for_its_region() -> None:
     assert note("n1").region == "ledger"
     made = Note(PartId("n1"), "said", MessageId("m1"), "summary")
-    assert rendered_note(made) == Rendered("user", (Block(TextBlock("said"), "summary", made.id),))
+    shown = rendered_note(made)
+    assert [block.part_id for block in shown.blocks] == [made.id]
+    assert replace(shown.blocks[0], part_id=None) == user("said", region="summary").blocks[0]
+    assert shown.role == "user"

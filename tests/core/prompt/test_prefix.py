@@ -20,6 +20,7 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
+from tests.core.prompts import system
 
 TOOLS = (ToolSpec("read", "Reads.", {"type": "object"}), ToolSpec("edit", "Edits.", {}))
 PICTURE = Media("image/png", "aGk=")
@@ -33,7 +34,7 @@ def model(*contents: Content) -> Rendered:
     return Rendered("assistant", tuple(Block(content, "assistant") for content in contents))
 
 
-STATIC = Prompt(TOOLS, (Block(TextBlock("Be brief."), "system"),), ())
+STATIC = Prompt(TOOLS, system("Be brief."), ())
 SESSION = replace(
     STATIC,
     messages=(

@@ -1,6 +1,7 @@
 """Why the provider's cache served less than it had: the segment, the byte, the cause."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -8,32 +9,17 @@ from sidecar.core.parts import Media, Usage
 from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prefix import Chain, link, marks_of
 from sidecar.core.prompt.prompt import Prompt, ToolSpec, flat
-from sidecar.core.prompt.render import (
-    Block,
-    CallBlock,
-    MediaBlock,
-    Rendered,
-    ResultBlock,
-    TextBlock,
-)
 from sidecar.core.prompt.warmth import AnsweredRequest, Miss, Warm, find_miss, follow, foresee
+from tests.core.prompts import answering, calling, model, system, user
 
 MINIMUM = 512
 TOOLS = (ToolSpec("bash", "Runs.", {}), ToolSpec("read", "Reads.", {}))
-SYSTEM = (Block(TextBlock("You work."), "system"),)
+SYSTEM = system("You work.")
 MINUTE = 60_000
 
 
-def user(*texts: str) -> Rendered:
-    return Rendered("user", tuple(Block(TextBlock(text), "user") for text in texts))
-
-
-def step(name: str) -> tuple[Rendered, Rendered]:
-    call, result = CallBlock(name, "bash", {"command": name}), ResultBlock(name, f"did {name}")
-    return (
-        Rendered("assistant", (Block(call, "assistant"),)),
-        Rendered("user", (Block(result, "toolResults"),)),
-    )
+def step(name: str) -> tuple[Any, Any]:
+    return model(calling(name, "bash", {"command": name})), user(answering(name, f"did {name}"))
 
 
 FIRST = Prompt(TOOLS, SYSTEM, (user("hi", "there"), *step("a"), *step("b")))
@@ -96,9 +82,7 @@ def edited(message: int, block: int, text: str) -> Prompt:
     messages = list(NEXT.messages)
     blocks = list(messages[message].blocks)
     old = blocks[block]
-    content = old.content
-    assert isinstance(content, TextBlock | ResultBlock)
-    blocks[block] = replace(old, content=replace(content, text=text))
+    blocks[block] = replace(old, content=replace(old.content, text=text))  # type: ignore[call-arg]
     messages[message] = replace(messages[message], blocks=tuple(blocks))
     return replace(NEXT, messages=tuple(messages))
 
@@ -143,7 +127,7 @@ def test_a_result_that_is_gone_is_named_too() -> None:
 
 def test_a_block_that_another_role_says_is_changed() -> None:
     said = tuple(replace(block) for block in NEXT.messages[0].blocks)
-    other = Rendered("assistant", said)
+    other = replace(NEXT.messages[0], role="assistant", blocks=said)
     miss = after_first(replace(NEXT, messages=(other, *NEXT.messages[1:])))
     assert miss is not None
     assert miss.reason == "changed: it stands in another role"
@@ -174,8 +158,7 @@ def test_changed_tools_are_named(tools: tuple[ToolSpec, ...], named: str) -> Non
 
 
 def test_a_changed_system_text_counts_even_where_all_would_have_expired() -> None:
-    system = (Block(TextBlock("You play."), "system"),)
-    miss = after_first(replace(NEXT, system=system), at=60 * MINUTE)
+    miss = after_first(replace(NEXT, system=system("You play.")), at=60 * MINUTE)
     assert miss == Miss("changed", "system block 0", "changed at byte 4", 8_000, offset=4)
 
 
@@ -284,8 +267,7 @@ def test_a_provider_without_a_cache_misses_nothing(tokens: int) -> None:
 
 
 def test_the_first_image_costs_the_messages() -> None:
-    picture = Block(MediaBlock(Media("image/png", "aGk=")), "user")
-    now = replace(NEXT, messages=(*NEXT.messages[:-1], Rendered("user", (picture,))))
+    now = replace(NEXT, messages=(*NEXT.messages[:-1], user(Media("image/png", "aGk="))))
     session = Session()
     session.ask(FIRST)
     miss = session.ask(now, read=2_000)

@@ -13,9 +13,9 @@ from sidecar.core.errors import Cancelled, ModelFailed, SidecarError
 from sidecar.core.parts import StepFinishPart
 from sidecar.core.plans.preserve import Preserve
 from sidecar.core.prompt.prompt import ModelRequest, flat
-from sidecar.core.prompt.render import TextBlock
 from sidecar.session.log.events import EpochChanged, Notice, Progressed
 from sidecar.store.format.values import Record
+from tests.core.prompts import last_text
 from tests.fakes.scripted_model import SUMMARY, Hold, says, started, stop, text
 from tests.session.conftest import LIMIT, Desk, World
 from tests.session.logged import logged
@@ -367,9 +367,7 @@ async def test_a_summary_is_the_last_one_brought_up_to_date_for_its_agent(world:
 
 
 def asked_for(request: ModelRequest) -> str:
-    content = flat(request.prompt)[-1].content
-    assert isinstance(content, TextBlock)
-    return content.text
+    return last_text(request.prompt)
 
 
 async def test_no_model_is_asked_where_that_is_off(world: World) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from sidecar.core.parts import ToolCompleted, ToolError
-from sidecar.core.prompt.prompt import flat
-from sidecar.core.prompt.render import ResultBlock, TextBlock
 from sidecar.session.log.events import SessionChanged, ToolOutputChunk
 from sidecar.store.format.log_records import DelegatedRecord
+from tests.core import prompts
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 from tests.session.subtasks import LOOK, TASK, ByTask, child_of, hands, limited, made, results, told
@@ -35,9 +34,9 @@ async def test_a_child_begins_with_nothing_but_its_task(allowed: World) -> None:
         assert [r.purpose for r in desk.model.requests] == ["turn", "turn", "subtask", "turn"]
         offered = [tool.name for tool in child.prompt.tools]
         assert offered == [t.name for t in asks.prompt.tools if t.name != "delegate"]
-        system = [b.content.text for b in child.prompt.system if isinstance(b.content, TextBlock)]
-        assert system[0].startswith("Be brief.")
-        assert "at most 50 steps" in system[1]
+        brief, limits = prompts.beginning(child.prompt)
+        assert brief.startswith("Be brief.")
+        assert "at most 50 steps" in limits
         assert after.prompt.tools == asks.prompt.tools
         (answered,) = results(desk)
         assert (answered.text, answered.is_error) == ("There are 3.", False)
@@ -69,11 +68,7 @@ async def test_tools_can_only_be_left_out(
         await desk.ask(session)
         assert {t.name for t in desk.model.requests[1].prompt.tools} == offered
         # A child that calls what it was not offered is told so.
-        (refusal,) = [
-            b.content
-            for b in flat(desk.model.requests[2].prompt)
-            if isinstance(b.content, ResultBlock)
-        ]
+        (refusal,) = prompts.results(desk.model.requests[2].prompt)
         assert "There is no tool named delegate" in refusal.text
 
 

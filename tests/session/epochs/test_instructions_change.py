@@ -8,11 +8,10 @@ import pytest
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, TextPart
-from sidecar.core.prompt.prompt import flat
-from sidecar.core.prompt.render import ReasoningBlock, TextBlock
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import EpochChanged, Notice
 from sidecar.workspace.instructions import Instruction, read_instructions
+from tests.core.prompts import beginning, last_text, thoughts
 from tests.fakes.scripted_model import says
 from tests.polling import until
 from tests.session.conftest import Desk, World, _refused
@@ -53,17 +52,7 @@ def context(message: Message) -> str:
 
 def static(desk: Desk) -> str:
     """The instructions in the system text of the newest request."""
-    blocks = desk.prompts()[-1].system
-    return "".join(
-        b.content.text
-        for b in blocks
-        if b.region == "instructions" and isinstance(b.content, TextBlock)
-    )
-
-
-def thoughts(desk: Desk) -> list[str]:
-    contents = [b.content for b in flat(desk.prompts()[-1])]
-    return [c.text for c in contents if isinstance(c, ReasoningBlock)]
+    return "".join(beginning(desk.prompts()[-1], "instructions"))
 
 
 async def ask(desk: Desk, session: Session) -> str:
@@ -71,9 +60,7 @@ async def ask(desk: Desk, session: Session) -> str:
     desk.script(says("yes"))
     await desk.ask(session)
     newest = next(m for m in reversed(desk.messages(session)) if m.role == "user")
-    sent = flat(desk.prompts()[-1])[-1].content
-    assert isinstance(sent, TextBlock)
-    assert sent.text == context(newest)
+    assert last_text(desk.prompts()[-1]) == context(newest)
     head, date, *told = context(newest).split("\n")
     assert (head, date) == ("<context>", "Date: 2026-11-21")
     assert told.pop() == "</context>"
@@ -204,9 +191,9 @@ async def test_a_rewrite_takes_the_new_text_into_the_static_part(desk: Desk, wor
     assert session.meter().used == done["tokensAfter"]
     assert await ask(desk, session) == ""
     assert static(desk).endswith("two two \n</instructions>")
-    assert thoughts(desk) == []
+    assert thoughts(desk.prompts()[-1]) == []
     await worker.turns(1, 3)
-    assert len(thoughts(desk)) == 3
+    assert len(thoughts(desk.prompts()[-1])) == 3
 
 
 async def test_a_rewrite_without_a_change_begins_no_other_epoch(desk: Desk) -> None:
@@ -243,7 +230,7 @@ async def test_the_newest_text_has_the_last_word(desk: Desk, world: World) -> No
 async def test_taking_a_rewrite_back_keeps_the_new_text(desk: Desk, world: World) -> None:
     worker = await desk.worker(policy="manual")
     await worker.turns(4)
-    before = len(thoughts(desk))
+    before = len(thoughts(desk.prompts()[-1]))
     write(world, "two")
     done = await compact(worker.session)
     await worker.turns(1, 2)
@@ -251,7 +238,7 @@ async def test_taking_a_rewrite_back_keeps_the_new_text(desk: Desk, world: World
     assert await ask(desk, worker.session) == ""
     assert "two" in static(desk)
     assert before > 0
-    assert thoughts(desk) == []
+    assert thoughts(desk.prompts()[-1]) == []
     await worker.turns(1, 3)
 
 
@@ -266,7 +253,7 @@ async def test_a_restart_sends_the_same_bytes_after_it(world: World, taken_back:
         if taken_back:
             await worker.session.rewriting.undo(done["compactionId"])
             await ask(desk, worker.session)
-        cache, kept = desk.model.cache, thoughts(desk)
+        cache, kept = desk.model.cache, thoughts(desk.prompts()[-1])
         before = await worker.session.rewriting.preview(())
         meter = worker.session.meter()
     async with world.daemon() as desk:
@@ -276,14 +263,14 @@ async def test_a_restart_sends_the_same_bytes_after_it(world: World, taken_back:
         assert (await worker.session.rewriting.preview(())).body == before.body
         assert worker.session.meter().regions == meter.regions
         assert await ask(desk, worker.session) == ""
-        assert thoughts(desk) == kept
+        assert thoughts(desk.prompts()[-1]) == kept
 
 
 async def test_a_failed_rewrite_leaves_the_static_part(desk: Desk, world: World) -> None:
     worker = await desk.worker(policy="manual")
     await worker.turns(4)
     before = await worker.session.rewriting.preview(())
-    kept = len(thoughts(desk))
+    kept = len(thoughts(desk.prompts()[-1]))
     write(world, "two")
     store: Any = desk.store
     works, store.write = store.write, _refused
@@ -293,7 +280,7 @@ async def test_a_failed_rewrite_leaves_the_static_part(desk: Desk, world: World)
     assert (await worker.session.rewriting.preview(())).body == before.body
     assert epochs(worker.session) == ["new"]
     assert await ask(desk, worker.session) == block(world, "\ntwo\n")
-    assert (static(desk).count("one"), len(thoughts(desk))) == (1, kept)
+    assert (static(desk).count("one"), len(thoughts(desk.prompts()[-1]))) == (1, kept)
     await compact(worker.session)
     assert epochs(worker.session) == ["new", "instructions"]
     await worker.turns(1, 2)
@@ -321,7 +308,7 @@ async def test_back_at_a_model_its_old_thinking_is_not_sent(desk: Desk, world: W
     await worker.session.set_option("model", "scripted")
     assert await ask(desk, worker.session) == ""
     assert "two" in static(desk)
-    assert thoughts(desk) == []
+    assert thoughts(desk.prompts()[-1]) == []
 
 
 async def test_a_preview_shows_what_would_be_told(desk: Desk, world: World) -> None:

@@ -11,12 +11,12 @@ from sidecar.core.errors import BadRequest, StorageFailed
 from sidecar.core.ledger.claims import FactKind
 from sidecar.core.ledger.facts import Fact, Speaker
 from sidecar.core.parts import TurnId
-from sidecar.core.prompt.render import TextBlock
 from sidecar.session.epochs.lessons import ROOM, find, promote_facts
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import EpochChanged, Notice
 from sidecar.session.state import State
 from sidecar.store.format.log_records import OptionRecord
+from tests.core.prompts import beginning
 from tests.fakes.scripted_model import SUMMARY, says
 from tests.session.conftest import Desk, World
 from tests.session.logged import logged
@@ -58,8 +58,8 @@ def told(session: Session) -> str:
     assert "learned" not in {block.region for block in others}
     if last.region != "learned":
         return ""
-    assert isinstance(last.content, TextBlock)
-    return last.content.text
+    (text,) = beginning(session.state.view.static, "learned")
+    return text
 
 
 async def listed(desk: Desk, **only: str) -> list[tuple[str, bool]]:

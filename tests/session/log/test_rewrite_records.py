@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from sidecar.core.parts import MessageId, PartId
-from sidecar.core.prompt.render import Region
 from sidecar.core.prompt.visibility import (
     Cause,
     Dropped,
@@ -30,6 +29,7 @@ from sidecar.session.view.view_history import Views
 from sidecar.store.format.log_records import StepRecord
 from sidecar.store.format.record_codec import LogRecord, read, write
 from sidecar.store.format.view_records import PinRecord, RewriteRecord, UndoneRecord
+from tests.core.prompts import REGIONS
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 ids = st.sampled_from([PartId(f"part_{n}") for n in range(6)])
@@ -42,7 +42,7 @@ shown = st.one_of(
     st.just(Placeholder()),
     st.just(Dropped()),
 )
-regions = st.sampled_from(get_args(Region))
+regions = st.sampled_from(REGIONS)
 notes = st.builds(Note, words.map(PartId), words, words.map(MessageId), regions)
 rewrites = st.builds(
     Rewrite,

@@ -10,12 +10,12 @@ import pytest
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.files.restore_plan import RestorePlan
 from sidecar.core.prompt.prompt import flat
-from sidecar.core.prompt.render import TextBlock
 from sidecar.session.history.checkpoint_list import timeline_of
 from sidecar.session.interface import Done, Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import EpochChanged, TextChunk
 from sidecar.session.rollback import file_restore
+from tests.core.prompts import texts
 from tests.fakes.scripted_model import Hold, calls, says, shell, started, write
 from tests.session.conftest import LIMIT, Desk, World
 
@@ -126,14 +126,12 @@ async def test_the_middle_of_a_turn_keeps_pairs_whole_and_the_next_prompt_goes_o
     assert timeline_of(session.state).head == first_step.id
     await work(desk, session, "now c", calls(write("c.txt", "c\n")))
     assert set(tree(desk.workspace)) == {"notes.txt", "a.txt", "c.txt"}
-    texts = [b.content.text for b in flat(desk.prompts()[-1]) if isinstance(b.content, TextBlock)]
-    told = [text for text in texts if "rolled back" in text]
+    told = [text for text in texts(desk.prompts()[-1]) if "rolled back" in text]
     assert len(told) == 1
     assert "2 messages are no longer part of this conversation" in told[0]
     assert "these files are as they were before: b.txt" in told[0]
     await work(desk, session, "more")
-    texts = [b.content.text for b in flat(desk.prompts()[-1]) if isinstance(b.content, TextBlock)]
-    assert sum("rolled back" in text for text in texts) == 1
+    assert sum("rolled back" in text for text in texts(desk.prompts()[-1])) == 1
 
 
 async def test_a_branch_that_was_left_stays_listed_and_can_be_reached(desk: Desk) -> None:

@@ -7,18 +7,16 @@ import pytest
 
 from sidecar.core.errors import ModelFailed
 from sidecar.core.prompt.prompt import Static, ToolSpec
-from sidecar.core.prompt.render import Block, TextBlock
 from sidecar.session.interface import PromptResult
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.turn.prefix_gate import ColdGate, static_key
+from tests.core.prompts import static, system
 from tests.fakes.scripted_model import Hold, says, started, stop, text
 from tests.polling import until
 from tests.session.conftest import LIMIT, Desk
 
 LIFE = 300_000
-STATIC = Static(
-    "m", (ToolSpec("look", "Looks.", {}),), (Block(TextBlock("Be brief."), "system"),), 1
-)
+STATIC = replace(static("Be brief."), tools=(ToolSpec("look", "Looks.", {}),), renderer=1)
 
 
 class Requests:
@@ -183,7 +181,7 @@ async def test_nobody_waits_longer_than_the_limit() -> None:
     [
         replace(STATIC, model="n"),
         replace(STATIC, tools=()),
-        replace(STATIC, system=(Block(TextBlock("Be long."), "system"),)),
+        replace(STATIC, system=system("Be long.")),
     ],
 )
 def test_a_key_names_model_tools_and_system_text(other: Static) -> None:

@@ -8,9 +8,10 @@ from sidecar.core.conversation.stream import AttemptFailed, BlockFinished, Block
 from sidecar.core.errors import BadRequest, ModelFailed, Overloaded, RevisionConflict
 from sidecar.core.parts import ReasoningPart, TextPart, ToolCompleted, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec, broken_pairs, flat
-from sidecar.core.prompt.render import CallBlock, ResultBlock, TextBlock
 from sidecar.session.log.events import EpochChanged, Notice, Retrying, TextChunk, ToolChanged
 from sidecar.session.turn.turn import MOST_PAUSES
+from tests.core.prompts import calls as called
+from tests.core.prompts import results, texts
 from tests.fakes.scripted_model import Hold, call, calls, says, started, stop, text, thought
 from tests.session.conftest import Desk, World, prompt_of
 
@@ -70,8 +71,7 @@ async def test_parallel_calls_run_together_and_answer_in_order(desk: Desk) -> No
     desk.editor.tools.update(one=meet, two=meet)
     desk.script(calls(("b", "two", {"n": 2}), ("a", "one", {"n": 1})), says("done"))
     await desk.ask(session)
-    results = [b.content for b in flat(desk.prompts()[1]) if isinstance(b.content, ResultBlock)]
-    assert [(r.call_id, r.text) for r in results] == [
+    assert [(r.call_id, r.text) for r in results(desk.prompts()[1])] == [
         ("b", "met {'n': 2}"),
         ("a", "met {'n': 1}"),
     ]
@@ -87,7 +87,7 @@ async def test_a_retry_withdraws_what_had_streamed(desk: Desk) -> None:
     assert list(retrying.discard) == streamed
     assert result.stop_reason == "end_turn"
     await desk.ask(session, "more")
-    sent = [b.content.text for b in flat(desk.prompts()[1]) if isinstance(b.content, TextBlock)]
+    sent = texts(desk.prompts()[1])
     assert "whole" in sent
     assert "half" not in sent
     kept = [m.status for m in desk.messages(session)]
@@ -108,7 +108,7 @@ async def test_a_failed_turn_keeps_its_place(desk: Desk) -> None:
     }
     await desk.ask(session, "second")
     await desk.ask(session, "third")
-    sent = [b.content.text for b in flat(desk.prompts()[2]) if isinstance(b.content, TextBlock)]
+    sent = texts(desk.prompts()[2])
     assert [s for s in sent if not s.startswith("<context>")] == [
         "first",
         "second",
@@ -144,10 +144,11 @@ async def test_bad_calls_are_answered_to_the_model(desk: Desk) -> None:
     session = await desk.open()
     desk.script(calls(("a", "nothing", {}), ("a", "read_file", {"pat": 1})), says("sorry"))
     await desk.ask(session)
-    results = [b.content for b in flat(desk.prompts()[1]) if isinstance(b.content, ResultBlock)]
-    assert all(r.is_error for r in results)
-    assert "There is no tool named nothing" in results[0].text
-    assert len({r.call_id for r in results}) == 2
+    first, second = results(desk.prompts()[1])
+    assert first.is_error
+    assert second.is_error
+    assert "There is no tool named nothing" in first.text
+    assert first.call_id != second.call_id
 
 
 async def test_loops_are_asked_about(desk: Desk) -> None:
@@ -264,7 +265,7 @@ async def test_steering_joins_the_running_turn(desk: Desk) -> None:
         first, second = await running, await steered
     assert first.turn_id == second.turn_id
     assert first.usage.requests == 2
-    sent = [b.content.text for b in flat(desk.prompts()[1]) if isinstance(b.content, TextBlock)]
+    sent = texts(desk.prompts()[1])
     assert sent[-2:] == ["first", "also this"]
 
 
@@ -375,6 +376,6 @@ async def test_a_call_that_comes_with_an_id_from_before_gets_one_of_its_own(desk
     desk.script(twice, calls(("c", "one", {"a": 3})), says("done"))
     assert (await desk.ask(session)).stop_reason == "end_turn"
     prompt = desk.prompts()[-1]
-    named = [b.content.call_id for b in flat(prompt) if isinstance(b.content, CallBlock)]
+    named = [call.call_id for call in called(prompt)]
     assert len(set(named)) == len(named) == 3
     assert broken_pairs(prompt) == ()

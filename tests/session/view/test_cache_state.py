@@ -5,20 +5,15 @@ from dataclasses import replace
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
-from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.model.encode import encode
 from sidecar.session.view.cache_state import CacheWatch
+from tests.core.prompts import model, system, user
 from tests.fakes.cache_simulator import CacheSimulator
-
-SYSTEM = (Block(TextBlock("Be brief. " * 50), "system"),)
 
 
 def asked(words: list[str], before: int, anchor: int) -> ModelRequest:
-    messages = tuple(
-        Rendered("assistant" if number % 2 else "user", (Block(TextBlock(text), "user"),))
-        for number, text in enumerate(words)
-    )
-    made = Prompt((), SYSTEM, messages)
+    messages = tuple(model(text) if number % 2 else user(text) for number, text in enumerate(words))
+    made = Prompt((), system("Be brief. " * 50), messages)
     marks = place(made, before, anchor=anchor, static_ttl="1h")
     return ModelRequest("m", replace(made, breakpoints=marks), 1)
 

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.parts import Message, MessageId, PartId, ReasoningPart, TextPart, TurnId
-from sidecar.core.prompt.render import render
 from sidecar.core.prompt.visibility import (
     Dropped,
     Note,
@@ -19,6 +18,7 @@ from sidecar.core.prompt.visibility import (
 )
 from sidecar.session.view.stale_thinking import unbound
 from sidecar.session.view.view_history import Epoch
+from tests.core.prompts import rendered
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Story:
         for message in self.messages[:until]:
             for note in notes.get(message.id, ()):
                 blocks += [b.content for b in rendered_note(note).blocks]
-            for one in render(show(message, self.view.shown), "m"):
+            for one in rendered([show(message, self.view.shown)]):
                 blocks += [b.content for b in one.blocks]
         return tuple(blocks)
 
