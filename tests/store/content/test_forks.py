@@ -18,7 +18,7 @@ from sidecar.store.format.values import (
     StoreChange,
 )
 from sidecar.store.journal import Store
-from tests.store.contents import blob
+from tests.store.contents import blob, kept
 from tests.store.on_disk import opened_beside
 from tests.store.samples import NOW, message, open_store, session, text, tool
 
@@ -88,9 +88,9 @@ async def test_either_is_deleted_without_the_other(
     store = open_store(tmp_path)
     await store.write(*story())
     await store.write(*fork())
-    kept = await store.logs.load(left)
+    before = await store.logs.load(left)
     await store.delete(gone)
-    assert await store.logs.load(left) == kept
+    assert await store.logs.load(left) == before
     assert (await store.verify()).problems == ()
     for n in range(count):
         assert await kept(store, WHOLE + str(n).encode()) is not None

@@ -22,7 +22,7 @@ from sidecar.store.content.restores import (
     unpack_steps,
 )
 from sidecar.store.format.fields import BodyBroken
-from sidecar.store.format.values import AppendRecord, PutBlob, Record
+from sidecar.store.format.values import AppendRecord, Record
 from sidecar.store.journal import Store
 from tests.store.contents import blob
 from tests.store.holders import claim
@@ -126,7 +126,7 @@ async def test_much_is_not_read_with_the_beginning(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     large = b"".join(number.to_bytes(4, "big") for number in range(AT_ONCE // 4))
     many = {blob(data).hash: data for data in (b"one", large)}
-    await store.write(*(PutBlob(*blob) for blob in many.items()))
+    await store.write(blob(b"one"), blob(large))
     given = await begun(store, "one", coming=(blob(large).hash,))
     assert given.contents == {blob(large).hash: large}
     await store.restores.over(given.id)
