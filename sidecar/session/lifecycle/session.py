@@ -231,11 +231,11 @@ class Session:
             self._absorb(late)
         end = await record_end(state, turn_id, end)
         self._changed("turn_ended")
-        self._show_meter(urgent=True)
+        meter = self._tell_meter() if state.channel.watched else self.meter()
         state.tracking.turn_ended()
         await self.rewriting.checkpoints.turn_ended()
         await self.rewriting.fold()
-        result = result_of(state, turn_id, message.id, end, self.meter())
+        result = result_of(state, turn_id, message.id, end, meter)
         self._tell(ended_event(state, result))
         return result
 
@@ -288,9 +288,13 @@ class Session:
         if not self._state.channel.watched:
             return
         if urgent or monotonic() - self._metered >= METER_EVERY:
-            self._metered = monotonic()
-            measured = self.priced_meter() if urgent else self.meter()
-            self._tell(MeterChanged(self.id, measured, urgent))
+            self._tell_meter(urgent=urgent)
+
+    def _tell_meter(self, *, urgent: bool = True) -> Meter:
+        self._metered = monotonic()
+        meter = self.priced_meter() if urgent else self.meter()
+        self._tell(MeterChanged(self.id, meter, urgent))
+        return meter
 
     def _tell(self, event: Event) -> None:
         self._state.channel.publish(event)
