@@ -39,7 +39,7 @@ from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.progress import Token, Works
 from sidecar.session.log.rewrite_records import Recorded
-from sidecar.session.meter.gauge import read_size, usual_growth
+from sidecar.session.meter.gauge import usual_growth
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.store.format.log_records import RefusedRecord
@@ -135,7 +135,7 @@ class Compactor:
     def _check_length(self) -> None:
         """Raise ModelFailed, with advice, over the limit."""
         state = self._state
-        size = read_size(state)
+        size = state.view.size(state.log)
         most = at_most(size.total, size.guessed)
         room = budget(state.window(), state.max_tokens())
         if most <= room.limit:
@@ -263,7 +263,7 @@ class Compactor:
             try:
                 draft = again()
             except NothingToDo as nothing:
-                return told_nothing(read_size(state).total, nothing)
+                return told_nothing(state.view.size(state.log).total, nothing)
             if summary:
                 settled = await self._settled(scene(), draft, again, token, dry=True)
                 return told_decision(settled.decision if settled else draft, settled)

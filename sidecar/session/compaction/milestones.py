@@ -23,7 +23,6 @@ from sidecar.core.parts import MessageId, SessionId
 from sidecar.core.prompt.budget import budget
 from sidecar.session.compaction.session_handoff import MOST_FACTS, with_inherited
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.gauge import read_size
 from sidecar.session.state import State
 from sidecar.store.connection.store_files import make_folder
 from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRecord
@@ -172,7 +171,7 @@ class Milestones:
     def _mark(self, ledger: Ledger) -> MilestoneMark:
         state = self._state
         limit = budget(state.window(), state.max_tokens()).limit
-        used = read_size(state).total / limit if limit > 0 else 1.0
+        used = state.view.size(state.log).total / limit if limit > 0 else 1.0
         done = frozenset(ledger.todo.done)
         return MilestoneMark(state.log.row.revision, done, self._folding.changes, used)
 

@@ -17,7 +17,7 @@ from sidecar.core.prompt.visibility import Note
 from sidecar.core.text.identifiers import NameIndex, names_in
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.gauge import is_warm, rates
+from sidecar.session.meter.gauge import rates
 from sidecar.session.state import State
 from sidecar.session.view.message_view import RenderedMessage, characters
 from sidecar.session.view.model_view import PREVIEW, ModelView
@@ -124,7 +124,7 @@ class Planner:
             base=base,
             rent=rent_of((step.usage.prompt for step in since), base),
             requests=len(since),
-            warm=is_warm(view, now),
+            warm=now <= view.warm_until(),
             opens_turn=scene.opens_turn,
             messages=size.messages,
             rates=rates(state),

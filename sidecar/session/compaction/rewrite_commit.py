@@ -17,7 +17,6 @@ from sidecar.session.epochs.known_instructions import renewed
 from sidecar.session.epochs.static_prompt import epoch_record
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.rewrite_records import Recorded, written
-from sidecar.session.meter.gauge import read_size
 from sidecar.session.state import State
 from sidecar.session.view.stale_thinking import unbound
 from sidecar.store.format.view_records import RewriteRecord, UndoneRecord
@@ -87,7 +86,7 @@ async def undo(state: State, compaction_id: str, tell: Tell) -> None:
         taken_back,
         "",
         "taken back",
-        read_size(state).total,
+        state.view.size(state.log).total,
         view.size(messages).total,
         None,
         sum(isinstance(p, StepFinishPart) for m in messages for p in m.parts),

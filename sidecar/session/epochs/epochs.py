@@ -14,7 +14,6 @@ from sidecar.session.epochs.static_prompt import epoch_record, in_order, static_
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.gauge import read_size
 from sidecar.session.state import State
 from sidecar.store.format.view_records import EpochRecord, ModelChangedRecord
 
@@ -80,13 +79,13 @@ async def follow_model(state: State) -> EpochChanged | None:
     static, model = state.view.static, state.model_id()
     if static.model == model:
         return None
-    before = read_size(state).total
+    before = state.view.size(state.log).total
     sent = any(isinstance(p, StepFinishPart) for m in state.log for p in m.parts)
     changed = renewed(state, Static(model, static.tools, static.system, RENDERER))
     compaction_id = state.clock.new_id("cmp")
     since = begin(state.log, changed, compaction_id, "model")
     state.view.rewrite(changed, state.info().token_factor, since)
-    after = read_size(state).total
+    after = state.view.size(state.log).total
     changed_to = ModelChangedRecord(
         compaction_id=compaction_id,
         cause="model",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from sidecar.session.meter.gauge import is_warm
 from sidecar.session.state import State
 
 
@@ -39,4 +38,4 @@ class CompactionPrice:
 
     def _now(self) -> tuple[int, bool]:
         state = self._state
-        return state.log.row.revision, is_warm(state.view, state.clock.now())
+        return state.log.row.revision, state.clock.now() <= state.view.warm_until()

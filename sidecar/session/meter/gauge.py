@@ -1,6 +1,6 @@
 """A session's meter, and the inputs of its computation."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from sidecar.core.conversation.turns import Turn, turns
@@ -10,9 +10,9 @@ from sidecar.core.plans.plan import Rates, Standing
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.prompt.budget import budget, burn_rate, velocity
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
-from sidecar.core.prompt.pricing import money, money_of
+from sidecar.core.prompt.pricing import money_of
 from sidecar.core.prompt.prompt import ModelRequest
-from sidecar.core.prompt.warmth import TTL_MS, Prediction
+from sidecar.core.prompt.warmth import Prediction
 from sidecar.session.meter.side_request import asked_since
 from sidecar.session.state import State
 from sidecar.session.view.model_view import ModelView
@@ -26,29 +26,25 @@ BURNING = 5
 """Turns averaged for the burn rate."""
 
 
-def read_size(state: State) -> Size:
-    """Measure the prompt to send now."""
-    return state.view.size(state.log)
-
-
 def read_meter(state: State, compact_now: str | None = None) -> Meter:
     """Measure context, cache and cost now; plans nothing.
 
     `compact_now`: a compaction's cost in USD, if known.
     """
-    size = read_size(state)
-    everything = turns(state.log)
+    size, everything = state.view.size(state.log), turns(state.log)
+    forked = state.log.last_record(ForkedRecord)
+    since = 0 if forked is None else forked.at
     return measure(
         session_id=state.log.row.id,
         revision=state.log.row.revision,
         window=state.window(),
         max_tokens=state.max_tokens(),
         compact_at=_compact_at(state, size),
-        burn_rate=_burn_rate(state, everything),
+        burn_rate=_burn_rate(state, everything[-BURNING:], since),
         size=size,
         turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
-        cache=_cache(state, state.clock.now()),
-        cost=_costs(state, everything, compact_now),
+        cache=_cache(state),
+        cost=_costs(state, everything[-1:], since, compact_now),
     )
 
 
@@ -88,26 +84,14 @@ async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int
     return round(raw * factor), room - round(state.view.static_tokens * factor)
 
 
-def is_warm(view: ModelView, now: int) -> bool:
-    """Whether the provider still caches the last response's prefix."""
-    anchor = view.last
-    if anchor is None:
-        return False
-    usage = anchor.usage
-    cached = usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
-    return cached > 0 and now <= anchor.started + TTL_MS["5m"]
-
-
-def _cache(state: State, now: int) -> CacheState:
-    last = state.view.last
+def _cache(state: State) -> CacheState:
+    last, until = state.view.last, state.view.warm_until()
     if last is None:
         return CacheState(warm=False, expires_at=None, hit_rate=0.0)
-    usage = last.usage
-    cached = usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
     return CacheState(
-        warm=is_warm(state.view, now),
-        expires_at=last.started + TTL_MS["5m"] if cached else None,
-        hit_rate=round(usage.cache_read / usage.prompt, 4) if usage.prompt else 0.0,
+        warm=state.clock.now() <= until,
+        expires_at=until or None,
+        hit_rate=round(last.usage.cache_read / last.usage.prompt, 4),
         last_break=state.cached.last_break,
     )
 
@@ -124,15 +108,13 @@ def foresee(
 
 def price_of(state: State, seen: Prediction) -> str | None:
     """USD of a predicted request's prompt; `None` if unknown."""
-    price = state.price(Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h))
-    return None if price is None else money(price)
+    usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h)
+    return state.environment.models.cost(state.model_id(), usage)
 
 
-def _costs(state: State, everything: tuple[Turn, ...], compact_now: str | None) -> Costs:
-    last = everything[-1].messages if everything else ()
-    asked = asked_since(state, last[0].turn_id) if last else ()
-    steps = _own_steps(state, everything[-1:])
-    costs = [*(step.cost for step in steps), *(cost for _, cost in asked)]
+def _costs(state: State, last: Sequence[Turn], since: Millis, compact_now: str | None) -> Costs:
+    costs = [step.cost for step in _steps(last, since)]
+    costs += [cost for turn in last for _, cost in asked_since(state, turn.id)]
     return Costs(
         session=state.log.row.cost,
         last_turn=state.total(costs) if costs else None,
@@ -158,16 +140,15 @@ def usual_growth(state: State) -> int:
     return velocity((begun, *sizes)) if sizes else 0
 
 
-def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
-    """USD per hour over the newest turns, side requests and pings included."""
-    recent = everything[-BURNING:]
+def _burn_rate(state: State, recent: Sequence[Turn], since: Millis) -> str | None:
+    """USD per hour over some turns, side requests and pings included."""
     if not recent:
         return None
-    begun = max(recent[0].messages[0].created, _own_since(state))
+    begun = max(recent[0].messages[0].created, since)
     records = (r for r in state.log.records if isinstance(r, AskedRecord | PingRecord))
     beside = (record for record in records if record.at >= begun)
     spent = [
-        *((step.started, step.cost) for step in _own_steps(state, recent)),
+        *((step.started, step.cost) for step in _steps(recent, since)),
         *((record.at, record.cost) for record in beside),
     ]
     costs = sorted((at, float(str(cost))) for at, cost in spent if cost is not None)
@@ -175,14 +156,7 @@ def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
     return None if rate is None else money_of(rate)
 
 
-def _own_since(state: State) -> Millis:
-    """Start of the session's own costs: 0, or the time of the fork."""
-    forked = state.log.last_record(ForkedRecord)
-    return 0 if forked is None else forked.at
-
-
-def _own_steps(state: State, some: tuple[Turn, ...]) -> list[StepFinishPart]:
-    """Ends of the turns' steps, without steps paid by the fork's origin."""
-    since = _own_since(state)
+def _steps(some: Sequence[Turn], since: Millis) -> list[StepFinishPart]:
+    """Ends of the turns' steps, without those before `since`, which the fork's origin paid."""
     steps = (part for turn in some for message in turn.messages for part in message.parts)
     return [part for part in steps if isinstance(part, StepFinishPart) and part.started >= since]

@@ -27,7 +27,6 @@ from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.restore_records import Restored, written
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.meter.compaction_price import CompactionPrice
-from sidecar.session.meter.gauge import read_size
 from sidecar.session.rollback.file_restore import (
     Files,
     foresee,
@@ -266,7 +265,7 @@ class Rollback:
             Rewrite(restored.id, "restore", {}),
             "",
             f"{'took back the return' if restored.undoes else 'went back'} to: {restored.title}",
-            read_size(state).total,
+            state.view.size(state.log).total,
             view.size(talk.then).total,
             None,
             sum(isinstance(p, StepFinishPart) for m in talk.then for p in m.parts),

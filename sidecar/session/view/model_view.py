@@ -17,6 +17,7 @@ from sidecar.core.prompt.meter import Size
 from sidecar.core.prompt.prompt import Prompt, Static, Ttl, assemble
 from sidecar.core.prompt.render import Region
 from sidecar.core.prompt.tokens import Calibration, Count, checked, count_block, count_tool, observe
+from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.session.view.message_view import Anchor, RenderedMessage
 from sidecar.session.view.rendering import Rendering
 from sidecar.tools.mcp.servers import server_of
@@ -219,6 +220,12 @@ class ModelView:
         self._reported[message.id] = (self.rendering.shown, self.anchor)
         if len(self._reported) > REPORTED:
             del self._reported[next(iter(self._reported))]
+
+    def warm_until(self) -> Millis:
+        """When the provider forgets the last answer's prefix; 0 if nothing of it is cached."""
+        if self.last is None or self.last.usage.prompt == self.last.usage.input:
+            return 0
+        return self.last.started + TTL_MS["5m"]
 
     def renew(self, started: Millis) -> None:
         """Restart the cache's clock: a request begun at `started` read the same prefix again."""
