@@ -66,7 +66,8 @@ def settle(
 def is_settled(message: Message) -> bool:
     """Whether nothing in the message is unfinished."""
     return message.status != "open" and not any(
-        isinstance(part.state, ToolPending | ToolRunning) for part in tool_parts(message)
+        isinstance(part, ToolPart) and isinstance(part.state, ToolPending | ToolRunning)
+        for part in message.parts
     )
 
 

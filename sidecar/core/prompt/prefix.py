@@ -142,7 +142,7 @@ def rendered(content: PrefixPiece) -> bytes:
             said = f"{result.call_id}:{result.is_error}:{shown}:{result.text}"
         case OpaqueBlock(block=body):
             said = _json(body)
-    return f"{kind(content)}:{said}".encode("utf-8", "surrogatepass")
+    return f"{KINDS[type(content.content)]}:{said}".encode("utf-8", "surrogatepass")
 
 
 def _json(value: Json) -> str:

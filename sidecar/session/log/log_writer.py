@@ -105,7 +105,7 @@ class LogWriter:
         if gathered:
             # A part can be written only after its message.
             written = self._store.write(*gathered)
-            written.add_done_callback(lambda done: self._keep_unwritten(done, gathered))
+            written.add_done_callback(lambda done: self._ended(done, gathered))
         for message_id, positions in self._unsaved.items():
             message = self._log.messages[message_id]
             self._store.save(
@@ -196,19 +196,14 @@ class LogWriter:
         self,
         written: "asyncio.Future[None]",
         gathered: tuple[StoreChange, ...],
-        records: tuple[LogRecord, ...],
+        records: tuple[LogRecord, ...] = (),
     ) -> None:
-        self._keep_unwritten(written, gathered)
-        if not written.cancelled() and written.exception() is None:
-            for record in records:
-                self.durable(record)
-
-    def _keep_unwritten(
-        self, written: "asyncio.Future[None]", gathered: tuple[StoreChange, ...]
-    ) -> None:
-        """Queue a failed unit's changes again, as of now."""
+        """Tell the durable records, or queue a failed unit's changes again, as of now."""
         if written.cancelled() or written.exception() is not None:
             self._gather(gathered)
+            return
+        for record in records:
+            self.durable(record)
 
     def _gather(self, changes: Iterable[StoreChange]) -> None:
         for change in changes:

@@ -12,7 +12,6 @@ from typing import TypeAlias
 from sidecar.core.parts import (
     Message,
     Millis,
-    PartId,
     StepFinishPart,
     ToolCompleted,
     ToolError,
@@ -184,7 +183,13 @@ def _pinged(log: SessionLog, record: PingRecord, info: Info) -> Observation:
 
 
 def _tool(log: SessionLog, record: ToolRecord) -> Observation | None:
-    found = _call(log, record.part_id)
+    calls = (
+        (message, part)
+        for message in log.newest_first()
+        for part in message.parts
+        if part.id == record.part_id and isinstance(part, ToolPart)
+    )
+    found = next(calls, None)
     if found is None:
         return None
     message, part = found
@@ -210,14 +215,6 @@ def _tool(log: SessionLog, record: ToolRecord) -> Observation | None:
     )
 
 
-def _call(log: SessionLog, part_id: PartId) -> tuple[Message, ToolPart] | None:
-    for message in log.newest_first():
-        for part in message.parts:
-            if part.id == part_id and isinstance(part, ToolPart):
-                return message, part
-    return None
-
-
 def _rewritten(log: SessionLog, record: RewriteRecord) -> Observation:
     counts = Counter(SHOWN[type(how)] for how in record.shown.values() if how is not None)
     figures = record.figures
@@ -238,13 +235,12 @@ def _rewritten(log: SessionLog, record: RewriteRecord) -> Observation:
 
 
 def _break(record: StepRecord | PingRecord) -> tuple[str, str] | None:
-    return None if record.miss is None else (record.miss, _kind(record.segment or ""))
-
-
-def _kind(segment: str) -> str:
-    """A segment's kind without the place, since a metric may have few values only."""
+    """A miss's cause and kind of segment, without the place: a metric may have few values only."""
+    if record.miss is None:
+        return None
+    segment = record.segment or ""
     what = _PLACE.search(segment)
-    return segment.rstrip("0123456789 ") if what is None else what[1]
+    return record.miss, segment.rstrip("0123456789 ") if what is None else what[1]
 
 
 def _uncached(info: ModelInfo, usage: Usage) -> float | None:

@@ -55,16 +55,15 @@ class Pings:
 
     async def until(self, coming: Awaitable[T], group: asyncio.TaskGroup) -> T:
         """Await the end of the pause, keeping the cache alive."""
-        keeping = group.create_task(self._keep()) if self._wanted() else None
+        state = self._state
+        wanted = state.config.keep_alive
+        wanted = wanted and state.model_id() not in (OFFLINE_MODEL, self._refused_by)
+        keeping = group.create_task(self._keep()) if wanted else None
         try:
             return await coming
         finally:
             if keeping is not None:
                 keeping.cancel()
-
-    def _wanted(self) -> bool:
-        state = self._state
-        return state.config.keep_alive and state.model_id() not in (OFFLINE_MODEL, self._refused_by)
 
     async def _keep(self) -> None:
         try:

@@ -162,11 +162,9 @@ class _Attempt:
         self._steps.view.observe(message, turn.log)
         await turn.log.writer.commit(record)
         turn.meter_changed()
-        return StepEnd(message, self._draft.stop, {**self._unfinished(), **self._draft.problems})
-
-    def _unfinished(self) -> dict[PartId, str]:
-        calls = (part for part in self._draft.parts if isinstance(part, ToolPart))
-        return {part.id: "it broke off" for part in calls if part.input is None}
+        calls = (part for part in parts if isinstance(part, ToolPart))
+        unfinished = {part.id: "it broke off" for part in calls if part.input is None}
+        return StepEnd(message, self._draft.stop, {**unfinished, **self._draft.problems})
 
     def _checked(self, record: StepRecord, usage: Usage) -> StepRecord:
         """Compare cache reads with the prediction."""
