@@ -1,4 +1,4 @@
-"""`python -P -m sidecar`; without `-P`, Python itself may import from the current folder."""
+"""Run by `python -P -m sidecar`; without `-P`, Python may import from the current folder."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The composition root: the only place that joins the parts, reads the clock and mints ids."""
+"""The composition root: joins the parts, reads the clock and mints ids."""
 
 import asyncio
 import logging
@@ -296,7 +296,6 @@ def open_store(folder: Path) -> Store:
 
 
 async def _open_in_time(folder: Path) -> Store:
-    """Open the store, recording the time before anything is stored."""
     store = await asyncio.to_thread(open_store, folder)
     if not store.read_only:
         await see_time_pass(store.keeping)

@@ -144,7 +144,6 @@ def _file(file: FileChange | FileDiff) -> Text:
 
 
 def _bytes(files: Sequence[FileChange]) -> str:
-    """Current size of the files, or the size lost if nothing is left."""
     now, before = sum(f.size for f in files), sum(f.size_before for f in files)
     if not files:
         return ""

@@ -1,7 +1,6 @@
-"""`sidecar checkpoints`, `diff` and `restore`: list, compare and go back.
+"""`sidecar checkpoints`, `diff` and `restore`.
 
-Each starts a daemon over the user's store, but none while a question waits: the session is free
-then, and a new revision reveals changes.
+No daemon runs while a question waits: the session is free then, and a new revision reveals changes.
 """
 
 import asyncio
@@ -183,7 +182,6 @@ def _named(listed: CheckpointListResult, name: str) -> str:
 
 
 def _message(listed: CheckpointListResult, target: Target) -> str:
-    """Message id to go back before: by turn number, id, or the last turn."""
     numbers = draw.turns_of(listed.checkpoints)
     first: dict[str, Checkpoint] = {}
     for one in listed.checkpoints:
@@ -201,7 +199,6 @@ def _message(listed: CheckpointListResult, target: Target) -> str:
 
 
 def _foreseen(console: Console, plan: CheckpointRestoreResult, *, refuses: bool) -> int:
-    """Show a plan; the exit code is 1 if empty or to be refused."""
     if isinstance(plan.reason, str):
         return _nothing(console, plan.reason, plan.files)
     console.print(Text("What would be done:", style="bold"))
@@ -225,7 +222,6 @@ def _fared(console: Console, result: CheckpointRestoreResult) -> None:
 
 
 def _nothing(console: Console, why: str, files: RestoredFiles) -> int:
-    """Show why nothing is to be done, also by path; return the exit code."""
     refused(console, why)
     table = draw.fates(files)
     if table.row_count:

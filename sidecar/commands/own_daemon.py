@@ -1,4 +1,4 @@
-"""A daemon for one command, over the user's store: commands go the editor's way."""
+"""A daemon for one command, over the user's store."""
 
 import os
 import sys

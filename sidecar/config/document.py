@@ -1,4 +1,4 @@
-"""Settings for people: a sample file, and values without secrets."""
+"""Settings for people, without secrets."""
 
 import json
 import re

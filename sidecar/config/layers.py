@@ -1,4 +1,4 @@
-"""Merge layers of settings: the strongest layer wins, setting by setting.
+"""Merge layers of settings, setting by setting.
 
 An unusable value is reported and changes nothing.
 """

@@ -131,7 +131,6 @@ def _list(value: object) -> tuple[str, ...]:
 
 
 def _preserve(value: object) -> Mapping[str, Preserve]:
-    """Read one table for all agents, or tables by agent."""
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {tools = ["skill"], patterns = ["^PLAN"]}.')  # noqa: TRY004 - same
     parts = {*LISTED, "focus"}

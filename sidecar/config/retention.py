@@ -1,4 +1,4 @@
-"""Age and size limits of stored data: the `retention` settings."""
+"""The `retention` settings: age and size of stored data."""
 
 from dataclasses import dataclass
 

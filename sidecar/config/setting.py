@@ -1,7 +1,4 @@
-"""The declaration of one setting.
-
-The table in `docs`, the sample file and `config show` are generated from fields by `setting`.
-"""
+"""The declaration of one setting, for the table in `docs`, the sample file and `config show`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass

@@ -1,7 +1,4 @@
-"""Line numbers of TOML keys, which `tomllib` does not report.
-
-Statements are found as the fewest lines that parse below the current heading.
-"""
+"""Line numbers of TOML keys, which `tomllib` does not report."""
 
 import tomllib
 from collections.abc import Iterator, Mapping

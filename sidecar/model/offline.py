@@ -1,6 +1,6 @@
-"""The offline model: answers without key or network, to try the product.
+"""The offline model: answers without key or network.
 
-Follows `offline_rules`, calls real tools, and reports usage like a provider with a prompt cache.
+Calls real tools, and reports usage like a provider with a prompt cache.
 """
 
 import asyncio

@@ -69,7 +69,6 @@ async def with_retries(
 def _wait(
     number: int, failed: ModelFailed, chance: float, patience: Patience, left: float
 ) -> float:
-    """Seconds to wait; raises the failure for too long a wait."""
     seconds = delay(number, failed.retry_after, chance)
     if failed.retry_after is None:
         seconds = min(seconds, patience.longest)

@@ -1,7 +1,4 @@
-"""Feed observations to totals, alerts, metrics and traces.
-
-Observations wait, so that no step is slowed.
-"""
+"""Feed observations to totals, alerts, metrics and traces, without slowing a step."""
 
 import asyncio
 from collections import Counter, deque

@@ -1,4 +1,4 @@
-"""Totals since the daemon's start, for `daemon/status`.
+"""Totals since the daemon's start.
 
 Mutable: copies for each observation were most of the cost.
 """

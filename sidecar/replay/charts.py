@@ -92,7 +92,6 @@ def _circle(dot: Dot, x: float, y: float) -> str:
 
 
 def _together(dots: Sequence[Placed]) -> list[list[Placed]]:
-    """Group indistinguishable dots, except this project's policies."""
     groups: list[list[Placed]] = []
     for placed in sorted(dots, key=lambda p: (not p[0].name.startswith(OURS), p[2], p[0].name)):
         dot, x, y = placed
@@ -158,7 +157,6 @@ def _name_of(group: Sequence[Placed]) -> str:
 
 
 def _room(text: str, x: float, y: float, taken: Sequence[Box]) -> Box:
-    """The nearest free place for a label, or the place beside its dot."""
     width = LETTER * len(text)
     boxes = []
     for row in sorted(range(-12, 13), key=abs):

@@ -1,4 +1,4 @@
-"""A recorded session as requests over a growing list of units, for all policies."""
+"""A recorded session as requests over a growing list of units."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Fidelity by a model as judge: requests, replies, score. Calls no model.
+"""Fidelity by a model as judge: requests, replies, score.
 
 The same questions are answered from the full and the compacted context; a judge compares both.
 """
@@ -80,7 +80,6 @@ def _about(unit: Unit) -> str:
 
 
 def _quoted(text: str, most: int) -> str:
-    """Both ends of a text, with frames and rewrite ids escaped."""
     if len(text) > most:
         half = most // 2
         text = f"{text[:half]}\n[… {len(text) - 2 * half} characters …]\n{text[-half:]}"

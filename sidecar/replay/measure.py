@@ -1,4 +1,4 @@
-"""Measures of a policy's memory: names, failed approaches, prose. Asks no model.
+"""Measures of a policy's memory: names, failed approaches, prose.
 
 Names count that the recorded agent used, last seen `FAR` or more requests before. In view: word for
 word in the prompt. In the ledger: listed in a note. Reachable: recallable by an id in view. Whole

@@ -1,8 +1,7 @@
-"""Decide about rewrites in a replay, by a session's rules from `core`.
+"""Decide about rewrites in a replay, by a session's rules.
 
 Unknown to a replay: pins, preserve settings, tools protected from pruning, compaction while idle or
-by hand, refusals. Recorded thinking without proof counts as sent, though no session could send that
-again.
+by hand, refusals. Recorded thinking without proof counts as sent.
 """
 
 from collections.abc import Sequence

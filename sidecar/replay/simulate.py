@@ -1,8 +1,4 @@
-"""Simulate a policy over a recorded conversation: requests, costs, losses.
-
-Recorded answers stay, only the view differs. The cache follows the provider: breakpoints, lookback,
-minimum, lifetime from the request's start.
-"""
+"""Simulate a policy over a recorded conversation: requests, costs, losses."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
@@ -175,7 +171,6 @@ class _Simulation:
         self.over = 0
 
     def arrive(self, request: Request) -> None:
-        """Add units since the last request."""
         talk = self._conversation
         for index in range(self._arrived, request.end):
             unit = talk.units[index]
@@ -188,7 +183,6 @@ class _Simulation:
         self._arrived = request.end
 
     def decide(self, request: Request) -> None:
-        """Rewrite as a session would; after a cut of new parts, decide again."""
         for _ in range(ATTEMPTS):
             standing = self._standing(request)
             cause = self._decider.cause(standing)
@@ -212,7 +206,6 @@ class _Simulation:
                 return
 
     def send(self, request: Request) -> None:
-        """Bill the request; update the cache."""
         total, rates = self._sizes[-1], self._rates
         read = write_5m = write_1h = 0
         if self._caches:

@@ -1,4 +1,4 @@
-"""Run a built-in tool: its access, then the call; every failure is an answer."""
+"""Run a built-in tool; every failure is an answer."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The daemon's requests and notifications to one client, and complaints about the client."""
+"""The daemon's requests and notifications to one client."""
 
 import asyncio
 import logging

@@ -132,7 +132,6 @@ class Connection:
                 self._outbox.update(_session_of(message), message)
 
     def _progress(self, event: Progressed, session_id: str, message: JsonObject) -> None:
-        """Show progress if the client can, announcing the daemon's own tokens first."""
         if event.ours:
             if not self.can.progress:
                 return
@@ -215,7 +214,6 @@ class Connection:
         return inside(answer, "applied") is True
 
     def _lacks(self, text: str) -> ClientFailed:
-        """Log an unsupported request once; return its error."""
         self.log.once(text)
         return ClientFailed(text)
 

@@ -147,7 +147,6 @@ class Dispatch:
             self._refuse(None, RefusedMessage(INVALID_REQUEST, "invalid_request", text))
 
     def _not_taken(self, message: JsonObject, refused: RefusedMessage) -> None:
-        """Refuse a message, possibly known only by its first members."""
         request_id, method = _id_of(message), message.get("method")
         if method is None and ("result" in message or "error" in message):
             self._requests.answered(request_id, None, refused.error)

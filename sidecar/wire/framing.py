@@ -1,4 +1,4 @@
-"""Bytes to messages and back, for both framings; no I/O.
+"""Bytes to messages and back, for both framings.
 
 A stream has LSP's `Content-Length:` headers, or one JSON object a line if its first byte that is
 not blank is `{` or `[`.
@@ -134,7 +134,6 @@ class FrameDecoder:
         self._searched = 0
 
     def _cut(self, size: int) -> bytes | DroppedMessage:
-        """Take bytes off the buffer; without memory, drop the message."""
         try:
             with memoryview(self._buffer) as whole:
                 return bytes(whole[:size])
@@ -160,7 +159,6 @@ class FrameDecoder:
         return body if isinstance(body, DroppedMessage) else parse(body)
 
     def _header(self) -> int | Broken | None:
-        """Body length once the headers are complete; names are case-insensitive."""
         while self._buffer.startswith((b"\r", b"\n")):
             del self._buffer[:1]
         marks = (b"\r\n\r\n", b"\n\n")

@@ -1,9 +1,9 @@
 """Messages waiting for one client: bounded, never delaying other clients.
 
 Answers and requests are never dropped; with too many unread, no more is read from the client.
-Waiting chunks of one part are joined; of meters, only the newest waits. At the limits, a session's
-updates are dropped; a client that reads again is told by `session/changed` to catch up with
-`session/load {after}`.
+Chunks of one part are joined; of meters, only the newest waits. At the limits, a session's updates
+are dropped; a client that reads again is told by `session/changed` to catch up with `session/load
+{after}`.
 """
 
 import asyncio
@@ -187,7 +187,6 @@ def _at(message: JsonObject, path: list[str]) -> JsonObject:
 
 
 def _size(value: Json) -> int:
-    """Estimate a message's bytes in memory."""
     match value:
         case str():
             return 50 + len(value)

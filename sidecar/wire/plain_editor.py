@@ -103,7 +103,6 @@ class PlainEditor(ThroughClient):
 
 
 def _changes(tool_call: JsonObject) -> list[str]:
-    """Lines removed and added by a call, at most `MOST_LINES`."""
     content = tool_call.get("content")
     lines: list[str] = []
     for block in content if isinstance(content, list) else ():

@@ -1,4 +1,4 @@
-"""pygls, repaired: LSP's methods by pygls, Sidecar's by the method table, one answer to each.
+"""pygls, repaired: one answer to each request.
 
 pygls 2.1.1 turns params of unknown methods into namedtuples with other keys, looks for messages
 inside nested objects, leaves bad requests unanswered, and writes tracebacks onto the wire. So

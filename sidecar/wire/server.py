@@ -1,4 +1,4 @@
-"""Serve one client: join streams, framing, protocol, outbox, handlers; end in time."""
+"""Serve one client from start to end."""
 
 import asyncio
 import logging

@@ -1,7 +1,4 @@
-"""stdin and stdout in threads of their own, so that neither blocks the event loop.
-
-Works for pipes, files and terminals. Handlers use other threads: a cancellation always arrives.
-"""
+"""stdin and stdout in threads of their own, so that neither blocks the event loop."""
 
 import asyncio
 import os

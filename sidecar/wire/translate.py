@@ -80,7 +80,6 @@ def notification(event: Event) -> JsonObject:
 
 
 def _progress(event: Progressed) -> JsonObject:
-    """LSP's WorkDoneProgressBegin, …Report or …End."""
     done: JsonObject = {} if event.percentage is None else {"percentage": event.percentage}
     if event.kind == "begin":
         return {"kind": "begin", "title": event.text, "cancellable": True, **done}

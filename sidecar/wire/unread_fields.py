@@ -44,7 +44,6 @@ def _told(method: str, key: str, shape: object) -> str:
 
 @lru_cache
 def _fields(shape: object) -> Mapping[str, type[msgspec.Struct] | None]:
-    """Wire names of a struct's fields, with the struct inside, if any."""
     if not isinstance(shape, type) or not issubclass(shape, msgspec.Struct):
         return {}
     fields = msgspec.structs.fields(shape)

@@ -1,1 +1,1 @@
-"""The only package that touches the user's files: buffers, paths, snapshots, restores."""
+"""The only package that touches the user's files."""

@@ -1,7 +1,6 @@
 """Read and write the user's files. Blocks.
 
-Invalid UTF-8 becomes lone surrogates (`surrogateescape`), written back unchanged; `legible`
-replaces them for display.
+Invalid UTF-8 becomes lone surrogates (`surrogateescape`), written back unchanged.
 """
 
 import errno
@@ -136,7 +135,6 @@ def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
 
 
 def _strange(data: bytes) -> int:
-    """Bytes unusual in text: undecodable and control characters."""
     undecodable = len(data) - len(data.decode("utf-8", "ignore").encode())
     return undecodable + sum(data.count(bytes([code])) for code in (*range(1, 7), *range(14, 27)))
 

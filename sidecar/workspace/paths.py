@@ -160,7 +160,6 @@ def linked_names(
 
 
 def _instead(home: Path, base: Path) -> Iterator[tuple[Path, Path]]:
-    """Usual places in the home folder with what variables name instead."""
     for variable, usual in INSTEAD.items():
         if value := os.environ.get(variable):
             yield home / usual, Path(os.path.realpath(base / value))
@@ -181,7 +180,7 @@ def _ways(at: Path) -> list[Path]:
 def _links(start: Path, holding: Callable[[str], object]) -> Iterator[tuple[Path, Path]]:
     """Links in a folder and its searched subfolders with their targets, nearest first.
 
-    At most `MAX_LOOKED` names in subfolders, which take turns: a large `node_modules` hides none.
+    Subfolders take turns up to `MAX_LOOKED` names: a large `node_modules` hides none.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
     while turns:

@@ -222,7 +222,7 @@ class SharedSnapshots:
 
 
 async def _in_background(made: Snapshots) -> None:
-    """Store first contents and sweep; errors, only logged, recur where needed."""
+    """Errors are only logged: they recur where needed."""
     try:
         await made.run()
     except (SidecarError, OSError) as error:
@@ -230,7 +230,7 @@ async def _in_background(made: Snapshots) -> None:
 
 
 async def _recheck(made: Snapshots) -> None:
-    """Check all files once; errors, only logged, recur in the next snapshot."""
+    """Errors are only logged: they recur in the next snapshot."""
     try:
         found = await made.recheck()
     except (SidecarError, OSError, RuntimeError) as error:

@@ -1,7 +1,6 @@
 """Open and stat resolved paths through no link. Blocks.
 
-On Linux a single `openat2`, as cheap as `open`; if refused or missing, folder by folder, for a
-precise error.
+On Linux a single `openat2`, as cheap as `open`; otherwise folder by folder.
 """
 
 import ctypes

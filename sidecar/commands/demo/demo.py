@@ -1,8 +1,4 @@
-"""`sidecar demo`: a session with the offline model, played as an editor would.
-
-Reads, searches, edits, runs, compacts and undoes, restores and redoes, kills the daemon and
-resumes.
-"""
+"""`sidecar demo`, played as an editor would."""
 
 import asyncio
 import os

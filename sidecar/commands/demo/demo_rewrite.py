@@ -108,7 +108,6 @@ def _steps(steps: Sequence[CompactionStep]) -> list[str]:
 
 
 def _told(notes: str) -> list[str]:
-    """First lines of the summary, and of the ledger behind it."""
     head, found, rest = notes.partition("<summary>\n")
     summary, _, ledger = rest.partition("\n</summary>") if found else ("", "", head)
     listed = ledger.rpartition("[Earlier parts")[2].splitlines()[1:]

@@ -1,4 +1,4 @@
-"""The demo's restore: agent and user edit, the agent's part is undone and redone."""
+"""The demo's restore: both edit, the agent's part is undone and redone."""
 
 from pathlib import Path
 
@@ -55,7 +55,6 @@ async def go_back_and_forth(
 
 
 def _ended(result: CheckpointRestoreResult) -> list[list[tuple[str, str]]]:
-    """(path, reason) by outcome, without the diffs of previews."""
     files = result.files
     kinds = (files.restored, files.merged, files.skipped, files.conflicts)
     return [[(file.path, file.reason) for file in kind] for kind in kinds]

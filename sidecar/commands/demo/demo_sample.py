@@ -1,4 +1,4 @@
-"""The demo's workspace: a small program, and a phrase book to fill the window."""
+"""The demo's workspace: a small program, and a phrase book."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The demo's output: streamed turns, the meter as a bar, and a hosted model's cost."""
+"""The demo's output: turns, meter and cost."""
 
 import asyncio
 import re
@@ -103,7 +103,6 @@ class Screen:
         self.line(Text(title, style="bold"))
 
     def _say(self, who: str, style: str, text: str) -> None:
-        """Print whole words only, for line breaks between words."""
         if self._speaking != who:
             self.end_line()
             self.console.print(Text(f"{who:>8} ", style="bold"), end="")

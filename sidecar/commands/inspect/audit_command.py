@@ -1,4 +1,4 @@
-"""`sidecar audit`: every decision about a session's context with its numbers, as JSON lines."""
+"""`sidecar audit`: decisions about a session's context, as JSON lines."""
 
 from sidecar.commands.inspect.session_look import stored_of
 from sidecar.commands.terminal import put_out, refused, terminal

@@ -1,4 +1,4 @@
-"""`sidecar inspect`: a session's contents, its context, and each turn."""
+"""`sidecar inspect`: a session's contents, context and turns."""
 
 from sidecar.commands.inspect.inspect_tables import drawn
 from sidecar.commands.inspect.session_look import course_of

@@ -1,4 +1,4 @@
-"""Draw a session's contents, context and turns for `sidecar inspect`."""
+"""The tables of `sidecar inspect`."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`sidecar report`: a session as one page, in a file readable by its owner only."""
+"""`sidecar report`: a session as one page, readable by its owner only."""
 
 import os
 from pathlib import Path
@@ -36,7 +36,6 @@ def write_report(session: str | None, path: Path | None, *, last: bool, overwrit
 
 
 def _place(path: Path | None, name: str) -> Path:
-    """The target: the named file, a file in the named folder, or one in the data folder."""
     if path is None:
         config, _ = load(workspace=None, environment=os.environ, options={})
         path = config.data_dir / REPORTS
@@ -46,7 +45,6 @@ def _place(path: Path | None, name: str) -> Path:
 
 
 def _write(path: Path, data: bytes, *, overwrite: bool) -> None:
-    """Write a file readable by its owner only; raises OSError."""
     if overwrite:
         path.unlink(missing_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)

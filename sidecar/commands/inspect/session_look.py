@@ -1,4 +1,4 @@
-"""Read a session for the commands `inspect`, `report` and `audit`."""
+"""Read a session for `inspect`, `report` and `audit`."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Ask a model for `sidecar replay --judge`: few requests at a time, all counted."""
+"""Ask a model for `sidecar replay --judge`: few requests at a time."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""`sidecar replay --judge`: a model judges the knowledge left after compactions."""
+"""`sidecar replay --judge`: knowledge left after compactions."""
 
 import asyncio
 import os
@@ -86,7 +86,6 @@ def _check(options: Options, limit: int) -> None:
 
 
 def _require_a_model(config: Config, model_id: str, *, given: bool) -> None:
-    """Raise BadRequest if no model can be asked."""
     provider = config.provider
     reachable = bool(provider.api_key or provider.base_url) or provider.name != "anthropic"
     if not reachable:

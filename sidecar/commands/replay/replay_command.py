@@ -1,4 +1,4 @@
-"""`sidecar replay`: the cost of recorded sessions, then and with Sidecar."""
+"""`sidecar replay`: costs of recorded sessions."""
 
 import multiprocessing
 import os
@@ -134,7 +134,6 @@ def _show(options: Options, settings: Settings, sessions: Sequence[ReplayedSessi
 def _replayed(
     files: Sequence[Path], settings: Settings, jobs: int
 ) -> list[ReplayedSession | Failed]:
-    """Replay all files; outcomes keep the files' order."""
     found: dict[int, ReplayedSession | Failed] = {}
     with _progress() as progress:
         task = progress.add_task("replaying", total=len(files))
@@ -169,7 +168,6 @@ def _outcomes(
 
 @contextmanager
 def _no_modules_of_the_folder() -> Iterator[None]:
-    """Keep children from importing modules of the current folder."""
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:

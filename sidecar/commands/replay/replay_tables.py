@@ -34,7 +34,6 @@ LEGEND = (
 
 
 def _table(title: str) -> Table:
-    """Make a table whose comparison fits eighty columns."""
     return Table(box=SIMPLE, title=title, padding=(0, 1, 0, 0))
 
 

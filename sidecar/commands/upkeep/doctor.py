@@ -1,4 +1,4 @@
-"""`sidecar doctor`: the daemon's requirements, findings and advice."""
+"""`sidecar doctor`: findings and advice."""
 
 import asyncio
 import os

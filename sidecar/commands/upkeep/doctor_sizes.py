@@ -1,4 +1,4 @@
-"""Sizes in `sidecar doctor`: kinds of content, largest sessions, quotas."""
+"""Sizes in `sidecar doctor`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

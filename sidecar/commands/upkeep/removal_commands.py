@@ -1,4 +1,4 @@
-"""`sidecar archive` and `sidecar delete`: remove sessions from the store."""
+"""`sidecar archive` and `sidecar delete`."""
 
 import asyncio
 import os

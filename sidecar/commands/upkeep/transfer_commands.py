@@ -1,4 +1,4 @@
-"""`sidecar export` and `sidecar import`: sessions as files, from one store to another."""
+"""`sidecar export` and `sidecar import`: sessions as files."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

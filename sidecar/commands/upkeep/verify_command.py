@@ -1,7 +1,4 @@
-"""`sidecar verify`: read the whole store, check every hash, and print problems.
-
-`--repair` moves the readable part of a damaged store into a new one.
-"""
+"""`sidecar verify`: check every hash of the store, and repair."""
 
 import asyncio
 import os

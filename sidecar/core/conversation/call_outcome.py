@@ -1,4 +1,4 @@
-"""A tool call's outcome in words: key argument, failure, one-line finding."""
+"""A tool call's outcome in words."""
 
 import re
 

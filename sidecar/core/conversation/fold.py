@@ -1,4 +1,4 @@
-"""Folds streamed events into parts, one per content block, in opening order."""
+"""Folds streamed events into parts, one per content block."""
 
 from dataclasses import dataclass, field, replace
 

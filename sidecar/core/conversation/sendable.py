@@ -1,6 +1,6 @@
 """Makes a call's id, name and input acceptable to providers.
 
-Models and recordings use any text and JSON; sent unchanged, every later request would be refused.
+Models write any text and JSON; sent unchanged, every later request would be refused.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Whether a rewrite may be installed: a gain in room, and no loss of what the model needs.
-
-Also asked before a summary is paid for.
-"""
+"""Whether a rewrite may be installed: a gain in room, and nothing needed lost."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -101,7 +98,6 @@ def _no_help(candidate: Candidate) -> Iterator[Refusal]:
 
 
 def _beside(candidate: Candidate) -> int:
-    """Tokens left beside untouchable parts, typed text and notes."""
     spared = untouchable(candidate.situation)
     return sum(
         _tokens(candidate, item)
@@ -141,7 +137,6 @@ def _broken(candidate: Candidate) -> Iterator[Refusal]:
 
 
 def _lost(candidate: Candidate) -> Iterator[Refusal]:
-    """Losses of pinned or kept parts, goal, last message, failures and changed files."""
     items = candidate.situation.items
     kept = candidate.situation.preserved
     for item in items:
@@ -164,7 +159,6 @@ def _lost(candidate: Candidate) -> Iterator[Refusal]:
 
 
 def _stays(candidate: Candidate, item: Item) -> bool:
-    """Whether a part is sent as before or whole."""
     how = candidate.how(item)
     if how is not None:
         return how == item.shown

@@ -1,7 +1,4 @@
-"""One decision on a rewrite: cause, plan, whether to wait, whether to try.
-
-Shared by sessions and replays: equal logs give equal plans.
-"""
+"""One decision on a rewrite, shared by sessions and replays: equal logs give equal plans."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

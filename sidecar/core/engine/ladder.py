@@ -64,7 +64,6 @@ def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
 
 
 def _all_again(cause: Cause) -> Rung:
-    """The `LEAN` policy's plan, without a model."""
 
     def rung(situation: Situation) -> Plan | None:
         plan = policies()[LEAN].plan(situation, cause)

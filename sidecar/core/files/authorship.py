@@ -1,6 +1,5 @@
 """Which changes a command's own words account for; the rest may be the user's.
 
-Its words: targets of redirections, arguments of writing programs, names in a writing script.
 Reading a file or running another program accounts for nothing.
 """
 
@@ -112,7 +111,6 @@ def vouched(calls: Iterable[Intent], root: str) -> Callable[[TreeChange], bool]:
 
 
 def _covering(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Return a test whether a path is or lies in a pattern; fast for many."""
     exact = {pattern for pattern in patterns if not _LOOSE.search(pattern)}
     loose = [_matcher(pattern) for pattern in dict.fromkeys(patterns) if pattern not in exact]
     del loose[MOST_PATTERNS:]
@@ -187,7 +185,6 @@ def _said(command: str, folder: str, depth: int = 0) -> Iterator[tuple[str, str]
 def _held(
     commands: Sequence[Sequence[str]], bodies: Iterable[str], folder: str, depth: int
 ) -> Iterator[tuple[str, str]]:
-    """Stated writes of the scripts and patches in a command."""
     for words in commands:
         inline = words[words.index("-c") + 1 :][:1] if "-c" in words else []
         if inline and words[0] in _SHELLS and depth < 1:
@@ -288,7 +285,6 @@ def _resolved(name: str, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _scripted(text: str, folder: str) -> Iterator[tuple[str, str]]:
-    """Every literal of a writing script, as a possible path."""
     if _WRITING_CALL.search(text):
         found = (one or other for one, other in _LITERAL.findall(text))
         yield from ((joined(folder, name), "edited") for name in found)

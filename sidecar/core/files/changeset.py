@@ -1,8 +1,8 @@
 """Changes between two snapshots, per path, each with an author.
 
 The agent's: writes of its tools, and writes that its commands state. Other changes while a command
-ran are unknown: the command's or the user's. The rest is the user's: between steps, saved by the
-editor, or by other sessions' agents.
+ran are unknown. The rest is the user's: between steps, saved by the editor, or by other sessions'
+agents.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -183,7 +183,6 @@ def _told(steps: Sequence[_Step]) -> Iterator[PathChange]:
 
 
 def _joined(steps: Iterable[_Step]) -> Iterator[_Step]:
-    """Merge one author's consecutive changes; omit those without effect."""
     for author, own in groupby(steps, lambda step: step.author):
         row = list(own)
         first, last = row[0].change, row[-1].change

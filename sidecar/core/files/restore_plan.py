@@ -122,7 +122,6 @@ def plan_redo(
 
 
 def _renames(known: Mapping[bytes, Strand]) -> Iterable[tuple[bytes, bytes]]:
-    """The agent's renames (new, old) not yet moved back."""
     for path, strand in known.items():
         old = None if strand.source is None else known.get(strand.source)
         if old is not None and strand.parts and old.parts and old.target is not None:

@@ -1,8 +1,4 @@
-"""Files that a shell command's words say it writes.
-
-Redirections, `sed -i`, `tee`, `rm`, `mv`, `cp`, `touch`, patches, `open(…, "w")` in a held script;
-no temporary files.
-"""
+"""Files that a shell command's words say it writes; no temporary ones."""
 
 import re
 from collections.abc import Iterator, Sequence

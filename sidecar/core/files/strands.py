@@ -148,7 +148,6 @@ def _parts(change: PathChange) -> Iterator[tuple[bytes, StrandPart]]:
 
 
 def _follow(change: PathChange, sources: dict[bytes, bytes]) -> None:
-    """Track the origin of files the agent moved, over several moves."""
     if change.source is not None:
         first = sources.pop(change.source, change.source)
         if change.author != "user" and first != change.path:

@@ -1,7 +1,4 @@
-"""States of a folder: entries, changes, renames.
-
-Paths are bytes, relative, joined by `/`.
-"""
+"""States of a folder: entries, changes, renames. Paths are relative bytes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Decides how to undo the agent's part at a path, or at both paths of a rename."""
+"""How to undo the agent's part at a path, or at both paths of a rename."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias

@@ -1,7 +1,4 @@
-"""Parses the facts that a model claims in a reply, even from faulty JSON.
-
-`core/ledger/facts` checks them against the log.
-"""
+"""Parses a model's claimed facts, even from faulty JSON."""
 
 import json
 import re
@@ -177,6 +174,6 @@ def _claim(value: object) -> Claim | str:
 
 
 def _short(text: str, most: int) -> str:
-    """One line of valid UTF-8, at most `most` characters; lone surrogates cannot be stored."""
+    """One line of valid UTF-8 at most `most` characters long; lone surrogates cannot be stored."""
     clean = text.encode("utf-8", "replace").decode("utf-8")
     return " ".join(clean.split())[:most]

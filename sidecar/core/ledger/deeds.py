@@ -1,7 +1,4 @@
-"""Effects of a call by its name, input and result: files, commands, to-dos, subtasks.
-
-Covers our tools and imported agents'.
-"""
+"""Effects of a call, ours or an imported agent's, by its name, input and result."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,6 @@
 """Facts: claims of a model confirmed by the log.
 
-Models invent, and facts outlive the session: a quote must stand in one turn verbatim, names
-somewhere in the log.
+Models invent, and facts outlive the session.
 """
 
 import re
@@ -114,8 +113,6 @@ def normalised(text: str) -> str:
 
 @dataclass(slots=True)
 class _Said:
-    """A speaker's words in a message, normalised, by part."""
-
     turn: TurnId
     at: Millis
     who: Speaker
@@ -182,10 +179,7 @@ def _source(claim: Claim, said: Sequence[_Said]) -> tuple[TurnId, Millis, Speake
 def _best(
     found: Sequence[_Said], said: Sequence[_Said], named: Sequence[str]
 ) -> tuple[TurnId, Millis, Speaker]:
-    """Choose the turn with most names; people before tools, then the first.
-
-    A user's or model's words are meant, a tool's may not be.
-    """
+    """Most names; people before tools, whose words may be anybody's; then the first."""
     held = {turn: _held(named, said, turn) for turn in {one.turn for one in found}}
     best = min(found, key=lambda one: (-held[one.turn], one.who == "tool"))
     return best.turn, best.at, best.who
@@ -204,7 +198,7 @@ def _named(content: str) -> tuple[str, ...]:
 
 
 def _stands(name: str, text: str) -> bool:
-    """Whether a whole name stands in a text: 15 not in 1500, `run` not in `rerun`."""
+    """Whole names only: 15 not in 1500, `run` not in `rerun`."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]

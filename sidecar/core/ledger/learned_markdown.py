@@ -1,4 +1,4 @@
-"""Files of learned facts: Markdown written by people and Sidecar, parsed and merged.
+"""Files of learned facts: Markdown written by people and Sidecar.
 
 People's text is kept byte for byte. Our bullets end in a comment with day, source and a check of
 the text, which reveals edits.

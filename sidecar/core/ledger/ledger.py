@@ -1,4 +1,4 @@
-"""The ledger: requests, files, attempts and plans of a session, folded from its log by code."""
+"""The ledger: requests, files, attempts and plans, folded from a session's log by code."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

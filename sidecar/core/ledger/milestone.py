@@ -1,4 +1,4 @@
-"""A milestone: a session's ledger at some moment, as JSON for machines and Markdown for people."""
+"""A session's ledger at some moment, as JSON for machines and Markdown for people."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Units, which a rewrite keeps, shortens or drops whole; a call and its result form one."""
+"""Units, which a rewrite keeps, shortens or drops whole."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The ledger in words: deterministic, bounded, most important first."""
+"""The ledger in words: bounded, most important first."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Building blocks of plans: ways to shorten an item, and a plan's sums."""
+"""Building blocks of plans."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""How much of the context likely to be needed a rewrite leaves in sight, computed by code.
-
-Identifiers weigh their chance of use (`core/plans/value`); being recallable does not count.
-"""
+"""How much of the context likely to be needed a rewrite leaves in sight; by code."""
 
 from collections.abc import Set
 from math import fsum

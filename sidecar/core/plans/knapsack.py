@@ -91,7 +91,6 @@ def choose(
 
 
 def _foreign(candidates: Sequence[Item], texts: Sequence[NamedLines]) -> set[str]:
-    """Names on cut lines only, which no candidate has."""
     strays = {name for lines in texts for name in lines.order[: lines.strays]}
     return strays.difference(*[item.unit.names for item in candidates]) if strays else strays
 
@@ -122,7 +121,6 @@ def _entire(
 
 
 def _is_line(item: Item, lines: NamedLines, entire: _Option) -> bool:
-    """Whether lifting would save nothing."""
     if len(lines.texts) != 1 or len(lines.texts[0]) != len(item.unit.text):
         return False
     return not item.unit.call_names and _tokens(item, lines.sizes[0]) >= entire.tokens

@@ -95,7 +95,6 @@ def failure_line(unit: Unit, most: int = LONGEST) -> str:
 def _asked(
     shown: Sequence[tuple[Unit, Shown | None]], stays: Sequence[str], room: int
 ) -> Iterator[str]:
-    """Typed messages out of view, word for word, newest chosen first."""
     told = "\n".join(stays)
     gone = [unit for unit, how in shown if unit.kind == "typed" and isinstance(how, Dropped)]
     lines = [f"- {text}" for text in dict.fromkeys(map(_directive, gone)) if text]
@@ -105,7 +104,6 @@ def _asked(
 
 
 def _directive(unit: Unit) -> str:
-    """A typed message; a long one as first words, rules and id."""
     text = unit.text.strip()
     if len(text) > DIRECTIVE:
         text = f"{brief(unit, BRIEF)} […] (recall {unit.part_id})"

@@ -1,4 +1,4 @@
-"""Inputs and output of a policy: standing, situation, plan."""
+"""Inputs and output of a policy."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

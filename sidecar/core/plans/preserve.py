@@ -1,4 +1,4 @@
-"""Parts people want kept: by pattern, tool or words, or asked for in a message."""
+"""Parts people want kept: by pattern, tool or words, or as a message asks."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,7 @@
 """Rebuilds a stretch of history from the parts worth their tokens.
 
-Typed messages stay as in `core/plans/typed_text`, newest requests whole. A greedy knapsack keeps
-texts or lines by identifiers not yet covered. The rest is dropped, with a note and an id for
-recall.
+A greedy knapsack keeps texts or lines by identifiers not yet covered. The rest is dropped, with a
+note and an id for recall.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -283,7 +282,7 @@ def worth_of(situation: Situation, start: int) -> dict[str, float]:
 def _missing(
     candidates: Sequence[Item], worth: Mapping[str, float], told: Set[str], listed: float
 ) -> list[str]:
-    """Names on candidates only and worth their tokens in a list, likeliest per character first."""
+    """Names on candidates only, worth listing; likeliest per character first."""
     # How long a name of each chance may be, to be worth being listed.
     longest = {p: (p / listed - 1) * CHARS_PER_TOKEN for p in set(worth.values())}
     short = [name for name, p in worth.items() if len(name) <= longest[p] and name not in told]

@@ -1,7 +1,4 @@
-"""Shortens typed messages that do not all fit.
-
-The newest stay whole; of older ones rules, then first words, and an id for recall.
-"""
+"""Shortens typed messages that do not all fit: rules, then first words, and an id for recall."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -148,7 +145,6 @@ def is_media(item: Item) -> bool:
 
 
 def _rules(unit: Unit, room: int, sure: int, said: Iterable[str] = frozenset()) -> tuple[Span, ...]:
-    """Rules within `room` bytes: surest first, then earliest."""
     picked = []
     for rule in sorted(unit.rules, key=lambda rule: -rule.sure):
         sentence = unit.text[slice(*rule.span)]
@@ -166,7 +162,6 @@ def _opening(text: str) -> Span:
 
 
 def _ends(text: str, room: int) -> tuple[Span, ...]:
-    """Spans of a beginning and an end, about `room` bytes, at spaces."""
     head = _fitting(text, room - room // 3)
     tail = len(text) - _fitting(text[::-1], room // 3)
     return ((0, head), (max(head, tail), len(text)))

@@ -1,7 +1,4 @@
-"""The policies to choose from: a module lists its own in `POLICIES`.
-
-A preset is imported when chosen.
-"""
+"""The policies to choose from: a module lists its own in `POLICIES`."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

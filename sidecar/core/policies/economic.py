@@ -1,6 +1,6 @@
 """`economic`: rewrite when carrying on has cost more than rebuilding; keep what earns its place.
 
-Everything after the static prefix is rebuilt, the newest parts too (`core/plans/rebuild`).
+Everything after the static prefix is rebuilt, the newest parts too.
 """
 
 from bisect import bisect_left
@@ -136,7 +136,6 @@ class Economic:
         return replace(plan, reason=self._reason(st, cause, plan), figures=figures)
 
     def _rebuilt(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Rebuild after the last rewrite; wider, or keeping less, if too much is left."""
         st = situation.standing
         left = sum(item.tokens for item in situation.items[: situation.anchored])
         forced = cause in ("user", "overflow")
@@ -174,7 +173,6 @@ class Economic:
         return wider(shares[at]) if at < len(shares) else least
 
     def _fits(self, situation: Situation, plan: Plan, most: float) -> bool:
-        """Whether a plan leaves at most `most` tokens and, if forced, compresses enough."""
         if plan.tokens_after > most:
             return False
         if plan.cause in OPTIONAL:
@@ -182,7 +180,6 @@ class Economic:
         return compression(situation, self._told(situation, plan)) >= LEAST_COMPRESSION
 
     def _told(self, situation: Situation, plan: Plan) -> Plan:
-        """Carry on retired summaries; ask for a new one if worthwhile."""
         retired = set(plan.retired)
         notes = [
             (item.unit, summary_in(item.unit.text))
@@ -202,7 +199,6 @@ class Economic:
         return replace(plan, summary=summary, tokens_after=after)
 
     def _worth_asking(self, situation: Situation, plan: Plan) -> bool:
-        """Whether enough words go, on a warm prefix, or the user gave instructions."""
         if plan.cause == "user" and situation.instructions:
             return True
         if plan.cause == "overflow" or not situation.standing.warm:

@@ -1,7 +1,6 @@
 """`evict-…`: replaces old tool results by lines with ids, the least valuable first.
 
-Only when forced, or free on a cold cache. If results do not suffice, all but a tail is summarised
-on the warm prefix.
+Only when forced, or free on a cold cache; then, if need be, a summary on the warm prefix.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The window and its division, for meter, trigger, log and inspector alike.
+"""The window and its division.
 
 history = window - system - instructions - learned - summary - ledger - tools - max_tokens
 """

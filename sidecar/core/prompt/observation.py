@@ -1,7 +1,4 @@
-"""Observations: numbers and names of a session's doings, for metrics, traces and alerts.
-
-Never texts.
-"""
+"""A session's doings for metrics, traces and alerts: numbers and names, never texts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

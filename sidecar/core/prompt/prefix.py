@@ -1,7 +1,6 @@
 """A prompt as chained hashes of segments: all tools, each system block, each message block.
 
-Each hash covers everything before: equal hashes are equal prefixes. Blocks of an earlier prompt are
-recognised by identity.
+Each hash covers everything before: equal hashes are equal prefixes.
 """
 
 import json

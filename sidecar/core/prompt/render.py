@@ -1,6 +1,6 @@
 """Renders logged messages as prompt blocks, each with its region.
 
-Deterministic and versioned: resume, fork and restart give the same bytes.
+Versioned: resume, fork and restart give the same bytes.
 """
 
 from dataclasses import dataclass

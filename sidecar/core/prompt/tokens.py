@@ -1,7 +1,6 @@
 """Token counts: raw estimates, corrected by reported ones.
 
-Estimates use a foreign tokenizer; a factor per model, learned from consecutive reported totals,
-corrects them.
+Estimates use a foreign tokenizer; a factor per model corrects them.
 """
 
 import json

@@ -1,6 +1,6 @@
 """How parts are shown: verbatim unless a rewrite changed that.
 
-A pure fold over rewrites: undo folds the others, so the earlier prompt returns byte for byte.
+A pure fold over rewrites, so that after an undo the earlier prompt returns byte for byte.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

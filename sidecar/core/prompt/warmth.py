@@ -1,10 +1,10 @@
 """Models the provider's cache: its content, reads and writes of a request, causes of misses.
 
-Entries are written only at breakpoints. A read walks back from a breakpoint over at most 20
-positions, its own included, to a live entry. An entry lives five minutes or an hour from the start
-of the last request that wrote it, read it, or marked its end before a longer one, and is readable
-once the first response begins. Source: Anthropic, "Prompt caching", read 2026-11. Renewal by
-marking: recorded sessions read their static part after 20 warm minutes.
+A read walks back from a breakpoint over at most 20 positions, its own included, to a live entry. An
+entry lives five minutes or an hour from the start of the last request that wrote it, read it, or
+marked its end before a longer one, and is readable once the first response begins. Source:
+Anthropic, "Prompt caching", read 2026-11. Renewal by marking: recorded sessions read their static
+part after 20 warm minutes.
 """
 
 from bisect import bisect_right
@@ -352,7 +352,6 @@ def _leading(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 def _unserved(now: AnsweredRequest, read: int) -> str:
-    """The first segment not served, by estimates."""
     sizes, expected = now.chain.sizes, now.prediction
     if read <= LEAST or not sizes:
         return EVERYTHING

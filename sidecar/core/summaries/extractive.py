@@ -1,7 +1,6 @@
 """A summary without a model: the conversation's own sentences, chosen by signal words.
 
-The newest episodes keep sentences, older ones a line, the oldest a title. The earlier summary
-competes for the same room.
+The newest episodes keep sentences, older ones a line, the oldest a title.
 """
 
 import re
@@ -118,7 +117,6 @@ def _once(lines: Sequence[Weighed]) -> Iterator[Weighed]:
 
 
 def _carried(previous: str, room: int) -> Iterator[Weighed]:
-    """Lines of the earlier summary to keep, shorter each time."""
     left = CARRIED_SHARE * room_in_characters(room)
     lines: list[Weighed] = []
     for section in sections_of(previous):
@@ -145,14 +143,12 @@ class _Episode:
 
     @property
     def age(self) -> float:
-        """Weight of a line by age."""
         if self.rank < FULL:
             return 1.0 - 0.1 * self.rank
         return 0.6 if self.rank < FULL + LINES else 0.35
 
 
 def _episodes(units: Sequence[Unit]) -> list[_Episode]:
-    """Cut a history at turns, and long turns every `EPISODE` steps."""
     groups: list[list[Unit]] = []
     for unit in units:
         first = groups[-1][0] if groups else None

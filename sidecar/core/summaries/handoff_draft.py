@@ -1,7 +1,4 @@
-"""Texts of a handoff: a draft for people to edit, and the opening of a fresh window.
-
-Written by code from the log: nothing invented.
-"""
+"""Texts of a handoff, written by code from the log: a draft, and the opening of a window."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

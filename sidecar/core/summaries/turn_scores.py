@@ -1,6 +1,6 @@
 """Scores of single turns: the question to a model, the checked answer, the changes.
 
-No turn is invented or repeated, failed approaches stay, paths and URLs survive a forgetful summary.
+No turn is invented, failed approaches stay, paths and URLs survive a forgetful summary.
 """
 
 import json
@@ -218,7 +218,7 @@ def addresses(turn: ScoredTurn) -> tuple[str, ...]:
 
 
 def _stands(name: str, text: str) -> bool:
-    """Whether a whole name stands in a text: `src/app` not in `src/app/main.py`."""
+    """Whole names only: `src/app` not in `src/app/main.py`."""
     whole = rf"(?<![\w/.\-]){re.escape(name)}(?![\w/\-]|\.\w)"
     return re.search(whole, text) is not None
 
@@ -278,7 +278,7 @@ def _text(entry: Mapping[str, object], key: str) -> str:
 def _entries(reply: str) -> Iterator[Mapping[str, object]]:
     """JSON objects of a reply: fenced, cut off, or not quite JSON.
 
-    Unclosed objects are skipped; a closed score that cannot be parsed raises `ValueError`.
+    Raises: ValueError: a closed score that cannot be parsed.
     """
     at, faults = reply.find("{"), 0
     while at >= 0 and faults < FAULTS:

@@ -1,4 +1,4 @@
-"""Content hashes, tagged with the algorithm, so that another can be added."""
+"""Content hashes, tagged with the algorithm."""
 
 import hashlib
 

@@ -1,6 +1,6 @@
 """Identifiers: paths, code names, commands and error strings.
 
-Context is worth how likely its names are used again. The index only grows, whatever the view hides.
+Context is worth how likely its names are used again.
 """
 
 import re
@@ -70,9 +70,9 @@ def _with_verbs(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=32_768)
 def _name(word: str) -> str:
-    """A word's identifier without trailing punctuation, or `""`.
+    """An identifier without trailing punctuation, or `""`.
 
-    Cached and interned: a plan looks up tens of thousands of names, most in many texts.
+    Cached and interned: a plan looks up tens of thousands.
     """
     name = word.rstrip(_ENDS)
     if len(name) >= LEAST and ("/" in name or _CODEY.search(name) or _FILE.match(name)):

@@ -1,4 +1,4 @@
-"""JSON without NaN and infinities, which Python allows but editors and providers refuse."""
+"""JSON without NaN and infinities, which editors and providers refuse."""
 
 import json
 import math

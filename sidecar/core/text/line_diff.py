@@ -1,4 +1,4 @@
-"""Line diffs of bytes: hunks, counts, unified diffs.
+"""Line diffs of bytes.
 
 Lines end at line feeds only; a carriage return belongs to its line.
 """
@@ -232,7 +232,6 @@ def _stretches(pairs: Iterable[tuple[int, int]]) -> list[_Match]:
 
 
 def _anchored(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
-    """Match lines unique in each text, then the fewest changes between."""
     budget = STEPS
     found: list[tuple[int, int]] = []
     i = j = 0

@@ -1,4 +1,4 @@
-"""Removes keys and passwords from values for others.
+"""Removes keys and passwords.
 
 Only shapes of known keys: a wrong hit spoils a text somebody may need.
 """

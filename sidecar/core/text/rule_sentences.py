@@ -59,7 +59,6 @@ class _Words:
         return word.startswith(self.stems.get(word[0], ()))
 
     def begin_in(self, words: Iterable[str], text: str) -> bool:
-        """Whether a phrase stands in `text`, whose words are `words`."""
         if self.phrases.keys().isdisjoint(words):
             return False
         return any(

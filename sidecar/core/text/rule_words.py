@@ -1,7 +1,4 @@
-"""Words of rules in many languages, for `core/text/rule_sentences`.
-
-Lower case; `+` for a space, a final `*` for any ending.
-"""
+"""Words of rules in many languages, lower case; `+` for a space, `*` for any ending."""
 
 FIRM = """
 must mustn't never always do+not don't dont only cannot may+not shall shan't should+not

@@ -1,7 +1,4 @@
-"""Tells secrets by variable name and by value.
-
-One list both for redaction and for variables withheld from children.
-"""
+"""Tells secrets by variable name and by value."""
 
 import re
 from base64 import b64decode

@@ -1,8 +1,4 @@
-"""Sentences of a text in any script, as spans of characters.
-
-A sentence ends at its mark, a blank line, before a list item or heading, and at a line's end unless
-the next line continues.
-"""
+"""Sentences of a text in any script, as spans of characters."""
 
 import re
 from collections.abc import Iterator
@@ -75,7 +71,6 @@ def _is_wrapped(before: str, line: str) -> bool:
 
 
 def _goes_on(text: str, start: int, match: re.Match[str], end: int) -> bool:
-    """Whether a dot ends no sentence: an abbreviation, an item's number, a small letter next."""
     if not match[0].startswith((".", "\u2026")):
         return False
     after = text[match.end() : min(end, match.end() + 4)].lstrip()
@@ -86,7 +81,6 @@ def _goes_on(text: str, start: int, match: re.Match[str], end: int) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    """A stretch, stripped, in pieces of at most `LONGEST`."""
     while end - start > LONGEST:
         cuts = list(_CLAUSE.finditer(text, start + LONGEST // 2, start + LONGEST))
         at = cuts[-1].end() if cuts else start + LONGEST

@@ -1,4 +1,4 @@
-"""Spells out characters that could steer a terminal, in any text from elsewhere."""
+"""Spells out characters that could steer a terminal."""
 
 import json
 import re

@@ -1,7 +1,4 @@
-"""Raise and clear alerts by comparing numbers with thresholds.
-
-An alert is cleared once its number is well past the threshold, or unknown.
-"""
+"""Raise and clear alerts by comparing numbers with thresholds."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,4 @@
-"""Layout of charts over requests.
-
-All charts of a report share one axis, so that aligned marks are simultaneous.
-"""
+"""Layout of charts over requests, on one shared axis."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""A session as one HTML page: no fetch, no script, all text escaped.
-
-The content policy forbids scripts, so a session's texts can only be read.
-"""
+"""A session as one HTML page: no fetch, no script, all text escaped."""
 
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal

@@ -1,6 +1,6 @@
-"""The report's style: light, dark, print, narrow screens. Nothing is fetched.
+"""The report's style: light, dark, print, narrow screens.
 
-Neighbouring regions differ in lightness too, for colour-blind readers; tables repeat all figures.
+Neighbouring regions differ in lightness too, for colour-blind readers.
 """
 
 COLOURS: dict[str, tuple[str, str]] = {

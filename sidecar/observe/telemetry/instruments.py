@@ -1,7 +1,7 @@
 """All metrics as data.
 
 Names follow OpenTelemetry's conventions for generative AI (`gen_ai.…`, semantic conventions 1.44),
-else `sidecar.…`. No attribute holds anybody's text.
+else `sidecar.…`.
 """
 
 from collections.abc import Mapping

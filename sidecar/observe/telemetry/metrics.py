@@ -1,7 +1,4 @@
-"""Observations as OpenTelemetry metrics; needs only the API.
-
-An exporter's thread reads `Levels`: frozen values, no waiting.
-"""
+"""Observations as OpenTelemetry metrics; needs only the API."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

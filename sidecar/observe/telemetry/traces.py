@@ -1,7 +1,4 @@
-"""Observations as OpenTelemetry spans, turns outermost; needs only the API.
-
-Spans hold names and numbers, no texts.
-"""
+"""Observations as OpenTelemetry spans; needs only the API."""
 
 from opentelemetry.context import Context
 from opentelemetry.trace import (

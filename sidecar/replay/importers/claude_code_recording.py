@@ -64,8 +64,6 @@ class _Later:
 
 @dataclass(slots=True)
 class _Reader:
-    """Joins a response's lines; later items wait for its end."""
-
     writer: TranscriptWriter = field(default_factory=TranscriptWriter)
     _id: str = ""
     _parts: list[Part] = field(default_factory=list)
@@ -94,7 +92,6 @@ class _Reader:
                 yield from self._user(number, line, message.get("content"), at)
 
     def close(self) -> Iterator[TranscriptEntry]:
-        """The complete response, then all waiting items."""
         parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
         if parts or (self._usage and self._usage.prompt):
             self._compacted = False

@@ -65,8 +65,6 @@ class _Later:
 
 @dataclass(slots=True)
 class _Reader:
-    """Joins a response's items; later items wait for its end."""
-
     writer: TranscriptWriter = field(default_factory=TranscriptWriter)
     _parts: list[Part] = field(default_factory=list)
     _usage: Usage | None = None
@@ -96,7 +94,6 @@ class _Reader:
             yield from self._item(number, payload, at)
 
     def close(self) -> Iterator[TranscriptEntry]:
-        """The complete response, then all waiting items."""
         parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
         if parts:
             yield from self.writer.assistant(parts, self._at, self._usage, "", self._model)

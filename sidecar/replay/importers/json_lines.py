@@ -1,4 +1,4 @@
-"""Read recordings as JSON lines or one document, plain or gzip; report damaged lines."""
+"""Read recordings as JSON lines or one document, plain or gzip."""
 
 import gzip
 import re

@@ -1,8 +1,7 @@
 """Importer for `opencode export`, or its messages one per line.
 
 `{"info": {…}, "messages": [{"info": {"role", "time", "tokens", …}, "parts": […]}]}`; a part's
-`type` is text, reasoning, tool, file, step-start, step-finish and more. Each model call becomes one
-message.
+`type` is text, reasoning, tool, file, step-start, step-finish and more.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

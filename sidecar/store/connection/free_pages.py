@@ -1,7 +1,6 @@
 """Return free pages to the file system; empty the write-ahead log.
 
-`auto_vacuum` lets SQLite move the last page into a free one. A turn's write waits for one slice at
-most.
+In slices: a turn's write waits for one at most.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """The writer: one thread with the write connection, a bounded queue, group commit.
 
-Waiting units share a transaction and sync; savepoints let a bad unit fail alone. An idle writer
-runs small unsynced units on the caller's thread.
+Waiting units share a transaction and sync; savepoints let a bad unit fail alone.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""Chains of snapshots in SQL, in the caller's transaction.
+"""Chains of snapshots in SQL: a workspace's base, then deltas up to a head.
 
-A workspace has one chain: a base, then deltas up to a head. Deltas hold their blobs until swept.
+Deltas hold their blobs until swept.
 """
 
 import sqlite3

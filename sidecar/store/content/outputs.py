@@ -1,7 +1,6 @@
 """Complete tool outputs: present, removable, removed.
 
-An output is live while its session or the parent is open, and a day after the last use. The text
-shown is the part's, and stays.
+Live while the session or its parent is open, and a day after the last use.
 """
 
 import sqlite3

@@ -1,7 +1,7 @@
 """Sessions leaving the store, archived or deleted.
 
-One transaction hides the session. Rows go in slices, so that turns wait for one at most; any
-process continues. A deleted session stays marked until free pages and files outside are clean.
+Rows go in slices, so that turns wait for one at most; any process continues. A deleted session
+stays marked until free pages and files outside are clean.
 """
 
 import sqlite3

@@ -1,4 +1,4 @@
-"""Logs from the store: whole, from a fold on, or in slices, for one pass in little memory."""
+"""Logs from the store: whole, from a fold on, or in slices."""
 
 import sqlite3
 from array import array

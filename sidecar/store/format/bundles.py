@@ -136,7 +136,6 @@ class _Reader:
     _ended: bool = False
 
     def take(self, line: bytes) -> None:
-        """Read the next line."""
         if self._ended:
             raise BodyBroken("something follows the end")
         if self.count == MOST_LINES:
@@ -154,7 +153,6 @@ class _Reader:
             self.count, self._hash = self.count + 1, digest(line, self._hash)
 
     def bundle(self) -> Bundle:
-        """Check completeness; return the bundle."""
         if not self._ended or self._session is None or self._head is None:
             raise BadRequest(
                 "this bundle is cut off: copy the file again, or export the session again",

@@ -1,4 +1,4 @@
-"""The records of a session's log: one frozen type for each kind; see `record_codec`.
+"""The records of a session's log: one frozen type for each kind.
 
 A field's name on the disk is in camelCase, unless `field(name=…)` gives another. An optional field
 that is None is not on the disk.

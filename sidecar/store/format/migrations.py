@@ -1,7 +1,6 @@
 """The schema, as an append-only list of steps.
 
-Never edit a released step: add one. `user_version` counts steps taken; a file with more stays
-untouched.
+Never edit a released step: add one. `user_version` counts steps taken.
 """
 
 import sqlite3

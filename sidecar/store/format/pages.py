@@ -1,7 +1,6 @@
 """Read SQLite files page by page, so that damage costs only its own page.
 
-SQLite stops at the first unreadable page. Reads format 3 and write-ahead logs
-(https://sqlite.org/fileformat2.html).
+Reads format 3 and write-ahead logs (https://sqlite.org/fileformat2.html).
 """
 
 import os

@@ -1,4 +1,4 @@
-"""From a stored record to its type, and back. No other module reads a record's body."""
+"""From a stored record to its type, and back."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -68,8 +68,6 @@ _TYPES: Mapping[str, type[LogRecord]] = MappingProxyType(
 
 
 class _Names(Struct, rename="camel"):
-    """Names of messages, turns and parts in a record of an unknown kind."""
-
     message_id: str | None = None
     message_ids: tuple[str, ...] = ()
     turn_id: str | None = None
@@ -98,7 +96,6 @@ def fields_of_record(record: LogRecord) -> JsonObject:
 
 
 def _plain(value: object) -> Json:
-    """A value as JSON has it: with lists instead of tuples."""
     match value:
         case list() | tuple():
             return [_plain(one) for one in value]
@@ -156,7 +153,6 @@ def _typed(record: Record) -> LogRecord:
 
 
 def _negative(value: Json, name: str = "") -> str:
-    """The name of a negative count in a body, or empty."""
     match value:
         case dict():
             found = (_negative(one, key) for key, one in value.items() if key not in _MAY_BE_LESS)

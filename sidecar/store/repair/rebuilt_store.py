@@ -1,4 +1,4 @@
-"""Copy a damaged store's readable rows into a new store, and keep the old aside."""
+"""Copy a damaged store's readable rows into a new one."""
 
 import os
 import sqlite3
@@ -164,7 +164,7 @@ def _lost_pages(made: SalvagedRows) -> Iterator[str]:
 def _put_session(
     con: sqlite3.Connection, name: SessionId, log: Log, revive: Revive, *, torn: bool
 ) -> Iterator[str]:
-    """Store a session's remains; yield losses. `torn`: more may be lost unseen."""
+    """Yields losses; `torn`: more may be lost unseen."""
     records = tuple(log.records[revision] for revision in sorted(log.records))
     left = Headless(name, log.cwd, log.updated, _whole(log), records)
     heads = sorted({message_id for message_id, _, _ in log.parts.values()} - set(log.messages))
@@ -262,7 +262,6 @@ def _put_facts(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[int]:
-    """Lock the file against everybody; raises StorageFailed."""
     handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         if os.name != "nt":

@@ -1,7 +1,4 @@
-"""Readable rows of a damaged store, and their sessions.
-
-Each body's hash proves its content.
-"""
+"""Readable rows of a damaged store, and their sessions."""
 
 import sqlite3
 from collections.abc import Callable
@@ -247,7 +244,7 @@ def _take_records(con: sqlite3.Connection, found: FoundRows, of: Callable[[str],
 def _decoded(
     log: Log, told: str, decode: Callable[[bytes], T], stored: tuple[bytes, str, str]
 ) -> T | None:
-    """Decode `stored` (body, hash, previous hash), or note the loss."""
+    """`stored`: (body, hash, previous hash)."""
     body, hash_, previous = stored
     try:
         value = decode(body)

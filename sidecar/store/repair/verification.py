@@ -204,7 +204,7 @@ def _body(
     stored: tuple[bytes, str, str],
     decode: Decode,
 ) -> None:
-    """Check one body; `stored` is (body, hash, previous hash)."""
+    """`stored`: (body, hash, previous hash)."""
     session_id, holder = place
     table = holder.partition(":")[0]
     tally.counts[table] = tally.counts.get(table, 0) + 1

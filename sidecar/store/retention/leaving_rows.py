@@ -1,4 +1,4 @@
-"""Sessions leaving the store, archived or deleted: hidden, then removed in slices."""
+"""Sessions leaving the store: hidden, then removed in slices."""
 
 import sqlite3
 from collections.abc import Callable

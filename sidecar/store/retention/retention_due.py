@@ -56,7 +56,6 @@ class _Blobs:
         self._left: dict[str, set[tuple[str, str]]] = {}
 
     def drop(self, session_id: str, holder: str, name: str) -> int:
-        """Drop a holder's reference; return the bytes freed."""
         left = self._left.get(name)
         if left is None:
             query = "SELECT session_id, holder FROM reference WHERE hash = ?"

@@ -1,4 +1,4 @@
-"""Read and change a file's text, in the editor where possible, else on disk."""
+"""A file's text, in the editor where possible, else on disk."""
 
 import asyncio
 import os

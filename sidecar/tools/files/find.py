@@ -100,7 +100,6 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def _search(query: Query, context: ToolContext) -> tuple[list[Match], bool]:
-    """Search files on disk and, separately, open documents, possibly unsaved."""
     opened = await asyncio.to_thread(_opened, query, context.buffers)
     saved, late = await _on_disk(query, opened, context)
     unsaved, later = await _in_time(lambda left: _in_buffers(query, opened, left), query.limit)

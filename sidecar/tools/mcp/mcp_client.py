@@ -1,4 +1,4 @@
-"""A connection to an MCP server through the official SDK.
+"""A connection to an MCP server.
 
 Importing the SDK takes over a second, so only a server's start imports this module.
 """

@@ -1,4 +1,4 @@
-"""Starts an MCP server that ends with the daemon, however that ends: a program by itself.
+"""Starts an MCP server that ends with the daemon, however that ends.
 
 `python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. A watcher ends the server and its
 children when the process DAEMON is gone: some servers never read stdin, and a killed daemon says

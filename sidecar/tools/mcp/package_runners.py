@@ -1,6 +1,6 @@
 """Where an MCP server starts: programs that run packages take code from the current folder.
 
-So in a trusted workspace they start in the empty folder too: else an ordinary file there, such as
+So even in a trusted workspace they start in the empty folder: else an ordinary file there, such as
 package.json, would run with the next start.
 """
 
@@ -97,7 +97,6 @@ def runner(command: tuple[str, ...]) -> str:
 
 
 def _unwrapped(command: tuple[str, ...]) -> tuple[str, ...]:
-    """A command without `env` and its variables, or `cmd /c`, before it."""
     words = command
     if words and re.split(r"[/\\]", words[0])[-1] == "env":
         at = 1

@@ -1,4 +1,4 @@
-"""MCP servers of sessions: tools and calls. A failing server affects no other.
+"""MCP servers of sessions. A failing server affects no other.
 
 Each server's task connects, waits for its end, and disconnects: the SDK ties connections to tasks.
 """
@@ -123,7 +123,6 @@ class _Server:
             logger.warning("the MCP server %s is not there: %s", name, self.problem)
 
     def said(self) -> tuple[str, ...]:
-        """Notices: a failure, or tools left out."""
         name = self.server.name
         if self.problem:
             return (f"The MCP server {name} cannot be used: {self.problem}",)

@@ -143,14 +143,12 @@ class AgentConnection(Connection):
                 self._outbox.update(session_id, message)
 
     def _tell_ours(self, session_id: str, event: Event) -> None:
-        """Send events unknown to ACP to a client that announced Sidecar's notifications."""
         if isinstance(event, SessionChanged | StatusChanged | AlertChanged):
             message = notification(event)
             message["method"] = outgoing(str(message["method"]))
             self._outbox.update(session_id, message)
 
     def _show_output(self, session_id: str, event: ToolOutputChunk) -> None:
-        """Show a running tool's output so far; the call's result has the final one."""
         text, shown = self._output.get(event.call_id, ("", 0.0))
         text = (text + event.text)[-MOST_SHOWN:]
         now = monotonic()

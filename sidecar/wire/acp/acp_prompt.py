@@ -45,7 +45,6 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
         return _answer(result)
 
     async def ordered(command: SlashCommand, session_id: str, ticket: Ticket) -> Json:
-        """Run a slash command, and show its answer as the agent's text."""
         session = await desk.watch(session_id)
         await desk.sessions.get(session.id)
         scene = CommandScene(desk.sessions, session, desk.connection, desk.connection.watch)

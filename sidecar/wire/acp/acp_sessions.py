@@ -152,7 +152,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
 
 
 async def _made(desk: Desk, made: Json, ticket: Ticket) -> JsonObject:
-    """Answer with a new session; its updates follow the answer."""
+    """The session's updates follow the answer."""
     assert isinstance(made, dict)
     session = await desk.sessions.get(SessionId(str(made["sessionId"])))
     folder = session.state.log.row.cwd

@@ -237,7 +237,6 @@ class Commands:
         self._tell(session, f"Went forth again: {summary(done)}.")
 
     async def _turn(self, session: Session, number: int | None) -> str | None:
-        """Message id of the turn to undo; asks the user without a number."""
         turns = await turns_back(session)
         if number is not None:
             return numbered(turns, number).message_id
@@ -246,7 +245,6 @@ class Commands:
         return None if choice not in offered else offered[choice].message_id
 
     async def _agreed(self, foreseen: Done, wish: Wish) -> tuple[Scope, OnConflict] | None:
-        """Show the expected changes and ask how to proceed; `None`: do nothing."""
         conflicts = paths(foreseen, "conflict")
         ways: dict[str, tuple[Scope, OnConflict]] = {BACK: ("both", wish.on_conflict)}
         if conflicts:
@@ -264,10 +262,7 @@ class Commands:
     async def _chosen(
         self, question: str, choices: tuple[str, ...], else_: str | None
     ) -> str | None:
-        """Ask the user; `else_` is the answer where the editor cannot ask.
-
-        Raises: BadRequest: the editor cannot ask, and no `else_`; has advice.
-        """
+        """Ask the user; `else_`, or BadRequest without one, where the editor cannot ask."""
         try:
             return await self._editor.choose(question, choices)
         except ClientFailed:

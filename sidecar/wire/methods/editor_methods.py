@@ -1,4 +1,4 @@
-"""The editor's open documents, kept as buffers, and its cancellations of work."""
+"""The editor's open documents, and its cancellations of work."""
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer

@@ -1,4 +1,4 @@
-"""Sessions that continue another, or move: fork, hand off, export, import, archive."""
+"""Sessions that continue another, or move."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""MCP servers named by clients in `session/new`, in ACP's shape on both faces."""
+"""MCP servers named by clients in `session/new`."""
 
 from collections.abc import Sequence
 

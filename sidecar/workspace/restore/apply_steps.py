@@ -130,7 +130,6 @@ def _set_aside(step: Step, mark: FileMark, target: At, old: At) -> None:
 
 
 def _look(step: Step, mark: FileMark, aside: At, back: Callable[[], object]) -> None:
-    """Check an entry set aside against its mark; on a difference, put back and raise."""
     found = stat_in(aside.folder, aside.name)
     if found is None or not same(mark, found):
         back()

@@ -1,7 +1,4 @@
-"""Moves that never overwrite: to a free name, or an exchange of two names.
-
-Without support for exchanges, the entry in the way is set aside first.
-"""
+"""Moves that never overwrite: to a free name, or an exchange of two names."""
 
 import ctypes
 import errno

@@ -162,7 +162,7 @@ async def _undo(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conf
 
 
 async def _tidy(root: bytes, rows: RestoreRows, found: Unfinished) -> str:
-    """Clean up after recording an undo: before, nothing may be removed."""
+    """Record an undo first: before, nothing may be removed."""
     if found.state == "applying":
         try:
             await rows.undone(found.id)

@@ -334,7 +334,6 @@ def _needed(put: Put) -> str:
 
 
 def _pre_image(root: bytes, put: Put) -> PressedBlob | None:
-    """An entry about to be replaced; `None` if changed."""
     try:
         with root_folder(root) as top, around(top, put.path) as (at, name):
             found = stat_in(at, name)

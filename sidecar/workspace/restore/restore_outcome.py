@@ -1,4 +1,4 @@
-"""Outcomes of a restore, and its failures in words for people."""
+"""Outcomes of a restore, and its failures in words."""
 
 import errno
 from dataclasses import dataclass

@@ -163,7 +163,6 @@ def _put_back(step: Step, source: At, target: At, *, ours: bool, there: bool) ->
 def _without_aside(
     top: int, step: Step, now: _Now, *, ours: bool, contents: Mapping[str, bytes]
 ) -> Conflict | None:
-    """Undo a step without a former entry, or with it removed since."""
     data = None if step.old is None else contents.get(step.old.hash)
     folder_left = step.old is not None and stat.S_ISDIR(step.old.mode)
     # A former entry found nowhere was lost with its staging folder; with that folder there, it was

@@ -313,7 +313,6 @@ def _pattern(line: str) -> Pattern | None:
 
 
 def _any(patterns: Iterable[Pattern]) -> "re.Pattern[str]":
-    """Join patterns into one expression; without patterns, one that never matches."""
     return re.compile("|".join(f"(?:{p.regex.pattern})" for p in patterns) or r"(?!)")
 
 

@@ -242,7 +242,6 @@ class Snapshots:
         raise StorageFailed(BUSY, kind="io")
 
     async def _begin(self) -> None:
-        """Take the first snapshot as found, to be read later."""
         at = self._now()
         scan, nothing = await self._scanned(Noticed(all=True), False, lambda _: Looked())
         unread = {path: unread_of(found, at) for path, found in scan.stats.items()}
@@ -253,7 +252,6 @@ class Snapshots:
         self._work.set()
 
     async def _look(self, noticed: Noticed, rules: bool) -> ChainMoved | None:
-        """Append noticed changes as a snapshot; return the head instead if others did."""
         scan, looked = await self._scanned(noticed, rules, partial(self._read, at=self._now()))
         outcome = conclude(self._state, scan, looked)
         if outcome.delta:

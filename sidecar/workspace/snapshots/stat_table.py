@@ -1,7 +1,6 @@
 """Stats of all known paths as raw kernel bytes, compared in bulk.
 
-Objects compared by field would double the time of the system calls, one per path. Equal bytes prove
-a path unchanged; others, maybe only by access time, are checked again with `os.lstat`.
+Objects compared by field would double the time of the system calls, one per path.
 """
 
 import ctypes

@@ -1,7 +1,6 @@
-"""`adk`: a session, a memory, and artifacts loaded on demand.
+"""`adk`: every three turns are summarised, large results become artifacts.
 
-Every three turns are summarised, with the turn before once more; a full window, up to the newest
-events. After its turn a large result becomes one line with an id for `recall`.
+The turn before is summarised once more. An artifact is one line with an id for `recall`.
 """
 
 from collections.abc import Sequence

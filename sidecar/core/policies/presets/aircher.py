@@ -1,7 +1,6 @@
 """`aircher`: at 85 per cent each turn is kept, summarised, referenced or dropped by score.
 
 A model scores on the warm prefix and extracts facts in the same call; failing that, code scores.
-Turns kept beyond the goal are referenced, lowest first, lest another compaction follow.
 """
 
 from collections.abc import Mapping, Sequence

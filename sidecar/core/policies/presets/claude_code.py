@@ -1,7 +1,6 @@
 """`claude-code`: a full summary near the limit, on the warm prefix.
 
-The newest calls and the last results of the last five files read stay; the original reads these
-files anew.
+The last results of the last five files read stay; the original reads these files anew.
 """
 
 from collections.abc import Set

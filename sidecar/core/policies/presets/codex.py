@@ -1,7 +1,6 @@
 """`codex`: at 90 per cent of the window a summary, and typed messages verbatim.
 
-Typed messages stay newest first up to 20,000 tokens, the last cut in the middle. The summary's
-request has no tools, so the cache is not read.
+The summary's request has no tools, so the cache is not read.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """`gemini`: at 70 per cent of the window the oldest 70 per cent become a snapshot.
 
-One call writes, a second adds omissions. If a single turn fills the window, the cut falls between
-steps; the original gives up.
+If a single turn fills the window, the cut falls between steps; the original gives up.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """`open-interpreter`: cuts each result to 2,800 tokens on arrival; the history stays.
 
-Cut before a first request, so the cache never breaks. A full window has no remedy.
+The cache never breaks; a full window has no remedy.
 """
 
 from dataclasses import dataclass

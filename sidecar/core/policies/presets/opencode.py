@@ -1,7 +1,6 @@
 """`opencode`: prunes old tool results; if not enough, summarises all but a short tail.
 
-Here both wait for the trigger, and results leave an id; the original prunes after each turn, by
-default no more since 2026.
+Here both wait for the trigger; the original prunes after each turn, by default no more since 2026.
 """
 
 from collections.abc import Sequence

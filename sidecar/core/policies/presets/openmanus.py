@@ -1,6 +1,6 @@
 """`openmanus`: first in, first out; the newest 100 messages stay.
 
-Here call and result leave together. Over the limit, nearly every request breaks the cached prefix.
+Over the limit, nearly every request breaks the cached prefix.
 """
 
 from dataclasses import dataclass

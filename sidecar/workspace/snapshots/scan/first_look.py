@@ -1,6 +1,6 @@
 """First look at a workspace: every folder's names with stats.
 
-Minimal: every file passes here before the first turn. Rules answer for many folders at once.
+Minimal: every file passes here before the first turn.
 """
 
 import os
@@ -70,7 +70,6 @@ def _take(
     left_out: Callable[[bytes, bool], bool] | None,
     into: FirstLook,
 ) -> list[bytes]:
-    """Record a folder's names as found; return the folders among them."""
     inner: list[bytes] = []
     begin = folder + b"/" if folder else b""
     prefix = base + b"/" + begin

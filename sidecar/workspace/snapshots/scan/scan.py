@@ -1,4 +1,4 @@
-"""Find possible changes by stat alone: of paths, folders, or everything.
+"""Find possible changes by stat alone.
 
 Rules exclude new paths only: as in git, a later rule takes no known file away from a restore.
 Blocks: runs in a thread.
@@ -218,7 +218,6 @@ class Scan:
         return same
 
     def _other_names(self) -> None:
-        """Look at other known names of hard-linked files."""
         inodes = set(self.linked.values())
         for path, seen in list(self._state.items()):
             if seen.inode in inodes and not seen.entry.is_folder and path not in self.linked:
@@ -257,7 +256,6 @@ class Scan:
             self._watch.drop(folder)
 
     def _visit(self, first: _Visit, *, everywhere: bool) -> None:
-        """Look at a folder and everything below; `everywhere` lists all folders."""
         pending = [first]
         while pending:
             folder, listed, anew, unseen = pending.pop()
@@ -271,7 +269,6 @@ class Scan:
             self.rules.forget(first[0], self._visited | self._state.folders.keys())
 
     def _compare(self, folder: bytes) -> list[_Visit]:
-        """Look at the known names in a folder with an unchanged stat."""
         inner: list[_Visit] = []
         prefix = self._base + b"/" + (folder + b"/" if folder else b"")
         lstat, table = os.lstat, self._table
@@ -311,7 +308,6 @@ class Scan:
         self._visited.update(found.folders)
 
     def _list(self, folder: bytes, anew: bool, unseen: bool) -> list[_Visit]:
-        """List a folder, look at each name; return the folders to visit."""
         names = self._names(folder)
         if names is None:
             return []

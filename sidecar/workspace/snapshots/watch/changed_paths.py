@@ -101,7 +101,6 @@ class Noticing:
             into.lose()
 
     def _moved(self, state: KnownPaths) -> bool:
-        """Whether another, unwatched folder replaced the root."""
         try:
             found = os.lstat(self._base)
         except OSError:

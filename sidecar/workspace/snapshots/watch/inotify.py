@@ -1,4 +1,4 @@
-"""A watch by inotify, read in this process: complete when its queue is empty.
+"""A watch by inotify, complete when its queue is empty.
 
 A folder is watched, then listed, so no write escapes. New folders are watched once the next
 snapshot lists them; until then all their contents are suspect.
