@@ -6,7 +6,7 @@ Output comes through our own pipe: asyncio's would also wait for every grandchil
 import asyncio
 import codecs
 import os
-import shutil
+import re
 import signal
 import time
 from asyncio.subprocess import DEVNULL, Process
@@ -23,7 +23,7 @@ from sidecar.tools.files.reach import folder, reach
 from sidecar.tools.output_ends import OutputEnds
 from sidecar.tools.tool_contract import Progress, Terminals, ToolAnswer, ToolContext
 from sidecar.workspace.unlinked_path import standing_in
-from sidecar.workspace.variables import for_git, without_secrets
+from sidecar.workspace.variables import for_git, program, without_secrets
 
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
@@ -33,6 +33,8 @@ DRAIN = 0.5
 """Seconds to wait for output after the shell's end, while a background process holds the pipe."""
 MAX_SHOWN = 256 * 1024
 """Characters of output shown while a command runs; the rest follows at its end."""
+_PLAIN = {"PAGER": "cat", "BAT_PAGER": "cat"}
+"""No pager, though a terminal is there to be paged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +104,33 @@ async def _in_terminal(
     end = await terminals.run(
         context.session_id,
         context.call_id,
-        (_shell(), "-c", command),
+        (_shell(context.environment), "-c", command),
         str(where),
         seconds,
         # Otherwise an editor's terminal has the editor's variables, with keys.
-        {**dict.fromkeys(secrets, ""), **for_git({}), "PAGER": "cat"},
+        {**dict.fromkeys(secrets, ""), **for_git({}), **_read_first(context.environment), **_PLAIN},
     )
     notes = ("[the beginning of the output was too long for the terminal]",) if end.cut else ()
     return _Ran(end.text, end.code, end.timed_out, notes)
 
 
-def _shell() -> str:
-    return shutil.which("bash") or "/bin/sh"
+def _shell(environment: Mapping[str, str]) -> str:
+    return program("bash", environment) or "/bin/sh"
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment without secrets, pager, or prompts."""
-    return {**for_git(without_secrets(environment)), "TERM": "dumb", "PAGER": "cat"}
+    kept = {**for_git(without_secrets(environment)), **_read_first(environment)}
+    return {**kept, "TERM": "dumb", **_PLAIN}
+
+
+def _read_first(environment: Mapping[str, str]) -> dict[str, str]:
+    """Emptied BASH_ENV, unless a plain absolute path: bash expands it, and obeys that file first.
+
+    Which file of a workspace others come to depends on the command's folder.
+    """
+    plain = re.fullmatch(r"(?:/[^$`\\\"]*)?", environment.get("BASH_ENV", ""))
+    return {} if plain else {"BASH_ENV": ""}
 
 
 @asynccontextmanager
@@ -135,7 +147,7 @@ async def _running(
             with standing_in(cwd) as here:
                 process = await _started(
                     asyncio.create_subprocess_exec(
-                        _shell(),
+                        _shell(environment),
                         "-c",
                         command,
                         cwd=here,

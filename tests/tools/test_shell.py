@@ -111,6 +111,42 @@ async def test_keys_are_kept_from_commands(context: ToolContext) -> None:
     assert "KEYBOARD=yes" in answer.text
 
 
+@pytest.mark.parametrize(
+    "value", ["env.sh", "./env.sh", "$PWD/env.sh", "`pwd`/env.sh", "${PWD}/env.sh"]
+)
+async def test_bash_reads_no_file_first_that_its_folder_decides(
+    value: str, root: Path, context: ToolContext
+) -> None:
+    for folder in (root, root / "sub"):
+        folder.mkdir(exist_ok=True)
+        (folder / "env.sh").write_text("echo read")
+    given = {**context.environment, "BASH_ENV": value}
+    for folder in (".", "sub"):
+        answer = await run(replace(context, environment=given), "echo ran", cwd=folder)
+        assert answer.text == "ran\n"
+    outside = root.parent / "env.sh"
+    outside.write_text("echo read")
+    given["BASH_ENV"] = str(outside)
+    answer = await run(replace(context, environment=given), "echo ran")
+    assert answer.text == "read\nran\n"
+
+
+@pytest.mark.parametrize("entry", ["", "bin", "./bin"])
+async def test_no_shell_is_taken_from_a_folder_that_is_relative(
+    entry: str, root: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "bin").mkdir()
+    for fake in (root / "bash", root / "bin" / "bash"):
+        fake.write_text("#!/bin/sh\necho another\n")
+        fake.chmod(0o755)
+    monkeypatch.chdir(root)
+    path = os.pathsep.join((entry, os.environ["PATH"]))
+    monkeypatch.setenv("PATH", path)
+    given = {**context.environment, "PATH": path}
+    answer = await run(replace(context, environment=given), "echo ran")
+    assert answer.text == "ran\n"
+
+
 async def test_output_is_shown_while_it_runs(root: Path, context: ToolContext) -> None:
     seen: list[str] = []
     came = asyncio.Event()
