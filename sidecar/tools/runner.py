@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +35,7 @@ from sidecar.workspace.paths import (
     own_names,
     printable,
 )
+from sidecar.workspace.variables import naming
 
 TOOLS: Mapping[str, Tool] = MappingProxyType(
     {
@@ -170,14 +171,20 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
         strays=leading_out(words, place.real, context.cwd),
         shown=(place.shown,),
         linked=tuple(name for name in linked if name != place.shown),
-        held=_held(spec, place, command, context.cwd),
+        held=_held(place, named, command, context) if command or spec.kind == "edit" else "",
     )
 
 
-def _held(spec: ToolSpec, place: Place, command: str, root: Path) -> str:
-    if not (place.inside and (command or spec.kind == "edit")):
-        return ""
-    return held_above(own_names(root), "" if command else place.shown)
+def _held(place: Place, named: Iterable[str], command: str, context: ToolContext) -> str:
+    shown = "" if command else place.shown
+    if place.inside and (above := held_above(own_names(context.cwd), shown)):
+        return f"lies in {above}, which is hidden or has files that run later"
+    reals = (
+        (Path(os.path.realpath(place.real / one)) for one in named) if command else (place.real,)
+    )
+    found = (naming(real, context.cwd, context.environment) for real in reals)
+    variable = next(filter(None, found), "")
+    return f"is named by the variable {variable}" if variable else ""
 
 
 def _client_title(spec: ToolSpec, given: Json) -> str:

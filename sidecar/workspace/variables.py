@@ -4,11 +4,59 @@ import os
 import re
 import shutil
 import sys
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
+from string import Template
 
 from sidecar.core.text.redaction import SHORTEST
 from sidecar.core.text.secret_names import names_secret
+
+_BORDERS = re.compile(r"[\s:;,=@|&'\"()<>]+")
+_PATH = re.compile(r"(?:\.{1,2}|~)?/.*", re.DOTALL)
+"""A path behind an option's letters, such as `-r./x`."""
+
+
+def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
+    """The variable whose value, or a word of it, names a resolved file; empty if none does.
+
+    Relative to the root, through links, behind a `/` also without the ending. A folder counts
+    within the root, and if the variable is called after a configuration: others name programs'
+    own code.
+    """
+    base = Path(os.path.realpath(root))
+    given = {**environment, "PWD": str(base)}
+    for name, value in environment.items():
+        for word in _words(Template(value).safe_substitute(given) if "$" in value else value):
+            if _is_called(real, word, base) or (
+                "CONF" in name.upper() and _holds(real, word, base)
+            ):
+                return name
+    return ""
+
+
+def _words(value: str) -> set[str]:
+    words = {value, *value.split(os.pathsep), *_BORDERS.split(value)}
+    return {*words, *(found[0] for word in words if (found := _PATH.search(word)))} - {""}
+
+
+def _is_called(real: Path, word: str, base: Path) -> bool:
+    at = os.path.normpath(base / os.path.expanduser(word))
+    named = {real, real.with_name(real.stem)} if "/" in word else {real}
+    # Behind a link alone the name is another, so that most words take one look.
+    if _plain(os.path.basename(at)) not in {_plain(one.name) for one in named}:
+        return os.path.islink(at) and _plain(os.path.realpath(at)) in map(_plain, map(str, named))
+    return _plain(os.path.realpath(at)) in map(_plain, map(str, named))
+
+
+def _plain(name: str) -> str:
+    # To some disks these are the same.
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _holds(real: Path, word: str, base: Path) -> bool:
+    led = Path(os.path.realpath(base / os.path.expanduser(word)))
+    return led != base and led.is_relative_to(base) and real.is_relative_to(led)
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:

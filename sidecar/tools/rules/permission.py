@@ -8,8 +8,8 @@ Paths. `write_file` covers every call of the tool inside the workspace, and none
 `edit:src/*` covers paths inside, `*` being any characters; `read:/etc/hosts` names an outside path,
 with links resolved. Files that run later (`tools/rules/runs_later`) are asked about each time,
 whatever the rules allow; a file of unknown kind (`tools/rules/ordinary_files`) to be written,
-unless a rule without `*` names the file. Where the root lies in a hidden folder, or in one whose
-files run later, that holds of every file.
+unless a rule without `*` names the file. That holds of a file named by a variable, too, and where
+the root lies in a hidden folder, or in one whose files run later, of every file.
 
 Commands. `shell` covers every command inside the workspace. A pattern without `*` covers that
 command alone. A pattern with `*` covers exactly one simple command of literal words
@@ -40,7 +40,6 @@ from sidecar.tools.rules.shell_words import BLANK, LONGEST, STAR, plain_words, s
 from sidecar.tools.tool_contract import Access, PermissionOption
 
 ODD = "of no kind that is known to be source, text or data"
-HELD = "lies in {}, which is hidden or has files that run later"
 _ASKING = ("edit", "execute")
 _HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
 """Text that a shell or program would run or replace on reading a quoted word again."""
@@ -136,7 +135,7 @@ def literal(text: str) -> str:
 
 def _question(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> Ask:
     key, odd = _key(spec, access), _is_odd(access)
-    said = HELD.format(access.held) if access.held else ODD
+    said = access.held or ODD
     why = said if odd else _shortfall(spec, access, allow)
     title = f"{access.title} ({said})" if odd else access.title
     if not key:
@@ -224,7 +223,7 @@ def _covers(rule: str, spec: ToolSpec, access: Access) -> bool:
 
 
 def _is_odd(access: Access) -> bool:
-    """Whether a call writes a file of unknown kind, or in a workspace that is no ordinary one."""
+    """Whether a call writes a file of unknown kind, or one that is held."""
     if access.kind == "edit" and access.held:
         return True
     names = (*access.shown, *access.linked) if access.kind == "edit" else ()
@@ -277,7 +276,7 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
     if led := next((name for name in access.linked if runs_later(name) or is_hidden(name)), ""):
         return f"by a link it leads to `{led}`, which runs later or is hidden"
     held = access.held and written(words)
-    return f"it may write: the root {HELD.format(access.held)}" if held else uncovered(words, own)
+    return f"it may write what {access.held}" if held else uncovered(words, own)
 
 
 def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
