@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 from sidecar import __version__
 from sidecar.config import Config, default_model, load, settings_files
-from sidecar.config.document import given
 from sidecar.config.layers import Resolved
 from sidecar.config.loading import check_options as check_settings
 from sidecar.config.loading import resolve_all
-from sidecar.config.reload import stamps
+from sidecar.config.reload import CurrentSettings, stamps
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Millis
 from sidecar.model.catalogue import KNOWN, lookup
@@ -140,16 +139,15 @@ async def _serve(read: int, write: int) -> int:
         known = await asyncio.to_thread(stamps, files)
         resolved = await asyncio.to_thread(read)
         check_settings(resolved)
-        config, problems = resolved.config, resolved.problems
+        settings, config = CurrentSettings.of(resolved), resolved.config
         logging.getLogger().setLevel(config.log.upper())
-        for problem in problems:
+        for problem in resolved.problems:
             logger.warning("configuration: %s", problem)
 
         def take(resolved: Resolved) -> None:
-            sessions.reload(resolved.config, resolved.problems)
-            environment.settings = given(resolved, environment.config)
-            observer.configure(environment.config.alerts)
-            logging.getLogger().setLevel(environment.config.log.upper())
+            sessions.reload(resolved)
+            observer.configure(settings.config.alerts)
+            logging.getLogger().setLevel(settings.config.log.upper())
 
         models.configure(config)
         store = await _open_in_time(config.data_dir)
@@ -160,27 +158,25 @@ async def _serve(read: int, write: int) -> int:
         observers.append(observer)
         environment = Environment(
             store=store,
-            config=config,
+            settings=settings,
             clock=clock,
             buffers=buffers,
             models=await _access(models),
             facts=_facts,
             variables=os.environ,
-            instructions=lambda cwd, trusted: _instructions(environment.config, cwd, trusted),
+            instructions=lambda cwd, trusted: _instructions(settings.config, cwd, trusted),
             watch=watch,
             snapshots=SharedSnapshots(
                 store, config.data_dir, read_clock, Limits.of(config.snapshots)
             ),
             mcp=mcp,
-            amiss=tuple(map(str, problems)),
-            settings=given(resolved, config),
             observe=observer.take,
         )
         sweeping = Sweeping(
             ground_of(environment, owner),
-            lambda: environment.config.retention,
+            lambda: settings.config.retention,
             lambda quota: sessions.open.tell_all(quota_event(quota, read_clock())),
-            environment.swept,
+            swept,
             clock.sleep,
             _seconds("SIDECAR_SWEEP_EVERY", LOOK),
             config.snapshots.workspace_mib,
@@ -193,7 +189,8 @@ async def _serve(read: int, write: int) -> int:
     following: list[asyncio.Task[None]] = []
     outboxes: list[Outbox] = []
     observers: list[Observer] = []
-    tell = partial(describe, observers)
+    swept: JsonObject = {}
+    tell = partial(describe, observers, swept)
     owner = this_process(secrets.token_hex(8))
     sessions = Sessions(open_environment, buffers, owner, tell, check_options)
     async with asyncio.TaskGroup() as group:
@@ -225,7 +222,7 @@ async def looking(config: Config, store: Store) -> Environment:
     models = Models(read_clock, secrets.SystemRandom().random, 0.0)
     return Environment(
         store=store,
-        config=config,
+        settings=CurrentSettings(config),
         clock=Clock(read_clock, id_source(read_clock)),
         buffers=Buffers(),
         models=await _access(models),
@@ -316,7 +313,9 @@ def check_options(options: JsonObject) -> str:
     return ""
 
 
-def describe(observers: "list[Observer]", environment: Environment | None) -> JsonObject:
+def describe(
+    observers: "list[Observer]", swept: JsonObject, environment: Environment | None
+) -> JsonObject:
     """The daemon's state, for `daemon/status`."""
     about: JsonObject = {
         "version": __version__,
@@ -331,13 +330,13 @@ def describe(observers: "list[Observer]", environment: Environment | None) -> Js
     }
     if environment is None:
         return about
-    config, store = environment.config, environment.store
-    about["settings"] = environment.settings
+    config, store = environment.settings.config, environment.store
+    about["settings"] = environment.settings.described
     about["store"] = {
         "path": str(config.data_dir),
         "bytes": store.size(),
         "readOnly": store.read_only,
-        "retention": {**environment.swept},
+        "retention": {**swept},
     }
     snapshots = environment.snapshots
     workspaces = [] if snapshots is None else snapshots.status()

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from sidecar.config import Config, Layer, merge
-from sidecar.config.reload import Reloaded, reloaded, stamps
+from sidecar.config.layers import resolve
+from sidecar.config.reload import CurrentSettings, Reloaded, reloaded, stamps
 from sidecar.config.settings import SETTINGS, value_of
 
 BEFORE = merge([Layer("file", {"max_steps": 9})])[0]
@@ -36,6 +37,21 @@ def test_each_change_is_told_by_when_it_holds() -> None:
     assert (config.max_steps, config.keep_alive, config.model) == (5, True, "m")
     assert config.delegate.steps == 3
     assert (config.retry, config.provider) == (BEFORE.retry, BEFORE.provider)
+
+
+def test_what_counts_now_is_said_beside_what_counts_after_a_restart() -> None:
+    settings = CurrentSettings.of(resolve([Layer("file", {"max_steps": 9})]))
+    told = settings.take(resolve([Layer("file", {"max_steps": 5, "retry": {"attempts": 7}})]))
+    assert told.config is settings.config
+    assert (settings.config.max_steps, settings.config.retry) == (5, BEFORE.retry)
+    steps, attempts = settings.described["max_steps"], settings.described["retry.attempts"]
+    assert isinstance(steps, dict)
+    assert isinstance(attempts, dict)
+    assert (steps["value"], steps.get("pending")) == (5, None)
+    assert (attempts["value"], attempts["pending"]) == (BEFORE.retry.attempts, 7)
+    settings.take(resolve([Layer("file", {"max_steps": 0})]))
+    assert settings.config.max_steps == 5
+    assert "max_steps" in settings.amiss[0]
 
 
 def test_settings_that_need_a_restart_keep_their_values_all_of_them() -> None:

@@ -1,14 +1,15 @@
 """Apply changed settings: next turn, new sessions or after a restart."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from sidecar.config.document import in_words, shown
-from sidecar.config.layers import Problem
+from sidecar.config.document import given, in_words, shown
+from sidecar.config.layers import Problem, Resolved
 from sidecar.config.setting import Applies, Setting
 from sidecar.config.settings import SETTINGS, TABLES, Config, value_of
+from sidecar.core.parts import JsonObject
 
 Stamps: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 _WHEN: dict[Applies, str] = {
@@ -43,6 +44,29 @@ def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Relo
         if any(one.applies == when for one in changed)
     )
     return Reloaded(_taken(before, after), (*told, *unknown), bad=bool(unknown))
+
+
+@dataclass(slots=True)
+class CurrentSettings:
+    """The settings that count now. `amiss`: the files' errors; `described`: see `given`."""
+
+    config: Config
+    amiss: tuple[str, ...] = ()
+    described: JsonObject = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, resolved: Resolved) -> "CurrentSettings":
+        """Begin with settings just read."""
+        config = resolved.config
+        return cls(config, tuple(map(str, resolved.problems)), given(resolved, config))
+
+    def take(self, resolved: Resolved) -> Reloaded:
+        """Apply settings read again, as far as they need no restart."""
+        result = reloaded(self.config, resolved.config, resolved.problems)
+        self.config = result.config
+        self.amiss = tuple(map(str, resolved.problems))
+        self.described = given(resolved, self.config)
+        return result
 
 
 def stamps(files: Sequence[Path]) -> Stamps:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sidecar.config import Config
+from sidecar.config.reload import CurrentSettings
 from sidecar.core.parts import Json, JsonObject, SessionId, Usage
 from sidecar.core.prompt.observation import Observe, SessionClosed, ignore
 from sidecar.core.prompt.pricing import ModelInfo, money, price
@@ -39,12 +40,11 @@ class Environment:
     """Parts joined by `daemon.py` for every session.
 
     Without `snapshots` no workspace is followed, and no change can be undone. `observe` gets
-    figures of events. `config` is replaced when the files change; `amiss` are the files' errors,
-    and `settings` the values' origins.
+    figures of events.
     """
 
     store: Store
-    config: Config
+    settings: CurrentSettings
     clock: Clock
     buffers: Buffers
     models: ModelAccess
@@ -55,10 +55,7 @@ class Environment:
     snapshots: SharedSnapshots | None = None
     mcp: McpServers = field(default_factory=McpServers)
     counts: Counts = field(default_factory=Counts)
-    swept: JsonObject = field(default_factory=dict)
     observe: Observe = ignore
-    amiss: tuple[str, ...] = ()
-    settings: JsonObject = field(default_factory=dict)
 
     def forget(self, session_id: SessionId) -> None:
         """Release a closed session's watches and MCP servers."""
@@ -122,8 +119,8 @@ class State:
 
     @property
     def config(self) -> Config:
-        """The daemon's configuration."""
-        return self.environment.config
+        """The daemon's configuration now."""
+        return self.environment.settings.config
 
     @property
     def clock(self) -> Clock:

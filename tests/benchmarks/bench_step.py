@@ -16,6 +16,7 @@ from statistics import median
 from time import perf_counter
 
 from sidecar.config import Config
+from sidecar.config.reload import CurrentSettings
 from sidecar.core.conversation.stream import BlockDelta, ResponseFinished, StreamEvent
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.observation import Observe, ignore
@@ -129,8 +130,9 @@ async def measure(
     store = Store.open(folder, now=read_clock)
     buffers = Buffers()
     environment = Environment(
-        store, Config(model="timed", max_steps=100_000), Clock(read_clock, id_source(read_clock)),
-        buffers, access(model), facts, {}, none, observe=observe,
+        store, CurrentSettings(Config(model="timed", max_steps=100_000)),
+        Clock(read_clock, id_source(read_clock)), buffers, access(model), facts, {}, none,
+        observe=observe,
     )  # fmt: skip
 
     async def open_environment(*_: object) -> Environment:
@@ -175,7 +177,7 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
     store = Store.open(folder, now=read_clock)
     buffers = Buffers()
     environment = Environment(
-        store, Config(model="timed"), Clock(read_clock, id_source(read_clock)),
+        store, CurrentSettings(Config(model="timed")), Clock(read_clock, id_source(read_clock)),
         buffers, access(model), facts, {}, none,
     )  # fmt: skip
 

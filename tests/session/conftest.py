@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from sidecar.config import Config
+from sidecar.config.layers import Resolved
+from sidecar.config.reload import CurrentSettings
 from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import Json, JsonObject, Message
 from sidecar.core.prompt.observation import Observation, PendingObservation, read
@@ -121,6 +123,10 @@ class Desk:
             self.model.cache = CacheSimulator(lambda: self.world.time / 1000)
         return Worker(self, await self.open(tools=TOOLS, **given))
 
+    def reload(self, config: Config) -> None:
+        """Have the sessions take settings over that were read again."""
+        self.sessions.reload(Resolved(config, {}, ()))
+
     async def ask(self, session: Session, text: str = "go", **given: Any) -> PromptResult:
         async with asyncio.timeout(LIMIT):
             return await session.prompt(prompt_of(text, **given))
@@ -215,7 +221,7 @@ class World:
         buffers = Buffers()
         environment = Environment(
             store=store,
-            config=self.config,
+            settings=CurrentSettings(self.config),
             clock=Clock(self.now, self.new_id, self.sleep),
             buffers=buffers,
             models=ModelAccess(

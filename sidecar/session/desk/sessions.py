@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from sidecar.config import Config, Problem
+from sidecar.config.layers import Resolved
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
 from sidecar.session.compaction.session_handoff import drafted, handoff, standing
@@ -76,9 +76,10 @@ class Sessions:
             await self._ended.wait()
             beat.cancel()
 
-    def reload(self, config: Config, problems: tuple[Problem, ...]) -> None:
+    def reload(self, resolved: Resolved) -> None:
         """Apply changed settings where safe, and tell every session."""
-        take_over(self.shared.known, self.open, config, problems)
+        if self.shared.known is not None:
+            take_over(self.shared.known.settings, self.open, resolved)
 
     async def shutdown(self) -> None:
         """Stop every turn, make logs whole and durable, release the leases."""
@@ -215,7 +216,9 @@ class Sessions:
                 if known.state.read_only and not await self._take_over(known.state):
                     await self._read_again(known.state)
                 return known
-            await require(environment.store.sessions, environment.config.data_dir, session_id)
+            await require(
+                environment.store.sessions, environment.settings.config.data_dir, session_id
+            )
             writes, owner = await become_writer(environment.store.leases, session_id, self._owner)
             log, problems = await open_log(environment, session_id, writes=writes)
             session = self._start(self._state(environment, log, read_only=not writes, owner=owner))
@@ -229,7 +232,7 @@ class Sessions:
         environment = await self.shared.ready()
         session = self.open.find(session_id)
         check_idle(session is not None and session.prompts.busy)
-        await require(environment.store.sessions, environment.config.data_dir, session_id)
+        await require(environment.store.sessions, environment.settings.config.data_dir, session_id)
         if session is not None:
             await self.close(session_id)
         return await archive(ground_of(environment, self._owner), session_id)

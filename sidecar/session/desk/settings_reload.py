@@ -4,12 +4,10 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from sidecar.config import Config, Problem
 from sidecar.config.layers import Resolved
-from sidecar.config.reload import Stamps, reloaded, stamps
+from sidecar.config.reload import CurrentSettings, Stamps, stamps
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
-from sidecar.session.state import Environment
 from sidecar.tools.rules.permission import Rules
 
 EVERY = 2.0
@@ -36,19 +34,9 @@ async def follow(
         take(await asyncio.to_thread(read))
 
 
-def take_over(
-    environment: Environment | None,
-    sessions: Iterable[Session],
-    after: Config,
-    problems: Sequence[Problem],
-) -> None:
+def take_over(settings: CurrentSettings, sessions: Iterable[Session], resolved: Resolved) -> None:
     """Apply settings safe to change, and tell every open session of the changes."""
-    if environment is None:
-        return
-    before = environment.config
-    result = reloaded(before, after, problems)
-    environment.config = result.config
-    environment.amiss = tuple(map(str, problems))
+    before, result = settings.config, settings.take(resolved)
     rules = [Rules(c.permissions.allow, c.permissions.reject) for c in (before, result.config)]
     for session in sessions:
         state = session.state

@@ -82,7 +82,7 @@ async def learned(
 
     Empty without trust.
     """
-    if not (trusted and environment.config.learned):
+    if not (trusted and environment.settings.config.learned):
         return ""
     factor = environment.models.info(model).token_factor
 

@@ -211,7 +211,7 @@ def provide(state: State, servers: tuple[McpServer, ...]) -> None:
 
 def warn(state: State) -> None:
     """Warn of problems with settings, MCP servers, limits, and changing text in the prompt."""
-    for problem in state.environment.amiss:
+    for problem in state.environment.settings.amiss:
         give_notice(state.log, state.channel, "warning", f"Settings: {problem}")
     for problem in state.environment.mcp.problems(state.log.row.id):
         give_notice(state.log, state.channel, "warning", f"{problem}.")

@@ -34,7 +34,7 @@ def compose(
     """Compose a state as logged; `take_over` tries to make the daemon the session's writer."""
     shed_python_path(Path(log.row.cwd))
     static, since = epochs.stored_static(log)
-    config = environment.config
+    config = environment.settings.config
     factor = environment.models.info(static.model).token_factor
     view = ModelView(static, environment.models.count, factor, since, epochs.bound_since(log))
 

@@ -39,7 +39,7 @@ async def open_log(
 
 async def begin_again(environment: Environment, log: SessionLog) -> None:
     """Begin an epoch, with the built-in tools, in a log whose epochs are lost."""
-    config, row = environment.config, log.row
+    config, row = environment.settings.config, log.row
     trust = Trust(config.workspace_trusted, Path(row.cwd), config.data_dir)
     static = await known_instructions.begin(environment, row, trust.granted, BUILTIN, None)
     epochs.begin(log, static, environment.clock.new_id("cmp"), "damaged")

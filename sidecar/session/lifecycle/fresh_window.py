@@ -67,7 +67,7 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
 
 async def _static(environment: Environment, row: SessionRow, before: Static) -> Static:
     """Former tools and system text, with present instructions and lessons."""
-    config, model = environment.config, str(row.settings["model"])
+    config, model = environment.settings.config, str(row.settings["model"])
     trusted = Trust(config.workspace_trusted, Path(row.cwd), config.data_dir).granted
     found = await environment.instructions(row.cwd, trusted)
     known = await lessons.learned(environment, row.cwd, trusted, model)

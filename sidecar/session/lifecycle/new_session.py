@@ -33,7 +33,7 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
         UnknownSession: there is no such parent.
         StorageFailed: the store cannot keep the session.
     """
-    config = environment.config
+    config = environment.settings.config
     cwd = await asyncio.to_thread(checked_folder, request.cwd)
     model = named(request.model or config.model, "params.model")
     agent = request.agent or config.agent
@@ -74,7 +74,9 @@ async def _served(
     environment: Environment, session_id: SessionId, request: NewSession, trust: Trust
 ) -> tuple[ToolSpec, ...]:
     """Start the session's MCP servers; return the tools of those up in time."""
-    named = {server.name: server for server in (*environment.config.mcp_servers, *request.mcp)}
+    named = {
+        server.name: server for server in (*environment.settings.config.mcp_servers, *request.mcp)
+    }
     if not named:
         return ()
     environment.mcp.provide(session_id, tuple(named.values()), trust.standing())

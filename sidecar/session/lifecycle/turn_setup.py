@@ -63,7 +63,7 @@ def _calls_mcp(state: State) -> CallMcp:
 
     async def call(name: str, given: Json) -> ToolAnswer:
         # Configured servers start when a stored session first needs them.
-        if servers := environment.config.mcp_servers:
+        if servers := environment.settings.config.mcp_servers:
             environment.mcp.provide(owner, servers, state.trust.standing())
         return await environment.mcp.call(owner, name, given)
 

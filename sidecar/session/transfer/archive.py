@@ -79,7 +79,8 @@ class Ground:
 def ground_of(environment: Environment, owner: Owner) -> Ground:
     """Ground for the process with this owner."""
     own = replace(owner, token=f"{owner.token}-order")
-    return Ground(environment.store, environment.config.data_dir, environment.clock.now, own)
+    folder = environment.settings.config.data_dir
+    return Ground(environment.store, folder, environment.clock.now, own)
 
 
 @dataclass(frozen=True, slots=True)

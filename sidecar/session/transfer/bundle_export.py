@@ -88,7 +88,10 @@ async def export_session(
         now,
         gone={name: gone[name] for name, data in outputs.items() if data is None and name in gone},
     )
-    known = (environment.config.provider.api_key, *secrets_in(environment.variables.items()))
+    known = (
+        environment.settings.config.provider.api_key,
+        *secrets_in(environment.variables.items()),
+    )
 
     def write() -> tuple[int, int]:
         clean = _clean(bundle, Redaction(tuple(secret for secret in known if secret)))
@@ -110,7 +113,7 @@ def _target(
     environment: Environment, session_id: SessionId, given: str | None, now: Millis
 ) -> Path:
     """Choose the file; blocks."""
-    folder = environment.config.data_dir / FOLDER
+    folder = environment.settings.config.data_dir / FOLDER
     if given is None:
         try:
             make_folder(folder)

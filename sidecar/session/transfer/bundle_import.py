@@ -188,7 +188,7 @@ def _given(source: ImportSource) -> Path | bytes:
 async def _take_bundle(
     environment: Environment, work: _Work, given: Path | bytes, folder: str
 ) -> Imported:
-    data_dir = environment.config.data_dir
+    data_dir = environment.settings.config.data_dir
     if isinstance(given, Path) and await asyncio.to_thread(is_own, data_dir, given):
         back = await take_back(environment.store, given, environment.clock.now())
         if back is not None:
@@ -249,7 +249,7 @@ def _changes(stored: Stored, bundle: Bundle) -> list[StoreChange]:
 
 
 def _settings(environment: Environment, old: SessionRow) -> JsonObject:
-    config = environment.config
+    config = environment.settings.config
     settings: JsonObject = {
         "model": config.model,
         "policy": config.policy,
@@ -297,7 +297,7 @@ async def _take_recording(
     name = clock.new_id("imported").removeprefix("imported_")
     recording = await work.run(lambda: read(given, format_name, name, now, work.check))
     title = whole_letters(recording.title or first_line(recording.messages), TITLE)
-    config = environment.config
+    config = environment.settings.config
     settings: JsonObject = {"model": config.model}
     row = SessionRow(
         SessionId(clock.new_id("ses")), folder, title, now, now, 0, 0, 0, "0", settings

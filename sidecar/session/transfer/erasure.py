@@ -71,7 +71,7 @@ async def erase_archived(environment: Environment, session_id: SessionId) -> boo
     try:
         await environment.store.sessions.row(session_id)
     except UnknownSession:
-        data_dir = environment.config.data_dir
+        data_dir = environment.settings.config.data_dir
         found = await asyncio.to_thread(archive.bundles_of, data_dir, session_id)
         await asyncio.to_thread(remove_files, data_dir, session_id)
         return bool(found)
@@ -117,7 +117,7 @@ async def put_aside(environment: Environment) -> tuple[str, ...]:
 
     The stores are kept, since nothing in them is to be lost unasked.
     """
-    return await asyncio.to_thread(_put_aside, environment.config.data_dir / ASIDE)
+    return await asyncio.to_thread(_put_aside, environment.settings.config.data_dir / ASIDE)
 
 
 def _put_aside(folder: Path) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ async def test_each_agent_has_its_policy_and_whether_it_is_used_by_itself(
 ) -> None:
     agents = {"plan": Strategy("economic-lean"), "build": Strategy(auto_compact=False)}
     await desk.sessions.shared.ready()
-    desk.sessions.reload(replace(world.config, agents=agents, policy="manual"), ())
+    desk.reload(replace(world.config, agents=agents, policy="manual"))
     plan = await desk.open(agent="plan")
     build = await desk.open(agent="build")
     told = await desk.open(agent="plan", policy="codex")
@@ -41,7 +41,7 @@ async def test_weights_of_an_agent_are_those_of_its_scorer(desk: Desk, world: Wo
     """With one scorer alone, the weighed one says exactly what that one says."""
     agents = {"plan": Strategy(HYBRID, {"fifo": 3.0})}
     await desk.sessions.shared.ready()
-    desk.sessions.reload(replace(world.config, agents=agents), ())
+    desk.reload(replace(world.config, agents=agents))
     plan = await desk.open(agent="plan")
     other = await desk.open(policy=HYBRID)
     given = situation("U10 C3000; C3000; U5 C900; U5")

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from sidecar.config import Layer, PermissionSettings, merge
+from sidecar.config import Layer, PermissionSettings
+from sidecar.config.layers import resolve
 from sidecar.session.log.events import Notice
 from tests.fakes.scripted_model import calls, says, shell, write
 from tests.session.conftest import Desk, World
@@ -16,12 +17,12 @@ async def test_rules_change_in_open_sessions_and_answers_stay(desk: Desk, world:
     await desk.ask(session)
     assert len(desk.editor.asked) == 1
     forbids = replace(world.config, permissions=PermissionSettings(reject=("shell",)))
-    desk.sessions.reload(forbids, ())
+    desk.reload(forbids)
     desk.script(calls(write("a.txt", "y"), shell("touch made")), says("done"))
     await desk.ask(session)
     assert len(desk.editor.asked) == 1
     assert not (desk.workspace / "made").exists()
-    desk.sessions.reload(world.config, ())
+    desk.reload(world.config)
     desk.script(calls(shell("touch made")), says("done"))
     await desk.ask(session)
     assert len(desk.editor.asked) == 2
@@ -31,7 +32,7 @@ async def test_rules_change_in_open_sessions_and_answers_stay(desk: Desk, world:
 async def test_every_open_session_is_told_and_the_next_turn_obeys(desk: Desk, world: World) -> None:
     session = await desk.open()
     other = await desk.open()
-    desk.sessions.reload(replace(world.config, max_steps=1), ())
+    desk.reload(replace(world.config, max_steps=1))
     told = {notice.session_id: notice for notice in desk.of(Notice)}
     assert set(told) == {session.id, other.id}
     assert "From the next turn: max_steps = 1." in told[session.id].text
@@ -42,7 +43,7 @@ async def test_every_open_session_is_told_and_the_next_turn_obeys(desk: Desk, wo
 
 async def test_a_bad_file_changes_nothing_and_new_sessions_hear_of_it(desk: Desk) -> None:
     await desk.open()
-    desk.sessions.reload(*merge([Layer("config.toml", {"max_steps": 0, "keep_alive": True})]))
+    desk.sessions.reload(resolve([Layer("config.toml", {"max_steps": 0, "keep_alive": True})]))
     notice = desk.of(Notice)[-1]
     assert notice.level == "warning"
     assert "stay as they were. config.toml: max_steps: must be from 1" in notice.text

@@ -251,7 +251,7 @@ async def test_what_can_be_no_models_name_is_not_taken_over(desk: Desk, name: st
     session.state.configure("model", name)
     await session.state.log.writer.commit(OptionRecord(config_id="model"))
     made, _ = await take(desk, (await export(desk, session)).path)
-    assert made.state.model_id() == (await desk.sessions.shared.ready()).config.model
+    assert made.state.model_id() == desk.world.config.model
 
 
 async def test_files_of_before_do_not_come_back(world: World, tmp_path: Path) -> None:
