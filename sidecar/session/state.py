@@ -1,6 +1,5 @@
 """A session's state, and the environment shared by all sessions of a daemon."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -87,8 +86,7 @@ class State:
 
     `subtask` is set while the session works for another; `delegate` starts a child session.
     `instructions` and `learned` are as last read, at first `None`. `compared`: the workspace was
-    compared with the log since opening. `widening` is held while the rest of the log is read;
-    `folded` is the message count and revision of the last fold.
+    compared with the log since opening.
     """
 
     environment: Environment
@@ -108,8 +106,6 @@ class State:
     instructions: tuple[Instruction, ...] | None = None
     learned: str | None = None
     compared: bool = False
-    widening: asyncio.Lock = field(default_factory=asyncio.Lock)
-    folded: tuple[int, int] = (0, 0)
     sets: KnownSets = field(default_factory=KnownSets)
 
     @property

@@ -62,7 +62,7 @@ async def take(desk: Desk, things: list[Any]) -> Session:
 async def look_at(desk: Desk, session: Session) -> None:
     """Do what clients do with a session; nothing but errors that say what to do may come."""
     await session.rewriting.preview(({"type": "text", "text": "And now?"},))
-    session.rewriting.breakdown()
+    await session.rewriting.breakdown()
     segments(session.state, session.meter().regions, None)
     await desk.sessions.list(None, None, 9)
     listed = await list_checkpoints(session.state, session.differences)

@@ -40,7 +40,6 @@ from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.progress import Token, Works
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.meter.gauge import usual_growth
-from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.store.format.log_records import RefusedRecord
 
@@ -119,8 +118,7 @@ class Compactor:
         await self._checkpoints.stepped()
         async with self.gate:
             self._begun = self._state.clock.now()
-            if self._state.log.past is None:
-                await self._planner.catch_up(self._state)
+            await self._planner.catch_up(self._state)
             for _ in range(ATTEMPTS):
                 settled = await self._room(opens_turn=opens_turn, overflowed=overflowed)
                 if settled is None:
@@ -155,10 +153,9 @@ class Compactor:
 
         if self._breaker.is_open and is_barred(self._breaker, planner.standing(state, scene())):
             return None
-        if state.log.past is not None:
-            if not is_due(state, planner, scene()):
-                return None
-            await widen(state)
+        if not is_due(state, planner, scene()):
+            return None
+        if await state.log.whole():
             await planner.catch_up(state)
         chosen = decide(state, planner, scene())
         if chosen.done is None:
@@ -193,14 +190,15 @@ class Compactor:
         growth = usual_growth(state)
         async with self.gate:
             self._begun = state.clock.now()
-            scene = scene_now(state, idle=True, growth=growth, hurried=hurried)
-            if state.log.past is not None:
-                if not is_due(state, planner, scene):
-                    return False
-                await widen(state)
-                scene = scene_now(state, idle=True, growth=growth, hurried=hurried)
+
+            def scene() -> Scene:
+                return scene_now(state, idle=True, growth=growth, hurried=hurried)
+
+            if not is_due(state, planner, scene()):
+                return False
+            await state.log.whole()
             await planner.catch_up(state)
-            draft = decide(state, planner, scene).done
+            draft = decide(state, planner, scene()).done
             if draft is None or self._breaker.is_open:
                 return False
             before = len(state.log.messages)
@@ -208,11 +206,10 @@ class Compactor:
             def again(tell: Tell) -> Decision | None:
                 if len(state.log.messages) != before:
                     return None
-                now = scene_now(state, idle=True, growth=growth, hurried=hurried)
-                return decide(state, planner, now, tell).done
+                return decide(state, planner, scene(), tell).done
 
             try:
-                settled = await self._settled(scene, draft, again)
+                settled = await self._settled(scene(), draft, again)
             except Cancelled:
                 self._breaker = self._breaker.after(False, draft.recorded.tokens_before, MOST_TRIES)
                 return False
@@ -251,7 +248,7 @@ class Compactor:
         def again(tell: Tell | None = None) -> Decision:
             return decide_by_hand(state, self._planner, scene(), strategy, tell)
 
-        await widen(state)
+        await state.log.whole()
         if dry_run:
             await look(state)
             newest = state.log.row.revision

@@ -23,9 +23,9 @@ from sidecar.core.parts import MessageId, SessionId
 from sidecar.core.prompt.budget import budget
 from sidecar.session.compaction.session_handoff import MOST_FACTS, with_inherited
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.log.whole_log import ledger_start, messages_after, opened_by
 from sidecar.session.state import State
 from sidecar.store.connection.store_files import make_folder
-from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRecord
 from sidecar.workspace.files import legible, write_atomically
 from sidecar.workspace.present_state import hash_files, read_branch
 
@@ -85,14 +85,9 @@ class Milestones:
         self._log: SessionLog | None = None
         self._left: frozenset[MessageId] = frozenset()
         self._last = MilestoneMark()
-        self._past = False
         self._saving = asyncio.Lock()
-        self._reset()
-
-    def _reset(self) -> None:
-        log = self._log
-        self._folding = Folding() if log is None or log.past is None else log.past.folding()
-        self._heard: set[MessageId] = set()
+        self._folding = Folding()
+        self._heard: MessageId | None = None
 
     async def stepped(self) -> bool:
         """Save after a finished todo item, or as the prompt crosses `PRESSURE`."""
@@ -150,16 +145,13 @@ class Milestones:
         if log is not self._log or log.left != self._left:
             # The log was read anew after another daemon, or a restore left messages behind.
             self._log, self._left = log, log.left
-            self._reset()
-            self._past = log.past is not None
-        for message in log:
-            if message.id in self._heard or message.status == "discarded":
-                continue
-            if self._past and message.id in log.heard:
+            self._folding, self._heard = ledger_start(log)
+        for message in messages_after(log, self._heard):
+            if message.status == "discarded":
                 continue
             if not is_settled(message):
                 break
-            self._heard.add(message.id)
+            self._heard = message.id
             self._folding.hear(message)
         return with_inherited(self._folding.ledger(), log.records)
 
@@ -179,16 +171,6 @@ class Milestones:
 def window_id(log: SessionLog) -> str:
     """Id of a session's context window; each epoch has another."""
     return f"{log.row.id}:{max(1, len(opened_by(log)))}"
-
-
-def opened_by(log: SessionLog) -> frozenset[str]:
-    """A key for each record with which an epoch began."""
-    opened = {
-        f"{isinstance(record, UndoneRecord)} {record.compaction_id}"
-        for record in log.records
-        if isinstance(record, EpochRecord) or (isinstance(record, ViewRecord) and record.opens)
-    }
-    return frozenset(opened if log.past is None else opened | log.past.opened)
 
 
 def folder_of(data_dir: Path, session_id: SessionId) -> Path:

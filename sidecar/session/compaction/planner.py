@@ -17,6 +17,7 @@ from sidecar.core.prompt.visibility import Note
 from sidecar.core.text.identifiers import NameIndex, names_in
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.log.whole_log import steps_before
 from sidecar.session.meter.gauge import rates
 from sidecar.session.state import State
 from sidecar.session.view.message_view import RenderedMessage, characters
@@ -111,8 +112,7 @@ class Planner:
         newest = scene.newest
         base = static if newest is None else newest.tokens_after
         steps = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
-        unread = 0 if state.log.past is None else state.log.past.steps
-        since = steps[0 if newest is None else newest.steps - unread :]
+        since = steps[0 if newest is None else newest.steps - steps_before(state.log) :]
         now = state.clock.now()
         room = budget(state.window(), state.max_tokens())
         size = view.size(messages)
@@ -176,7 +176,12 @@ class Planner:
         )
 
     async def catch_up(self, state: State) -> None:
-        """Gather newly settled messages in slices between other tasks, long texts in a thread."""
+        """Gather newly settled messages in slices between other tasks, long texts in a thread.
+
+        Turns and steps are counted from the first message, so only in a log that is in memory.
+        """
+        if not state.log.is_whole:
+            return
         for message in tuple(state.log):
             fresh = message.id not in self._units and message.status != "discarded"
             if fresh and is_settled(message) and characters(message) > THREAD_CHARS:

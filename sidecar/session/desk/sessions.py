@@ -27,10 +27,9 @@ from sidecar.session.lifecycle.fork import fork
 from sidecar.session.lifecycle.new_session import found, summary_of
 from sidecar.session.lifecycle.ownership import become_writer
 from sidecar.session.lifecycle.session import Session
+from sidecar.session.log.channel import tell_damage
 from sidecar.session.log.events import Event, Watcher
-from sidecar.session.log.losses import tell_damage
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.widen import widen
 from sidecar.session.state import Environment, State
 from sidecar.session.transfer.archive import Archived, archive, check_idle, ground_of, require
 from sidecar.session.transfer.erasure import delete, erase_archived, put_aside
@@ -185,7 +184,7 @@ class Sessions:
         Raises:
             UnknownSession: there is no such session.
         """
-        session = await self.get(session_id, window=True)
+        session = await self.get(session_id)
         rest = await replay_history(session.state, after, emit) if replay else None
         session.audience.attach(watcher, client)
         # The streaming answer is shown without an await between, so that no event is missed.
@@ -193,22 +192,16 @@ class Sessions:
             watcher(event)
         if self.open.find(session_id) is not session:
             # A subtask's session closed while the history was shown.
-            session = await self.get(session_id, window=True)
+            session = await self.get(session_id)
             session.audience.attach(watcher, client)
         return session.opened()
 
-    async def get(self, session_id: SessionId, *, window: bool = False) -> Session:
-        """A session, opened if need be; `window` allows part of the log.
+    async def get(self, session_id: SessionId) -> Session:
+        """A session, opened if need be.
 
         Raises:
             UnknownSession: there is no such session.
         """
-        session = await self._get(session_id)
-        if not window:
-            await widen(session.state)
-        return session
-
-    async def _get(self, session_id: SessionId) -> Session:
         environment = await self.shared.ready()
         async with self.shared.opening:
             known = self.open.find(session_id)
@@ -258,7 +251,7 @@ class Sessions:
         environment = await self.shared.ready()
         if await erase_archived(environment, session_id):
             return await put_aside(environment)
-        session = await self.get(session_id, window=True)
+        session = await self.get(session_id)
         if session.state.read_only:
             raise not_ours(session.state)
         check_idle(session.prompts.busy and not force, "delete with force, which cancels it")

@@ -42,6 +42,7 @@ def timeline_of(state: State) -> Timeline:
 
 async def list_checkpoints(state: State, differences: Differences) -> Listing:
     """List a session's checkpoints, oldest first."""
+    await state.log.whole()
     timeline = timeline_of(state)
     stays = {MessageId(""), *timeline.talk(len(timeline.events))}
     listed = [
@@ -62,6 +63,7 @@ async def diff_checkpoints(
     Raises:
         BadRequest: no such checkpoint, or files were not followed yet.
     """
+    await state.log.whole()
     timeline, records = timeline_of(state), state.log.records
     first = _place(timeline, records, start, "params.from")
     backwards = False

@@ -11,7 +11,6 @@ from sidecar.session.log.events import Event
 from sidecar.session.log.log_slices import DamagedSlice, Feed, source_of
 from sidecar.session.log.part_updates import updates_of
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.store.format.log_records import TurnEndedRecord, TurnStartedRecord
 from sidecar.store.format.record_codec import LogRecord
@@ -42,7 +41,7 @@ async def replay(
         await one.run()
     except DamagedSlice:
         # What is amiss is known of the whole log; it begins with all that was shown by now.
-        await widen(state)
+        await state.log.whole()
         one = _Replay(state, after, emit, one.shown)
         await one.run()
     return one.rest

@@ -24,7 +24,6 @@ from sidecar.core.parts import (
     ToolRunning,
 )
 from sidecar.session.interface import Recalled
-from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.store.content.outputs import OutputRows
 from sidecar.store.format.values import Gone
@@ -68,7 +67,7 @@ async def recall_from(
     Raises:
         BadRequest: unknown id, or unusable pattern.
     """
-    await widen(state)
+    await state.log.whole()
     gone = state.views.left_out(part_id)
     if gone is not None:
         messages = state.log.messages

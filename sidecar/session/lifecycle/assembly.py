@@ -12,13 +12,14 @@ from sidecar.session.changes.tracker import Tracking
 from sidecar.session.epochs import epochs
 from sidecar.session.epochs.session_params import replace_gone_policy
 from sidecar.session.lifecycle.resumption import restore
-from sidecar.session.log.channel import Channel, give_notice
-from sidecar.session.log.session_log import SessionLog
+from sidecar.session.log.channel import Channel, give_notice, tell_damage
+from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.observations import observe_record
 from sidecar.session.state import Environment, State
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views
+from sidecar.session.view.whole_view import take_rest
 from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.variables import shed_python_path
 
@@ -46,6 +47,10 @@ def compose(
     def tell(text: str) -> None:
         give_notice(state.log, state.channel, "warning", text)
 
+    def take(rest: Rest) -> None:
+        take_rest(log, view, state.views, rest, environment.clock.now)
+        tell_damage(log, state.channel, rest.problems)
+
     state = State(
         environment=environment,
         log=log,
@@ -67,6 +72,7 @@ def compose(
         owner=owner,
     )
     log.writer.durable = partial(observe_record, state, log)
+    log.filled = take
     restore(state)
     if not read_only:
         replace_gone_policy(state)

@@ -1,6 +1,5 @@
 """A session's actions on the context: inspect, plan, rewrite, undo, pin."""
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -17,7 +16,7 @@ from sidecar.session.epochs.known_instructions import look, with_changes
 from sidecar.session.history.inspection import as_json, segments
 from sidecar.session.history.part_reader import find_part
 from sidecar.session.lifecycle import fresh_window
-from sidecar.session.lifecycle.log_window import fold
+from sidecar.session.lifecycle.log_window import Folds
 from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.progress import Works
 from sidecar.session.log.restore_records import with_news
@@ -55,6 +54,7 @@ class Rewriting:
         self.price = CompactionPrice(state, self._planned_price)
         self.works = Works(state.log.row.id, state.channel)
         self.checkpoints = Milestones(state)
+        self.fold = Folds(state, self.checkpoints.folding).fold
         self._compactor = Compactor(state, host, self._planner, self.works, self.checkpoints)
         self.gate = self._compactor.gate
         self.make_room = self._compactor.make_room
@@ -68,6 +68,7 @@ class Rewriting:
             NothingToDo: no such compaction is in effect.
         """
         await self._host.writable(None)
+        await self._state.log.whole()
         async with self.gate:
             name = compaction_id or newest_compaction(self._state)
             await undo(self._state, name, self._told("compaction_undone"))
@@ -81,6 +82,7 @@ class Rewriting:
             StorageFailed: nothing changed.
         """
         await self._host.writable(None)
+        await self._state.log.whole()
         log, views = self._state.log, self._state.views
         part = find_part(log.messages, part_id)
         already = part.id in views.pinned
@@ -99,9 +101,10 @@ class Rewriting:
     def _told(self, cause: str) -> Tell:
         return lambda event: self._host.rewritten(event, cause)
 
-    def breakdown(self) -> tuple[Meter, list[JsonObject]]:
+    async def breakdown(self) -> tuple[Meter, list[JsonObject]]:
         """Meter and segments of the context; the segments' tokens add up to the meter's `used`."""
         state = self._state
+        await state.log.whole()
         self.price.find()
         meter = read_meter(state, self.price.known())
         _, seen = foresee(state, state.view, state.log)
@@ -111,6 +114,7 @@ class Rewriting:
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
         """Build the next request for `blocks`, or the bare history, with the policy's rewrites."""
         state = self._state
+        await state.log.whole()
         view = state.view.imagined()
         scene = replace(scene_now(state, opens_turn=bool(blocks)), view=view)
         if blocks:
@@ -154,11 +158,6 @@ class Rewriting:
             if decision.recorded.opens:
                 break
         return scene
-
-    async def fold(self) -> None:
-        """Store a fold of the log, if due; a failure only slows the next resume."""
-        with suppress(StorageFailed):
-            await fold(self._state, self.checkpoints.folding)
 
     def _planned_price(self) -> str | None:
         scene = scene_now(self._state, asked=True)

@@ -5,14 +5,13 @@ told of changes in the workspace. Both are logged parts, and so stay unchanged.
 """
 
 import asyncio
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.ledger.drift import drift, to_check
-from sidecar.core.ledger.ledger import File, Folding, Ledger
+from sidecar.core.ledger.ledger import File, Ledger
 from sidecar.core.parts import JsonObject, Part, PartId, SessionId, TextPart
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER
@@ -23,6 +22,12 @@ from sidecar.session.compaction.session_handoff import WorkStanding, inherited, 
 from sidecar.session.epochs import epochs, lessons
 from sidecar.session.epochs.static_prompt import with_instructions, with_learned
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.log.whole_log import (
+    branch_in,
+    ledger_start,
+    messages_after,
+    newest_branch,
+)
 from sidecar.session.state import Environment, State
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import ComparedRecord, CreatedRecord, LinkedRecord
@@ -32,8 +37,6 @@ from sidecar.workspace.present_state import hash_files, read_branch
 
 MOST_LINES = 5
 SUFFIX = " (continued)"
-
-_BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
 
 async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> SessionLog:
@@ -144,30 +147,15 @@ async def _compare(state: State, context: str) -> _Told | None:
 
 
 def _ledger(log: SessionLog) -> Ledger:
-    folding = Folding() if log.past is None else log.past.folding()
-    for message in log:
-        if log.past is None or message.id not in log.heard:
-            folding.hear(message)
+    folding, last = ledger_start(log)
+    for message in messages_after(log, last):
+        folding.hear(message)
     return folding.ledger()
-
-
-def newest_branch(log: SessionLog) -> str:
-    """Git branch named last in the log's context, or empty."""
-    texts = (
-        part.text
-        for message in reversed(log.messages)
-        for part in message.parts
-        if isinstance(part, TextPart) and part.source == "context"
-    )
-    found = next((match[1] for text in texts if (match := _BRANCH.search(text))), "")
-    return found or ("" if log.past is None else log.past.branch)
 
 
 async def _branch(state: State, context: str) -> tuple[str, ...]:
     """A line if the Git branch is not the branch of the session's last use."""
-    before = newest_branch(state.log)
-    match = _BRANCH.search(context)
-    now = match[1] if match else ""
+    before, now = newest_branch(state.log), branch_in(context)
     if not (before and now):
         row, folder = state.log.row, state.config.data_dir
         saved = await asyncio.to_thread(milestones.read, folder, row.id)

@@ -1,11 +1,12 @@
 """Open a session by a window of the log, where the prompt stays the same, and fold the rest.
 
 The window holds the parts in view, the newest turns and all since the newest rewrite.
-`widening.widen` reads the rest where needed.
+`SessionLog.whole` reads the rest where needed.
 """
 
 import asyncio
 from collections.abc import Callable, Container, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
 from typing import assert_never
@@ -14,14 +15,13 @@ from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import StorageFailed
 from sidecar.core.ledger.ledger import Folding
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, StepFinishPart
-from sidecar.session.compaction.milestones import opened_by
 from sidecar.session.lifecycle.fork import AHEAD
-from sidecar.session.lifecycle.fresh_window import newest_branch
 from sidecar.session.lifecycle.resumption import FORESEEN
 from sidecar.session.log import past as pasts
 from sidecar.session.log.change_records import newest
 from sidecar.session.log.past import Past
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.log.whole_log import newest_branch, opened_by
 from sidecar.session.meter.gauge import sized_turns
 from sidecar.session.state import Environment, State
 from sidecar.store.format.log_records import (
@@ -144,26 +144,31 @@ def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> 
     return False
 
 
-async def fold(state: State, folding: Callable[[], Folding]) -> None:
-    """Store a fold of the log, if due; `folding` returns the ledger in the making.
+class Folds:
+    """A session's folds; `folding` returns the ledger in the making."""
 
-    Raises:
-        StorageFailed: the fold is not stored; nothing depends on a fold.
-    """
-    log = state.log
-    if state.read_only or log.damaged or log.past is not None or log.count < LEAST:
-        return
-    newest_rewrite = log.last_record(RewriteRecord)
-    rewritten = 0 if newest_rewrite is None else newest_rewrite.revision
-    if log.count - state.folded[0] < SPACING and rewritten <= state.folded[1]:
-        return
-    found, last = gather(state, folding()), log.messages[-1].id
-    state.folded = (log.count, log.row.revision)
-    if found is None or found.messages < LEAST:
-        return
-    version = await asyncio.to_thread(pasts.version)
-    body = await asyncio.to_thread(pasts.encode, found)
-    await state.store.write(PutFold(log.row.id, found.revision, last, version, body))
+    def __init__(self, state: State, folding: Callable[[], Folding]) -> None:
+        self._state = state
+        self._folding = folding
+        self._messages = self._revision = 0
+
+    async def fold(self) -> None:
+        """Store a fold of the log, if due; a failure only slows the next resume."""
+        state, log = self._state, self._state.log
+        if state.read_only or log.damaged or not log.is_whole or log.count < LEAST:
+            return
+        newest_rewrite = log.last_record(RewriteRecord)
+        rewritten = 0 if newest_rewrite is None else newest_rewrite.revision
+        if log.count - self._messages < SPACING and rewritten <= self._revision:
+            return
+        found, last = gather(state, self._folding()), log.messages[-1].id
+        self._messages, self._revision = log.count, log.row.revision
+        if found is None or found.messages < LEAST:
+            return
+        version = await asyncio.to_thread(pasts.version)
+        body = await asyncio.to_thread(pasts.encode, found)
+        with suppress(StorageFailed):
+            await state.store.write(PutFold(log.row.id, found.revision, last, version, body))
 
 
 def gather(state: State, folding: Folding) -> Past | None:

@@ -1,11 +1,11 @@
 """A session's watchers, and their events' sequence numbers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sidecar.core.parts import Message, PartId, SessionId
 from sidecar.session.log.events import Event, EventOrigin, Notice, Watcher
 from sidecar.session.log.session_log import SessionLog
-from sidecar.store.format.log_records import NoticeLevel, NoticeRecord
+from sidecar.store.format.log_records import BegunAgainRecord, NoticeLevel, NoticeRecord
 
 BLOCK = 10_000
 """Sequence numbers reserved on disk at a time, half a block ahead of use."""
@@ -81,3 +81,21 @@ def give_notice(log: SessionLog, channel: Channel, level: NoticeLevel, text: str
 def notice_of(session_id: SessionId, record: NoticeRecord) -> Notice:
     """Event of a notice record."""
     return Notice(session_id, record.seq, record.level, record.text)
+
+
+def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> None:
+    """Notify of unreadable pieces, once per problem."""
+    if log.records and isinstance(log.records[-1], BegunAgainRecord):
+        text = (
+            "The beginning of this session's log is lost to damage of the store. It goes on with "
+            "the built-in tools and today's instructions."
+        )
+        give_notice(log, channel, "warning", text)
+    if not problems:
+        return
+    text = (
+        f"Some of this session cannot be read and is left out: {problems[-1]}. Close all editors "
+        "and run `sidecar verify --repair`: it says what is lost and mends the store."
+    )
+    if not any(isinstance(r, NoticeRecord) and r.text == text for r in log.records):
+        give_notice(log, channel, "warning", text)

@@ -1,12 +1,8 @@
-"""Damage to a session's log: unreadable pieces are left out, with a notice."""
+"""Damage to a session's log: what is left of it must do for a provider."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from sidecar.core.parts import FilePart, Message, MessageId, PartId, ReasoningPart, TextPart
-from sidecar.session.log.channel import Channel, give_notice
-from sidecar.session.log.session_log import SessionLog
-from sidecar.store.format.log_records import BegunAgainRecord, NoticeRecord
 from sidecar.store.format.values import Stored
 
 LOST = "[What was said here is lost, because the store was damaged.]"
@@ -42,21 +38,3 @@ def unsigned(message: Message) -> Message:
     """Strip signatures, so that thinking is not sent: after a gap, providers refuse thinking."""
     parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
     return replace(message, parts=tuple(parts))
-
-
-def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> None:
-    """Notify of unreadable pieces, once per problem."""
-    if log.records and isinstance(log.records[-1], BegunAgainRecord):
-        text = (
-            "The beginning of this session's log is lost to damage of the store. It goes on with "
-            "the built-in tools and today's instructions."
-        )
-        give_notice(log, channel, "warning", text)
-    if not problems:
-        return
-    text = (
-        f"Some of this session cannot be read and is left out: {problems[-1]}. Close all editors "
-        "and run `sidecar verify --repair`: it says what is lost and mends the store."
-    )
-    if not any(isinstance(r, NoticeRecord) and r.text == text for r in log.records):
-        give_notice(log, channel, "warning", text)

@@ -1,11 +1,14 @@
 """A session's log in memory, for readers; `writer` and `entry` lead to disk."""
 
-from collections.abc import Callable, Iterable, Iterator
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from sidecar.core.parts import Message, MessageId, Millis, ToolPart
 from sidecar.session.log.held_log import HeldLog
 from sidecar.session.log.log_writer import LogWriter, SessionEntry
+from sidecar.session.log.losses import readable
 from sidecar.session.log.past import Past
 from sidecar.store.format.log_records import RecordHead, TurnStartedRecord
 from sidecar.store.format.record_codec import LogRecord, read_all
@@ -18,11 +21,24 @@ from sidecar.store.journal import Store
 _R = TypeVar("_R", bound=RecordHead)
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What `SessionLog.whole` has read: messages, and sentences on what cannot be read."""
+
+    messages: frozenset[MessageId]
+    problems: Sequence[str]
+
+
+def _unheard(_: Rest) -> None:
+    """Ignore the rest: nothing was made of the window."""
+
+
 class SessionLog:
     """A session's row, messages and records.
 
-    Iteration yields the conversation; `messages` also those left behind. `past` folds the unread
-    rest; `heard`: loaded messages already in the past's ledger.
+    Iteration yields the conversation; `messages` also those left behind. `past` folds what is not
+    in memory, for this room alone; others ask `whole_log`, or await `whole`, of which `filled`
+    hears.
     """
 
     def __init__(
@@ -36,11 +52,13 @@ class SessionLog:
         held = HeldLog(stored.session, records, {m.id: m for m in stored.messages})
         held.look_again()
         self._held = held
+        self._store = store
+        self._reading = asyncio.Lock()
         self.writer = LogWriter(held, store, now)
         self.entry = SessionEntry(held, store)
         self.damaged = bool(stored.problems)
         self.past = past
-        self.heard = frozenset(() if past is None else past.window)
+        self.filled: Callable[[Rest], None] = _unheard
 
     @property
     def row(self) -> SessionRow:
@@ -57,14 +75,34 @@ class SessionLog:
         """Records put aside, still without a revision."""
         return tuple(self._held.aside)
 
-    def fill(self, stored: Stored) -> None:
-        """Add the unread rest of the log, without changes to the loaded part."""
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the log is in memory."""
+        return self.past is None
+
+    async def whole(self) -> bool:
+        """Read what is not in memory; return whether there was any.
+
+        Damaged pieces are left out as in a full read.
+
+        Raises:
+            StorageFailed: the store cannot be read.
+        """
         if self.past is None:
-            return
-        until, here = self.past.revision, self._held.messages
+            return False
+        async with self._reading:
+            if self.past is None:
+                return False
+            found = readable(await self._store.logs.load(self.row.id))
+            self._fill(found, self.past)
+            return True
+
+    def _fill(self, stored: Stored, past: Past) -> None:
+        """Add the rest, without changes to what is in memory."""
+        until, here = past.revision, self._held.messages
         before = {m.id: here.get(m.id, m) for m in stored.messages}
+        rest = frozenset(name for name in before if name not in here)
         self.damaged = bool(stored.problems)
-        self.heard |= {name for name in before if name not in here}
         self._held.messages = {**before, **here}
         # Of what cannot be read any more, it is kept as far as it is known here.
         known = {record.revision: record for record in self.records}
@@ -72,6 +110,7 @@ class SessionLog:
         known |= {record.revision: record for record in read_all(before_fold)}
         self.records[:] = [known[revision] for revision in sorted(known)]
         self.past = None
+        self.filled(Rest(rest, stored.problems))
 
     def take(self, messages: Iterable[Message]) -> None:
         """Replace messages in memory only; nothing is stored."""

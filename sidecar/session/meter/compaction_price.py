@@ -25,7 +25,7 @@ class CompactionPrice:
     def find(self) -> None:
         """Plan a compaction for the price, unless known, or part of the log is unread."""
         now = self._now()
-        if self._basis == now or self._state.log.past is not None:
+        if self._basis == now or not self._state.log.is_whole:
             return
         self._price = self._plan()
         self._basis = now

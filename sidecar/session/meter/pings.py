@@ -18,7 +18,6 @@ from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.keep_alive import Pays, chance_back, ping_pays, starts_of
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.warmth import TTL_MS, Miss, Prediction
-from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.session.view.cache_state import with_cache
 from sidecar.session.view.message_view import Anchor
@@ -87,9 +86,8 @@ class Pings:
         state = self._state
         async with self._gate:
             due = ping_due(state)
-            if due is not None and state.log.past is not None:
-                # How long pauses last is learned from all of them.
-                await widen(state)
+            # How long pauses last is learned from all of them.
+            if due is not None and await state.log.whole():
                 due = ping_due(state)
             if due is None:
                 return False

@@ -124,6 +124,7 @@ class Rollback:
 
     async def _go(self, wish: Wish, find: Callable[[Timeline], _Aim | str]) -> Done:
         await self._host.writable(wish.expected_revision)
+        await self._state.log.whole()
         if self._prompts.busy or self._prompts.turning.locked():
             raise BadRequest(
                 "a turn is running or waiting in this session: cancel it first (session/cancel), "

@@ -127,7 +127,7 @@ class ModelView:
             known = (anchor for view, anchor in reversed(self._left) if view == shown)
             self.anchor = next(known, None)
 
-    def widen(
+    def read_again(
         self, pairs: Sequence[tuple[core_view.View, core_view.View]], shown: core_view.View
     ) -> None:
         """Change from a window's view to the whole log's; `pairs`: (narrow, wide) views."""

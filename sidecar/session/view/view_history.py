@@ -46,6 +46,12 @@ class Views:
         self._epochs: list[Epoch] = [Epoch(0, View())]
         self._opened: tuple[Millis, Recorded] | None = None
 
+    def read_again(self) -> list[tuple[View, View]]:
+        """Read all of a log of which a window was read; return pairs of views: narrow, whole."""
+        before = self._epochs
+        self.forget()
+        return [(one.view, other.view) for one, other in zip(before, self.epochs(), strict=False)]
+
     def standing(self) -> tuple[Recorded, ...]:
         """Rewrites not undone, and undos, in order."""
         self._follow()

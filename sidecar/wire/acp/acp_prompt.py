@@ -46,7 +46,6 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
 
     async def ordered(command: SlashCommand, session_id: str, ticket: Ticket) -> Json:
         session = await desk.watch(session_id)
-        await desk.sessions.get(session.id)
         scene = CommandScene(desk.sessions, session, desk.connection, desk.connection.watch)
         tasks = running.setdefault(session_id, set())
         async with asyncio.TaskGroup() as group:
@@ -65,7 +64,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
     async def cancel(params: acp_params.NamedSession, _: Ticket) -> Json:
         for task in tuple(running.get(params.session_id, ())):
             task.cancel()
-        (await desk.sessions.get(SessionId(params.session_id), window=True)).prompts.cancel()
+        (await desk.sessions.get(SessionId(params.session_id))).prompts.cancel()
         return None
 
     return {

@@ -37,14 +37,14 @@ class Desk:
 
     async def enter(self, session_id: str) -> Session:
         """Start sending a session's updates to the client; raises UnknownSession."""
-        session = await self.sessions.get(SessionId(session_id), window=True)
+        session = await self.sessions.get(SessionId(session_id))
         self.connection.enter(session_id, session.state.log.row.cwd)
         return session
 
     async def watch(self, session_id: str) -> Session:
         """A session, resumed if not yet opened by the client."""
         if self.connection.knows(session_id):
-            return await self.sessions.get(SessionId(session_id), window=True)
+            return await self.sessions.get(SessionId(session_id))
         session = await self.enter(session_id)
         session.audience.attach(self.connection.watch, self.connection)
         return session

@@ -88,7 +88,7 @@ async def _compact(instructions: str, scene: CommandScene) -> str:
 
 
 async def _context(_: str, scene: CommandScene) -> str:
-    return told_breakdown(*scene.session.rewriting.breakdown())
+    return told_breakdown(*await scene.session.rewriting.breakdown())
 
 
 async def _rollback(words: str, scene: CommandScene) -> str:

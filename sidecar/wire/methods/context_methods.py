@@ -25,7 +25,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     """Handlers by method name."""
 
     async def measure(_: Connection, params: ContextMeterParams, __: Ticket) -> Json:
-        session = await sessions.get(SessionId(params.session_id), window=True)
+        session = await sessions.get(SessionId(params.session_id))
         # The cost of compacting is part of this method's answer.
         return meter(session.priced_meter())
 
@@ -41,7 +41,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     async def breakdown(_: Connection, params: ContextBreakdownParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
-        measured, segments = session.rewriting.breakdown()
+        measured, segments = await session.rewriting.breakdown()
         return {"meter": meter(measured), "segments": list(segments)}
 
     async def preview(_: Connection, params: ContextPreviewParams, __: Ticket) -> Json:

@@ -66,7 +66,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     async def load(connection: Connection, params: SessionLoadParams, _: Ticket) -> Json:
         after = given(params.after)
         if servers := servers_of(given(params.mcp_servers) or ()):
-            session = await sessions.get(SessionId(params.session_id), window=True)
+            session = await sessions.get(SessionId(params.session_id))
             provide(session.state, servers)
         return loaded(
             await sessions.load(
@@ -89,14 +89,14 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return {"notes": list(notes)} if notes else {}
 
     async def set_option(_: Connection, params: SessionSetConfigOptionParams, __: Ticket) -> Json:
-        session = await sessions.get(SessionId(params.session_id), window=True)
+        session = await sessions.get(SessionId(params.session_id))
         options = await session.set_option(
             params.config_id, params.value, given(params.expected_revision)
         )
         return {"configOptions": list(options)}
 
     async def prompt(_: Connection, params: SessionPromptParams, ticket: Ticket) -> Json:
-        session = await sessions.get(SessionId(params.session_id), window=True)
+        session = await sessions.get(SessionId(params.session_id))
         ticket.on_cancel = lambda: session.prompts.cancel_prompt(ticket)
         request = PromptRequest(
             blocks=tuple(params.prompt),
@@ -109,7 +109,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return prompt_result(await session.prompt(request))
 
     async def cancel(_: Connection, params: SessionCancelParams, __: Ticket) -> Json:
-        (await sessions.get(SessionId(params.session_id), window=True)).prompts.cancel()
+        (await sessions.get(SessionId(params.session_id))).prompts.cancel()
         return None
 
     return {

@@ -14,8 +14,8 @@ def by_region(segments: list[Any]) -> dict[str, int]:
     return sums
 
 
-def adds_up(worker: Worker) -> list[Any]:
-    meter, segments = worker.session.rewriting.breakdown()
+async def adds_up(worker: Worker) -> list[Any]:
+    meter, segments = await worker.session.rewriting.breakdown()
     assert sum(segment["tokens"] for segment in segments) == meter.used
     sums = by_region(segments)
     assert {r: n for r, n in meter.regions.items() if n} == {r: n for r, n in sums.items() if n}
@@ -25,27 +25,27 @@ def adds_up(worker: Worker) -> list[Any]:
 
 async def test_segments_add_up_to_the_meter_whatever_happens(desk: Desk) -> None:
     worker = await desk.worker(policy="manual")
-    fresh = adds_up(worker)
+    fresh = await adds_up(worker)
     assert [s["region"] for s in fresh][-1] == "system"
     assert not any(segment["cached"] for segment in fresh)
     await worker.turns(4)
     revision = worker.session.opened().revision
-    segments = adds_up(worker)
+    segments = await adds_up(worker)
     assert {s["presentation"] for s in segments} == {"verbatim"}
     flags = [segment["cached"] for segment in segments]
     assert flags == sorted(flags, reverse=True)
     # The closing answer and nothing else has not been part of a request.
     assert flags.count(False) == 1
     done = await worker.session.rewriting.compact("evict-fifo", None, dry_run=False)
-    evicted = adds_up(worker)
+    evicted = await adds_up(worker)
     stubs = [s for s in evicted if s["presentation"] == "placeholder"]
     assert {s["region"] for s in stubs} == {"toolResults"}
     assert {s["partId"] for s in stubs} <= {step["partId"] for step in done["plan"]}
     assert max(s["tokens"] for s in stubs) < 100
     await worker.session.rewriting.undo(done["compactionId"])
-    assert by_region(adds_up(worker)).keys() == by_region(segments).keys()
+    assert by_region(await adds_up(worker)).keys() == by_region(segments).keys()
     await worker.session.rewriting.compact("economic", None, dry_run=False)
-    rebuilt = adds_up(worker)
+    rebuilt = await adds_up(worker)
     assert {"note", "dropped", "verbatim"} <= {s["presentation"] for s in rebuilt}
     assert all(s["tokens"] == 0 for s in rebuilt if s["presentation"] == "dropped")
     static = [s for s in rebuilt if s["region"] in ("tools", "system")]
@@ -56,9 +56,9 @@ async def test_segments_add_up_to_the_meter_whatever_happens(desk: Desk) -> None
 async def test_what_was_dropped_stays_in_the_region_it_was_in(desk: Desk) -> None:
     worker = await desk.worker(policy="manual")
     await worker.turns(3)
-    before = {s["partId"]: s["region"] for s in adds_up(worker) if "partId" in s}
+    before = {s["partId"]: s["region"] for s in await adds_up(worker) if "partId" in s}
     await worker.session.rewriting.compact("claude-code", None, dry_run=False)
-    dropped = [s for s in adds_up(worker) if s["presentation"] == "dropped"]
+    dropped = [s for s in await adds_up(worker) if s["presentation"] == "dropped"]
     kinds = {"reasoning", "context", "user", "assistant", "toolResults"}
     assert {s["region"] for s in dropped} == kinds
     # The newest place of a call is its result, and that is what recall reads.

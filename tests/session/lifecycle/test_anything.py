@@ -187,7 +187,7 @@ class Chaos:
     async def check(self) -> None:
         assert self.worker is not None
         revision = self.worker.session.opened().revision
-        meter, segments = self.rewriting.breakdown()
+        meter, segments = await self.rewriting.breakdown()
         assert sum(s["tokens"] for s in segments) == meter.used == sum(meter.regions.values())
         assert self.worker.session.meter().used == meter.used
         assert self.worker.session.opened().revision == revision

@@ -6,7 +6,7 @@ import pytest
 
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Notice, TextChunk
-from sidecar.session.log.revival import reviving
+from sidecar.session.transfer.revival import reviving
 from sidecar.store.repair.rebuilt_store import repair
 from tests.fakes.scripted_model import says
 from tests.session.conftest import Desk, World

@@ -31,8 +31,8 @@ from sidecar.session.lifecycle.session import Session
 from sidecar.session.log import past
 from sidecar.session.log.events import MeterChanged, Notice
 from sidecar.session.log.losses import LOST
-from sidecar.session.log.revival import reviving
 from sidecar.session.log.rewrite_records import written
+from sidecar.session.transfer.revival import reviving
 from sidecar.store.format.log_records import PingRecord, StepRecord
 from sidecar.store.format.record_codec import write
 from sidecar.store.format.view_records import RewriteRecord
@@ -92,9 +92,9 @@ async def open_copy(world: World, kept: Worker) -> Opened:
     found = Opened()
     async with world.daemon() as desk:
         desk.model.cache = deepcopy(kept.desk.model.cache)
-        session = await desk.sessions.get(kept.session.id, window=True)
+        session = await desk.sessions.get(kept.session.id)
         session.audience.attach(desk.watch, desk.editor)
-        found.windowed = session.state.log.past is not None
+        found.windowed = not session.state.log.is_whole
         await go_on(desk, session, kept, found)
         await look_at_all(desk, session, found)
     return found
@@ -120,12 +120,11 @@ async def go_on(desk: Desk, session: Session, kept: Worker, found: Opened) -> No
 
 async def look_at_all(desk: Desk, session: Session, found: Opened) -> None:
     """Do what needs the whole log, in the session that was opened by a window of it."""
-    session = await desk.sessions.get(session.id)
-    assert session.state.log.past is None
+    await session.state.log.whole()
     log = session.state.log
     row = replace(log.row, seq=0)
     found.told += [log.messages, tuple(logged(log)), row, session.state.views.standing()]
-    found.told += [session.rewriting.breakdown(), (await session.rewriting.preview(())).body]
+    found.told += [await session.rewriting.breakdown(), (await session.rewriting.preview(())).body]
     found.told.append(session.rewriting.checkpoints.ledger())
     try:
         found.told.append(await session.rewriting.compact(None, None, dry_run=False))
@@ -236,9 +235,9 @@ async def test_what_is_hidden_is_not_read(world: World) -> None:
         there = len(worker.session.state.log.messages)
         assert await compare(world, worker)
     async with world.daemon() as desk:
-        session = await desk.sessions.get(worker.session.id, window=True)
+        session = await desk.sessions.get(worker.session.id)
         log = session.state.log
-        assert log.past is not None
+        assert not log.is_whole
         assert log.count == there
         assert len(log.messages) < there - 10
 
@@ -261,8 +260,8 @@ async def test_a_fold_that_does_not_hold_is_as_if_there_were_none(
     with opened_beside(world.folder) as con:
         assert con.execute(damage).rowcount == 1
     async with world.daemon() as desk:
-        session = await desk.sessions.get(worker.session.id, window=True)
-        assert session.state.log.past is None
+        session = await desk.sessions.get(worker.session.id)
+        assert session.state.log.is_whole
         assert (await session.rewriting.preview(())).body == preview
 
 
@@ -285,10 +284,10 @@ async def test_damage_outside_of_the_window_is_told_when_it_is_read(
     with opened_beside(world.folder) as con:
         assert con.execute(damage, {"rewrite": rewrite, "hidden": hidden}).rowcount
     async with world.daemon() as desk:
-        session = await desk.sessions.get(worker.session.id, window=True)
+        session = await desk.sessions.get(worker.session.id)
         session.audience.attach(desk.watch, desk.editor)
-        assert session.state.log.past is not None
-        assert await desk.sessions.get(worker.session.id) is session
+        assert not session.state.log.is_whole
+        assert await session.state.log.whole()
         assert any("cannot be read" in notice.text for notice in desk.of(Notice))
         desk.script(says("I am still here."))
         assert (await desk.ask(session, "Are you there?")).stop_reason == "end_turn"
@@ -324,7 +323,7 @@ async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
         rewrite = Rewrite("cmp_9", "user", {}, (note,))
         await state.log.writer.commit(written(replace(newest, rewrite=rewrite), RewriteRecord))
     async with world.daemon() as desk:
-        session = await desk.sessions.get(worker.session.id, window=True)
+        session = await desk.sessions.get(worker.session.id)
         assert "Mind the gap." in str(session.state.view.prompt(session.state.log))
 
 
@@ -352,9 +351,9 @@ async def test_a_damaged_page_of_folds_keeps_nobody_from_a_session(world: World)
         file.seek((root - 1) * size)
         file.write(b"\xff" * size)
     async with world.daemon() as desk:
-        session = await desk.sessions.get(worker.session.id, window=True)
+        session = await desk.sessions.get(worker.session.id)
         session.audience.attach(desk.watch, desk.editor)
-        assert session.state.log.past is None
+        assert session.state.log.is_whole
         again = Worker(desk, session, worker.done)
         # Folds cannot be written now, which fails nothing else.
         await again.turns(6, steps=1)
@@ -368,8 +367,8 @@ async def test_a_fold_in_another_shape_is_as_if_there_were_none(world: World) ->
         body = zstandard.compress(b'{"revision":1}')
         con.execute("UPDATE fold SET body = ?, hash = ?", (body, digest(body)))
     async with world.daemon() as desk:
-        session = await desk.sessions.get(worker.session.id, window=True)
-        assert session.state.log.past is None
+        session = await desk.sessions.get(worker.session.id)
+        assert session.state.log.is_whole
 
 
 async def test_the_code_is_named_as_it_was_when_it_was_started(desk: Desk) -> None:

@@ -26,7 +26,6 @@ from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import Event, Notice, TurnEnded
 from sidecar.session.log.log_slices import InMemory, InSlices, source_of
-from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.session.transfer.bundle_import import ImportSource, import_session
 from sidecar.store.content import slices
@@ -82,15 +81,15 @@ def _without_number(event: Any) -> Any:
 async def compare(world: World, session_id: str, dice: random.Random | None = None) -> bool:
     """Tell a session both ways; says whether there were slices to be read."""
     async with copied(world, "copy", folds=True).daemon() as desk:
-        state = (await desk.sessions.get(SessionId(session_id), window=True)).state
-        windowed = state.log.past is not None
+        state = (await desk.sessions.get(SessionId(session_id))).state
+        windowed = not state.log.is_whole
         sliced = await told(replay, state)
         parts = [e.origin.part_id for e in sliced if hasattr(e, "origin")]
         chosen = (dice or random.Random(0)).sample(parts, min(4, len(parts)))
         asked = [PartId("part_unknown"), *chosen, *parts[-9::4]]
         after = [await told(replay, state, part) for part in asked]
-        assert (state.log.past is not None) == windowed
-        await widen(state)
+        assert state.log.is_whole != windowed
+        await state.log.whole()
         for how in (whole.replay, replay):
             assert sliced == await told(how, state)
             assert after == [await told(how, state, part) for part in asked]
@@ -203,8 +202,8 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Long:
 async def reopened(long: Long) -> AsyncIterator[tuple[Desk, Session]]:
     """The long session, opened again by a window."""
     async with copied(long.world, "again", folds=True).daemon() as desk:
-        session = await desk.sessions.get(long.session_id, window=True)
-        assert session.state.log.past is not None
+        session = await desk.sessions.get(long.session_id)
+        assert not session.state.log.is_whole
         session.audience.attach(desk.watch, desk.editor)
         yield desk, session
 
@@ -225,8 +224,8 @@ async def test_what_goes_on_meanwhile_is_told_behind_it(long: Long) -> None:
 
         sliced = await told(replay, state, act=end)
         assert [type(event) for event in sliced[-2:]] == [TurnEnded, Notice]
-        assert state.log.past is not None
-        await widen(state)
+        assert not state.log.is_whole
+        await state.log.whole()
         assert sliced == await told(whole.replay, state)
 
 
@@ -235,7 +234,7 @@ async def test_all_may_be_read_meanwhile(long: Long) -> None:
 
         async def read(number: int) -> None:
             if number == 20:
-                await widen(session.state)
+                await session.state.log.whole()
 
         sliced = await told(replay, session.state, act=read)
         assert sliced == await told(whole.replay, session.state)
@@ -299,7 +298,7 @@ async def test_a_replay_that_is_cancelled_ends_and_keeps_nothing(long: Long) -> 
         assert loading.cancelled()
         give_notice(session.state.log, session.state.channel, "info", "Who is there?")
         assert len(shown) == 20
-        assert session.state.log.past is not None
+        assert not session.state.log.is_whole
         assert len(await told(replay, session.state)) > 40
 
 
@@ -325,17 +324,17 @@ async def test_what_is_damaged_is_told_as_of_the_whole(long: Long, damage: str) 
         con.execute("PRAGMA foreign_keys = OFF")
         assert con.execute(damage, about).rowcount
     async with other.daemon() as desk:
-        state = (await desk.sessions.get(long.session_id, window=True)).state
-        assert state.log.past is not None
+        state = (await desk.sessions.get(long.session_id)).state
+        assert not state.log.is_whole
         sliced = await told(replay, state)
-        assert state.log.past is None
+        assert state.log.is_whole
         assert sliced == await told(whole.replay, state)
 
 
 async def test_others_have_their_turn(long: Long) -> None:
     """Also where all of a log is in memory, so that nothing need be waited for."""
     async with reopened(long) as (_, session):
-        await widen(session.state)
+        await session.state.log.whole()
         alone = most = 0
 
         async def count(_: int) -> None:
@@ -359,7 +358,7 @@ async def test_nothing_is_read_for_a_rewrite_that_is_not_due(long: Long) -> None
     async with reopened(long) as (_, session):
         await session.set_option("policy", "economic")
         assert not await session.rewriting.idle(hurried=False)
-        assert session.state.log.past is not None
+        assert not session.state.log.is_whole
 
 
 def test_turns_that_are_told_before_their_steps_are_not_told_in_slices() -> None:

@@ -1,0 +1,59 @@
+"""Figures of a whole log, the same where only a window of the log is in memory."""
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+from sidecar.core.ledger.ledger import Folding
+from sidecar.core.parts import Message, MessageId, TextPart
+from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRecord
+
+_BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
+
+
+def steps_before(log: SessionLog) -> int:
+    """Steps of the conversation before those in memory."""
+    return 0 if log.past is None else log.past.steps
+
+
+def opened_by(log: SessionLog) -> frozenset[str]:
+    """A key for each record with which an epoch began."""
+    opened = {
+        f"{isinstance(record, UndoneRecord)} {record.compaction_id}"
+        for record in log.records
+        if isinstance(record, EpochRecord) or (isinstance(record, ViewRecord) and record.opens)
+    }
+    return frozenset(opened if log.past is None else opened | log.past.opened)
+
+
+def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
+    """A ledger in the making, and the last message in it; later ones are still to be heard."""
+    if log.past is None:
+        return Folding(), None
+    # The newest turns are in every window.
+    return log.past.folding(), log.past.window[-1]
+
+
+def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message]:
+    """The conversation after a message; all of it for `None`."""
+    late = takewhile(lambda message: message.id != last, log.newest_first())
+    return [message for message in late if message.id not in log.left][::-1]
+
+
+def branch_in(context: str) -> str:
+    """Git branch named in a context block, or empty."""
+    match = _BRANCH.search(context)
+    return match[1] if match else ""
+
+
+def newest_branch(log: SessionLog) -> str:
+    """Git branch named last in the log's context, or empty."""
+    texts = (
+        part.text
+        for message in reversed(log.messages)
+        for part in message.parts
+        if isinstance(part, TextPart) and part.source == "context"
+    )
+    found = next((branch for text in texts if (branch := branch_in(text))), "")
+    return found or ("" if log.past is None else log.past.branch)

@@ -1,0 +1,22 @@
+"""The view of a log of which only a window was read, once the rest is read too."""
+
+from collections.abc import Callable
+
+from sidecar.core.parts import Millis
+from sidecar.session.log.losses import unsigned
+from sidecar.session.log.session_log import Rest, SessionLog
+from sidecar.session.view.model_view import ModelView
+from sidecar.session.view.view_history import Views
+
+
+def take_rest(
+    log: SessionLog, view: ModelView, views: Views, rest: Rest, now: Callable[[], Millis]
+) -> None:
+    """Show what was shown, as of the whole log; only what is lost begins an epoch."""
+    sent = view.size([m for m in log if m.id not in rest.messages]).messages
+    view.read_again(views.read_again(), views.view())
+    if view.size(log).messages != sent:
+        # A rewrite is lost, and what it left out is there again: thinking is not bound to
+        # that, and its size is not known.
+        log.take(unsigned(m) for m in log.messages if m.status != "open")
+        view.reshape(views.view(), views.anchor, now())
