@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
-from sidecar.core.text.redaction import SHORTEST
+from sidecar.core.text.redaction import SHORTEST, holds_key
 from sidecar.core.text.secret_names import names_secret
 
 _BORDERS = re.compile(r"[\s:;,=@|&'\"()<>]+")
@@ -60,11 +60,14 @@ def _holds(real: Path, word: str, base: Path) -> bool:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables not named like secrets, and without any secret's value."""
-    kept = {name: value for name, value in environment.items() if not _is_kept_back(name)}
-    held = {value for name, value in environment.items() if _is_kept_back(name)}
+    """Variables not named like secrets, without a key by its shape or any secret's value."""
+    held = {value for name, value in environment.items() if _is_kept_back(name, value)}
     secrets = tuple(value for value in held if len(value) >= SHORTEST)
-    return {name: value for name, value in kept.items() if not any(one in value for one in secrets)}
+    return {
+        name: value
+        for name, value in environment.items()
+        if not (_is_kept_back(name, value) or any(one in value for one in secrets))
+    }
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
@@ -112,6 +115,6 @@ def _names_setting(name: str) -> bool:
     return numbered or name in ("GIT_CONFIG_COUNT", "GIT_EXTERNAL_DIFF")
 
 
-def _is_kept_back(name: str) -> bool:
+def _is_kept_back(name: str, value: str) -> bool:
     # Headers for the provider may hold a key under any name; an address is no secret.
-    return names_secret(name) or name.upper().startswith("ANTHROPIC_")
+    return names_secret(name) or name.upper().startswith("ANTHROPIC_") or holds_key(value)

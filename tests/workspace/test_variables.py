@@ -25,6 +25,43 @@ def test_a_key_goes_under_whatever_name_it_is_held() -> None:
     assert without_secrets(given) == kept
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OPENAI_API_KEYS", "correct horse"),
+        ("OPENAI_API_KEY_2", "correct horse"),
+        ("openaiApiKey", "correct horse"),
+        ("GH_TOKEN_1", "correct horse"),
+        ("npm_config_//registry.npmjs.org/:_authToken", "correct horse"),
+        ("NPM_CONFIG__AUTH", "Y29ycmVjdDpob3JzZQ=="),
+        ("DOCKER_AUTH_CONFIG", "{}"),
+        ("DB_PASS", "correct horse"),
+        ("MINE", f"ghp_{'a1' * 20}"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer correct0horse1battery"),
+        ("DEPLOY", "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----"),
+    ],
+)
+def test_a_key_goes_by_its_shape_or_by_what_its_name_holds(name: str, value: str) -> None:
+    assert without_secrets({name: value}) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("LLM_MAX_TOKENS", "4096"),
+        ("DATABASE_URL", "postgres://me:correct@localhost/test"),
+        ("HTTPS_PROXY", "http://me:correct@proxy:3128"),
+        ("GIT_CONFIG_KEY_0", "user.name"),
+        ("COMPASS", "north"),
+        ("BYPASS_CACHE", "yes"),
+        ("USE_AUTH", "yes"),
+        ("API_KEY_HEADER", "x-api-key"),
+    ],
+)
+def test_what_commands_work_with_stays(name: str, value: str) -> None:
+    assert without_secrets({name: value}) == {name: value}
+
+
 def test_a_short_value_takes_nothing_else_along() -> None:
     """A token that is a word would take every variable in which that word stands."""
     assert without_secrets({"X_TOKEN": "bin", "PATH": "/bin"}) == {"PATH": "/bin"}

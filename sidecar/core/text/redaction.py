@@ -113,10 +113,8 @@ class Redaction:
                 text = text.replace(secret, REDACTED)
         if len(text) < _SHORTEST_SHAPE:
             return text
-        lower = text.lower()
-        for marker, pattern in _PATTERNS:
-            if marker in (lower if marker in _ANY_CASE else text):
-                text = pattern.sub(partial(self._instead, marker), text)
+        for marker, pattern in _likely(text):
+            text = pattern.sub(partial(self._instead, marker), text)
         return text
 
     def value(self, value: T) -> T:
@@ -169,11 +167,39 @@ class Redaction:
         return replace(found, **changed) if changed else value  # type: ignore[arg-type] # its own
 
     def _instead(self, marker: str, found: re.Match[str]) -> str:
-        key = found.groupdict().get("value") or found[0]
-        if marker in _CHECKS and not _CHECKS[marker](key):
+        key = _key(marker, found)
+        if not key:
             return found[0]
         self.count += 1
         return found[0].removesuffix(key) + REDACTED
+
+
+def holds_key(text: str) -> bool:
+    """Whether a text has a key in it, by its shape.
+
+    A password in an address is none: programs reach databases and proxies by those.
+    """
+    return any(
+        _key(marker, found)
+        for marker, pattern in _likely(text)
+        if marker != "://"
+        for found in pattern.finditer(text)
+    )
+
+
+def _key(marker: str, found: re.Match[str]) -> str:
+    """The key in what a pattern matched; empty where it only looks like one."""
+    key: str = found.groupdict().get("value") or found[0]
+    return key if marker not in _CHECKS or _CHECKS[marker](key) else ""
+
+
+def _likely(text: str) -> list[tuple[str, re.Pattern[str]]]:
+    lower = text.lower()
+    return [
+        (marker, pattern)
+        for marker, pattern in _PATTERNS
+        if marker in (lower if marker in _ANY_CASE else text)
+    ]
 
 
 @lru_cache(256)

@@ -4,9 +4,10 @@ import re
 from base64 import b64decode
 
 _VARIABLE = re.compile(
-    r"(?:.*_)?(?:KEY|APIKEY|TOKEN|PAT)"
+    r"(?:.*_)?(?:KEY|TOKEN|PAT|PASS)"
+    r"|.*(?:API_?KEYS?|(?:AUTH|_)TOKEN)(?:_?\d+)?"
     r"|.*(?:SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|_ACCESS_KEY).*"
-    r"|MYSQL_PWD",
+    r"|MYSQL_PWD|DOCKER_AUTH_CONFIG|NPM_CONFIG_.*_AUTH",
     re.IGNORECASE | re.DOTALL,
 )
 _PATH = re.compile(r"(?:~|\.{0,2})/|[A-Za-z]:[\\/]")
