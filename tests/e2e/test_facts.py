@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.ledger.claims import FactKind
-from sidecar.core.ledger.facts import Fact, fact_id
+from sidecar.core.ledger.facts import fact_id
 from sidecar.core.ledger.learned_markdown import key_of
-from sidecar.core.parts import SessionId, TurnId
+from sidecar.core.parts import SessionId
 from sidecar.store.journal import Store
+from tests.core.stated import stated
 from tests.e2e.desk import Desk, Start
 
 pytestmark = pytest.mark.long
@@ -19,11 +19,11 @@ AT = 1_795_219_200_000
 NO_SESSION, BAD = -32010, -32602
 
 
-def fact(content: str, kind: FactKind = "decision", at: int = AT) -> Fact:
-    return Fact(kind, content, TurnId("turn_1"), at, "user")
+def fact(content: str, kind: Any = "decision", at: int = AT) -> Any:
+    return stated(content, kind, at)
 
 
-def add(tmp_path: Path, session: str, cwd: Path, *facts: Fact) -> None:
+def add(tmp_path: Path, session: str, cwd: Path, *facts: Any) -> None:
     """Keep facts as another process would, and promote the first."""
     folder = str(cwd.resolve())
 

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.config.retention import DAY
-from sidecar.core.ledger.facts import Fact
-from sidecar.core.parts import MessageId, SessionId, TextPart, TurnId
+from sidecar.core.parts import MessageId, SessionId, TextPart
 from sidecar.core.text.digest import digest
 from sidecar.session.transfer.archive import bundles_of, settle
 from sidecar.session.transfer.erasure import erase
@@ -32,6 +31,7 @@ from sidecar.store.format.values import (
     Stored,
 )
 from sidecar.store.journal import Store
+from tests.core.stated import stated
 from tests.faults import leaver
 from tests.faults.leaver import SESSIONS, ground_of
 from tests.store.contents import blob, kept
@@ -75,7 +75,7 @@ async def fill(folder: Path) -> None:
                 PutPart(name, one, 2, call),
                 AppendRecord(name, record),
             )
-        fact = Fact("decision", f"{word(name, 0)} it is", TurnId("turn_1"), at, "user")
+        fact = stated(f"{word(name, 0)} it is", at=at)
         await store.facts.add(name, "/home/dev/app", [fact])
     await store.close()
 

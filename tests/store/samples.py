@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import (
     CompactionPart,
     FilePart,
@@ -37,6 +36,7 @@ from sidecar.store.format.values import (
     StoreChange,
 )
 from sidecar.store.journal import Store
+from tests.core.stated import stated
 from tests.store.contents import blob
 
 NOW = 1_800_000_000_000
@@ -98,6 +98,6 @@ def sample() -> Bundle:
     )
     messages = (replace(message("msg_1"), parts=parts), message("msg_2"))
     records = (Record(1, "epoch", NOW, {"n": 10**30}), Record(4, "step", NOW + 1, {}))
-    facts = (Fact("decision", "we chose", TurnId("turn_1"), NOW, "user"),)
+    facts = (stated("we chose", at=NOW),)
     outputs = {blob(WHOLE).hash: WHOLE, blob(BYTES).hash: BYTES}
     return Bundle(session(), messages, records, outputs, facts, NOW, 3)

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.core.ledger.claims import FactKind
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.learned_markdown import key_of
-from sidecar.core.parts import SessionId, TurnId
+from sidecar.core.parts import SessionId
 from sidecar.workspace.learned import MOST_READ, promote, read_learned
+from tests.core.stated import stated
+from typing import Any
 
 SES = SessionId("ses_1")
 AT = 1_795_219_200_000
 
 
-def fact(content: str, kind: FactKind = "decision") -> Fact:
-    return Fact(kind, content, TurnId("turn_1"), AT, "user")
+def fact(content: str, kind: Any = "decision") -> Any:
+    return stated(content, kind, AT)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def learned(cwd: Path, name: str = "decisions") -> Path:
 
 
 def test_each_kind_has_its_file(cwd: Path) -> None:
-    kinds: tuple[FactKind, ...] = ("decision", "error", "dependency", "constraint", "learning")
+    kinds = ("decision", "error", "dependency", "constraint", "learning")
     facts = [*(fact(f"about {kind}", kind) for kind in kinds), fact("a file", "file_state")]
     assert promote(cwd, True, SES, facts) == {key_of(f"about {kind}") for kind in kinds}
     names = {path.name for path in learned(cwd).parent.iterdir()}
@@ -123,7 +123,7 @@ def test_what_is_no_text_is_left_alone(cwd: Path) -> None:
     learned(cwd, "constraints").mkdir()
     learned(cwd, "learnings").write_text("- " + "x" * MOST_READ)
     learned(cwd, "dependencies").symlink_to("dependencies.md")
-    kinds: tuple[FactKind, ...] = ("decision", "error", "dependency", "constraint", "learning")
+    kinds = ("decision", "error", "dependency", "constraint", "learning")
     assert promote(cwd, True, SES, [fact(kind, kind) for kind in kinds]) == frozenset()
     assert read_learned(cwd, True) == {}
     assert learned(cwd).read_bytes() == b"\0\1\2"

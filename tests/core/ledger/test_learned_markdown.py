@@ -18,8 +18,8 @@ from sidecar.core.ledger.learned_markdown import (
     parse,
     render,
 )
-from sidecar.core.parts import TurnId
 from sidecar.core.text.volatile_text import volatile
+from tests.core.stated import stated
 
 
 def bullet(text: str, day: str = "2026-11-21", session: str = "ses_1") -> Bullet:
@@ -174,7 +174,7 @@ def test_the_newest_are_told_where_there_is_no_room_for_all() -> None:
 
 
 def fact(kind: FactKind, content: str = "Use pnpm", who: Speaker = "model") -> Fact:
-    return Fact(kind, content, TurnId("turn_1"), 5, who)
+    return stated(content, kind, who=who)
 
 
 WORTH = [

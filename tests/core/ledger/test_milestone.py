@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.ledger import Command, Failure, File, Ledger, LedgerSubtask, Said, Todo
 from sidecar.core.ledger.milestone import Milestone, from_json, may_replace, to_json, to_markdown
 from sidecar.core.parts import MessageId, PartId, SessionId, TurnId
+from tests.core.stated import stated
 
 T, P = TurnId("t1"), PartId("p1")
 
@@ -38,7 +38,7 @@ FULL = Milestone(
         Todo(("test",), ("write",), ("read", "think")),
         (LedgerSubtask("look", "done", "found", T, P),),
     ),
-    (Fact("decision", "Use a table", T, 5, "user"),),
+    (stated("Use a table", source=T),),
     "/work",
     "main",
     "turn",

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.ledger import read_ledger
 from sidecar.core.ledger.milestone import Milestone
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart, TurnId
@@ -15,8 +14,9 @@ from sidecar.core.summaries.handoff_draft import (
 )
 from tests.core.ledger.test_inheritance import story
 from tests.core.ledger.test_ledger import answer, call, typed
+from tests.core.stated import stated
 
-FACT = Fact("decision", "Tabs,\nnot spaces.", TurnId("turn2"), 5, "user")
+FACT = stated("Tabs,\nnot spaces.", source="turn2")
 
 
 def checkpoint(messages: list[Message], **given: Any) -> Milestone:

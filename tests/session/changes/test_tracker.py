@@ -8,8 +8,7 @@ import pytest
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.files.tree import SnapshotId
-from sidecar.core.ledger.facts import Fact
-from sidecar.core.parts import Json, PatchPart, TurnId
+from sidecar.core.parts import Json, PatchPart
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.session.epochs.lessons import promote_facts
 from sidecar.session.lifecycle.session import Session
@@ -17,6 +16,7 @@ from sidecar.session.log.change_records import patches
 from sidecar.session.log.events import Notice
 from sidecar.store.format.log_records import OptionRecord
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from tests.core.stated import stated
 from tests.fakes.scripted_model import Hold, calls, says, shell, write
 from tests.polling import until
 from tests.session.conftest import LIMIT, Desk, World
@@ -302,7 +302,7 @@ async def test_what_the_daemon_learned_is_nobodys_change(desk: Desk) -> None:
     session = await desk.open()
     desk.script(says("seen"))
     await desk.ask(session, "look")
-    fact = Fact("decision", "Use pnpm", TurnId("turn_1"), 1_795_219_200_000, "user")
+    fact = stated("Use pnpm", at=1_795_219_200_000)
     await session.state.log.writer.commit(OptionRecord(), facts=(fact,))
     await promote_facts(session.state)
     file = desk.workspace / ".sidecar/learned/decisions.md"
@@ -319,7 +319,7 @@ async def test_what_the_daemon_learned_is_nobodys_change(desk: Desk) -> None:
 async def test_what_the_daemon_learned_is_nobodys_change_after_a_restart_and_in_another_window(
     world: World,
 ) -> None:
-    fact = Fact("decision", "Use pnpm", TurnId("turn_1"), 1_795_219_200_000, "user")
+    fact = stated("Use pnpm", at=1_795_219_200_000)
     async with world.daemon(name="other") as window:
         other = await window.open()
         window.script(says("seen"))

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import BadRequest, UnknownSession
-from sidecar.core.ledger.facts import Fact
-from sidecar.core.parts import SessionId, TurnId
+from sidecar.core.parts import SessionId
 from sidecar.session.compaction.session_handoff import handoff
 from sidecar.session.interface import NewSession
 from sidecar.session.lifecycle.session import Session
 from sidecar.store.format.log_records import LinkedRecord
+from tests.core.stated import stated
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 
@@ -41,7 +41,7 @@ async def test_a_draft_tells_how_the_work_stands(desk: Desk) -> None:
     await work(desk, session)
     desk.script(says("Yes."))
     await desk.ask(session, "Use tabs, please.")
-    fact = Fact("decision", "Tables, not regular expressions.", TurnId("t"), 5)
+    fact = stated("Tables, not regular expressions.", source="t", who="model")
     await desk.store.facts.add(session.id, str(desk.workspace), [fact])
     told, files = await given(desk, session, "Test the parser")
     for words in (

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import BadRequest, StorageFailed
-from sidecar.core.ledger.claims import FactKind
-from sidecar.core.ledger.facts import Fact, Speaker
 from sidecar.core.parts import TurnId
 from sidecar.session.epochs.lessons import ROOM, find, promote_facts
 from sidecar.session.lifecycle.session import Session
@@ -17,6 +15,7 @@ from sidecar.session.log.events import EpochChanged, Notice
 from sidecar.session.state import State
 from sidecar.store.format.log_records import OptionRecord
 from tests.core.prompts import beginning
+from tests.core.stated import stated
 from tests.fakes.scripted_model import SUMMARY, says
 from tests.session.conftest import Desk, World
 from tests.session.logged import logged
@@ -27,13 +26,11 @@ FACT = '{"kind": "decision", "content": "The last one used it", "source": "the l
 WITH_FACTS = f"{SUMMARY}\n```facts\n{FACT}\n```\n"
 
 
-def fact(
-    content: str, kind: FactKind = "decision", who: Speaker = "user", source: str = "turn_1"
-) -> Fact:
-    return Fact(kind, content, TurnId(source), AT, who)
+def fact(content: str, kind: Any = "decision", who: Any = "user", source: str = "turn_1") -> Any:
+    return stated(content, kind, AT, source, who)
 
 
-async def keep(state: State, facts: list[Fact]) -> None:
+async def keep(state: State, facts: list[Any]) -> None:
     """Keep what a summary brought, as the record that installs it does, and what comes of it."""
     await state.log.writer.commit(OptionRecord(), facts=tuple(facts))
     await promote_facts(state)

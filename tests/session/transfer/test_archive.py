@@ -11,8 +11,7 @@ import pytest
 
 from sidecar.config.retention import DAY, Retention
 from sidecar.core.errors import BadRequest, SessionOwned, StorageFailed, UnknownSession
-from sidecar.core.ledger.facts import Fact
-from sidecar.core.parts import SessionId, ToolPart, TurnId
+from sidecar.core.parts import SessionId, ToolPart
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer import archive as archiving
 from sidecar.session.transfer.archive import Archived, archive, bundles_of, settle
@@ -20,6 +19,7 @@ from sidecar.session.transfer.bundle_import import Imported, ImportSource, impor
 from sidecar.store.connection import bundle_file
 from sidecar.store.format.bundles import read_lines
 from sidecar.store.format.values import Stored
+from tests.core.stated import stated
 from tests.fakes.scripted_model import Hold, calls, says
 from tests.session.conftest import LIMIT, Desk, World
 from tests.session.subtasks import TASK, hands, limited
@@ -37,7 +37,7 @@ async def worked(desk: Desk) -> Session:
     desk.editor.tools["look"] = lambda _: LINES
     desk.script(calls(("a", "look", {"path": "x"})), says(f"The key is {KEY}."))
     await desk.ask(session)
-    fact = Fact("decision", "We use tabs", session.state.log.messages[0].turn_id, 5, "user")
+    fact = stated("We use tabs", source=session.state.log.messages[0].turn_id)
     await desk.store.facts.add(session.id, str(desk.workspace), [fact])
     return session
 
@@ -173,8 +173,8 @@ async def test_facts_that_others_bear_out_stay_for_them(desk: Desk) -> None:
     cwd = str(desk.workspace)
     sessions = [await desk.open() for _ in range(3)]
     for n, session in enumerate(sessions):
-        shared = Fact("decision", "We use tabs", TurnId(f"turn_{n}"), 5, "user")
-        own = Fact("decision", f"Only {n} knows", TurnId(f"turn_{n}"), 5, "user")
+        shared = stated("We use tabs", source=f"turn_{n}")
+        own = stated(f"Only {n} knows", source=f"turn_{n}")
         await desk.store.facts.add(session.id, cwd, [shared, own])
     first, second, _ = sessions
     before = await desk.store.facts.candidates(second.id)

@@ -7,7 +7,6 @@ import pytest
 
 from sidecar.config.retention import DAY, Retention
 from sidecar.core.errors import UnknownSession
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import SessionId
 from sidecar.session.history.checkpoint_list import list_checkpoints
 from sidecar.session.lifecycle.session import Session
@@ -18,6 +17,7 @@ from sidecar.session.transfer.erasure import erase
 from sidecar.store.connection import free_pages
 from sidecar.store.content.removal import DELETED
 from sidecar.store.format.values import DeleteSession, PutPart
+from tests.core.stated import stated
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 from tests.session.transfer.leaving import ground_beside
@@ -72,8 +72,11 @@ async def worked(desk: Desk, word: str, turns: int = 3) -> Session:
         # As it is written while it streams, over and over, with its text in the row.
         desk.store.save(PutPart(session.id, where, 0, part, final=False))
         await desk.store.write(PutPart(session.id, where, 0, part))
-        fact = Fact(
-            "decision", f"the {word} is number {n}", session.state.log.messages[0].turn_id, n
+        fact = stated(
+            f"the {word} is number {n}",
+            at=n,
+            source=session.state.log.messages[0].turn_id,
+            who="model",
         )
         await desk.store.facts.add(session.id, str(folder), [fact])
     return session

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import BadRequest, StorageFailed, UnknownSession
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.learned_markdown import is_worth_keeping
-from sidecar.core.parts import ReasoningPart, SessionId, TurnId
+from sidecar.core.parts import ReasoningPart, SessionId
 from sidecar.session.history.checkpoint_list import diff_checkpoints, list_checkpoints
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
@@ -29,6 +28,7 @@ from sidecar.session.transfer.bundle_import import (
 from sidecar.store.connection import bundle_file
 from sidecar.store.format.log_records import OptionRecord
 from sidecar.store.format.record_codec import kind_of
+from tests.core.stated import stated
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 from tests.session.logged import logged
@@ -301,7 +301,7 @@ async def test_facts_come_along_and_count_for_nothing_else(desk: Desk) -> None:
     session = await desk.open()
     desk.script(says("One."))
     await desk.ask(session)
-    fact = Fact("learning", "the tests need the database up", TurnId("turn_1"), 5, "user")
+    fact = stated("the tests need the database up", "learning")
     await desk.store.facts.add(session.id, session.state.log.row.cwd, [fact])
     written = await export(desk, session)
     made, _ = await take(desk, written.path)

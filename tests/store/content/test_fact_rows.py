@@ -6,22 +6,23 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import UnknownSession
-from sidecar.core.ledger.claims import FactKind
-from sidecar.core.ledger.facts import SPEAKERS, Fact, Speaker, fact_id
+from sidecar.core.ledger.facts import SPEAKERS, Speaker, fact_id
 from sidecar.core.ledger.learned_markdown import key_of
-from sidecar.core.parts import SessionId, TurnId
+from sidecar.core.parts import SessionId
 from sidecar.store.content import fact_rows as module
 from sidecar.store.format import migrations
 from sidecar.store.format.values import PutSession
 from sidecar.store.journal import Store
+from tests.core.stated import stated
 from tests.store.samples import NOW, open_store, session
+from typing import Any
 
 HOME = "/home/dev/app"
 ONE, TWO = SessionId("ses_1"), SessionId("ses_2")
 
 
-def fact(content: str, kind: FactKind = "learning", at: int = NOW, source: str = "turn_1") -> Fact:
-    return Fact(kind, content, TurnId(source), at, "user")
+def fact(content: str, kind: Any = "learning", at: int = NOW, source: str = "turn_1") -> Any:
+    return stated(content, kind, at, source)
 
 
 async def found(store: Store, query: str | None = None, **only: str) -> list[str]:
@@ -46,7 +47,7 @@ async def test_what_was_added_is_there_newest_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize("who", SPEAKERS)
 async def test_a_fact_says_who_said_it_whoever_it_was(tmp_path: Path, who: Speaker) -> None:
     store = open_store(tmp_path)
-    said = Fact("learning", "The port is 8080.", TurnId("turn_1"), NOW, who)
+    said = stated("The port is 8080.", "learning", NOW, who=who)
     await store.facts.add(ONE, HOME, [said])
     assert [row.fact for row in await store.facts.find(limit=5)] == [said]
     assert [one.fact for one in await store.facts.candidates(ONE)] == [said]

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import UnknownSession
-from sidecar.core.ledger.facts import Fact
-from sidecar.core.parts import MessageId, Millis, PartId, SessionId, TurnId
+from sidecar.core.parts import MessageId, Millis, PartId, SessionId
 from sidecar.store.format.values import (
     AppendRecord,
     CopyLog,
@@ -18,6 +17,7 @@ from sidecar.store.format.values import (
     StoreChange,
 )
 from sidecar.store.journal import Store
+from tests.core.stated import stated
 from tests.store.contents import blob, kept
 from tests.store.on_disk import opened_beside
 from tests.store.samples import NOW, message, open_store, session, text, tool
@@ -116,7 +116,7 @@ async def test_each_goes_its_own_way(tmp_path: Path) -> None:
 async def test_facts_of_before_go_along(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*story())
-    facts = [Fact("decision", f"we chose option{n}", TurnId("turn_1"), NOW + n) for n in range(3)]
+    facts = [stated(f"we chose option{n}", at=NOW + n, who="model") for n in range(3)]
     await store.facts.add(SES, "/home/dev/app", facts)
     await store.write(*fork(before=NOW + 2))
 
@@ -135,7 +135,7 @@ async def test_facts_of_before_go_along(tmp_path: Path) -> None:
 async def test_all_facts_go_along_with_the_whole_log(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*story())
-    await store.facts.add(SES, "/a", [Fact("decision", "we chose", TurnId("turn_1"), NOW)])
+    await store.facts.add(SES, "/a", [stated("we chose", at=NOW, who="model")])
     await store.write(*fork())
     assert len(await store.facts.find(session_id=FORK, limit=9)) == 1
     await store.close()

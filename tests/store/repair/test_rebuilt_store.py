@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import StorageFailed, UnknownSession
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId, TextPart, TurnId
 from sidecar.store.format.values import (
     AppendRecord,
@@ -24,6 +23,7 @@ from sidecar.store.format.values import (
     Stored,
 )
 from sidecar.store.repair.rebuilt_store import Headless, Repaired, Revive, repair
+from tests.core.stated import stated
 from tests.store.connection.test_processes import child, line
 from tests.store.contents import blob
 from tests.store.holders import hold
@@ -74,7 +74,7 @@ async def fill(folder: Path) -> dict[SessionId, Stored]:
     for name in SESSIONS:
         for unit in log_of(name):
             await store.write(*unit)
-        fact = Fact("learning", f"{name} uses tabs", TurnId("turn_1"), NOW, "user")
+        fact = stated(f"{name} uses tabs", "learning", NOW)
         await store.write(PutFacts(name, "/home/dev/app", (fact,)))
     whole = {name: await store.logs.load(name) for name in SESSIONS}
     await store.close()
