@@ -27,10 +27,10 @@ from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.text.identifiers import NameIndex
 from sidecar.model.encode import encode
-from sidecar.model.vocabulary import load_counter
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from tests.core.prompts import static
+from tests.replay.recorded import tokenizer
 
 PARTS = 2_000
 ROUNDS = 30
@@ -72,7 +72,7 @@ def step(number: int, turn: TurnId) -> Message:
 
 def main() -> None:
     """Print the figures."""
-    count = load_counter()
+    count = tokenizer()
     messages = conversation(PARTS)
     view = ModelView(static("You are an agent. " * 200), count, 1.2, 0)
     view.observe(messages[-1], messages)

@@ -22,9 +22,9 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.model.vocabulary import load_counter
 from sidecar.session.view.model_view import ModelView
 from tests.core.prompts import static
+from tests.replay.recorded import tokenizer
 
 SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions" / "normalised"
 LEARNING = 3
@@ -37,7 +37,7 @@ def main() -> None:
     if not files:
         print("skipped: recorded sessions are not beside this checkout")
         return
-    count = load_counter()
+    count = tokenizer()
     every: list[float] = []
     others: list[float] = []
     for path in files:

@@ -3,11 +3,10 @@
 from time import perf_counter
 
 from sidecar.core.policies import policies
-from sidecar.model.vocabulary import load_counter
-from sidecar.replay.conversation import listen
 from sidecar.replay.prices import CARDS
 from sidecar.replay.simulate import simulate
 from tests.benchmarks.bench_context import conversation
+from tests.replay.recorded import overheard
 
 PARTS = 1_600
 WINDOW = 100_000
@@ -16,7 +15,7 @@ WINDOW = 100_000
 def main() -> None:
     """Print the figures."""
     begun = perf_counter()
-    talk = listen(conversation(PARTS), load_counter(), "made up", "neutral")
+    talk = overheard(conversation(PARTS), "made up")
     read = perf_counter() - begun
     requests = len(talk.requests)
     print(f"taking in            {requests / read * 60:10,.0f} requests a minute")

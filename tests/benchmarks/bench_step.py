@@ -25,7 +25,6 @@ from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
 from sidecar.daemon import id_source, read_clock
 from sidecar.model.catalogue import lookup
 from sidecar.model.encode import encode
-from sidecar.model.vocabulary import load_counter
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import NewSession, PromptRequest
 from sidecar.session.state import Environment
@@ -36,6 +35,7 @@ from sidecar.store.connection.lease import this_process
 from sidecar.store.journal import Store
 from sidecar.workspace.buffers import Buffers
 from tests.fakes.scripted_model import calls, says, started, stop
+from tests.replay.recorded import tokenizer
 
 STEPS = 15
 OUTPUT = "def handler(request):\n    return respond(request, status=200)\n" * 25
@@ -106,7 +106,7 @@ def info(_: str) -> ModelInfo:
 
 def access(model: TimedModel) -> ModelAccess:
     """Give `model` whatever is asked for."""
-    return ModelAccess(lambda _: model, info, ("timed",), load_counter(), ColdGate(read_clock))
+    return ModelAccess(lambda _: model, info, ("timed",), tokenizer(), ColdGate(read_clock))
 
 
 async def facts(*_: object) -> str:

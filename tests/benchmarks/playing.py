@@ -8,16 +8,13 @@ once, because a session's requests together are gigabytes.
 import json
 import time
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.parts import Message, PartId
-from sidecar.core.prompt.tokens import Count
-from sidecar.model.vocabulary import load_counter
-from sidecar.replay.conversation import Conversation, listen
-from sidecar.replay.importers import open_transcript
+from sidecar.replay.conversation import Conversation
 from sidecar.replay.importers.own_store import stored_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.session.log.rewrite_records import Recorded, recorded_in
@@ -29,6 +26,7 @@ from tests.e2e.plain import PlainClient
 from tests.e2e.recorded import script
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text
 from tests.fakes.validation import Body, plain
+from tests.replay.recorded import messages_of, overheard, tokenizer
 
 TURN_SECONDS = 1_800.0
 MOST_STEPS = 5_000
@@ -47,11 +45,6 @@ SUMMARY = "## Decisions\n" + "\n".join(
 Kind = Literal["text", "call", "result"]
 
 
-@cache
-def _count() -> Count:
-    return load_counter()
-
-
 @lru_cache(maxsize=50_000)
 def _words_of(block: str) -> tuple[int, int]:
     """Count a block, given as JSON: (tokens of its words, tokens around them)."""
@@ -59,13 +52,13 @@ def _words_of(block: str) -> tuple[int, int]:
     match given.get("type"):
         case "tool_use":
             words = given["name"] + json.dumps(given["input"], ensure_ascii=False)
-            return _count()(words), 15
+            return tokenizer()(words), 15
         case "tool_result":
-            return _count()(_read(given["content"])), 10
+            return tokenizer()(_read(given["content"])), 10
         case "text":
-            return _count()(given["text"]), 3
+            return tokenizer()(given["text"]), 3
         case _:
-            return _count()(block), 10
+            return tokenizer()(block), 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,7 +264,7 @@ def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Pla
         api.told,
         api.refused,
         _notices(client),
-        listen(messages, _count(), session, "sidecar"),
+        overheard(messages, session, "sidecar"),
         {call.id: call.call_id for message in messages for call in tool_parts(message)},
         _rewrites(store, session),
         time.perf_counter() - begun,
@@ -280,13 +273,11 @@ def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Pla
 
 def recorded(path: Path) -> Conversation:
     """Read a recording as a replay does, for what its usage says of sizes."""
-    entries = [one for one in open_transcript(path).entries if not isinstance(one, DamagedLine)]
-    messages = [None if isinstance(one, Compacted) else one for one in entries]
-    return listen(messages, _count(), path.name, "neutral")
+    return overheard(messages_of(path), path.name)
 
 
 def _system(tokens: int, factor: float) -> str:
-    return SYSTEM * max(1, round(tokens / (factor * _count()(SYSTEM))))
+    return SYSTEM * max(1, round(tokens / (factor * tokenizer()(SYSTEM))))
 
 
 def _open(

@@ -19,8 +19,8 @@ from sidecar.core.parts import (
 )
 from sidecar.replay.importers import claude_code_recording, codex_recording, pi_recording
 from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry, objects
+from tests.replay.recorded import SESSIONS
 
-SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions"
 IMPORTERS = {"claude": claude_code_recording, "codex": codex_recording, "pi": pi_recording}
 
 

@@ -2,8 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -15,14 +13,10 @@ from sidecar.core.plans.plan import Plan, Policy, Situation, Standing
 from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause, Dropped
-from sidecar.model.vocabulary import load_counter
-from sidecar.replay.conversation import Conversation, listen
-from sidecar.replay.importers import open_transcript
 from sidecar.replay.prices import read_card
 from sidecar.replay.simulate import simulate
-from sidecar.replay.transcript import Compacted, DamagedLine
+from tests.replay.recorded import AT_HAND, conversation, recorded
 
-SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions"
 WINDOW = 64_000
 PREFIXES = ("claude-cli-1284c080", "codex-agentv-019efc87", "pi-pi-mono", "opencode-go-Noora-25")
 """Of each kind one that changes files and is long enough to be rewritten in a small window."""
@@ -31,22 +25,8 @@ EDITORS = {"edit", "write", "multiedit"}
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.skipif(
-        not SESSIONS.is_dir(), reason="no recorded sessions are at hand in ../shared/sessions"
-    ),
+    AT_HAND,
 ]
-
-
-@cache
-def recorded(prefix: str) -> tuple[Message | None, ...]:
-    [path] = (SESSIONS / "normalised").glob(f"{prefix}*")
-    heard = [e for e in open_transcript(path).entries if not isinstance(e, DamagedLine)]
-    return tuple(None if isinstance(entry, Compacted) else entry for entry in heard)
-
-
-@cache
-def conversation(prefix: str) -> Conversation:
-    return listen(recorded(prefix), load_counter(), prefix, "neutral")
 
 
 def edited(messages: tuple[Message | None, ...]) -> set[str]:

@@ -4,6 +4,7 @@ import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,6 @@ from sidecar.core.ledger.learned_markdown import key_of
 from sidecar.core.parts import SessionId
 from sidecar.workspace.learned import MOST_READ, promote, read_learned
 from tests.core.stated import stated
-from typing import Any
 
 SES = SessionId("ses_1")
 AT = 1_795_219_200_000

@@ -3,7 +3,7 @@
 import pytest
 
 from sidecar.core.prompt.tokens import USUAL_FACTOR, weigh
-from sidecar.model.vocabulary import load_counter
+from tests.replay.recorded import tokenizer
 
 NAMES = "Seen: src/session/planner.py · compact_now · RewriteFailed · docs/architecture.md"
 HASHES = "\n".join(f"{n * 0x9E3779B97F4A7C15 % 2**40:010x} Checkpoint: {n}" for n in range(1, 40))
@@ -15,7 +15,7 @@ PROSE = "Said:\n- Now the retry limit stays at three, because the server drops t
 
 @pytest.mark.parametrize("note", [NAMES * 9, HASHES, NUMBERS, PROSE * 9, HASHES + NAMES * 9])
 def test_a_note_is_weighed_whatever_it_is_full_of(note: str) -> None:
-    assert weigh(note) == pytest.approx(USUAL_FACTOR * load_counter()(note), rel=0.25)
+    assert weigh(note) == pytest.approx(USUAL_FACTOR * tokenizer()(note), rel=0.25)
 
 
 def test_a_model_that_counts_more_makes_a_note_as_much_larger() -> None:

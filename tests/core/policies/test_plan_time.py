@@ -10,10 +10,10 @@ from time import process_time
 from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.encode import encode
-from sidecar.model.vocabulary import load_counter
 from sidecar.session.view.model_view import ModelView
 from tests.benchmarks.bench_context import PARTS, conversation, situated
 from tests.core.prompts import static
+from tests.replay.recorded import tokenizer
 
 MOST = 2.4
 """How many times as long; 1.9 was measured, 2.6 where the machine was busiest."""
@@ -22,7 +22,7 @@ TRIES, ROUNDS = 5, 15
 
 def test_a_plan_over_2000_parts_takes_less_than_three_encodings_of_the_request() -> None:
     messages = conversation(PARTS)
-    view = ModelView(static("You are an agent. " * 200), load_counter(), 1.2, 0)
+    view = ModelView(static("You are an agent. " * 200), tokenizer(), 1.2, 0)
     view.observe(messages[-1], messages)
     request = ModelRequest("m", view.prompt(messages), 4_000)
     situation, policy = situated(messages, view), policies()["economic"]

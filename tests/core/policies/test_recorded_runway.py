@@ -1,8 +1,6 @@
 """Real sessions: how much every rewrite of `economic` leaves free, and how far it compresses."""
 
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -11,29 +9,15 @@ from sidecar.core.plans.plan import Plan, Situation, Standing
 from sidecar.core.policies.economic import LEAST_COMPRESSION, RUNWAY, Economic, compression
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause
-from sidecar.model.vocabulary import load_counter
-from sidecar.replay.conversation import Conversation, listen
-from sidecar.replay.importers import open_transcript
 from sidecar.replay.prices import read_card
 from sidecar.replay.simulate import simulate
-from sidecar.replay.transcript import Compacted, DamagedLine
+from tests.replay.recorded import AT_HAND, conversation
 
-SESSIONS = Path(__file__).parents[3].parent / "shared" / "sessions"
 PREFIXES = ("claude-cli-1284c080", "codex-agentv-019efc87", "pi-pi-mono", "opencode-go-Noora-25")
 BESIDE = 0.15
 """Share of the room that may stay beside what must: the note, and some lines."""
 
-pytestmark = pytest.mark.skipif(
-    not SESSIONS.is_dir(), reason="no recorded sessions are at hand in ../shared/sessions"
-)
-
-
-@cache
-def conversation(prefix: str) -> Conversation:
-    [path] = (SESSIONS / "normalised").glob(f"{prefix}*")
-    heard = [e for e in open_transcript(path).entries if not isinstance(e, DamagedLine)]
-    messages = [None if isinstance(entry, Compacted) else entry for entry in heard]
-    return listen(messages, load_counter(), prefix, "neutral")
+pytestmark = AT_HAND
 
 
 @dataclass

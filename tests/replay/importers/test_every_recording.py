@@ -1,7 +1,6 @@
 """Every recorded session at hand is read whole, and an agent's own file says what is known."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,15 +15,13 @@ from sidecar.core.parts import (
 )
 from sidecar.replay.importers import find_recordings, open_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine, Transcript
+from tests.replay.recorded import AT_HAND, SESSIONS
 
-SESSIONS = Path(__file__).parents[3].parent / "shared" / "sessions"
 RAW = {"claude-cli": "claude-code", "codex-agentv": "codex", "pi-pi": "pi"}
 BEGUN_BEFORE = 2
 """Recordings that begin with the result of a call that was made before."""
 
-pytestmark = pytest.mark.skipif(
-    not SESSIONS.is_dir(), reason="no recorded sessions are at hand in ../shared/sessions"
-)
+pytestmark = AT_HAND
 
 
 def told(transcript: Transcript) -> Iterator[tuple[object, ...]]:

@@ -17,11 +17,11 @@ from sidecar.session.transfer.foreign_import import BEGINNING, read_recording
 from tests.fakes.scripted_model import says
 from tests.fakes.validation import refusal
 from tests.replay.importers.test_media import DATA, with_images
+from tests.replay.recorded import SESSIONS
 from tests.session.conftest import Desk
 
 pytestmark = pytest.mark.long
 
-RECORDED = Path(__file__).parents[3].parent / "shared" / "sessions"
 NOW = 1_800_000_000_000
 
 
@@ -152,11 +152,11 @@ def test_what_is_refused_says_why(
 
 
 def recordings() -> list[Path]:
-    raw = [path for path in RECORDED.glob("raw/**/*") if ".jsonl" in path.name]
-    return sorted(raw) + sorted(RECORDED.glob("normalised/*"))[::4]
+    raw = [path for path in SESSIONS.glob("raw/**/*") if ".jsonl" in path.name]
+    return sorted(raw) + sorted(SESSIONS.glob("normalised/*"))[::4]
 
 
-@pytest.mark.skipif(not RECORDED.is_dir(), reason="no recorded sessions are at hand")
+@pytest.mark.skipif(not SESSIONS.is_dir(), reason="no recorded sessions are at hand")
 async def test_real_recordings_go_on(desk: Desk) -> None:
     formats = set()
     for path in recordings():

@@ -2,6 +2,7 @@
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,6 @@ from sidecar.store.format.values import PutSession
 from sidecar.store.journal import Store
 from tests.core.stated import stated
 from tests.store.samples import NOW, open_store, session
-from typing import Any
 
 HOME = "/home/dev/app"
 ONE, TWO = SessionId("ses_1"), SessionId("ses_2")

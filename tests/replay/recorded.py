@@ -1,0 +1,47 @@
+"""Sessions that were recorded with other agents, where they lie beside this checkout."""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.parts import Message
+from sidecar.model.vocabulary import load_counter
+from sidecar.replay.conversation import Conversation, listen
+from sidecar.replay.importers import open_transcript
+from sidecar.replay.transcript import Compacted, DamagedLine
+
+SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions"
+AT_HAND = pytest.mark.skipif(
+    not SESSIONS.is_dir(), reason="no recorded sessions are at hand in ../shared/sessions"
+)
+
+
+@cache
+def tokenizer() -> Callable[[str], int]:
+    """Give what counts tokens in the daemon too; to load it takes a while."""
+    return load_counter()
+
+
+def messages_of(path: Path) -> tuple[Message | None, ...]:
+    """What was said in a recording; `None` stands where its agent left out what was before."""
+    heard = [one for one in open_transcript(path).entries if not isinstance(one, DamagedLine)]
+    return tuple(None if isinstance(one, Compacted) else one for one in heard)
+
+
+def overheard(messages: Iterable[Message | None], name: str, kind: str = "neutral") -> Conversation:
+    """What a replay makes of messages."""
+    return listen(messages, tokenizer(), name, kind)
+
+
+@cache
+def recorded(prefix: str) -> tuple[Message | None, ...]:
+    """The messages of the only recording whose name begins so."""
+    [path] = (SESSIONS / "normalised").glob(f"{prefix}*")
+    return messages_of(path)
+
+
+@cache
+def conversation(prefix: str) -> Conversation:
+    return overheard(recorded(prefix), prefix)
