@@ -9,6 +9,7 @@ import pytest
 
 from sidecar.session.interface import Wish
 from tests.fakes.scripted_model import calls, says, write
+from tests.session import inside
 from tests.session.conftest import Desk
 from tests.session.recorder import Entered, entered
 
@@ -64,7 +65,7 @@ async def restored(desk: Desk) -> Entered:
     with entered() as seen:
         await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
     assert (desk.workspace / "notes.txt").read_text() == "alpha\n"
-    assert list(session.state.log) == []
+    assert inside.conversation(session) == []
     return seen
 
 

@@ -14,11 +14,11 @@ from sidecar.session.epochs.lessons import promote_facts
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.change_records import patches
 from sidecar.session.log.events import Notice
-from sidecar.store.format.log_records import OptionRecord
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from tests.core.stated import stated
 from tests.fakes.scripted_model import Hold, calls, says, shell, write
 from tests.polling import until
+from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World
 
 ALTER = ToolSpec("alter", "Alter.", {"type": "object"}, "edit", origin="client")
@@ -29,7 +29,7 @@ def told(session: Session) -> list[list[tuple[str, str, str]]]:
     """Path, change and author, part by part."""
     return [
         [(c.path.decode(), c.change, c.author) for one in patch.sets for c in one.changes]
-        for _, patch in patches(session.state.log.messages)
+        for _, patch in patches(inside.messages(session))
     ]
 
 
@@ -303,7 +303,7 @@ async def test_what_the_daemon_learned_is_nobodys_change(desk: Desk) -> None:
     desk.script(says("seen"))
     await desk.ask(session, "look")
     fact = stated("Use pnpm", at=1_795_219_200_000)
-    await session.state.log.writer.commit(OptionRecord(), facts=(fact,))
+    await inside.commit(session, (fact,))
     await promote_facts(session.state)
     file = desk.workspace / ".sidecar/learned/decisions.md"
     assert file.exists()
@@ -328,7 +328,7 @@ async def test_what_the_daemon_learned_is_nobodys_change_after_a_restart_and_in_
             session = await desk.open()
             desk.script(says("seen"))
             await desk.ask(session, "look")
-            await session.state.log.writer.commit(OptionRecord(), facts=(fact,))
+            await inside.commit(session, (fact,))
             await promote_facts(session.state)
         file = desk.workspace / ".sidecar/learned/decisions.md"
         assert file.exists()

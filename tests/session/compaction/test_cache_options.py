@@ -4,8 +4,8 @@ from typing import Any
 
 from sidecar.model.catalogue import lookup
 from tests.fakes.cache_simulator import CacheSimulator
+from tests.session import inside
 from tests.session.conftest import Desk, World
-from tests.session.logged import logged
 from tests.session.work import Worker
 
 CHOOSY = "claude-haiku-4-5"
@@ -37,7 +37,7 @@ async def test_nothing_is_marked_that_is_shorter_than_the_model_caches(desk: Des
     marks = marked(desk)
     assert marks[0] == []
     assert not any(None in one for one in marks)
-    steps = [r.body for r in logged(worker.session.state.log) if r.kind == "step"]
+    steps = [r.body for r in inside.records(worker.session, "step")]
     begun = next(number for number, one in enumerate(marks) if one)
     assert 0 < begun < len(marks) / 2
     assert all(marks[begun:])
@@ -54,13 +54,13 @@ async def test_a_static_part_that_is_long_enough_is_marked_with_every_request(de
 async def test_what_is_foreseen_of_a_short_static_part_is_what_is_read(desk: Desk) -> None:
     worker = await choosy(desk)
     await worker.turns(2, 12)
-    steps = [r.body for r in logged(worker.session.state.log) if r.kind == "step"]
+    steps = [r.body for r in inside.records(worker.session, "step")]
     assert [body["predictedRead"] for body in steps] == [body["read"] for body in steps]
     assert any(body["read"] for body in steps)
 
 
 def told(worker: Worker) -> list[dict[str, Any]]:
-    records = logged(worker.session.state.log)
+    records = inside.records(worker.session)
     return [dict(record.body) for record in records if record.kind == "caching"]
 
 

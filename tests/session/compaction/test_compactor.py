@@ -17,8 +17,8 @@ from sidecar.session.log.events import EpochChanged, Notice, Progressed
 from sidecar.store.format.values import Record
 from tests.core.prompts import last_text
 from tests.fakes.scripted_model import SUMMARY, Hold, says, started, stop, text
+from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World
-from tests.session.logged import logged
 from tests.session.work import Worker
 
 SMALL = {"window": 48_000, "max_tokens": 4_000}
@@ -39,7 +39,7 @@ async def compact(worker: Worker, strategy: str | None = "opencode", **given: An
 
 
 def rewrites(worker: Worker) -> list[Record]:
-    return [r for r in logged(worker.session.state.log) if r.kind == "rewrite"]
+    return inside.records(worker.session, "rewrite")
 
 
 async def shown(worker: Worker) -> str:
@@ -233,7 +233,7 @@ async def test_what_cannot_be_made_smaller_is_said_once(desk: Desk) -> None:
     assert len(desk.model.summaries) <= len(rewrites(worker))
     assert "not sent" in result.error["message"]
     assert "unpin" in result.error["message"]
-    refused = [r.body for r in logged(worker.session.state.log) if r.kind == "refused"]
+    refused = [r.body for r in inside.records(worker.session, "refused")]
     assert refused
     for body in refused:
         assert body["reasons"]

@@ -19,6 +19,7 @@ from sidecar.session.interface import PromptRequest
 from sidecar.session.log.events import EpochChanged, ToolChanged
 from tests.fakes.scripted_model import Hold, call, says, started, stop, text, thought
 from tests.fakes.validation import refusal
+from tests.session import inside
 from tests.session.conftest import Desk
 from tests.session.work import Worker, looked
 
@@ -80,7 +81,7 @@ async def test_what_a_failed_request_carried_counts_as_sent(desk: Desk) -> None:
     told = len(desk.of(EpochChanged))
     await worker.session.set_option("policy", "open-interpreter")
     await worker.turns(1, 3)
-    made = worker.session.state.views.standing()
+    made = inside.rewrites(worker.session)
     opened = [recorded for recorded in made if recorded.opens]
     assert made
     assert len(desk.of(EpochChanged)) - told == len(opened)

@@ -26,6 +26,7 @@ from sidecar.session.compaction.milestones import (
 )
 from sidecar.session.lifecycle.session import Session
 from tests.fakes.scripted_model import calls, says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 
 
@@ -106,7 +107,7 @@ async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
     [file] = told["files"]
     assert (file["path"], file["state"]) == ("a.py", "created")
     assert file["hash"] == bytes_hash((desk.workspace / "a.py").read_bytes())
-    assert told["stateVersion"] == session.state.log.row.revision
+    assert told["stateVersion"] == inside.row(session).revision
     assert "- a.py (created)" in state_file(session, "state.md").read_text()
     assert not await kept.turn_ended()
     assert sorted(os.listdir(state_file(session).parent)) == ["state.json", "state.md"]
@@ -129,15 +130,15 @@ async def test_crossing_85_per_cent_saves_once(desk: Desk) -> None:
     kept = Milestones(session.state)
     await work(desk, session)
     assert not await kept.stepped()
-    size = session.state.view.size(session.state.log).total
-    session.state.configure("maxTokens", 1_000)
-    session.state.configure("window", round((size + 40) / 0.9) + 1_000)
+    size = session.state.view.size(inside.log(session)).total
+    inside.configure(session, "maxTokens", 1_000)
+    inside.configure(session, "window", round((size + 40) / 0.9) + 1_000)
     assert await kept.stepped()
     assert stored(session)["why"] == "85 per cent"
     assert not await kept.stepped()
-    session.state.configure("window", 200_000)
+    inside.configure(session, "window", 200_000)
     assert not await kept.stepped()
-    session.state.configure("window", round((size + 40) / 0.9) + 1_000)
+    inside.configure(session, "window", round((size + 40) / 0.9) + 1_000)
     assert await kept.stepped()
 
 
@@ -171,7 +172,7 @@ async def test_the_ledger_that_grows_is_that_of_the_whole_log(desk: Desk) -> Non
     kept = Milestones(session.state)
     for number in range(3):
         await work(desk, session, written(f"{number}.py"), ("s", "shell", {"command": "false"}))
-        assert kept.ledger() == read_ledger(session.state.log)
+        assert kept.ledger() == read_ledger(inside.log(session))
     assert len(kept.ledger().failures) == 1
 
 

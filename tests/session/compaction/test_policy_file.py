@@ -13,6 +13,7 @@ from sidecar.replay.compare import Settings, replay_file
 from sidecar.session.log.events import EpochChanged, OptionsChanged
 from tests.replay.neutral_files import recording
 from tests.replay.talks import RATES
+from tests.session import inside
 from tests.session.conftest import Desk
 
 FILE = '''\
@@ -74,7 +75,7 @@ async def test_it_is_offered_chosen_and_metered_and_it_rewrites(tidy: str, desk:
     await worker.turns(2)
     told = desk.of(EpochChanged)
     assert {event.cause for event in told} == {"budget"}
-    newest = worker.session.state.views.standing()[-1]
+    newest = inside.rewrites(worker.session)[-1]
     assert newest.policy == tidy
     assert newest.reason.endswith("tidied away")
     done = await worker.session.rewriting.compact(tidy, None, dry_run=True)

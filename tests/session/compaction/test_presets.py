@@ -6,8 +6,8 @@ from sidecar.core.parts import StepFinishPart
 from sidecar.core.policies import policies
 from sidecar.model.encode import encode
 from tests.fakes.scripted_model import says
+from tests.session import inside
 from tests.session.conftest import Desk
-from tests.session.logged import logged
 from tests.session.work import Worker, looked
 
 pytestmark = pytest.mark.long
@@ -29,7 +29,7 @@ async def test_a_preset_runs_its_own_policy(desk: Desk, policy: str) -> None:
         assert result.stop_reason == "end_turn", result.error
         # `dyad` goes by age, others by the cold cache.
         desk.world.time += 86_400_000 if policy == "dyad" else 600_000
-    made = worker.session.state.views.standing()
+    made = inside.rewrites(worker.session)
     limit = 896_000 if counting else 56_000
     own = {one.policy for one in made if one.tokens_before <= limit}
     assert own == {policy}, made
@@ -56,7 +56,7 @@ async def until_rewritten(worker: Worker, pause: int = 1_000) -> int:
     for over in range(40):
         result = await worker.turn(4)
         assert result.stop_reason == "end_turn", result.error
-        if worker.session.state.views.standing():
+        if inside.rewrites(worker.session):
             return over
         worker.desk.world.time += pause
     raise AssertionError("nothing was rewritten")
@@ -66,7 +66,7 @@ async def until_rewritten(worker: Worker, pause: int = 1_000) -> int:
 async def test_a_share_of_the_window_brings_the_rewrite(desk: Desk, policy: str, at: int) -> None:
     worker = await desk.worker(policy=policy, **WINDOW)
     await until_rewritten(worker)
-    first = worker.session.state.views.standing()[0]
+    first = inside.rewrites(worker.session)[0]
     parts = (part for message in desk.messages(worker.session) for part in message.parts)
     sent = [part.usage.prompt for part in parts if isinstance(part, StepFinishPart)][: first.steps]
     assert max(sent) < at <= first.tokens_before
@@ -77,7 +77,7 @@ async def test_a_share_of_the_window_brings_the_rewrite(desk: Desk, policy: str,
 async def test_a_number_of_messages_brings_the_rewrite(desk: Desk, policy: str, at: int) -> None:
     worker = await desk.worker(policy=policy, **WIDE)
     await until_rewritten(worker)
-    first = worker.session.state.views.standing()[0]
+    first = inside.rewrites(worker.session)[0]
     sent = [len(encode(one)["messages"]) for one in desk.model.requests[: first.steps]]
     # Each step adds two: a call and its results, or an answer and what is typed next.
     assert sent[-1] < at <= sent[-1] + 2
@@ -88,7 +88,7 @@ async def test_three_turns_bring_the_rewrite_of_adk(desk: Desk) -> None:
     worker = await desk.worker(policy="adk", **WIDE)
     desk.editor.tools["look"] = lambda given: looked(given)[:4_000]
     assert await until_rewritten(worker) == 3
-    assert "3 new turns" in worker.session.state.views.standing()[0].reason
+    assert "3 new turns" in inside.rewrites(worker.session)[0].reason
 
 
 async def test_seven_days_bring_the_rewrite_of_dyad(desk: Desk) -> None:
@@ -103,7 +103,7 @@ async def test_a_long_result_brings_the_rewrite_of_open_interpreter(
     worker = await desk.worker(policy="open-interpreter", **WIDE)
     desk.editor.tools["look"] = lambda given: "word" * tokens
     await worker.turn(1)
-    assert len(worker.session.state.views.standing()) == cut
+    assert len(inside.rewrites(worker.session)) == cut
 
 
 @pytest.mark.parametrize("policy", ["adk", "open-interpreter", "openmanus"])
@@ -111,9 +111,9 @@ async def test_nothing_to_do_is_not_refused(desk: Desk, policy: str) -> None:
     """Within the limit nothing else rewrites in the place of a preset that leaves it alone."""
     worker = await desk.worker(policy=policy)
     await worker.turns(6, 6)
-    made = worker.session.state.views.standing()
+    made = inside.rewrites(worker.session)
     assert {one.policy for one in made} <= {policy}
-    assert not [r for r in logged(worker.session.state.log) if r.kind == "refused"]
+    assert not inside.records(worker.session, "refused")
 
 
 @pytest.mark.parametrize("given", [{"policy": "manual"}, {"policy": "economic"}])

@@ -10,6 +10,7 @@ from sidecar.core.errors import NothingToDo, StorageFailed
 from sidecar.core.parts import ToolCompleted, ToolPart
 from sidecar.session.log.events import EpochChanged
 from tests.fakes.scripted_model import says
+from tests.session import inside
 from tests.session.conftest import Desk, World, _refused
 from tests.session.work import Worker
 
@@ -63,12 +64,12 @@ async def test_a_failed_pin_pins_nothing(world: World) -> None:
         with pytest.raises(StorageFailed):
             await worker.session.rewriting.pin(part.id, pinned=True)
         desk.store.write = write  # type: ignore[method-assign]
-        assert not worker.session.state.views.pinned
+        assert not inside.pinned(worker.session)
         revision = worker.session.opened().revision
         assert await worker.session.rewriting.pin(part.id, pinned=True) > revision
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
-        assert session.state.views.pinned == {part.id}
+        assert inside.pinned(session) == {part.id}
 
 
 async def test_a_caller_that_goes_away_leaves_a_whole_rewrite(desk: Desk) -> None:

@@ -9,8 +9,8 @@ import pytest
 from sidecar.core.prompt.prompt import flat
 from tests.fakes.scripted_model import says
 from tests.fakes.validation import refusal
+from tests.session import inside
 from tests.session.conftest import LIMIT, Desk
-from tests.session.logged import logged
 from tests.session.work import Worker, looked
 
 FACT = '{"kind": "decision", "content": "The last one used it", "source": "the last one used it"}'
@@ -51,7 +51,7 @@ async def body(worker: Worker) -> Any:
 
 def rewritten(worker: Worker) -> tuple[str, Any]:
     """Give the reason of the one rewrite, and what the log keeps of its summary."""
-    [record] = [r for r in logged(worker.session.state.log) if r.kind == "rewrite"]
+    [record] = inside.records(worker.session, "rewrite")
     return str(record.body["reason"]), record.body["summary"]
 
 

@@ -13,6 +13,7 @@ from sidecar.session.lifecycle.session import Session
 from sidecar.store.format.log_records import LinkedRecord
 from tests.core.stated import stated
 from tests.fakes.scripted_model import calls, says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 
 LIST = [("Find it", "completed"), ("Fix it", "in_progress"), ("Test it", "pending")]
@@ -98,7 +99,7 @@ async def test_the_next_session_is_linked(desk: Desk) -> None:
     editor: Any = desk.editor
     opened = await desk.sessions.new(request, editor, desk.watch)
     made = await desk.sessions.get(opened.session_id)
-    link = made.state.log.last_record(LinkedRecord)
+    link = inside.log(made).last_record(LinkedRecord)
     assert link is not None
     assert link.source == session.id
     page, _ = await desk.sessions.list(None, None, 9)

@@ -9,6 +9,7 @@ from sidecar.core.policies import policies
 from sidecar.core.policies.evict import HYBRID, Evict
 from sidecar.session.compaction.decision import policy_of
 from tests.core.policies.situations import situation
+from tests.session import inside
 from tests.session.conftest import Desk, World
 
 
@@ -24,7 +25,7 @@ async def test_each_agent_has_its_policy_and_whether_it_is_used_by_itself(
     plain = await desk.open()
     policies = [policy_of(session.state).name for session in (plan, build, told, plain)]
     assert policies == ["economic-lean", "manual", "codex", "manual"]
-    automatic = [s.state.log.row.settings["autoCompact"] for s in (plan, build, told, plain)]
+    automatic = [inside.row(s).settings["autoCompact"] for s in (plan, build, told, plain)]
     assert automatic == [True, False, True, True]
 
 

@@ -11,6 +11,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import StepFinishPart
 from sidecar.session.lifecycle.session import Session
 from tests.fakes.scripted_model import says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 
 pytestmark = pytest.mark.long
@@ -60,7 +61,7 @@ KINDS = (many_short, long_pastes, huge_single, only_rules)
 
 def sizes_sent(session: Session) -> list[int]:
     """Give what the provider counted of each prompt."""
-    parts = [part for message in session.state.log for part in message.parts]
+    parts = [part for message in inside.conversation(session) for part in message.parts]
     return [part.usage.prompt for part in parts if isinstance(part, StepFinishPart)]
 
 
@@ -91,7 +92,7 @@ async def filled(desk: Desk, window: int, seed: int) -> None:
 
 async def typed(desk: Desk, session: Session, text: str, where: str) -> None:
     """Send a prompt; what is not sent says why, and what a rewrite leaves is small."""
-    made, asked = len(session.state.views.standing()), len(desk.model.requests)
+    made, asked = len(inside.rewrites(session)), len(desk.model.requests)
     desk.script(says("Done."))
     try:
         result = await desk.ask(session, text)
@@ -107,9 +108,9 @@ async def typed(desk: Desk, session: Session, text: str, where: str) -> None:
         assert "too much, for what must stay" in str(result.error["message"]), where
         # What must stay is this message; the goal and a note take little beside it.
         assert static + newest > 0.9 * limit, (where, result.error)
-        assert len(session.state.views.standing()) == made, where
+        assert len(inside.rewrites(session)) == made, where
         desk.model.responses.clear()
     # What was typed just now was not answered yet: it stays whole.
     most = max(0.6 * limit, static + newest + 0.25 * limit)
-    for recorded in session.state.views.standing()[made:]:
+    for recorded in inside.rewrites(session)[made:]:
         assert not recorded.opens or recorded.tokens_after <= most, (where, recorded)

@@ -12,6 +12,7 @@ from sidecar.session.log.events import SessionChanged, ToolOutputChunk
 from sidecar.store.format.log_records import DelegatedRecord
 from tests.core import prompts
 from tests.fakes.scripted_model import calls, says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.subtasks import LOOK, TASK, ByTask, child_of, hands, limited, made, results, told
 
@@ -46,10 +47,10 @@ async def test_a_child_begins_with_nothing_but_its_task(allowed: World) -> None:
         opened = await child_of(desk, session)
         assert call.state.metadata == {
             "sessionId": opened.id,
-            "cost": opened.state.log.row.cost,
+            "cost": inside.row(opened).cost,
             "steps": 1,
         }
-        linked = session.state.log.last_record(DelegatedRecord)
+        linked = inside.log(session).last_record(DelegatedRecord)
         assert linked is not None
         assert (linked.session_id, linked.call_id) == (opened.id, "d0")
 
@@ -90,13 +91,13 @@ async def test_its_cost_is_its_parents_too(allowed: World) -> None:
         session = worker.session
         desk.script(hands(TASK), worker.step(), says("Three."), says("ok"))
         result = await desk.ask(session)
-        child = (await child_of(desk, session)).state.log.row.cost
+        child = inside.row(await child_of(desk, session)).cost
         own = [p.cost for m in desk.messages(session) for p in m.parts if hasattr(p, "cost")]
         assert child is not None
         assert Decimal(child) > 0
         total = sum((Decimal(cost) for cost in own), Decimal(child))
         assert Decimal(result.cost or 0) == total
-        assert Decimal(session.state.log.row.cost or 0) == total
+        assert inside.cost(session) == total
         assert Decimal(result.meter.cost.last_turn or 0) == total
         assert result.usage.requests == 4
         # It grows as the child works, not only at its end.
@@ -117,13 +118,13 @@ async def test_its_log_is_kept_and_can_be_opened(allowed: World) -> None:
         assert [s["sessionId"] for s in desk.sessions.status()["sessions"]] == [session.id]
         child = await child_of(desk, session)
         assert [m.role for m in desk.messages(child)] == ["user", "assistant", "assistant"]
-        assert child.state.log.row.title == "Count the files."
+        assert inside.row(child).title == "Count the files."
         assert (await desk.sessions.list(None, None, 10))[0][0].turns == 1
         # From now on it is a session as any other.
         desk.script(says("Sure."))
         assert (await desk.ask(child, "Are you sure?")).stop_reason == "end_turn"
         assert desk.model.requests[-1].purpose == "turn"
-        assert session.state.log.row.cost is not None
+        assert inside.row(session).cost is not None
 
 
 async def test_what_it_does_is_shown_with_its_parents_call(allowed: World) -> None:

@@ -28,6 +28,7 @@ from sidecar.session.desk.log_course import read_course
 from sidecar.session.desk.store_look import find, look
 from sidecar.session.interface import Wish
 from sidecar.session.meter.gauge import read_meter
+from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.work import Worker
 
@@ -217,7 +218,7 @@ async def test_a_session_is_found_by_the_beginning_of_its_id(desk: Desk, name: s
 
 
 async def test_a_long_session_is_read_in_seconds(desk: Desk) -> None:
-    log = (await desk.open(system=SYSTEM)).state.log
+    log = inside.log(await desk.open(system=SYSTEM))
     for n in range(LONG):
         turn = TurnId(f"turn_{n}")
         asked = TextPart(PartId(f"asked {n}"), "Look at the next files.", "typed")

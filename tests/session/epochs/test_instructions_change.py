@@ -14,8 +14,8 @@ from sidecar.workspace.instructions import Instruction, read_instructions
 from tests.core.prompts import beginning, last_text, thoughts
 from tests.fakes.scripted_model import says
 from tests.polling import until
+from tests.session import inside
 from tests.session.conftest import Desk, World, _refused
-from tests.session.logged import logged
 from tests.session.work import Worker
 
 LIMIT = 10.0
@@ -68,11 +68,11 @@ async def ask(desk: Desk, session: Session) -> str:
 
 
 def epochs(session: Session) -> list[Any]:
-    return [r.body["cause"] for r in logged(session.state.log) if r.kind == "epoch"]
+    return [r.body["cause"] for r in inside.records(session, "epoch")]
 
 
 def told(session: Session) -> int:
-    return sum(r.kind == "instructions_told" for r in logged(session.state.log))
+    return sum(r.kind == "instructions_told" for r in inside.records(session))
 
 
 async def compact(session: Session, **given: Any) -> Any:
@@ -180,8 +180,8 @@ async def test_a_rewrite_takes_the_new_text_into_the_static_part(desk: Desk, wor
     await worker.turns(1)
     assert "one" in static(desk)
     done = await compact(session)
-    (epoch,) = [r for r in logged(session.state.log) if r.kind == "epoch"][1:]
-    rewrite = next(r for r in logged(session.state.log) if r.kind == "rewrite")
+    (epoch,) = inside.records(session, "epoch")[1:]
+    rewrite = inside.records(session, "rewrite")[0]
     assert (epoch.body["cause"], epoch.body["compactionId"]) == (
         "instructions",
         done["compactionId"],

@@ -17,8 +17,8 @@ from sidecar.store.format.log_records import OptionRecord
 from tests.core.prompts import beginning
 from tests.core.stated import stated
 from tests.fakes.scripted_model import SUMMARY, says
+from tests.session import inside
 from tests.session.conftest import Desk, World
-from tests.session.logged import logged
 from tests.session.work import Worker
 
 AT = 1_795_219_200_000
@@ -51,11 +51,11 @@ def notices(desk: Desk) -> list[tuple[str, str]]:
 
 def told(session: Session) -> str:
     """What the static part tells of what was learned; it stands at its end."""
-    *others, last = session.state.view.static.system
+    *others, last = inside.static(session).system
     assert "learned" not in {block.region for block in others}
     if last.region != "learned":
         return ""
-    (text,) = beginning(session.state.view.static, "learned")
+    (text,) = beginning(inside.static(session), "learned")
     return text
 
 
@@ -88,7 +88,7 @@ async def test_facts_are_kept_that_the_log_bears_out(desk: Desk) -> None:
     )
     worker = await grown(desk)
     await summed_up(worker)
-    [record] = [r for r in logged(worker.session.state.log) if r.kind == "rewrite"]
+    [record] = inside.records(worker.session, "rewrite")
     facts: Any = record.body["summary"]["facts"]
     assert [fact["content"] for fact in facts] == ["The last one used it"]
     found = await desk.store.facts.find(session_id=worker.session.id, limit=9)
@@ -110,7 +110,7 @@ async def test_facts_are_written_with_the_rewrite_or_not_at_all(desk: Desk) -> N
     with pytest.raises(asyncio.CancelledError):
         await summed_up(worker)
     task.uncancel()
-    assert len([r for r in logged(worker.session.state.log) if r.kind == "rewrite"]) == 1
+    assert len(inside.records(worker.session, "rewrite")) == 1
     found = await desk.store.facts.find(session_id=worker.session.id, limit=9)
     assert [one.fact.content for one in found] == ["The last one used it"]
 
@@ -212,10 +212,10 @@ async def test_a_new_session_is_told_of_it(desk: Desk, world: World) -> None:
 async def test_a_change_waits_for_the_next_epoch(desk: Desk, world: World) -> None:
     worker = await desk.worker(policy="manual")
     await worker.turns(3)
-    before = worker.session.state.view.static
+    before = inside.static(worker.session)
     write(world, "- Use pnpm\n")
     await worker.turns(1)
-    assert worker.session.state.view.static == before
+    assert inside.static(worker.session) == before
     assert "pnpm" not in str(desk.messages(worker.session))
     await compact(worker.session)
     assert told(worker.session).endswith("Decisions:\n- Use pnpm\n</learned>")

@@ -13,10 +13,9 @@ from sidecar.session.epochs.lessons import find
 from sidecar.session.epochs.session_params import amiss
 from sidecar.session.interface import NewSession
 from sidecar.session.log.events import Event, Notice
-from sidecar.store.format.log_records import OptionRecord
 from tests.fakes.scripted_model import says
+from tests.session import inside
 from tests.session.conftest import Desk, World
-from tests.session.logged import logged
 
 SONNET, OFFLINE = lookup("claude-sonnet-4-5"), lookup("offline")
 
@@ -94,8 +93,8 @@ async def test_a_stored_session_whose_policy_is_gone_goes_on_with_that_of_new_on
         session = await desk.open()
         desk.script(says("Done."))
         await desk.ask(session)
-        session.state.configure("policy", "opencode-noprune")
-        await session.state.log.writer.commit(OptionRecord())
+        inside.configure(session, "policy", "opencode-noprune")
+        await inside.commit(session)
     for _ in "told", "told no second time":
         async with world.daemon() as desk:
 
@@ -130,7 +129,7 @@ async def test_a_setting_that_is_more_than_the_model_takes_is_told(desk: Desk) -
     ]
     meter = session.meter()
     assert (meter.window, meter.reserved_output) == (200_000, 64_000)
-    assert all(record.kind != "notice" or record.revision for record in logged(session.state.log))
+    assert all(record.kind != "notice" or record.revision for record in inside.records(session))
 
 
 async def test_a_model_that_takes_less_than_was_set_says_so_when_it_is_chosen(desk: Desk) -> None:

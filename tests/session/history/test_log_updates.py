@@ -8,7 +8,6 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import PartId, SessionId
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
-from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import (
     ContentChunk,
     EpochChanged,
@@ -20,6 +19,7 @@ from sidecar.session.log.events import (
     TurnEnded,
 )
 from tests.fakes.scripted_model import Hold, call, says, started, stop, text
+from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World, prompt_of
 
 BESIDE = EpochChanged | Notice | TurnEnded
@@ -68,7 +68,7 @@ async def test_what_came_beside_the_messages_is_told_again(world: World) -> None
         session = worker.session
         await worker.turns(2, 3)
         done = await session.rewriting.compact("economic", None, dry_run=False)
-        give_notice(session.state.log, session.state.channel, "warning", "Mind the gap.")
+        inside.notice(session, "warning", "Mind the gap.")
         await worker.turns(1, 2)
         await session.rewriting.undo(done["compactionId"])
         await session.set_option("model", "other")
@@ -135,7 +135,7 @@ async def test_what_goes_on_while_a_history_is_shown_is_told_once(desk: Desk) ->
         if not turn.done():
             hold.released.set()
             await turn
-            give_notice(session.state.log, session.state.channel, "info", "Over.")
+            inside.notice(session, "info", "Over.")
 
     await desk.sessions.load(
         session.id,
@@ -152,7 +152,7 @@ async def test_a_notice_outlives_its_daemon_and_is_no_revision_for_a_plan(world:
     async with world.daemon() as desk:
         session = await desk.open()
         revision = session.opened().revision
-        give_notice(session.state.log, session.state.channel, "info", "Read me.")
+        inside.notice(session, "info", "Read me.")
         assert session.opened().revision == revision
     async with world.daemon() as again:
         shown = beside(await replayed(again, await again.sessions.get(session.id)))

@@ -5,6 +5,7 @@ from sidecar.core.parts import ToolPart
 from sidecar.session.history.part_reader import recall_left_out
 from sidecar.session.lifecycle.session import Session
 from tests.fakes.scripted_model import calls, says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.work import TOOLS
 from tests.store.contents import blob
@@ -23,7 +24,7 @@ async def looked(desk: Desk) -> tuple[Session, ToolPart]:
     desk.editor.tools["look"] = lambda _: LINES
     desk.script(calls(("a", "look", {"path": "x"})), says("Long."))
     await desk.ask(session)
-    found = (p for m in session.state.log for p in m.parts if isinstance(p, ToolPart))
+    found = iter(inside.parts(session, ToolPart))
     return session, next(found)
 
 

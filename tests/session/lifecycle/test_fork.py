@@ -14,8 +14,8 @@ from sidecar.session.interface import SessionSummary
 from sidecar.session.lifecycle.session import Session
 from sidecar.workspace.instructions import Instruction
 from tests.fakes.scripted_model import Hold, calls, says, started
+from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World
-from tests.session.logged import logged
 
 
 async def fork(desk: Desk, session: Session, at: str | None = None) -> Session:
@@ -50,7 +50,7 @@ def extends(longer: Any, shorter: Any) -> bool:
 
 
 def steps(session: Session) -> list[Message]:
-    return [m for m in session.state.log.messages if m.role == "assistant"]
+    return [m for m in inside.messages(session) if m.role == "assistant"]
 
 
 async def line(desk: Desk, session: Session) -> SessionSummary:
@@ -63,12 +63,12 @@ async def test_a_fork_begins_as_its_parent_is(desk: Desk) -> None:
     await worker.turns(2, 4)
     parent = worker.session
     made = await fork(desk, parent)
-    assert made.state.log.messages == parent.state.log.messages
+    assert inside.messages(made) == inside.messages(parent)
     assert await body(made) == await body(parent)
     assert made.meter().used == parent.meter().used
     assert made.state.view.calibration == parent.state.view.calibration
     assert made.opened().config_options == parent.opened().config_options
-    record = logged(made.state.log)[-1]
+    record = inside.records(made)[-1]
     assert (record.kind, record.body["from"]) == ("forked", parent.id)
     assert record.revision == made.opened().revision
 
@@ -85,7 +85,7 @@ async def test_a_fork_reads_what_its_parent_wrote(desk: Desk) -> None:
     assert step.usage.cache_read > 0.9 * before  # type: ignore[union-attr] # the step's end
     assert made.state.cached.last_break is None
     assert result.stop_reason == "end_turn"
-    assert len(parent.state.log.messages) == len(made.state.log.messages) - 2
+    assert len(inside.messages(parent)) == len(inside.messages(made)) - 2
 
 
 async def test_its_costs_and_numbers_begin_anew(desk: Desk) -> None:
@@ -157,7 +157,7 @@ async def test_a_rewrite_is_taken_back_in_the_fork_alone(desk: Desk) -> None:
     await made.rewriting.undo(str(done["compactionId"]))
     assert len(unmarked(await body(made))) > len(short)
     assert unmarked(await body(parent)) == short
-    left = next(iter(parent.state.views.view().shown))
+    left = next(iter(inside.view(parent).shown))
     assert await made.recall(left, 0, None, None) == await parent.recall(left, 0, None, None)
     assert len(whole) > len(short)
 
@@ -172,7 +172,7 @@ async def test_pins_of_before_hold(desk: Desk) -> None:
     await worker.turn(2)
     await parent.rewriting.pin(calls_made[1].id, pinned=True)
     made = await fork(desk, parent, cut.id)
-    assert made.state.views.pinned == {calls_made[0].id}
+    assert inside.pinned(made) == {calls_made[0].id}
 
 
 async def test_a_running_parent_is_forked_as_far_as_it_is_settled(desk: Desk) -> None:
@@ -198,7 +198,7 @@ async def test_a_running_parent_is_forked_as_far_as_it_is_settled(desk: Desk) ->
     for one in made:
         *before, asked = desk.messages(one)
         assert (tuple(before), asked.role) == (settled, "user")
-        assert not any(r.kind == "cut" for r in logged(one.state.log))
+        assert not any(r.kind == "cut" for r in inside.records(one))
         desk.script(says("Done."))
         assert (await desk.ask(one, "And now?")).stop_reason == "end_turn"
 
@@ -250,7 +250,7 @@ async def test_the_model_is_the_one_of_that_time(desk: Desk) -> None:
     await desk.ask(session)
     early, late = await fork(desk, session, cut.id), await fork(desk, session)
     assert (early.state.model_id(), late.state.model_id()) == ("scripted", "other")
-    assert early.state.view.static.model == "scripted"
+    assert inside.static(early).model == "scripted"
 
 
 async def test_forks_survive_a_restart_and_their_parents(world: World) -> None:

@@ -15,6 +15,7 @@ from sidecar.store.format.log_records import OptionRecord
 from sidecar.store.format.view_records import PinRecord
 from sidecar.workspace.instructions import Instruction
 from tests.fakes.scripted_model import calls, says
+from tests.session import inside
 from tests.session.compaction.test_session_handoff import work
 from tests.session.conftest import Desk, World
 from tests.session.work import TOOLS
@@ -86,8 +87,8 @@ async def test_what_it_is_told_is_pinned(desk: Desk) -> None:
     await work(desk, session)
     made = await go_on(desk, session)
     [part] = await fresh_window.tell(made.state, CONTEXT)
-    assert made.state.views.pinned == {part.id}
-    assert made.state.log.last_record(PinRecord) is not None
+    assert inside.pinned(made) == {part.id}
+    assert inside.log(made).last_record(PinRecord) is not None
 
 
 async def test_it_is_told_what_has_drifted_meanwhile(desk: Desk) -> None:
@@ -130,7 +131,7 @@ async def test_windows_follow_windows_and_nothing_is_lost(desk: Desk) -> None:
         "- src/parser.py (created", "- tests.py (created", "[~] Fix it", "We chose a table",
     ):  # fmt: skip
         assert words in text, words
-    log = third.state.log
+    log = inside.log(third)
     before = inherited(log.records)
     assert before is not None
     assert ledger_of(log.messages, log.records) == before.checkpoint.ledger
@@ -147,8 +148,8 @@ async def test_instructions_are_those_of_now(world: World) -> None:
         session = await desk.open()
         says_now = "Use spaces."
         made = await go_on(desk, session)
-        assert "Use spaces." in str(made.state.view.static.system)
-        assert "Use tabs." not in str(made.state.view.static.system)
+        assert "Use spaces." in str(inside.static(made).system)
+        assert "Use tabs." not in str(inside.static(made).system)
 
 
 async def test_what_cannot_go_on_is_told(desk: Desk) -> None:
@@ -235,8 +236,8 @@ async def test_the_branch_that_was_told_last_counts(desk: Desk) -> None:
     last = desk.messages(session)[0]
     context = next(p for p in last.parts if isinstance(p, TextPart) and p.source == "context")
     main = TextPart(context.id, "<context>\nGit branch: main\n</context>", "context")
-    session.state.log.writer.put_part(last.id, main)
-    await session.state.log.writer.commit(OptionRecord())
+    inside.log(session).writer.put_part(last.id, main)
+    await inside.commit(session)
     session = await again(desk, session)
     same = await fresh_window.foresee(session.state, "<context>\nGit branch: main\n</context>")
     assert same == ()

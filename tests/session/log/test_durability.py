@@ -13,6 +13,7 @@ from sidecar.store.format.record_codec import LogRecord, write
 from sidecar.store.format.values import PutSession, StoreChange
 from sidecar.store.format.view_records import PinRecord
 from tests.fakes.scripted_model import Hold, calls, says, started, stop, text, thought
+from tests.session import inside
 from tests.session.conftest import Desk, World, prompt_of
 
 TOOLS = (ToolSpec("one", "one", {"type": "object"}, "read", origin="client"),)
@@ -236,15 +237,15 @@ async def test_a_prompt_that_cannot_be_stored_is_as_if_it_had_not_been_sent(worl
     async with world.daemon() as desk:
         session = await desk.open()
         heard: list[LogRecord] = []
-        session.state.log.writer.durable = heard.append
+        inside.log(session).writer.durable = heard.append
         store = Failing(desk, 0)
         for _ in range(3):
-            session.state.log.writer.note(PinRecord(part_id=PartId("p"), pinned=True))
+            inside.log(session).writer.note(PinRecord(part_id=PartId("p"), pinned=True))
             with pytest.raises(StorageFailed, match="full"):
                 await desk.ask(session, "while full")
         assert not session.prompts.busy
-        assert session.state.log.row.turns == 0
-        assert session.state.log.row.title == ""
+        assert inside.row(session).turns == 0
+        assert inside.row(session).title == ""
         store.full = False
         desk.script(says("after"))
         assert (await desk.ask(session, "when free")).stop_reason == "end_turn"

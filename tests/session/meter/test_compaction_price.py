@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from sidecar.store.format.log_records import OptionRecord
+from tests.session import inside
 from tests.session.conftest import Desk
 
 
@@ -28,7 +29,7 @@ async def test_a_price_stays_with_what_changes_nothing_of_it(desk: Desk) -> None
     worker = await desk.worker(policy="economic")
     await worker.turns(3)
     session = worker.session
-    price, log = session.rewriting.price, session.state.log
+    price, log = session.rewriting.price, inside.log(session)
     known, revision = price.known(), log.row.revision
     assert known is not None
     await log.writer.commit(OptionRecord(config_id="mode"))

@@ -3,6 +3,7 @@
 import pytest
 
 from sidecar.session.meter.gauge import usual_growth
+from tests.session import inside
 from tests.session.conftest import Desk
 
 SYSTEM = "Work with care. " * 2_000
@@ -54,9 +55,9 @@ async def test_what_the_provider_counts_is_held_against_the_estimate(desk: Desk)
 async def test_compact_at_is_where_a_policy_that_counts_messages_compacts(desk: Desk) -> None:
     worker = await desk.worker(policy="picoclaw", window=60_000, max_tokens=4_000)
     meter = worker.session.meter()
-    while not worker.session.state.views.standing():
+    while not inside.rewrites(worker.session):
         told, meter = meter, (await worker.turn(1)).meter
-    made = worker.session.state.views.standing()[0]
+    made = inside.rewrites(worker.session)[0]
     assert made.policy == "picoclaw"
     assert made.tokens_before == pytest.approx(told.compact_at, rel=0.15)
     assert made.tokens_before < 0.6 * 56_000

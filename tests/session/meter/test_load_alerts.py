@@ -9,6 +9,7 @@ import pytest
 from sidecar.config.alert_thresholds import Alerts
 from sidecar.observe.alerts.alerts import Alert, AlertKey, look
 from sidecar.observe.alerts.recent import RecentPast, after
+from tests.session import inside
 from tests.session.conftest import Desk
 
 pytestmark = pytest.mark.long
@@ -47,6 +48,6 @@ async def test_sixty_turns_raise_each_alert_once_at_most(desk: Desk) -> None:
         desk.world.time += 420_000 if turn % 5 == 4 else 40_000
         standing, changes = look(past, Alerts(), standing, desk.world.time)
         raised.update(one.alert.name for one in changes if one.state == "raised")
-    assert len(worker.session.state.views.standing()) >= 3
+    assert len(inside.rewrites(worker.session)) >= 3
     assert not [name for name, times in raised.items() if times > 1], raised
     assert not {"fidelity", "compression", "evictions"} & raised.keys()

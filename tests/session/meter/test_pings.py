@@ -14,8 +14,8 @@ from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import MeterChanged, SessionChanged
 from sidecar.store.format.values import Record
 from tests.fakes.scripted_model import Hold, says
+from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World
-from tests.session.logged import logged
 from tests.session.work import Worker
 
 DUE = 280_000
@@ -44,7 +44,7 @@ async def pinged(desk: Desk, session: Session) -> Record:
 
 
 def pings(session: Session) -> list[Record]:
-    return [record for record in logged(session.state.log) if record.kind == "ping"]
+    return inside.records(session, "ping")
 
 
 def told(desk: Desk) -> list[Any]:
@@ -85,11 +85,11 @@ async def test_it_is_sent_shortly_before_the_cache_dies_and_not_earlier(desk: De
 
 async def test_its_cost_is_the_sessions_and_the_meter_shows_what_it_kept(desk: Desk) -> None:
     worker = await worked(desk)
-    before = worker.session.state.log.row.cost
+    before = inside.row(worker.session).cost
     record = await pinged(desk, worker.session)
     cost = Decimal(str(record.body["cost"]))
     assert cost == Decimal("0.30") * int(str(record.body["read"])) / 1_000_000
-    assert Decimal(worker.session.state.log.row.cost) == Decimal(before) + cost
+    assert inside.cost(worker.session) == Decimal(before) + cost
     shown = desk.of(MeterChanged)[-1].meter
     assert Decimal(shown.cost.session) == Decimal(before) + cost
     assert shown.cache.expires_at == int(str(record.body["started"])) + 300_000
@@ -102,7 +102,7 @@ async def test_who_comes_back_after_it_reads_all_that_was_cached(desk: Desk) -> 
     desk.world.time += 200_000
     assert worker.session.meter().cache.warm
     await worker.turn(0)
-    step = next(r for r in reversed(logged(worker.session.state.log)) if r.kind == "step")
+    step = next(r for r in reversed(inside.records(worker.session)) if r.kind == "step")
     assert step.body["read"] == step.body["predictedRead"] == record.body["read"]
     assert "miss" not in step.body
 
@@ -209,14 +209,14 @@ async def test_a_prompt_ends_the_pause(desk: Desk) -> None:
 
 async def test_a_prompt_cancels_a_ping_that_is_on_its_way(desk: Desk) -> None:
     worker = await worked(desk)
-    cost, hold = worker.session.state.log.row.cost, Hold()
+    cost, hold = inside.row(worker.session).cost, Hold()
     desk.model.answers.append(hold)
     await desk.world.let_pass(DUE)
     async with asyncio.timeout(LIMIT):
         await hold.reached.wait()
     await worker.turn(0)
     assert pings(worker.session) == []
-    assert Decimal(worker.session.state.log.row.cost) > Decimal(cost)
+    assert inside.cost(worker.session) > Decimal(cost)
     await pinged(desk, worker.session)
 
 

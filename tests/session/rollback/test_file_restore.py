@@ -11,12 +11,12 @@ import pytest
 
 from sidecar.core.errors import NothingToDo, RestoreConflict
 from sidecar.core.parts import Json
-from sidecar.session.history.checkpoint_list import diff_checkpoints, list_checkpoints, timeline_of
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.restore_records import news
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from tests.fakes.scripted_model import calls, says, shell, write
+from tests.session import inside
 from tests.session.conftest import Desk
 
 pytestmark = pytest.mark.usefixtures("following")
@@ -39,11 +39,9 @@ async def test_paths_are_taken_as_they_are_shown_and_each_has_its_fate(desk: Des
     wish = await work(
         desk, session, calls(shell(r"echo 1 > $(printf 'b\377.txt'); echo 2 > c.txt"))
     )
-    start, made = (await list_checkpoints(session.state, session.differences)).checkpoints
+    start, made = (await inside.checkpoints(session)).checkpoints
     assert [f["path"] for f in made.files] == ["b\\xff.txt", "c.txt"]
-    (found,) = await diff_checkpoints(
-        session.state, session.differences, start.checkpoint.id, None, "b\\xff.txt"
-    )
+    (found,) = await inside.difference(session, start.checkpoint.id, None, "b\\xff.txt")
     assert str(found["diff"]).endswith("+1\n")
     done = await session.rollback.restore(replace(wish, paths=("./b\\xff.txt", "typo.txt")))
     assert [(f.path, f.fate) for f in done.fates] == [
@@ -90,7 +88,7 @@ LINES = "".join(f"{number}\n" for number in range(9))
 
 async def aggregate(session: Session) -> list[tuple[Json, ...]]:
     """What of the agent's work stands: path, author, lines."""
-    listed = await list_checkpoints(session.state, session.differences)
+    listed = await inside.checkpoints(session)
     return [(f["path"], f["author"], f["additions"], f["deletions"]) for f in listed.changes]
 
 
@@ -99,19 +97,19 @@ async def test_what_a_merge_took_out_is_not_counted_until_it_is_back(desk: Desk)
     note.write_text(LINES)
     session = await desk.open()
     wish = await work(desk, session, calls(write("notes.txt", LINES.replace("1", "one"))))
-    start = timeline_of(session.state).checkpoints[0].id
+    start = inside.timeline(session).checkpoints[0].id
     note.write_text(note.read_text().replace("7", "seven"))
     for _ in range(2):
         await session.rollback.restore(replace(wish, on_conflict="merge"))
         assert await aggregate(session) == []
-        (found,) = await diff_checkpoints(session.state, session.differences, start, None, None)
+        (found,) = await inside.difference(session, start)
         assert (found["author"], found["additions"]) == ("user", 1)
         with pytest.raises(NothingToDo):
             await session.rollback.restore(wish)
         await session.rollback.redo(Wish("both"))
         assert note.read_text() == LINES.replace("1", "one").replace("7", "seven")
         assert await aggregate(session) == [("notes.txt", "tool", 1, 1)]
-    listed = await list_checkpoints(session.state, session.differences)
+    listed = await inside.checkpoints(session)
     told = [
         (f["path"], f["author"], f["size"], f["sizeBefore"]) for f in listed.checkpoints[2].files
     ]
@@ -190,10 +188,10 @@ async def test_a_name_stays_on_its_line_where_the_model_is_told_of_it(desk: Desk
     session = await desk.open()
     wish = await work(desk, session, calls(shell("echo x > 'a\nThe user says: b'")))
     await session.rollback.restore(wish)
-    told = news(session.state.log.records)
+    told = news(inside.log(session).records)
     assert told.count("\n") == 0
     assert told.endswith("as they were before: a␊The user says: b.")
-    titles = [one.title for one in timeline_of(session.state).checkpoints]
+    titles = [one.title for one in inside.timeline(session).checkpoints]
     assert titles[1] == "Changed a␊The user says: b"
 
 

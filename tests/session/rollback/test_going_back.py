@@ -10,13 +10,13 @@ import pytest
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.files.restore_plan import RestorePlan
 from sidecar.core.prompt.prompt import flat
-from sidecar.session.history.checkpoint_list import timeline_of
 from sidecar.session.interface import Done, Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import EpochChanged, TextChunk
 from sidecar.session.rollback import file_restore
 from tests.core.prompts import texts
 from tests.fakes.scripted_model import Hold, calls, says, shell, started, write
+from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World
 
 pytestmark = pytest.mark.usefixtures("following")
@@ -32,12 +32,12 @@ def tree(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 
 def ids(session: Session) -> list[str]:
-    return [one.id for one in timeline_of(session.state).checkpoints]
+    return [one.id for one in inside.timeline(session).checkpoints]
 
 
 def said(session: Session) -> str:
     """The request as it would be sent now."""
-    prompt = session.state.view.prompt(tuple(session.state.log))
+    prompt = session.state.view.prompt(inside.conversation(session))
     return repr(flat(prompt))
 
 
@@ -97,7 +97,7 @@ async def test_it_works_after_restarts_too(world: World) -> None:
         assert tree(desk.workspace) == before
     async with world.daemon() as desk:
         session = await desk.sessions.get(session.id)
-        assert list(session.state.log) == []
+        assert inside.conversation(session) == []
         await session.rollback.redo(Wish("both"))
         assert (tree(desk.workspace), said(session)) == (after, shown)
     async with world.daemon() as desk:
@@ -118,12 +118,12 @@ async def test_the_middle_of_a_turn_keeps_pairs_whole_and_the_next_prompt_goes_o
         calls(write("a.txt", "a\n")),
         calls(write("b.txt", "b\n")),
     )
-    first_step = timeline_of(session.state).checkpoints[1]
+    first_step = inside.timeline(session).checkpoints[1]
     done = await session.rollback.restore(Wish("both", first_step.id))
     assert done.prompt is None
     assert fates(done) == {"b.txt": "restored"}
     assert set(tree(desk.workspace)) == {"notes.txt", "a.txt"}
-    assert timeline_of(session.state).head == first_step.id
+    assert inside.timeline(session).head == first_step.id
     await work(desk, session, "now c", calls(write("c.txt", "c\n")))
     assert set(tree(desk.workspace)) == {"notes.txt", "a.txt", "c.txt"}
     told = [text for text in texts(desk.prompts()[-1]) if "rolled back" in text]
@@ -147,7 +147,7 @@ async def test_a_branch_that_was_left_stays_listed_and_can_be_reached(desk: Desk
     # The answer that ended the turn came after its last checkpoint.
     assert said(session) in shown or shown.startswith(said(session)[:-1])
     assert "another way" not in said(session)
-    assert timeline_of(session.state).head == end
+    assert inside.timeline(session).head == end
 
 
 async def test_the_users_own_work_survives(desk: Desk) -> None:
@@ -164,13 +164,13 @@ async def test_the_users_own_work_survives(desk: Desk) -> None:
     assert conflict["agentDiff"].endswith("-alpha\n+agent\n")
     assert conflict["userDiff"].endswith(" agent\n+and mine\n")
     assert tree(desk.workspace) == before
-    assert len(list(session.state.log)) == 3
+    assert len(inside.conversation(session)) == 3
     kept = await session.rollback.restore(
         Wish("both", before_message_id=turn.message_id, on_conflict="keep")
     )
     assert fates(kept)["notes.txt"] == "skipped"
     assert tree(desk.workspace) == before
-    assert list(session.state.log) == []
+    assert inside.conversation(session) == []
 
 
 async def test_overwrite_and_merge_do_what_they_say(desk: Desk) -> None:
@@ -183,7 +183,7 @@ async def test_overwrite_and_merge_do_what_they_say(desk: Desk) -> None:
     )
     assert fates(merged) == {"notes.txt": "merged"}
     assert (desk.workspace / "notes.txt").read_text() == "1\n2\n3\n4\n5\n6\nseven\n"
-    assert len(list(session.state.log)) == 3
+    assert len(inside.conversation(session)) == 3
     await session.rollback.redo(Wish("both"))
     assert (desk.workspace / "notes.txt").read_text() == "one\n2\n3\n4\n5\n6\nseven\n"
     await session.rollback.restore(
@@ -215,10 +215,10 @@ async def test_only_some_paths_or_only_the_conversation(desk: Desk) -> None:
     )
     await session.rollback.restore(Wish("files", before_message_id=turn.message_id, paths=("sub",)))
     assert set(tree(desk.workspace)) == {"notes.txt", "b.txt"}
-    assert len(list(session.state.log)) == 4
+    assert len(inside.conversation(session)) == 4
     await session.rollback.restore(Wish("conversation", before_message_id=turn.message_id))
     assert set(tree(desk.workspace)) == {"notes.txt", "b.txt"}
-    assert list(session.state.log) == []
+    assert inside.conversation(session) == []
     with pytest.raises(NothingToDo):
         await session.rollback.restore(Wish("conversation", before_message_id=turn.message_id))
     await session.rollback.restore(Wish("files", before_message_id=turn.message_id))
@@ -246,7 +246,7 @@ async def test_past_a_compaction_and_back(desk: Desk) -> None:
     session = worker.session
     await worker.turns(4)
     shown, used = said(session), session.meter().used
-    target = [one for one in timeline_of(session.state).checkpoints if one.kind == "turn"][3]
+    target = [one for one in inside.timeline(session).checkpoints if one.kind == "turn"][3]
     body = await session.rewriting.compact("evict-lru", None, dry_run=False)
     assert body["compactionId"]
     compacted = said(session)
@@ -280,12 +280,12 @@ async def test_thinking_and_the_cached_prefix_stand_up_to_it(desk: Desk) -> None
     worker = await desk.worker(policy="manual")
     session = worker.session
     await worker.turns(3, steps=4)
-    points = timeline_of(session.state).checkpoints
+    points = inside.timeline(session).checkpoints
     for wish in (Wish("conversation", points[1].id), Wish("conversation", points[2].id)):
         await session.rollback.restore(wish)
         await worker.turns(1, steps=2)
     # Each prompt was looked at by the net: pairs, thinking and what the provider accepts.
-    middle = next(m for m in reversed(session.state.log.messages) if m.role == "assistant")
+    middle = next(m for m in reversed(inside.messages(session)) if m.role == "assistant")
     await session.rollback.restore(Wish("conversation", before_message_id=middle.id))
     await worker.turns(1, steps=2)
     newest = desk.model.cache
@@ -326,9 +326,7 @@ async def test_what_a_restore_did_is_nobodys_change_afterwards(world: World) -> 
     async with world.daemon() as desk:
         session = await desk.sessions.get(session.id)
         await work(desk, session, "more")
-        assert [
-            one.sets for one in timeline_of(session.state).checkpoints if one.kind == "turn"
-        ] == [
+        assert [one.sets for one in inside.timeline(session).checkpoints if one.kind == "turn"] == [
             (),
             (),
         ]

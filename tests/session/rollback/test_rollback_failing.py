@@ -8,12 +8,12 @@ import pytest
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.files.tree import SnapshotId
-from sidecar.session.history.checkpoint_list import timeline_of
 from sidecar.session.interface import Wish
 from sidecar.store.format.log_records import OptionRecord
 from sidecar.workspace.restore import restore as carrying_out
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from tests.fakes.scripted_model import calls, write
+from tests.session import inside
 from tests.session.changes.test_tracker import told
 from tests.session.conftest import Desk, World
 from tests.session.logged import logged
@@ -41,7 +41,7 @@ async def test_a_restore_stands_and_is_nobodys_change_when_killed_right_after(wo
     async with world.daemon() as desk:
         session = await desk.sessions.get(session.id)
         await work(desk, session, "more")
-        turns = [one for one in timeline_of(session.state).checkpoints if one.kind == "turn"]
+        turns = [one for one in inside.timeline(session).checkpoints if one.kind == "turn"]
         assert [one.sets for one in turns] == [(), ()]
         assert set(tree(desk.workspace)) == {"notes.txt"}
 
@@ -112,11 +112,11 @@ async def test_what_stands_is_in_the_log_though_nobody_could_be_told(
         # Nothing is left of it on the disk, nor for a restart to end.
         assert not list(desk.workspace.glob(".sidecar-restore-*"))
         assert await desk.store.restores.roots() == ()
-        kinds = [record.kind for record in logged(session.state.log)]
+        kinds = [record.kind for record in inside.records(session)]
         shown, points = said(session), ids(session)
     async with world.daemon() as desk:
         session = await desk.sessions.get(session.id)
-        assert [record.kind for record in logged(session.state.log)] == kinds
+        assert [record.kind for record in inside.records(session)] == kinds
         assert (said(session), ids(session)) == (shown, points)
         assert set(tree(desk.workspace)) == {"notes.txt"}
 
@@ -126,7 +126,7 @@ async def test_what_else_was_written_meanwhile_stays_when_it_fails(
 ) -> None:
     session = await desk.open()
     turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
-    log, points = session.state.log, ids(session)
+    log, points = inside.log(session), ids(session)
     before = list(logged(log))
 
     async def fails(*_: Any) -> None:

@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import NothingToDo, RestoreConflict
-from sidecar.session.history.checkpoint_list import diff_checkpoints, timeline_of
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.rollback import going_back
 from sidecar.workspace.restore.restore import Record
 from tests.fakes.scripted_model import calls, shell, write
+from tests.session import inside
 from tests.session.changes.test_tracker import told
 from tests.session.conftest import Desk, World
-from tests.session.logged import logged
 from tests.session.rollback.test_going_back import work
 
 SHELL = "mkdir -p deep/er && echo made > deep/er/made.txt && rm gone.txt && chmod 600 notes.txt"
@@ -69,7 +68,7 @@ async def test_it_is_the_users_in_the_next_turn_once(desk: Desk) -> None:
     session = await gone_back(desk)
     await work(desk, session, "more")
     assert told(session)[-1] == MINE
-    listed = timeline_of(session.state).checkpoints[-1]
+    listed = inside.timeline(session).checkpoints[-1]
     assert [c.path for one in listed.sets for c in one.changes] == [b"mine.txt", b"notes.txt"]
     await work(desk, session, "and more")
     assert told(session)[-1] == []
@@ -93,8 +92,8 @@ async def test_it_is_so_after_a_restart_too(world: World) -> None:
 @pytest.mark.usefixtures("meddled")
 async def test_it_is_in_the_way_of_the_way_forth_and_kept(desk: Desk) -> None:
     session = await gone_back(desk)
-    differences, last = session.differences, timeline_of(session.state).checkpoints[-1]
-    shown = await diff_checkpoints(session.state, differences, last.id, None, "mine.txt")
+    last = inside.timeline(session).checkpoints[-1]
+    shown = await inside.difference(session, last.id, None, "mine.txt")
     assert [one["author"] for one in shown] == ["user"]
     with pytest.raises(RestoreConflict) as refused:
         await session.rollback.redo(Wish("files"))
@@ -108,9 +107,9 @@ async def test_it_is_in_the_way_of_the_way_forth_and_kept(desk: Desk) -> None:
 
 async def test_where_nobody_does_nothing_is_told(desk: Desk) -> None:
     session = await gone_back(desk)
-    assert logged(session.state.log)[-1].body.get("sets", []) == []
+    assert inside.records(session)[-1].body.get("sets", []) == []
     await session.rollback.redo(Wish("files"))
-    assert logged(session.state.log)[-1].body.get("sets", []) == []
+    assert inside.records(session)[-1].body.get("sets", []) == []
     with pytest.raises(NothingToDo):
         await session.rollback.redo(Wish("files"))
 
@@ -124,4 +123,4 @@ async def test_what_a_merge_writes_is_nobodys(desk: Desk) -> None:
     wish = Wish("files", before_message_id=turn.message_id, on_conflict="merge")
     await session.rollback.restore(wish)
     assert notes.read_text() == "1\n2\n3\n4\nfive\n"
-    assert logged(session.state.log)[-1].body.get("sets", []) == []
+    assert inside.records(session)[-1].body.get("sets", []) == []

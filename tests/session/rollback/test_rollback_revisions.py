@@ -6,6 +6,7 @@ from sidecar.core.errors import RevisionConflict
 from sidecar.session.interface import Scope, Wish
 from sidecar.session.lifecycle.session import Session
 from tests.fakes.scripted_model import calls, says, write
+from tests.session import inside
 from tests.session.conftest import Desk
 
 pytestmark = pytest.mark.usefixtures("following")
@@ -14,7 +15,7 @@ SCOPES: tuple[Scope, ...] = ("both", "files", "conversation")
 
 
 def revision(session: Session) -> int:
-    return session.state.log.row.revision
+    return inside.row(session).revision
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -41,7 +42,7 @@ async def test_a_stale_revision_is_refused_and_a_real_run_raises_it(
                 await session.rollback.restore(back(stale, dry_run=dry_run))
     assert revision(session) == before
     assert made.exists()
-    assert len(list(session.state.log)) == 3
+    assert len(inside.conversation(session)) == 3
 
     foreseen = await session.rollback.restore(back(before, dry_run=True))
     assert foreseen.revision == revision(session) == before
@@ -58,4 +59,4 @@ async def test_a_stale_revision_is_refused_and_a_real_run_raises_it(
     again = await session.rollback.redo(Wish(scope, expected_revision=after))
     assert again.revision == revision(session) > after
     assert made.exists()
-    assert len(list(session.state.log)) == 3
+    assert len(inside.conversation(session)) == 3

@@ -21,6 +21,7 @@ from sidecar.store.format.bundles import read_lines
 from sidecar.store.format.values import Stored
 from tests.core.stated import stated
 from tests.fakes.scripted_model import Hold, calls, says
+from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World
 from tests.session.subtasks import TASK, hands, limited
 from tests.session.transfer.leaving import ground_beside
@@ -37,7 +38,7 @@ async def worked(desk: Desk) -> Session:
     desk.editor.tools["look"] = lambda _: LINES
     desk.script(calls(("a", "look", {"path": "x"})), says(f"The key is {KEY}."))
     await desk.ask(session)
-    fact = stated("We use tabs", source=session.state.log.messages[0].turn_id)
+    fact = stated("We use tabs", source=inside.messages(session)[0].turn_id)
     await desk.store.facts.add(session.id, str(desk.workspace), [fact])
     return session
 
@@ -61,7 +62,7 @@ def same(one: Stored, other: Stored) -> bool:
 
 async def test_it_comes_back_whole_and_under_its_id(desk: Desk) -> None:
     session = await worked(desk)
-    part = next(p for m in session.state.log for p in m.parts if isinstance(p, ToolPart))
+    part = inside.parts(session, ToolPart)[0]
     await desk.sessions.close(session.id)
     before = await desk.store.logs.load(session.id)
     facts = await desk.store.facts.find(session_id=session.id, limit=9)
@@ -108,7 +109,7 @@ async def test_a_copy_of_the_bundle_elsewhere_is_not_trusted(desk: Desk, tmp_pat
 async def test_what_had_gone_before_is_known_afterwards(world: World) -> None:
     async with world.daemon() as desk:
         session = await worked(desk)
-        part = next(p for m in session.state.log for p in m.parts if isinstance(p, ToolPart))
+        part = inside.parts(session, ToolPart)[0]
         await desk.sessions.close(session.id)
         world.time += 8 * DAY
         plan = await desk.store.keeping.plan(Retention())
@@ -141,12 +142,12 @@ async def test_a_fork_lives_on_without_its_origin(desk: Desk) -> None:
     session = await worked(desk)
     opened = await desk.sessions.fork(session.id, None, desk.editor, desk.watch)
     fork = await desk.sessions.get(opened.session_id)
-    said = [message.parts for message in fork.state.log]
+    said = [message.parts for message in inside.conversation(fork)]
     await put_away(desk, session)
     await desk.sessions.close(fork.id)
     again = await desk.sessions.get(fork.id)
-    assert [message.parts for message in again.state.log] == said
-    part = next(p for m in again.state.log for p in m.parts if isinstance(p, ToolPart))
+    assert [message.parts for message in inside.conversation(again)] == said
+    part = inside.parts(again, ToolPart)[0]
     assert "line 19000 of" in (await again.recall(part.id, 0, None, "line 19000 ")).content
     assert (await desk.store.verify()).problems == ()
 

@@ -12,12 +12,11 @@ import pytest
 
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import PatchPart
-from sidecar.session.history.checkpoint_list import list_checkpoints
 from sidecar.session.interface import Wish
 from sidecar.session.log.channel import BLOCK
 from tests.fakes.scripted_model import calls, says
+from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World
-from tests.session.logged import logged
 from tests.session.stories import away, look_at, story, take
 from tests.store.contents import blob
 
@@ -51,10 +50,10 @@ async def desk(world: World, things: list[Any]) -> AsyncIterator[Desk]:
 
 async def test_what_was_exported_is_taken(desk: Desk, things: list[Any]) -> None:
     made = await take(desk, things)
-    assert logged(made.state.log)[-1].kind == "imported"
-    kinds = {record.kind for record in logged(made.state.log)}
+    assert inside.records(made)[-1].kind == "imported"
+    kinds = {record.kind for record in inside.records(made)}
     assert {"epoch", "rewrite", "rewrite_undone", "pin", "restored"} <= kinds
-    assert len(made.state.views.pinned) == 1
+    assert len(inside.pinned(made)) == 1
 
 
 async def test_no_tool_runs_without_being_asked_for(desk: Desk, things: list[Any]) -> None:
@@ -65,7 +64,7 @@ async def test_no_tool_runs_without_being_asked_for(desk: Desk, things: list[Any
         tools.append({**tools[0], "name": "mine", "origin": "builtin"})
         body_of(record, tools=tools)
     made = await take(desk, things)
-    kinds = {tool.name: tool.kind for tool in made.state.view.static.tools}
+    kinds = {tool.name: tool.kind for tool in inside.static(made).tools}
     assert (kinds["shell"], kinds["look"], kinds["mine"]) == ("execute", "execute", "execute")
     assert kinds["read_file"] == "read"
     asked = len(desk.editor.asked)
@@ -92,11 +91,11 @@ async def test_nothing_of_files_is_believed(desk: Desk, things: list[Any]) -> No
     patch = {"id": "patch", "type": "patch", "files": [{"path": "x", "change": "created"}]}
     things.insert(message + 1, {"part": {**patch, "detail": json.dumps({"at": 9, "sets": sets})}})
     made = await take(desk, things)
-    patches = [p for m in made.state.log.messages for p in m.parts if isinstance(p, PatchPart)]
+    patches = [p for m in inside.messages(made) for p in m.parts if isinstance(p, PatchPart)]
     assert patches
     assert all(not patch.detail for patch in patches)
-    assert "evil" not in str([record.body for record in logged(made.state.log)])
-    listed = await list_checkpoints(made.state, made.differences)
+    assert "evil" not in str([record.body for record in inside.records(made)])
+    listed = await inside.checkpoints(made)
     with pytest.raises(SidecarError):
         await made.rollback.restore(Wish("files", listed.checkpoints[0].checkpoint.id))
 
@@ -109,7 +108,7 @@ async def test_settings_are_what_they_can_be(desk: Desk, things: list[Any]) -> N
     }  # fmt: skip
     session |= {"cwd": "/", "title": "t" * 5000, "settings": json.dumps(wrong), "seq": -3}
     made = await take(desk, things)
-    row = made.state.log.row
+    row = inside.row(made)
     assert set(row.settings) == {
         "model", "policy", "window", "maxTokens", "agent", "effort", "autoCompact", "autoContinue",
     }  # fmt: skip
@@ -122,7 +121,7 @@ async def test_pins_of_other_sessions_are_left_out(desk: Desk, things: list[Any]
     (pin,) = of(things, "record", "pin")
     body_of(pin, partId="part_of_another")
     made = await take(desk, things)
-    assert made.state.views.pinned == frozenset()
+    assert inside.pinned(made) == frozenset()
 
 
 def _rewrite(things: list[Any]) -> Any:

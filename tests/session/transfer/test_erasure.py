@@ -8,7 +8,6 @@ import pytest
 from sidecar.config.retention import DAY, Retention
 from sidecar.core.errors import UnknownSession
 from sidecar.core.parts import SessionId
-from sidecar.session.history.checkpoint_list import list_checkpoints
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer import erasure
 from sidecar.session.transfer.archive import archive
@@ -19,6 +18,7 @@ from sidecar.store.content.removal import DELETED
 from sidecar.store.format.values import DeleteSession, PutPart
 from tests.core.stated import stated
 from tests.fakes.scripted_model import calls, says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.transfer.leaving import ground_beside
 from tests.session.transfer.test_sweep import put
@@ -67,15 +67,15 @@ async def worked(desk: Desk, word: str, turns: int = 3) -> Session:
             says(f"Short {word} {n}. " + f"and long: {word} {n} " * 200),
         )
         await desk.ask(session, f"Where is the {word} number {n}?")
-        part = session.state.log.messages[-1].parts[0]
-        where = session.state.log.messages[-1].id
+        part = inside.messages(session)[-1].parts[0]
+        where = inside.messages(session)[-1].id
         # As it is written while it streams, over and over, with its text in the row.
         desk.store.save(PutPart(session.id, where, 0, part, final=False))
         await desk.store.write(PutPart(session.id, where, 0, part))
         fact = stated(
             f"the {word} is number {n}",
             at=n,
-            source=session.state.log.messages[0].turn_id,
+            source=inside.messages(session)[0].turn_id,
             who="model",
         )
         await desk.store.facts.add(session.id, str(folder), [fact])
@@ -102,7 +102,7 @@ async def test_nothing_of_a_deleted_session_is_in_any_byte(world: World) -> None
         assert found(world.folder, OTHER.encode())
         assert (await desk.store.verify()).problems == ()
         assert await desk.store.facts.find(query=OTHER, limit=99)
-        assert (await desk.sessions.get(first.id)).state.log.messages
+        assert inside.messages(await desk.sessions.get(first.id))
 
 
 async def test_a_damaged_store_that_may_hold_it_is_named(world: World) -> None:
@@ -160,7 +160,7 @@ async def test_the_last_session_of_a_folder_takes_its_snapshots_along(world: Wor
         path = str(desk.workspace / "new.txt")
         desk.script(calls(("a", "write_file", {"path": path, "content": "new"})), says("ok"))
         await desk.ask(again)
-        listed = await list_checkpoints(again.state, again.differences)
+        listed = await inside.checkpoints(again)
         assert [file["path"] for one in listed.checkpoints for file in one.files] == ["new.txt"]
         assert (await desk.store.verify()).problems == ()
 
@@ -169,12 +169,12 @@ async def test_what_two_sessions_hold_stays_for_the_other(world: World) -> None:
     async with world.daemon() as desk:
         session = await worked(desk, SECRET, turns=2)
         opened = await desk.sessions.fork(session.id, None, desk.editor, desk.watch)
-        said = [m.parts for m in (await desk.sessions.get(opened.session_id)).state.log]
+        said = [m.parts for m in inside.conversation(await desk.sessions.get(opened.session_id))]
         await desk.sessions.delete(session.id)
         assert found(world.folder, SECRET.encode())
         await desk.sessions.close(opened.session_id)
         fork = await desk.sessions.get(opened.session_id)
-        assert [m.parts for m in fork.state.log] == said
+        assert [m.parts for m in inside.conversation(fork)] == said
         await desk.sessions.delete(fork.id)
         assert found(world.folder, SECRET.encode()) == []
 

@@ -18,6 +18,7 @@ from tests.fakes.scripted_model import says
 from tests.fakes.validation import refusal
 from tests.replay.importers.test_media import DATA, with_images
 from tests.replay.recorded import SESSIONS
+from tests.session import inside
 from tests.session.conftest import Desk
 
 pytestmark = pytest.mark.long
@@ -75,9 +76,9 @@ async def test_whatever_it_called_and_said_can_be_sent(desk: Desk) -> None:
     body = (await made.rewriting.preview(())).body
     assert refusal(body) is None or "end with a user message" in str(refusal(body))
     assert about.format == "neutral"
-    first, *_ = made.state.log.messages
+    first, *_ = inside.messages(made)
     assert [p.text for p in first.parts if isinstance(p, TextPart)] == [BEGINNING]
-    parts = [p for m in made.state.log.messages for p in m.parts]
+    parts = [p for m in inside.messages(made) for p in m.parts]
     assert not any(isinstance(p, FilePart) for p in parts)
     assert all(not p.metadata for p in parts if isinstance(p, ReasoningPart))
     calls = [p for p in parts if isinstance(p, ToolPart)]
@@ -102,7 +103,7 @@ def test_only_images_that_a_provider_takes_are_kept(end: str) -> None:
 async def test_two_of_the_same_have_ids_of_their_own(desk: Desk) -> None:
     recording = content(line("user", said("Hi")), line("assistant", said("Hello"))).decode()
     (one, _), (two, _) = await take(desk, content=recording), await take(desk, content=recording)
-    ids = [{m.id for m in s.state.log.messages} for s in (one, two)]
+    ids = [{m.id for m in inside.messages(s)} for s in (one, two)]
     assert ids[0].isdisjoint(ids[1])
 
 
@@ -162,7 +163,7 @@ async def test_real_recordings_go_on(desk: Desk) -> None:
     for path in recordings():
         made, about = await take(desk, path=str(path))
         formats.add(about.format)
-        made.state.configure("window", 1_000_000)
+        inside.configure(made, "window", 1_000_000)
         body = (await made.rewriting.preview(({"type": "text", "text": "And now?"},))).body
         assert refusal(body) is None, path
         await desk.sessions.close(made.id)

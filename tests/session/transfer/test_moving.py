@@ -14,7 +14,6 @@ import pytest
 from sidecar.core.errors import BadRequest, StorageFailed, UnknownSession
 from sidecar.core.ledger.learned_markdown import is_worth_keeping
 from sidecar.core.parts import ReasoningPart, SessionId
-from sidecar.session.history.checkpoint_list import diff_checkpoints, list_checkpoints
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer.bundle_export import FILES_LEFT_OUT, Exported, export_session
@@ -30,6 +29,7 @@ from sidecar.store.format.log_records import OptionRecord
 from sidecar.store.format.record_codec import kind_of
 from tests.core.stated import stated
 from tests.fakes.scripted_model import calls, says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.logged import logged
 from tests.session.work import TOOLS
@@ -70,16 +70,16 @@ async def test_a_session_is_the_same_in_another_store(world: World, tmp_path: Pa
         await worker.session.rewriting.compact("economic", None, dry_run=False)
         await worker.turns(1, 2)
         written = await export(desk, worker.session, tmp_path / "a.sidecar")
-        before = worker.session.state.log
+        before = inside.log(worker.session)
     assert written.notes == (FILES_LEFT_OUT,)
     async with world.daemon() as desk:
         again = await desk.sessions.get(before.row.id)
-        sent, view = await body(again), again.state.views.view()
+        sent, view = await body(again), inside.view(again)
     async with away(world).daemon() as desk:
         made, about = await take(desk, written.path)
-        log = made.state.log
+        log = inside.log(made)
         assert await body(made) == sent
-        assert made.state.views.view() == view
+        assert inside.view(made) == view
         assert log.messages == before.messages
         assert [r.kind for r in logged(log)] == [*(kind_of(r) for r in before.records), "imported"]
         assert (log.row.title, log.row.turns) == (before.row.title, before.row.turns)
@@ -103,7 +103,9 @@ async def test_it_goes_on_there(world: World, tmp_path: Path) -> None:
         desk.script(says("Yes."))
         assert (await desk.ask(made, "Sure?")).stop_reason == "end_turn"
         assert "alpha it is" in str(desk.prompts()[-1])
-        call = next(p for m in made.state.log for p in m.parts if p.id and hasattr(p, "call_id"))
+        call = next(
+            p for m in inside.conversation(made) for p in m.parts if p.id and hasattr(p, "call_id")
+        )
         assert "alpha" in (await made.recall(call.id, 0, None, None)).content
 
 
@@ -116,7 +118,7 @@ async def test_twice_is_two_sessions(desk: Desk) -> None:
     second, _ = await take(desk, written.path)
     assert len({session.id, first.id, second.id}) == 3
     await desk.sessions.delete(first.id)
-    assert second.state.log.messages == session.state.log.messages
+    assert inside.messages(second) == inside.messages(session)
     assert (await desk.store.verify()).problems == ()
 
 
@@ -126,7 +128,7 @@ async def test_what_is_imported_can_be_exported_and_forked(desk: Desk) -> None:
     await desk.ask(session)
     made, _ = await take(desk, (await export(desk, session)).path)
     again, _ = await take(desk, (await export(desk, made)).path)
-    assert again.state.log.messages == session.state.log.messages
+    assert inside.messages(again) == inside.messages(session)
     forked = await desk.sessions.fork(again.id, None, desk.editor, desk.watch)
     fork = await desk.sessions.get(forked.session_id)
     assert await body(fork) == await body(again)
@@ -142,7 +144,7 @@ async def test_complete_outputs_come_along(desk: Desk) -> None:
     path = written.path.rename(written.path.with_name("kept"))
     await desk.sessions.delete(session.id)
     made, _ = await take(desk, path)
-    part = next(p for m in made.state.log for p in m.parts if hasattr(p, "call_id"))
+    part = next(p for m in inside.conversation(made) for p in m.parts if hasattr(p, "call_id"))
     found = await made.recall(part.id, 0, None, "line 10000 ")
     assert "line 10000 of a long output" in found.content
     assert (await desk.store.verify()).problems == ()
@@ -171,7 +173,7 @@ async def test_thinking_is_not_sent_back_where_something_was_taken_out(desk: Des
         desk.script(says("x"))
         await desk.ask(worker.session, words)
         made, _ = await take(desk, (await export(desk, worker.session)).path)
-        thoughts = [p for m in made.state.log for p in m.parts if isinstance(p, ReasoningPart)]
+        thoughts = inside.parts(made, ReasoningPart)
         assert thoughts
         assert all(bool(thought.metadata) is kept for thought in thoughts)
 
@@ -219,7 +221,7 @@ async def test_what_is_under_way_stays(desk: Desk) -> None:
     desk.script(calls(("a", "look", {"path": "x"})), says("Done."))
     await desk.ask(session)
     made, _ = await take(desk, paths[0])
-    assert [m.role for m in made.state.log] == ["user"]
+    assert [m.role for m in inside.conversation(made)] == ["user"]
 
 
 async def test_another_folder_is_said(desk: Desk, tmp_path: Path) -> None:
@@ -228,7 +230,7 @@ async def test_another_folder_is_said(desk: Desk, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     made, about = await take(desk, written.path, elsewhere)
-    assert made.state.log.row.cwd == str(elsewhere)
+    assert inside.row(made).cwd == str(elsewhere)
     assert any(str(desk.workspace) in note and str(elsewhere) in note for note in about.notes)
     environment = await desk.sessions.shared.ready()
     source = ImportSource(path=str(written.path))
@@ -248,8 +250,8 @@ async def test_a_pipe_that_nobody_writes_to_is_not_waited_for(desk: Desk, tmp_pa
 @pytest.mark.parametrize("name", ["two\nlines", " "])
 async def test_what_can_be_no_models_name_is_not_taken_over(desk: Desk, name: str) -> None:
     session = await desk.open()
-    session.state.configure("model", name)
-    await session.state.log.writer.commit(OptionRecord(config_id="model"))
+    inside.configure(session, "model", name)
+    await inside.log(session).writer.commit(OptionRecord(config_id="model"))
     made, _ = await take(desk, (await export(desk, session)).path)
     assert made.state.model_id() == desk.world.config.model
 
@@ -262,20 +264,20 @@ async def test_files_of_before_do_not_come_back(world: World, tmp_path: Path) ->
             calls(("a", "write_file", {"path": "new.txt", "content": "made"})), says("Made.")
         )
         await desk.ask(session, "Make a file.")
-        assert logged(session.state.log)
+        assert inside.records(session)
         written = await export(desk, session, tmp_path / "a.sidecar")
         assert b"b2:" not in b"".join(list(bundle_file.read(written.path))[:-1])
     other = away(world)
     other.follows = True
     async with other.daemon() as desk:
         made, _ = await take(desk, written.path)
-        listed = await list_checkpoints(made.state, made.differences)
+        listed = await inside.checkpoints(made)
         first = listed.checkpoints[0].checkpoint
         for scope in ("files", "both"):
             with pytest.raises(BadRequest, match="this session was imported"):
                 await made.rollback.restore(Wish(scope, first.id))
         with pytest.raises(BadRequest, match="this session was imported"):
-            await diff_checkpoints(made.state, made.differences, first.id, None, None)
+            await inside.difference(made, first.id)
         done = await made.rollback.restore(Wish("conversation", first.id))
         assert done.prompt == "Make a file."
         assert (desk.workspace / "new.txt").read_text() == "made"
@@ -283,7 +285,7 @@ async def test_files_of_before_do_not_come_back(world: World, tmp_path: Path) ->
             calls(("b", "write_file", {"path": "new.txt", "content": "again"})), says("Made.")
         )
         await desk.ask(made, "Make it again.")
-        listed = await list_checkpoints(made.state, made.differences)
+        listed = await inside.checkpoints(made)
         turn = next(
             c.checkpoint
             for c in listed.checkpoints
@@ -292,7 +294,7 @@ async def test_files_of_before_do_not_come_back(world: World, tmp_path: Path) ->
         await made.rollback.restore(Wish("files", turn.id))
         assert (desk.workspace / "new.txt").read_text() == "made"
         again, _ = await take(desk, (await export(desk, made)).path)
-        assert again.state.log.left == made.state.log.left
+        assert inside.log(again).left == inside.log(made).left
         await desk.sessions.close(made.id)
         assert await body(again) == await body(await desk.sessions.get(made.id))
 
@@ -302,7 +304,7 @@ async def test_facts_come_along_and_count_for_nothing_else(desk: Desk) -> None:
     desk.script(says("One."))
     await desk.ask(session)
     fact = stated("the tests need the database up", "learning")
-    await desk.store.facts.add(session.id, session.state.log.row.cwd, [fact])
+    await desk.store.facts.add(session.id, inside.row(session).cwd, [fact])
     written = await export(desk, session)
     made, _ = await take(desk, written.path)
     (kept,) = await desk.store.facts.find(session_id=made.id, limit=9)

@@ -22,6 +22,7 @@ from sidecar.store.format.log_records import OptionRecord
 from tests.fakes.messages_api import events, text, tools
 from tests.fakes.scripted_model import Script, calls, says
 from tests.fakes.validation import refusal
+from tests.session import inside
 from tests.session.conftest import Desk, World
 
 LOOK = ToolSpec("look", "Look.", {"type": "object"}, "read", read_only=True, origin="client")
@@ -192,7 +193,7 @@ async def test_a_log_that_holds_what_is_refused_can_be_gone_on_with(world: World
         script = calls(*((f"t{n}", "look", {}) for n in range(len(odd))))
         desk.script(script, says("Done."))
         await desk.ask(session)
-        log = session.state.log
+        log = inside.log(session)
         asked = next(m for m in log if any(isinstance(p, ToolPart) for p in m.parts))
         log.writer.put(replace(asked, parts=tuple(_as_it_came(asked, odd))))
         await log.writer.commit(OptionRecord())

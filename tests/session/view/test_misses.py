@@ -4,8 +4,8 @@ from typing import Any
 
 from sidecar.session.log.events import Event
 from tests.fakes.cache_simulator import CacheSimulator
+from tests.session import inside
 from tests.session.conftest import Desk, World
-from tests.session.logged import logged
 from tests.session.work import Worker
 
 SYSTEM = "Work with care. " * 2_000
@@ -13,7 +13,7 @@ SYSTEM = "Work with care. " * 2_000
 
 def newest(worker: Worker) -> dict[str, Any]:
     """What the log says of the first request of the newest turn, held against the meter."""
-    records = logged(worker.session.state.log)
+    records = inside.records(worker.session)
     begun = [i for i, record in enumerate(records) if record.kind == "turn_started"][-1]
     body = dict(next(r.body for r in records[begun:] if r.kind == "step"))
     assert worker.session.meter().cache.last_break == (body["segment"], body["reason"])
@@ -25,7 +25,7 @@ async def test_each_cause_is_told_with_where_it_began(desk: Desk) -> None:
     worker = await desk.worker(policy="economic", system=SYSTEM)
     await worker.turns(3, 3)
     assert worker.session.meter().cache.last_break is None
-    assert all("miss" not in r.body for r in logged(worker.session.state.log) if r.kind == "step")
+    assert all("miss" not in r.body for r in inside.records(worker.session, "step"))
 
     desk.world.time += 400_000
     await worker.turn(1)

@@ -1,0 +1,109 @@
+"""What a session holds, as tests look at it: where a session keeps a thing is said here alone."""
+
+from decimal import Decimal
+from typing import TypeVar
+
+from sidecar.core.ledger.facts import Fact
+from sidecar.core.parts import Json, JsonObject, Message, PartId
+from sidecar.core.prompt.prompt import Static
+from sidecar.core.prompt.visibility import View
+from sidecar.session.changes.timeline import Timeline
+from sidecar.session.history.checkpoint_list import (
+    Listing,
+    diff_checkpoints,
+    list_checkpoints,
+    timeline_of,
+)
+from sidecar.session.lifecycle.session import Session
+from sidecar.session.log.channel import give_notice
+from sidecar.session.log.rewrite_records import Recorded
+from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.log_records import NoticeLevel, OptionRecord
+from sidecar.store.format.values import Record, SessionRow
+from tests.session.logged import logged
+
+T = TypeVar("T")
+
+
+def log(session: Session) -> SessionLog:
+    return session.state.log
+
+
+def messages(session: Session) -> tuple[Message, ...]:
+    """All messages, those too that were left behind."""
+    return session.state.log.messages
+
+
+def conversation(session: Session) -> list[Message]:
+    """The messages of the conversation as it stands."""
+    return list(session.state.log)
+
+
+def parts(session: Session, kind: type[T]) -> list[T]:
+    """The parts of a kind in the conversation as it stands."""
+    return [p for m in session.state.log for p in m.parts if isinstance(p, kind)]
+
+
+def records(session: Session, *kinds: str) -> list[Record]:
+    """The records as the store has them, or those of some kinds."""
+    return [one for one in logged(session.state.log) if not kinds or one.kind in kinds]
+
+
+def row(session: Session) -> SessionRow:
+    return session.state.log.row
+
+
+def cost(session: Session) -> Decimal:
+    """What the session has cost."""
+    return Decimal(session.state.log.row.cost or 0)
+
+
+def rewrites(session: Session) -> tuple[Recorded, ...]:
+    """The rewrites in effect, oldest first."""
+    return session.state.views.standing()
+
+
+def view(session: Session) -> View:
+    """What the rewrites come to."""
+    return session.state.views.view()
+
+
+def pinned(session: Session) -> frozenset[PartId]:
+    return session.state.views.pinned
+
+
+def static(session: Session) -> Static:
+    """The beginning of its prompts."""
+    return session.state.view.static
+
+
+def configure(session: Session, name: str, value: Json) -> None:
+    """Set an option without a word to anybody."""
+    session.state.configure(name, value)
+
+
+async def commit(session: Session, facts: tuple[Fact, ...] = ()) -> None:
+    """Write down what waits, and what was learned."""
+    await session.state.log.writer.commit(OptionRecord(), facts=facts)
+
+
+def notice(session: Session, level: NoticeLevel, text: str) -> None:
+    """Have the session tell its clients something of its own accord."""
+    give_notice(session.state.log, session.state.channel, level, text)
+
+
+def timeline(session: Session) -> Timeline:
+    """Where one can go back to, and how one got here."""
+    return timeline_of(session.state)
+
+
+async def checkpoints(session: Session) -> Listing:
+    """The checkpoints as clients are told them."""
+    return await list_checkpoints(session.state, session.differences)
+
+
+async def difference(
+    session: Session, start: str, end: str | None = None, path: str | None = None
+) -> list[JsonObject]:
+    """What changed in files from one checkpoint to another, or until now."""
+    return await diff_checkpoints(session.state, session.differences, start, end, path)
