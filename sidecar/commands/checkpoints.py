@@ -35,7 +35,7 @@ SHORTEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The state to go back to, in one field; `redo` may also have a checkpoint."""
+    """The state to go back to, in one field; `redo` allows a checkpoint too."""
 
     checkpoint: str | None = None
     before: str | None = None

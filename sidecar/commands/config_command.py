@@ -25,10 +25,7 @@ PIPED = 200
 
 
 def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
-    """Print every setting with its value, and with `origin` its source.
-
-    `options` are a client's, as JSON; a running editor's are unknown.
-    """
+    """Print every setting with its value, and with `origin` its source; `options` are JSON."""
     try:
         resolved = _resolved(folder, options)
     except BadRequest as error:
@@ -70,7 +67,7 @@ def readable_keys(resolved: Resolved) -> list[str]:
 
 
 def init(*, overwrite: bool) -> int:
-    """Write the user's file, readable by the owner only, with every setting as a comment."""
+    """Write the user's file, with every setting as a comment, readable by the owner only."""
     path = user_file()
     flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if overwrite else os.O_EXCL)
     if path.exists() and not overwrite:

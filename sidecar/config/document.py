@@ -80,7 +80,7 @@ def _fields(value: object) -> Iterator[tuple[str, object]]:
 def given(resolved: Resolved, config: Config) -> JsonObject:
     """Given settings: `{value, origin: [{layer, at}], pending?}` by name.
 
-    `value` is from the running `config`; `pending`, if different, holds after a restart.
+    `pending`, other than the running `config`'s value, holds after a restart.
     """
     found: JsonObject = {}
     for name, origins in resolved.origins.items():

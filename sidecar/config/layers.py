@@ -24,8 +24,8 @@ MOST_MESSAGE = 500
 class Layer:
     """Settings from one place.
 
-    `restricted`: from a workspace, so no `own` settings. `names`: environment variables by key;
-    `text`: the file's source, for line numbers.
+    `restricted`: without `own` settings, as from a workspace. `names`: environment variables by
+    key; `text`: the file's source.
     """
 
     name: str

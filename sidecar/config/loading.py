@@ -43,10 +43,7 @@ def load(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> tuple[Config, tuple[Problem, ...]]:
-    """Merge all layers; return problems to show.
-
-    Raises: BadRequest: a client option has a wrong value.
-    """
+    """Merge all layers; raises BadRequest for a client option with a wrong value."""
     resolved = resolve_all(
         workspace=workspace,
         environment=environment,
@@ -83,7 +80,7 @@ def resolve_all(
 ) -> Resolved:
     """Read files and merge all layers. Blocks.
 
-    `user` replaces the user's file. The workspace's file counts only if the other layers set
+    `user` replaces the user's file. The workspace's file counts if the other layers set
     `workspace_trusted`, or leave it unset and `trusted` agrees.
     """
     unread: list[Problem] = []

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 class McpServer:
     """A `command` to start, or a streamable HTTP `url`.
 
-    `cwd`: folder to start in, relative to the workspace or below `~` too. `repr` leaves out
-    `environment` and `headers`: both may hold keys.
+    `cwd` may be relative to the workspace or below `~`. `repr` leaves out `environment` and
+    `headers`: both may hold keys.
     """
 
     name: str

@@ -24,7 +24,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting, with a dotted name inside a table: `retry.attempts`.
+    """A setting, with a dotted name inside a table.
 
     `own`: not for workspaces; `theirs`: reader of a workspace's values; `secret`: never shown;
     `adds_up`: lists of layers are joined.

@@ -13,10 +13,7 @@ KEYS = ("policy", "weights", "auto_compact")
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """Overrides for one agent; `None` or empty changes nothing.
-
-    `weights` of scorers in `evict-hybrid` need not sum to 1.
-    """
+    """Overrides for one agent; `None` or empty changes nothing."""
 
     policy: str = ""
     weights: Mapping[str, float] = field(default_factory=dict)

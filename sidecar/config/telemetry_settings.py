@@ -32,10 +32,7 @@ def _port(value: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """Exporter settings, for the extra `telemetry` or an existing SDK.
-
-    Nothing is sent, no port opened, unless `exporter` is set.
-    """
+    """Exporter settings: nothing is sent, no port opened, unless `exporter` is set."""
 
     exporter: Exporter = setting(
         "",

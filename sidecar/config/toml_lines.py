@@ -8,10 +8,7 @@ LONGEST = 400
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """Line, from 1, of each dotted key in a valid file.
-
-    Keys of an inline table have the line of its beginning.
-    """
+    """Line, from 1, of each dotted key in a valid file."""
     found: dict[str, int] = {}
     heading = ""
     pending: list[str] = []

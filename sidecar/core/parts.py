@@ -115,10 +115,7 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """A call with its result.
-
-    `call_id` is the model's; `input` is `None` until complete.
-    """
+    """A call with its result; `input` is `None` until complete."""
 
     id: PartId
     call_id: str
@@ -156,10 +153,7 @@ class StepStartPart:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of model calls, as the provider reported.
-
-    `thinking` is part of `output`; `requests` counts calls.
-    """
+    """Tokens of model calls, as reported; `thinking` is part of `output`."""
 
     input: int = 0
     cache_read: int = 0
@@ -190,7 +184,7 @@ class Usage:
 class StepFinishPart:
     """A model call ended; `cost` is USD as a decimal string, `None` if unknown.
 
-    `stop` is the provider's reason, such as `end_turn` or `tool_use`.
+    `stop` is the provider's reason.
     """
 
     id: PartId
@@ -204,7 +198,7 @@ class StepFinishPart:
 class PatchPart:
     """Files changed by a step, as `(path, change)`; never shown to a model.
 
-    On a user's message: changes before its turn. `detail` is from `session/changes/tracker`.
+    On a user's message: changes before its turn.
     """
 
     id: PartId

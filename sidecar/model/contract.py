@@ -16,15 +16,9 @@ class Model(Protocol):
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Events up to `ResponseFinished`, with retries.
-
-        Raises: ModelFailed: no attempt can succeed, or none is left.
-        """
+        """Events up to `ResponseFinished`, with retries; raises ModelFailed after the last."""
         ...
 
     async def ping(self, request: ModelRequest) -> Usage:
-        """Renew a prompt's cached prefix without an answer; return the usage.
-
-        `max_tokens` counts as 0. No retries. Raises ModelFailed.
-        """
+        """Renew a prompt's cached prefix without an answer or retries; raises ModelFailed."""
         ...

@@ -65,8 +65,7 @@ class Case:
     def with_summaries(self, write: CaseAnswer, room: int) -> tuple[str, tuple[str, ...]]:
         """The compacted context with a model's summaries, and failures. Blocks.
 
-        A request holds at most `room` tokens of material; failures fall back on the log's own
-        words.
+        A request holds at most `room` tokens of material.
         """
         failed: list[str] = []
         run = _played(self.conversation, self.settings, _by(write, room, failed))

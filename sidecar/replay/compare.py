@@ -98,7 +98,7 @@ class ReplayedSession:
 
 
 def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession:
-    """Replay a file under every policy; keep requests of the first policy only.
+    """Replay a file under every policy; keep requests of the first only.
 
     Raises: BadRequest: no recording, or no answer of a model.
     """

@@ -49,10 +49,7 @@ class Judged:
 
 
 def context_text(items: Iterable[Item], most: int) -> str:
-    """The view as text, at most `most` characters per result.
-
-    Without thinking: no later request depends on any.
-    """
+    """The view as text, at most `most` characters per result; without thinking."""
     entries = [_entry(item, most) for item in items if not isinstance(item.shown, Dropped)]
     return "\n".join(("<conversation>", *filter(None, entries), "</conversation>"))
 

@@ -22,10 +22,7 @@ QUOTED = 60
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    """Names in `whole` parts, else in `view`, else one recall away.
-
-    `text`: the prompt without notes; `notes`: ledgers and summaries.
-    """
+    """Names in `whole` parts, else in `view`, else one recall away."""
 
     whole: frozenset[str]
     view: frozenset[str]

@@ -37,10 +37,7 @@ NOTHING_STATIC = Static("", (), (), 1)
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A measured plan with notes as items.
-
-    `billed`: the plan with a requested summary, if any.
-    """
+    """A measured plan with notes as items; `billed`: with a requested summary."""
 
     plan: Plan
     opens: bool

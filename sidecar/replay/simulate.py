@@ -102,7 +102,7 @@ def simulate(
     rates: Rates,
     tell: TellSummary | None = None,
 ) -> SimulatedRun:
-    """Play all requests under a policy; `replay_decision` decides.
+    """Play all requests under a policy.
 
     Without `tell`, a summary has cost and tokens, but no words.
     """

@@ -52,10 +52,7 @@ TranscriptEntry: TypeAlias = Message | Compacted | DamagedLine
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A recorded session; `entries` is lazy, for one pass.
-
-    `title`, `cwd` and `session` (the agent's id) may be empty.
-    """
+    """A recorded session; `entries` is lazy, for one pass; names may be empty."""
 
     format: str
     name: str

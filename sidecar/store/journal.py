@@ -126,10 +126,7 @@ class Store:
 
     @classmethod
     def look(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
-        """Open an existing store for reading, without migration.
-
-        Raises StorageFailed if missing or unreadable.
-        """
+        """Open an existing store for reading, without migration; raises StorageFailed."""
         path = folder / store_files.NAME
         try:
             found = store_files.read(path, version) if path.exists() else 0

@@ -94,10 +94,7 @@ class _Rechecked:
 
 
 def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
-    """A call's access, or its `problem` for malformed input.
-
-    Costs a few calls of lstat per path.
-    """
+    """A call's access, or its `problem` for malformed input; a few calls of lstat per path."""
     if spec.origin != "builtin":
         return Access(spec.kind, _client_title(spec, given))
     try:

@@ -23,9 +23,9 @@ class PermissionOption:
 
 @dataclass(frozen=True, slots=True)
 class TerminalEnd:
-    """End of a command in a client's terminal. `code`: `None` if killed.
+    """End of a command in a client's terminal.
 
-    `cut`: the output's beginning is missing.
+    `code`: `None` if killed. `cut`: the output's beginning is missing.
     """
 
     text: str
@@ -251,8 +251,7 @@ class ToolContext:
     """One call's surroundings.
 
     `cwd` is the workspace's root. A shell gets `environment`, the daemon's, without secrets.
-    `granted`: outside paths allowed by the user for this call. `delegate`: `None` where impossible.
-    Writes happen within `changes`.
+    `granted`: outside paths allowed by the user for this call.
     """
 
     session_id: SessionId

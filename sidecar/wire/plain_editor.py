@@ -28,8 +28,7 @@ LEVELS = {"error": ERROR, "warning": WARNING}
 class PlainEditor(ThroughClient):
     """Implements `tools.tool_contract.Client` for a plain LSP client.
 
-    Asks by `window/showMessageRequest`; shows important events only. `said`: the model's newest
-    text; `work`: progress shown.
+    Asks by `window/showMessageRequest`; shows important events only.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -50,10 +49,7 @@ class PlainEditor(ThroughClient):
         self.connection.requests.notify("window/logMessage", {"type": INFO, "message": text})
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
-        """Have the user choose; `None` when the question was dismissed.
-
-        Raises: ClientFailed: the editor asks no questions.
-        """
+        """Have the user choose; `None` when dismissed, ClientFailed if the editor cannot ask."""
         actions: list[Json] = [{"title": choice} for choice in choices]
         params: JsonObject = {"type": INFO, "message": question, "actions": actions}
         answer = await self.connection.requests.request("window/showMessageRequest", params)

@@ -50,7 +50,7 @@ def read_text(real: Path) -> str:
 
 
 def read_beginning(path: Path | str, most: int) -> bytes:
-    """Up to `most` bytes of a regular file, through links; else raise OSError.
+    """Up to `most` bytes of a regular file, through links; raises OSError.
 
     For files read unasked (`.gitignore`): opening a pipe would wait.
     """
@@ -109,9 +109,8 @@ def newline(text: str) -> str:
 def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
     """Write a whole file by its resolved path, durably: readers see old or new text.
 
-    Keeps an existing mode, unless `private` (owner only). Makes missing folders.
-
-    Raises: OSError: not written; the file is unchanged.
+    Keeps an existing mode, unless `private` (owner only). Makes missing folders. OSError leaves the
+    file unchanged.
     """
     data = text.encode("utf-8", "surrogateescape")
     with folder_of(real, make=True) as folder:

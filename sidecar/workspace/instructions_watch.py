@@ -82,7 +82,7 @@ class InstructionsWatch:
             self._moved.set()
 
     def status(self) -> JsonObject:
-        """`mode` of noticing changes, and number of `folders`.
+        """`{mode, folders}`: how changes are noticed, in how many folders.
 
         `mode`: `events`, `polling`, `idle` (nothing followed) or `off` (before `run`).
         """

@@ -40,9 +40,7 @@ def promote(
 ) -> frozenset[str]:
     """Add facts to their files; return the keys of all facts now there.
 
-    Skips facts already in any file. `writes` gets path and text before each write.
-
-    Raises: OSError: a file cannot be written, and is unchanged.
+    `writes` gets path and text before each write. OSError leaves a file unchanged.
     """
     if not trusted:
         return frozenset()

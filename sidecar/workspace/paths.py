@@ -50,9 +50,8 @@ class Place:
 def locate(given: str, root: Path) -> Place:
     """Resolve a path, absolute or relative to `root`, through every link.
 
-    A missing path resolves by its nearest existing parent.
-
-    Raises: BadRequest: empty, too long, invalid, or a loop of links.
+    A missing path resolves by its nearest existing parent. Raises BadRequest if empty, too long,
+    invalid, or a loop of links.
     """
     _check(given)
     joined = _joined(given, root)
@@ -76,7 +75,10 @@ def _joined(given: str, root: Path) -> Path:
 
 
 def own_names(root: Path) -> tuple[str, ...]:
-    """Names of a workspace's folders down to its root, below the home or temporary folder."""
+    """Names of a workspace's folders down to its root, below the home or temporary folder.
+
+    Outside of both, all names.
+    """
     real = Path(os.path.realpath(root))
     known = [os.path.expanduser("~")]
     with suppress(OSError):

@@ -19,7 +19,7 @@ _HEADS = "ref: refs/heads/"
 
 
 def hash_files(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
-    """Hash the first `MOST_FILES` files as tools see them: open documents first, through links.
+    """Hashes of the first `MOST_FILES` files as tools see them: open documents first.
 
     `None` for a missing file, empty if too long or unreadable.
     """

@@ -84,11 +84,7 @@ class SharedSnapshots:
                 task.cancel()
 
     async def of(self, folder: str) -> Snapshots:
-        """A folder's snapshots.
-
-        Raises: BadRequest: no snapshots are possible; the message says why. StorageFailed: the
-        store cannot be read.
-        """
+        """A folder's snapshots; raises BadRequest if none are possible, or StorageFailed."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         async with self._opening:
             if self._ended.is_set():

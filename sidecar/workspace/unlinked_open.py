@@ -25,9 +25,7 @@ _SIZE = ctypes.c_size_t(_HOW.size)
 def open_straight(real: bytes, flags: int) -> int:
     """Open a resolved path; return a descriptor.
 
-    Raises:
-        PathMoved: part of the path is a link by now.
-        OSError: cannot be opened.
+    Raises: PathMoved: part of the path is a link by now. OSError: cannot be opened.
     """
     call = _syscall()
     if call is not None:

@@ -61,11 +61,9 @@ def visible(real: Path, relative: str) -> bool:
 
 
 def glob(pattern: str) -> Callable[[str], bool]:
-    """A test of relative paths by a glob, by the rules of .gitignore.
+    """A test of relative paths by a glob, by the rules of .gitignore; raises BadRequest.
 
     `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
-
-    Raises: BadRequest: an invalid pattern.
     """
     try:
         spec = GitIgnoreSpec.from_lines(_alternatives(pattern.removeprefix("./")))

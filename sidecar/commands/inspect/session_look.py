@@ -16,8 +16,7 @@ from sidecar.store.format.values import Stored
 def course_of(session: str | None, *, last: bool) -> Course:
     """Read a session: by id or its beginning, by folder, or the newest.
 
-    Likely keys are removed from every text. Raises SidecarError for an unknown or unreadable
-    session.
+    Likely keys are removed from every text. Raises SidecarError.
     """
     return asyncio.run(_read(session, last=last))
 

@@ -34,9 +34,9 @@ class UnreadAnswer(Exception):
 
 
 class Asker:
-    """A model and its usage so far.
+    """A model and its usage.
 
-    `most`: tokens of one answer. `cost`: USD, `None` after a request of unknown price.
+    `most`: tokens of one answer. `cost`: USD, `None` after an unknown price.
     """
 
     def __init__(self, model: Model, info: ModelInfo, most: int) -> None:
@@ -103,9 +103,9 @@ class Asker:
         )
 
     def writer(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> CaseAnswer:
-        """A blocking function that requests a summary, for a thread beside the loop.
+        """A blocking function that requests a summary, for a thread.
 
-        After `stopped`, unnoticed by the thread, nothing more is sent.
+        After `stopped`, nothing more is sent.
         """
 
         def write(text: str) -> str:

@@ -101,10 +101,7 @@ def text_failed(text: str) -> bool:
 
 
 def error_line(text: str) -> str:
-    """The most telling line: the last naming an error, else the last.
-
-    For a silent command, its exit code.
-    """
+    """The most telling line: the last naming an error, else the last, else the exit code."""
     if text.startswith(_REFUSED):
         refusal = text.removeprefix(_REFUSED).lstrip().partition("\n")[0]
         return one_line(refusal.removesuffix("</tool_use_error>"))
@@ -122,7 +119,7 @@ def error_line(text: str) -> str:
 
 
 def finding(part: ToolPart) -> str:
-    """One line for a result: title, error or first line; not a title that repeats the call."""
+    """One line for a result: title, error or first line."""
     text = result_text(part)
     if failed(part):
         return error_line(text)

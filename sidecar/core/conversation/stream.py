@@ -21,7 +21,7 @@ class ResponseStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockStarted:
-    """A content block opens; `call_id` and `name` for tools, `block` for opaque ones."""
+    """A content block opens; ids and names are of tools, `block` of opaque ones."""
 
     index: int
     kind: BlockKind
@@ -40,7 +40,7 @@ class BlockDelta:
 
 @dataclass(frozen=True, slots=True)
 class BlockMetadata:
-    """The provider's data on a block, such as a signature, sent back unchanged."""
+    """The provider's data on a block, sent back unchanged."""
 
     index: int
     metadata: JsonObject
@@ -48,7 +48,7 @@ class BlockMetadata:
 
 @dataclass(frozen=True, slots=True)
 class BlockFinished:
-    """A block is complete; `input` is a tool's parsed input, `problem` a parse error."""
+    """A block is complete; `problem` tells why a tool's `input` is missing."""
 
     index: int
     input: Json = None
@@ -65,7 +65,7 @@ class ResponseFinished:
 
 @dataclass(frozen=True, slots=True)
 class AttemptFailed:
-    """An attempt broke; the next follows after `delay_ms`. Parts so far are void."""
+    """An attempt broke and is void; the next follows after `delay_ms`."""
 
     attempt: int
     max_attempts: int

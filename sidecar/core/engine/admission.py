@@ -39,10 +39,7 @@ GROWN = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An objection to a rewrite.
-
-    `unsound`: the rewrite would break or lose something; otherwise it is merely too large.
-    """
+    """An objection to a rewrite; an `unsound` one would break or lose something."""
 
     reason: str
     unsound: bool = False
@@ -50,11 +47,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A rewrite as it would stand.
-
-    `view`: how parts would be shown. `prompt`: with notes. `tokens`: with a summary still to be
-    written.
-    """
+    """A rewrite as it would stand; `tokens` include a summary still to be written."""
 
     situation: Situation
     view: View
@@ -238,7 +231,7 @@ def _unnamed(candidate: Candidate) -> Iterator[str]:
 class Breaker:
     """Stops rungs tried in vain from being tried again.
 
-    `failures`: count since the last progress; `used`: the prompt's tokens at the last failure.
+    `failures`: since the last progress; `used`: the prompt's tokens at the last failure.
     """
 
     failures: int = 0

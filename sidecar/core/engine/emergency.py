@@ -36,7 +36,7 @@ def cut_newest(situation: Situation) -> Plan | None:
 def drop_oldest(situation: Situation) -> Plan | None:
     """Drop the oldest half of the turns, or of a single turn's steps.
 
-    The first typed message and untouchable parts stay; images and documents stay named.
+    The first typed message stays; images and documents stay named.
     """
     kept = untouchable(situation)
     items = [i for i in situation.items if not isinstance(i.shown, Dropped)]

@@ -63,7 +63,7 @@ class Chosen(Generic[One]):
 
 
 def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cause | None:
-    """Cause of a rewrite now, or of one that the next turn would need while the user is away."""
+    """Cause of a rewrite now, or, while the user is away, at the next turn."""
     if policy.name == MANUAL:
         return None
     if standing.overflow:
@@ -94,7 +94,7 @@ def choose(
     """Choose the first admitted plan, or nothing.
 
     `complete` measures a plan as carried out; `None` if nothing would change. `tell` adds a written
-    summary; `draft` is the plan it was written for.
+    summary to `draft`.
     """
     ways = rungs(policy, situation.standing, cause)
     if draft is not None:

@@ -51,10 +51,7 @@ def not_sent(most: int, room: Budget, off: str | None) -> str:
 
 
 def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
-    """Ways to plan, in the order tried.
-
-    Others than the policy's only for a prompt too long to send.
-    """
+    """Ways to plan, in order; for a prompt too long to send, not only the policy's."""
     own: tuple[Rung, ...] = (lambda situation: policy.plan(situation, cause),)
     if cause == "overflow":
         return (*own, drop_oldest, cut_newest)

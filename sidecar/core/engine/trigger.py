@@ -10,8 +10,7 @@ from sidecar.core.plans.plan import Policy, Standing
 def compaction_point(policy: Policy, standing: Standing) -> int:
     """Tokens at which an opening turn makes the policy rewrite.
 
-    Asked at rest, with messages in proportion. The limit, if nothing fires below, or if the policy
-    is due at any size, as when counting turns.
+    The limit, if nothing fires below, or if the policy is due at any size, as when counting turns.
     """
     rest = at_rest(standing)
     low, high = standing.static, standing.limit

@@ -39,7 +39,7 @@ class PathChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """Changes between two snapshots, sorted by path; in order, once per author in turn."""
+    """Changes between two snapshots, by path and time, once per author in turn."""
 
     before: SnapshotId
     after: SnapshotId

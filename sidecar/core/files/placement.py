@@ -17,8 +17,7 @@ _OPEN = 0o300
 class Placing:
     """Verdicts, adjusted until they fit each other.
 
-    `inside`: paths now in a folder. `pairs`: renames (new, old). `needed`: folders to make only for
-    their contents.
+    `pairs`: renames (new, old). `needed`: folders to make only for their contents.
     """
 
     strands: Mapping[bytes, Strand]

@@ -19,7 +19,7 @@ _THEIR_NAME = "as it was before"
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Storage limits in bytes: per file (untracked or tracked by git), snapshot, workspace."""
+    """Storage limits in bytes: per file (untracked or tracked), snapshot, workspace."""
 
     untracked: int
     tracked: int
@@ -31,9 +31,8 @@ class Sizes:
 class Choices:
     """The user's choices, and data for the decisions.
 
-    `dirty`: paths with unsaved text in the editor, and the text's hash as saved. `read`: stored
-    content by hash, or `None`. `markers`: write clashes between markers. `limits`: for messages.
-    `restored`: paths first changed by an earlier restore.
+    `dirty`: hash as saved of paths with unsaved text. `read`: stored content by hash, or `None`.
+    `markers`: write clashes between markers. `restored`: paths first changed by an earlier restore.
     """
 
     read: Callable[[str], bytes | None]

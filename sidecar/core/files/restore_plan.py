@@ -18,9 +18,8 @@ class Action:
     """A change of one path; a path has one at most.
 
     `entry` is wanted (`None`: nothing); `expect` must be there, or nothing is done. `content`:
-    merged bytes, not a stored blob. For equal contents set the mode only; remove another kind first
-    (a folder is empty by then). A new folder gets its mode once filled; missing folders above are
-    made.
+    merged bytes, not a stored blob. For equal contents set the mode only; remove another kind
+    first. A new folder gets its mode once filled; missing folders above are made.
     """
 
     path: bytes
@@ -31,7 +30,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """A path's fate, and the reason for people.
+    """A path's fate, and the reason.
 
     In a conflict: `theirs` before the agent, `base` as the agent left it, `mine` now; `unknown`
     (from, to) may be the agent's or the user's.
@@ -50,7 +49,7 @@ class Fate:
 class RestorePlan:
     """Actions in order, and every path's fate.
 
-    No actions if conflicts are refused and some exist; the fates say what would happen.
+    No actions if conflicts are refused; the fates say what would happen.
     """
 
     actions: tuple[Action, ...]
@@ -74,7 +73,7 @@ def plan_restore(
     `sets`: all change sets since the target state, oldest first, the user's too; restores count as
     the agent's. `now`: their entries; lost as `ignored` if ignored since. `paths`: only these and
     below (`b""`: the root), with renames' other paths. `inside`: paths in a folder, ignored ones
-    too; by default from `now`.
+    too.
     """
     known = strands(sets, now, take_unknown=choices.on_conflict == "overwrite")
     paths = None if paths is None else frozenset(paths)
@@ -111,10 +110,7 @@ def plan_redo(
     choices: Choices,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Plan to undo a restore, whoever its author; `since` are later change sets.
-
-    The agent's work since is undone too. The rest is as in `plan_restore`.
-    """
+    """Plan to undo a restore and the agent's work since; the rest as in `plan_restore`."""
     ours = tuple(replace(change, author="tool") for change in restore.changes)
     done = {path for change in ours for path in (change.path, change.source) if path is not None}
     sets = (replace(restore, changes=ours), *since)

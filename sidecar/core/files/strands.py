@@ -12,7 +12,7 @@ from sidecar.core.files.tree import TreeEntry
 class StrandPart:
     """A change of a path by the agent or by others; `None` is absence.
 
-    `unknown`: may be the agent's or others'. `restoring`: done by a restore.
+    `unknown`: may be either's. `restoring`: done by a restore.
     """
 
     agent: bool
@@ -26,10 +26,9 @@ class StrandPart:
 class Strand:
     """A path's history since the target state.
 
-    `parts`: left to undo, the agent's and others' in turn, the agent's first; empty if nothing of
-    the agent is left. `ever`: the agent had a part. `source`: path the agent moved it from.
-    `unknown`: a change that may be the agent's, among the parts as others', or, if `taken`, as the
-    agent's.
+    `parts`: left to undo, the agent's first, then others' and the agent's in turn. `ever`: the
+    agent had a part. `source`: path the agent moved it from. `unknown`: a change that may be the
+    agent's, among the parts as others', or, if `taken`, as the agent's.
     """
 
     path: bytes

@@ -22,7 +22,7 @@ _FOLDER = 0o040000
 
 
 class TreeEntry(NamedTuple):
-    """One path of a tree; a tuple, as `SeenEntry` is.
+    """One path of a tree.
 
     `mode`: the whole `st_mode`; `size`: bytes; `hash`: `core/text/digest.digest` of the bytes or
     the link's target, empty for folders and if `lost`; `version` (ns) tells contents without hash
@@ -135,9 +135,9 @@ def inverse(delta: Delta) -> Delta:
 
 
 def renames(delta: Delta) -> tuple[Rename, ...]:
-    """Pair deletions with creations of the same content.
+    """Pair deletions with creations of the same content, first of the same name.
 
-    The same name wins, then the first path; empty files need the same name.
+    Empty files need the same name.
     """
     gone: dict[tuple[str, str], list[bytes]] = {}
     for change in delta:

@@ -53,7 +53,7 @@ FAULTS = 100
 
 
 def claims_in(reply: str) -> ReadClaims:
-    """Find claims in `<facts>`, in a fence, or on lines of their own; at most `MOST`."""
+    """Claims in `<facts>`, in a fence, or on lines of their own; at most `MOST`."""
     claims: list[Claim] = []
     problems: list[str] = []
 

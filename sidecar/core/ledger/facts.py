@@ -33,7 +33,7 @@ SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A confirmed claim: the confirming turn `source`, when (`at`) and by whom (`who`) said.
+    """A confirmed claim: the turn `source`, when (`at`) and by whom (`who`) said.
 
     A tool's words may be anybody's; `nobody`: only the names were found.
     """

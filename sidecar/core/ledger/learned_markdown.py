@@ -226,8 +226,7 @@ def _bytes(line: str) -> int:
 def render(files: Mapping[str, str], count: Count, room: int, without: str = "") -> str:
     """Format files by kind within `room` tokens; empty if nothing fits.
 
-    People's entries first, then the newest. Without facts promoted by the session `without`, which
-    knows them.
+    People's entries first, then the newest; none promoted by the session `without`.
     """
     known = [kind for kind in FILES if kind in files]
     found = [

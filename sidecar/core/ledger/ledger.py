@@ -142,10 +142,7 @@ def read_ledger(messages: Iterable[Message]) -> Ledger:
 
 
 class Folding:
-    """A growing ledger; takes each settled message once.
-
-    `changes` counts changes of files.
-    """
+    """A growing ledger; `changes` counts changes of files."""
 
     def __init__(self) -> None:
         self.changes = 0

@@ -20,8 +20,7 @@ T = TypeVar("T")
 class Milestone:
     """A session's ledger and facts at some moment.
 
-    `window_id`: the context window; `state_version`: the log's revision; `branch`: of `cwd`, or
-    empty; `why`: the occasion.
+    `state_version`: the log's revision; `branch`: of `cwd`, or empty; `why`: the occasion.
     """
 
     session_id: SessionId
@@ -78,11 +77,7 @@ def to_json(checkpoint: Milestone) -> JsonObject:
 
 
 def from_json(body: Json) -> Milestone:
-    """Parse `to_json`'s result.
-
-    Raises:
-        ValueError: the shape is wrong; the message says where.
-    """
+    """Parse `to_json`'s result; raises ValueError, saying where the shape is wrong."""
     given = _object(body)
     if given.get("format") != FORMAT:
         raise ValueError(f"a checkpoint of format {given.get('format')!r}, not {FORMAT}")

@@ -35,8 +35,7 @@ class Unit:
     """A part of the log, as policies see it.
 
     `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
-    text. `names`: identifiers in text and call; `call_names`: in the call only. `at`: 0 if unknown.
-    `rules` and `asked` (names to keep): of typed text.
+    text. `names`: identifiers in text and call. `at`: 0 if unknown. `asked`: names to keep.
     """
 
     part_id: PartId

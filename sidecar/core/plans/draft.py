@@ -35,7 +35,7 @@ class Edits:
 
 
 def forced(standing: Standing) -> Cause | None:
-    """Cause of an unavoidable rewrite: a refusal by the provider, or the user."""
+    """Cause of an unavoidable rewrite: the provider's refusal, or the user."""
     if standing.overflow:
         return "overflow"
     return "user" if standing.asked else None
@@ -47,7 +47,7 @@ def full(standing: Standing, at: int) -> Cause | None:
 
 
 def below(standing: Standing, reserve: int) -> int:
-    """Trigger, in tokens, that leaves `reserve` of the window free, at most `limit`.
+    """Trigger, in tokens, that leaves `reserve` of the window free.
 
     Never under a quarter of the window: presets' reserves are made for 200,000 tokens.
     """

@@ -40,7 +40,7 @@ def choose(
     whole; `prose` multiplies the worth of prose.
 
     As names get covered, densities only fall: a leading option with nothing newly covered is the
-    best. Sums are exact, whatever the order of names.
+    best.
     """
     texts = [lines_of(item.unit.text, item.unit.names) for item in candidates]
     known = set(covered)

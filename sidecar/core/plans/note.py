@@ -30,10 +30,9 @@ _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Tokens per section; changed files have no limit.
+    """Tokens per section; changed files have no limit, failures usually none.
 
-    Failures are limited, newest first, only as a last resort. `quoted`: characters for an attempt,
-    and for its error.
+    `quoted`: characters for an attempt, and for its error.
     """
 
     asked: int = 1_500

@@ -39,7 +39,7 @@ class Standing:
     In tokens: `used`, the prompt as it would be sent; `static`, its part before the history;
     `limit`, the window less the reserve; `base`, the prompt after the last rewrite (`static` before
     the first); `rent`, the sum above `base` over requests since; `newest`, unsent content;
-    `guessed`, the estimated part of `used` (all before the first reported size).
+    `guessed`, the estimated part of `used`.
 
     `messages` are in view; `requests` are since the last rewrite; `opens_turn`: a typed message is
     newest; `cooling_ms`: time since the last request began.
@@ -116,8 +116,8 @@ class Summary:
     """A summary wanted from a model.
 
     `input_tokens` is sent by a fresh request. `calls`: of the imitated agent; here at most one.
-    Empty `prompt`: the usual sections. `finish` turns the answer into the final plan, or raises
-    `ValueError` for an unusable one; without it the text precedes the plan's notes.
+    `finish` turns the answer into the final plan, or raises `ValueError` for an unusable one;
+    without it the text precedes the plan's notes.
     """
 
     asking: Asking
@@ -132,9 +132,8 @@ class Summary:
 class Plan:
     """A rewrite not yet made, valid for `revision` only.
 
-    `first` is the index of the first changed item. Before it stand `told` (the written summary),
-    `excerpt` (lines word for word) and `note`. `retired` are earlier notes to remove. `figures`
-    explain the decision.
+    Before the changed item `first` stand `told` (the written summary), `excerpt` (lines word for
+    word) and `note`. `retired` are earlier notes to remove.
     """
 
     policy: str
@@ -164,7 +163,7 @@ def compression(situation: Situation, plan: Plan) -> float:
 
 
 class Policy(Protocol):
-    """Decides when and how to rewrite. Pure and hashable, for caches of answers."""
+    """Decides when and how to rewrite; pure and hashable, for caches of answers."""
 
     def __hash__(self) -> int:
         """Hash by value."""

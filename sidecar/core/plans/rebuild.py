@@ -38,9 +38,9 @@ class Keeping:
     `whole`: most tokens of a result kept whole; `tail`: share of the newest requests; `prose`:
     weight beside results.
 
-    Typed, in tokens: `first` message, `each` other, `typed` in all whole or with both ends, `old`
-    for rules and first words. Caps in windows times `share`: an eighth for `first`, a tenth for
-    `typed`, a sixteenth for `old`.
+    Typed, in tokens: `first` message, `each` other, `typed` in all, `old` for rules and first
+    words. Caps in windows times `share`: an eighth for `first`, a tenth for `typed`, a sixteenth
+    for `old`.
     """
 
     keep: float = 0.12
@@ -67,7 +67,7 @@ def rebuild(
 ) -> Plan | None:
     """Plan to rebuild the items from `start`; `None` if under `WORTHWHILE` tokens come free.
 
-    A prompt over its limit is rebuilt for any gain. `worth` is `worth_of`'s result, for reuse.
+    A prompt over its limit is rebuilt for any gain. `worth` is `worth_of`'s result.
     """
     zone = [item for item in situation.items[start:] if item.unit.kind not in NOTES]
     old = [item for item in situation.items[start:] if item.unit.kind in NOTES]
@@ -138,9 +138,9 @@ def _note_room(room: Room, window: float) -> Room:
 def shorten_arrivals(
     situation: Situation, each: int, policy: str, *, together: int | None = None
 ) -> Plan | None:
-    """Cut results not sent yet, which costs no cache; `None` if none is long.
+    """Cut unsent results to about `each` tokens, all to `together`; `None` if none is long.
 
-    Each to about `each` tokens, all to about `together`. Results with media stay whole.
+    Costs no cache. Results with media stay whole.
     """
     fresh = [
         (index, item)

@@ -43,10 +43,7 @@ class Stay:
 
 
 def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapping[PartId, Stay]:
-    """How typed parts are shown; `items` in prompt order, `first` of the first message.
-
-    Parts of the first message never go entirely.
-    """
+    """How typed parts are shown, in prompt order; `first` of the first message never go."""
     told: dict[PartId, Stay] = {}
     for item in first:
         told[item.unit.part_id] = shorten_goal(item, room.first // len(first))

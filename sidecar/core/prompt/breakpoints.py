@@ -40,8 +40,7 @@ def place(
     After: the static system text; the newest block; the previous request's last block
     (`sent_before` message blocks, 0 for none), so its write is found however far the prompt has
     grown; the last rewrite (`anchor` message blocks), so its prefix outlives the next. Spare ones
-    go every `STRIDE` positions back from the newest, for requests that extend only part of this
-    one.
+    go every `STRIDE` positions back from the newest.
 
     `sizes`: cumulative tokens of all tools, each system block, each message block; nothing below
     `minimum` is marked, as the provider ignores it. An hour for the history implies an hour for the

@@ -76,7 +76,7 @@ def history_budget(limit: int, regions: Mapping[Region, int]) -> int:
 
 
 def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, ...]:
-    """Regions over `SOFT_LIMIT`: static ones of the limit, others of the history's room."""
+    """Regions over `SOFT_LIMIT` of the limit, or, of the history's, of its room."""
     history = history_budget(limit, regions)
     return tuple(
         region

@@ -29,7 +29,7 @@ SHARE_WEIGHT = 50.0
 
 @dataclass(frozen=True, slots=True)
 class Pays:
-    """A verdict, with USD spent and saved on average; `gain` is the difference.
+    """A verdict, with USD spent and saved on average.
 
     `chance`: the user returns in time for a ping; for an hour's lifetime, the share of requests
     after 5 to 60 minutes.

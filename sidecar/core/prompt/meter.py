@@ -49,7 +49,7 @@ class Meter:
     `percent` is `used / (window - reserved_output)`, with one decimal. The policy must rewrite at
     `compact_at`. `velocity`: tokens a turn, last five. `spike`: the last turn added three times the
     usual. `turns_until_compaction`: `None` without growth. `burn_rate`: USD an hour, last five
-    turns. `tools_by_server`: tokens by MCP server.
+    turns.
     """
 
     session_id: str

@@ -66,7 +66,7 @@ class Retried:
 class ToolDone:
     """A tool call ended; `failure` is its kind, or empty.
 
-    `left_out`: bytes of overlong output not shown to the model.
+    `left_out`: bytes not shown to the model.
     """
 
     session_id: SessionId
@@ -84,8 +84,7 @@ class ViewRewritten:
     """A rewrite of the view; without `opens` only unsent parts were cut.
 
     `price`: USD with the summary, `None` if unknown. `shown`: (`evicted`, `dropped`, `truncated` or
-    `excerpt`, number of parts). `compression`: size before over after. `fidelity`:
-    `core/plans/fidelity`.
+    `excerpt`, number of parts). `compression`: size before over after.
     """
 
     session_id: SessionId

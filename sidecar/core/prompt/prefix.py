@@ -70,8 +70,8 @@ def link(
 ) -> Chain:
     """Extend an earlier prompt's chain (`Chain()` at first); only new segments are hashed.
 
-    `weigh` counts the tokens of a new segment. Another model shares nothing, other `settings` no
-    messages. A block object never changes its role.
+    `weigh` counts tokens. Another model shares nothing, other `settings` no messages. A block
+    object never changes its role.
     """
     contents: list[PrefixPiece] = [prompt.tools, *prompt.system, *flat(prompt)]
     static = 1 + len(prompt.system)

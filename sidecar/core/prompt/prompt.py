@@ -14,10 +14,7 @@ Ttl: TypeAlias = Literal["5m", "1h"]
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool for the model, for pruning and for permissions.
-
-    `output_limit`: bytes; `None` for 50 KiB.
-    """
+    """A tool for the model; `output_limit` is in bytes, `None` for 50 KiB."""
 
     name: str
     description: str
@@ -53,7 +50,7 @@ Purpose: TypeAlias = Literal["turn", "summary", "title", "subtask", "judge"]
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A model call; `max_tokens` bounds the answer, `effort` is the provider's word or empty."""
+    """A model call; `effort` is the provider's word, or empty."""
 
     model: str
     prompt: Prompt
@@ -73,7 +70,7 @@ class Static:
 
 
 def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
-    """Build a prompt, without breakpoints (`breakpoints.place`).
+    """Build a prompt, without breakpoints.
 
     Neighbours of one role are joined: local servers demand alternation.
     """

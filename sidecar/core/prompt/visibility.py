@@ -87,7 +87,7 @@ Cause: TypeAlias = Literal[
 class Rewrite:
     """A recorded change of the view; `None` in `shown` is verbatim again.
 
-    `retired`: notes of earlier rewrites that are replaced.
+    `retired`: notes that are replaced.
     """
 
     id: str

@@ -91,8 +91,7 @@ def foresee(
 ) -> Prediction:
     """Predict reads and writes of a request starting `at`.
 
-    Parallel: chained hash, cumulative tokens and position per segment. `scale` corrects raw sizes;
-    tokens read come from the entry, as reported.
+    Parallel: chained hash, cumulative tokens and position per segment. `scale` corrects raw sizes.
     """
     hit = _longest(warm, hashes, places, marks, at)
     read = raw = 0

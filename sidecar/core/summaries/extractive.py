@@ -93,10 +93,7 @@ _CHATTER = re.compile(
 
 
 def extract(gone: Sequence[Unit], previous: str, room: int) -> str:
-    """Summarise departing units in at most `room` tokens; empty if too little.
-
-    `previous` is the summary to replace.
-    """
+    """Summarise departing units and `previous` in `room` tokens; empty if too little."""
     units = [unit for unit in gone if unit.kind not in NOTES]
     if not units:
         return shortened(previous, room)

@@ -92,10 +92,7 @@ def _file_lines(ledger: Ledger, files: Sequence[str]) -> Iterator[str]:
 def bootstrap(
     checkpoint: Milestone, title: str, goal: str, said: Sequence[str], drifted: Sequence[str]
 ) -> str:
-    """Opening of a fresh window: orient, load, verify, resume.
-
-    `drifted`: changes in the workspace.
-    """
+    """Opening of a fresh window: orient, load, verify, resume."""
     ledger = checkpoint.ledger
     return "\n\n".join(
         (

@@ -107,10 +107,7 @@ what nobody needs any more. Write the whole new summary, not the difference.
 
 
 def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
-    """Request for a summary of at most `room` tokens.
-
-    Follows the warm prefix, or ends a fresh request. `form` replaces the usual sections.
-    """
+    """Request for a summary of at most `room` tokens; `form` replaces the usual sections."""
     said = [_OPENING]
     if previous.strip():
         said.append(_UPDATE.format(previous=framed(previous.strip())))
@@ -137,8 +134,7 @@ def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
 def transcript(items: Sequence[Item], room: int) -> str:
     """Conversation as text in about `room` tokens, newest kept.
 
-    Notes of earlier rewrites get up to half the room first; thinking and dropped parts are left
-    out.
+    Notes of earlier rewrites get up to half the room first; thinking is left out.
     """
     shown = [i for i in items if not isinstance(i.shown, Dropped) and _who(i.unit)]
     left = room_in_characters(room) - len(_MATERIAL) - 80
@@ -245,11 +241,7 @@ _SHORT_REFUSAL = 600
 
 
 def read_summary(reply: str) -> Reading:
-    """Parse a model's reply.
-
-    Raises:
-        ValueError: no summary, a refusal, or calls of tools.
-    """
+    """Parse a model's reply; raises ValueError without a summary."""
     clean = reply.encode("utf-8", "replace").decode("utf-8")
     found = claims_in(_DROPPED.sub("", clean))
     text, calls = _TOOLISH.subn("", found.rest)

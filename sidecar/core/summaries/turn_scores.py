@@ -39,10 +39,7 @@ LONG = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ScoredTurn:
-    """A turn or a stretch of a long one, dropped parts included.
-
-    The id is stable while the log grows.
-    """
+    """A turn or a stretch of a long one; the id is stable while the log grows."""
 
     id: str
     items: tuple[Item, ...]
@@ -125,10 +122,9 @@ Answer with one JSON object and nothing before it. Leave out turns that you keep
 
 
 def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
-    """Parse and check a model's answer; unnamed turns are kept.
+    """Check a model's answer; unnamed turns are kept.
 
-    Raises:
-        ValueError: no scores, an unknown turn or action, or a turn twice.
+    Raises: ValueError: no scores, an unknown turn or action, or a turn twice.
     """
     known = {turn.id: turn for turn in turns}
     found: dict[str, TurnScore] = {}

@@ -48,8 +48,7 @@ def names_in(text: str) -> frozenset[str]:
 def asked_to_keep(text: str) -> frozenset[str]:
     """The names a typed message asks to keep: `keep src/a.py`, `don't forget …`.
 
-    Negated sentences (`don't keep`, `forget`) ask for nothing. Sentences over `SAID` characters are
-    data.
+    Sentences over `SAID` characters are data.
     """
     kept: set[str] = set()
     for sentence in _with_verbs(text):

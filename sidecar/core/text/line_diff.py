@@ -32,7 +32,7 @@ class Hunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A unified diff for people, and lines added and deleted in all.
+    """A unified diff, and lines added and deleted in all.
 
     `diff` is empty for equal texts, a sentence for binary data.
     """

@@ -29,9 +29,9 @@ def cut(
     keep: Keep = "head",
     part_id: str = "",
 ) -> Cut:
-    """Keep `max_lines` lines and `max_bytes` bytes at most, plus a note.
+    """Keep `max_lines` lines and `max_bytes` bytes at most, plus a note with the id for `recall`.
 
-    Cuts fall between code points, at line ends where cheap. `part_id` is for `recall` in the note.
+    Cuts fall between code points, at line ends where cheap.
     """
     # A tool's JSON may hold lone surrogates; their size is counted as they would be encoded.
     data = text.encode("utf-8", "surrogatepass")

@@ -43,7 +43,7 @@ def visible_json(value: Json, indent: int | None = None) -> str:
 
 
 def as_found(name: str) -> str:
-    """A file name without what some disks pass over when looking for it: unseen letters."""
+    """A file name without unseen letters, which some disks pass over."""
     seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
     return _PASSED_OVER.sub("", seen)
 

@@ -26,10 +26,7 @@ AlertKey: TypeAlias = tuple[str, SessionId | None]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A standing alert, in the setting's unit.
-
-    `well_since`: when its number became well, too recently to clear.
-    """
+    """A standing alert, in the setting's unit; `well_since`: well, too recently to clear."""
 
     name: str
     level: AlertLevel

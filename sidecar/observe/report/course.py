@@ -51,8 +51,8 @@ class Spent:
 class CourseRequest:
     """One model call of the conversation.
 
-    `regions`: tokens in order of `budget.REGIONS`, by the provider's count, or estimated if `spent`
-    is `None`. `miss`: segment and reason. `stands`: the answer is still in the conversation.
+    `regions`: tokens in order of `budget.REGIONS`, estimated if `spent` is `None`. `miss`: segment
+    and reason. `stands`: the answer is still in the conversation.
     """
 
     number: int
@@ -85,8 +85,8 @@ class Aside:
 class CourseChange:
     """A recorded change of the context, `after` so many requests.
 
-    `left_out`: parts by new presentation. `opens`: began an epoch. `undone`: no longer in effect.
-    `summary`: writer and cost. `before`, `afterwards`: tokens, if logged.
+    `left_out`: parts by new presentation. `opens`: began an epoch. `summary`: writer and cost.
+    `before`, `afterwards`: tokens, if logged.
     """
 
     id: str

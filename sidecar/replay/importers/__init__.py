@@ -77,8 +77,7 @@ def open_transcript(
 ) -> Transcript:
     """Open a recording; only its first lines are read at once.
 
-    `each` is called per line, and may raise to stop. Raises BadRequest if unreadable, or of unknown
-    format.
+    `each` is called per line, and may raise to stop. Raises BadRequest if unreadable.
     """
     store = _store(path)
     if store is not None:

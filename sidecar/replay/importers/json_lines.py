@@ -32,9 +32,8 @@ def read_lines(
 ) -> Iterator[NumberedLine | DamagedLine]:
     """(line number, object), without blank lines.
 
-    `each` is called per line, and may raise to stop.
-
-    Raises: BadRequest: unsupported compression. OSError: opening failed.
+    `each` is called per line, and may raise to stop. Raises BadRequest for unsupported compression,
+    OSError.
     """
     with _opened(path) as file:
         for number, raw in _raw_lines(file):

@@ -47,7 +47,7 @@ def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
 def window(
     con: sqlite3.Connection, session_id: SessionId, version: str, choose: ChooseMessages
 ) -> Window | None:
-    """Read a session from its valid fold on, or return `None`.
+    """A session from its valid fold on, or `None`.
 
     Raises UnknownSession, or BodyBroken for the session's own row.
     """

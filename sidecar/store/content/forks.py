@@ -23,10 +23,7 @@ def copy_log(
     until: int,
     before: Millis | None,
 ) -> None:
-    """Copy a log's beginning to an empty session; raises UnknownSession.
-
-    Copies `messages`, records up to revision `until`, facts before a time or all.
-    """
+    """Copy a log's beginning to an empty session; raises UnknownSession."""
     done = con.executemany(
         """INSERT INTO message (session_id, id, body, hash)
         SELECT ?, id, body, hash FROM message WHERE session_id = ? AND id = ?""",

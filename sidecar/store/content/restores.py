@@ -79,10 +79,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A restore that may proceed; `missing` blobs are not stored.
-
-    `contents`: new contents, if small.
-    """
+    """A restore that may proceed; `missing` blobs are not stored, small new ones in `contents`."""
 
     id: int
     missing: frozenset[str]

@@ -54,7 +54,7 @@ class LogRows:
     async def window(
         self, session_id: SessionId, version: str, choose: ChooseMessages
     ) -> Window | None:
-        """Read a session from a valid fold of this version on, or return `None`.
+        """A session from a valid fold of this version on, or `None`.
 
         In another thread, `choose` maps the fold's body to earlier messages still needed, or
         `None`.

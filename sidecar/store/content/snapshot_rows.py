@@ -40,10 +40,7 @@ class SnapshotRows:
         return await self._read(partial(chains.telling, root=root))
 
     async def begin(self, root: bytes, at: int) -> Workspace:
-        """Start a chain; `fill` stores its first state, and syncs both.
-
-        Older snapshots stay, unconnected.
-        """
+        """Start a chain; `fill` stores its first state, and syncs both."""
         return await self._submit(partial(chains.begin, root=root, at=at), synced=False)
 
     async def fill(

@@ -41,8 +41,7 @@ _DIGITS = 18
 class Bundle:
     """A session with everything but contents of files.
 
-    `outputs` and removed outputs (`gone`) are by hash. `made`: export time; `redacted`: number of
-    likely keys taken out.
+    `outputs` and removed outputs (`gone`) are by hash. `redacted`: number of likely keys taken out.
     """
 
     session: SessionRow
@@ -65,10 +64,7 @@ def lines_of(bundle: Bundle) -> Iterator[bytes]:
 
 
 def read_lines(lines: Iterable[bytes]) -> Bundle:
-    """Decode the lines of `lines_of`.
-
-    Raises: BadRequest: damaged, cut off or too new.
-    """
+    """Decode the lines of `lines_of`; raises BadRequest if damaged, cut off or too new."""
     reader = _Reader()
     try:
         for line in lines:

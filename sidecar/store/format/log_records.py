@@ -23,7 +23,7 @@ NoticeLevel: TypeAlias = Literal["info", "warning", "error"]
 class RecordHead(
     Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="#kind"
 ):
-    """A record's revision in its log, 0 before a number is given, and its time in ms since 1970."""
+    """A record's revision, 0 before a number is given, and its time in ms since 1970."""
 
     revision: int = field(default=0, name="#revision")
     at: Millis = field(default=0, name="#at")
@@ -63,7 +63,7 @@ class ImportedRecord(RecordHead, frozen=True, tag="imported", kw_only=True):
 
 
 class InheritedRecord(RecordHead, frozen=True, tag="inherited", kw_only=True):
-    """The work that the session goes on with; `checkpoint` as `core/ledger/milestone` has it."""
+    """The work that the session goes on with; `checkpoint` as in `core/ledger/milestone`."""
 
     source: str | None = field(default=None, name="from")
     title: str
@@ -177,7 +177,7 @@ class UsageShape(Struct, frozen=True):
 class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
     """A model was asked beside the conversation; `cost` in USD, None where unknown.
 
-    Requests of a subtask are summed up; `session_id` is the session that made them.
+    Requests of a subtask, session `session_id`, are summed up.
     """
 
     purpose: str = ""

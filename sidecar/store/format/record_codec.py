@@ -111,7 +111,7 @@ def write(record: LogRecord) -> Record:
 
 
 def read(record: Record) -> LogRecord:
-    """A stored record as its type; an UnknownRecord where it has none or does not fit."""
+    """A stored record as its type, or an UnknownRecord."""
     try:
         return _typed(record)
     except ValidationError as error:

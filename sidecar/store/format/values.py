@@ -131,10 +131,7 @@ class PutGone:
 
 @dataclass(frozen=True, slots=True)
 class PutFacts:
-    """Store a session's new facts.
-
-    The folder `cwd` may learn facts borne out by enough sessions.
-    """
+    """Store a session's new facts, perhaps for all sessions in the folder `cwd`."""
 
     session_id: SessionId
     cwd: str
@@ -194,7 +191,7 @@ StoreChange: TypeAlias = (
 class Owner:
     """A process that writes a session; `token` is a secret name for the lease.
 
-    `started` tells reused pids apart (see `store.connection.lease`).
+    `started` tells reused pids apart.
     """
 
     pid: int

@@ -54,10 +54,7 @@ class Headless:
 
 @dataclass(frozen=True, slots=True)
 class Revive:
-    """Functions to recreate lost values, without meaning to the store.
-
-    `session` makes a lost row; `message` a lost message from its id, parts and session.
-    """
+    """Functions to recreate a lost row, and a lost message from its id, parts and session."""
 
     session: Callable[[Headless], SessionRow]
     message: Callable[[MessageId, tuple[Part, ...], Headless], Message]

@@ -42,10 +42,7 @@ async def edit_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[Json]:
-    """Predict an edit's change as ACP's `diff` blocks, one per hunk.
-
-    Empty for other calls and for edits about to fail.
-    """
+    """Predict an edit's change as ACP's `diff` blocks, one per hunk, or none."""
     texts = {"write_file": _rewritten, "edit_file": _edited}.get(name)
     if texts is None:
         return []

@@ -269,10 +269,7 @@ class McpServers:
 
 
 def taken(offered: Sequence["Offered"]) -> tuple[tuple["Offered", ...], str]:
-    """A server's tools within the limits, and a notice, or empty.
-
-    Long descriptions are cut; tools beyond the limits are left out.
-    """
+    """A server's tools within the limits, and a notice, or empty."""
     kept: list[Offered] = []
     room, cut, out = MOST_OF_ALL, 0, 0
     for tool in offered[: 2 * MOST_TOOLS]:

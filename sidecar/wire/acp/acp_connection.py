@@ -49,7 +49,7 @@ class AgentRequests(ClientRequests):
 class AgentConnection(Connection):
     """Implements `tools.tool_contract.Client` for an ACP client.
 
-    Updates of a session wait until `entered`: before, the client has no id for it.
+    Updates of a session wait until the client has its id.
     """
 
     def __init__(self, outbox: Outbox) -> None:

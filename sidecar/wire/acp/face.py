@@ -26,11 +26,7 @@ from sidecar.wire.messages import METHODS
 
 
 class AgentFace:
-    """Implements `dispatch.Face`.
-
-    `on_ready` is called at the first request after `initialize`, with workspace and configuration
-    known.
-    """
+    """Implements `dispatch.Face`; `on_ready` is called once the workspace is known."""
 
     def __init__(
         self,

@@ -74,10 +74,7 @@ class CommandScene:
 
 
 async def run(command: SlashCommand, scene: CommandScene) -> str:
-    """Run a command; return a Markdown report.
-
-    Raises SidecarError, with the reason, if impossible.
-    """
+    """Run a command; return a Markdown report, or raise SidecarError."""
     return await _ACTS[command.name](command.argument.strip(), scene)
 
 

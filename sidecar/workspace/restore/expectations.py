@@ -52,10 +52,7 @@ class Checked:
 
 
 def check_plan(actions: Sequence[Action]) -> None:
-    """Refuse an impossible plan.
-
-    Raises: BadRequest: a path closed to restores or listed twice, or content not stored.
-    """
+    """Raise BadRequest for a path closed to restores or listed twice, or content not stored."""
     seen: set[bytes] = set()
     for action in actions:
         check_path(action.path)

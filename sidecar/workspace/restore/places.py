@@ -30,10 +30,7 @@ class Blocked(Exception):
 
 
 def check_path(path: bytes) -> None:
-    """Refuse a path closed to restores.
-
-    Raises: BadRequest: outside the root, in a version history, or a restore's own.
-    """
+    """Raise BadRequest for a path outside the root, in a version history, or a restore's own."""
     names = path.split(b"/")
     shown = path.decode("utf-8", "backslashreplace")
     if b"\0" in path or any(name in (b"", b".", b"..") for name in names):
@@ -111,8 +108,7 @@ def stat_in(at: int, name: bytes) -> os.stat_result | None:
 def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
     """Whether all names of a path are listed in this exact spelling.
 
-    Case-insensitive disks also find `a` under `A`. `names` lists a folder; unreadable ones count as
-    listed.
+    Case-insensitive disks also find `a` under `A`. Unreadable folders count as listing all.
     """
     try:
         places = (at.rpartition(b"/") for at in (*ancestors(path), path))

@@ -41,10 +41,8 @@ async def recover(
 ) -> Recovered | None:
     """End a restore left by a dead process; `None` without one.
 
-    Due before loading a session of the workspace and its first snapshot. `touched` gets the paths
-    (`Snapshots.mark_dirty`).
-
-    Raises: StorageFailed: not now; the next call tries again.
+    Due before loading a session of the workspace and its first snapshot. Raises StorageFailed; the
+    next call tries again.
     """
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     with claimed(base) as claim:
@@ -55,10 +53,7 @@ async def recover(
 
 
 async def settle(root: Path, store: Store, *, touched: OnTouched | None = None) -> Recovered | None:
-    """End a restore as `recover` does, but leave its report to the next `recover`, in any process.
-
-    Raises: StorageFailed: not now; the next call tries again.
-    """
+    """End a restore as `recover` does, but leave its report to the next `recover`."""
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     rows = store.restores
     with claimed(base) as claim:
@@ -130,7 +125,7 @@ async def clean(
     *,
     small: bool = False,
 ) -> str:
-    """Remove the staging folders and forget the restore; return a failure for people, or empty.
+    """Remove the staging folders and forget the restore; return a failure in words, or empty.
 
     `meanwhile` runs during the removal, and may raise.
     """

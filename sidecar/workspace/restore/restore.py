@@ -106,9 +106,8 @@ async def restore(
 
     `record` returns the session's changes to commit with the files: called once, after all moves.
     Its error undoes everything and is raised here. `touched` gets the paths before and after moves,
-    and after an undo (`Snapshots.mark_dirty`). `stands` is called once durable, during clean-up,
-    and must not raise. `progress` gets steps done and total. `quick`: a fast file system; few small
-    files are checked without a thread.
+    and after an undo. `stands` is called once durable, and must not raise. `progress` gets steps
+    done and total. `quick`: few small files are checked without a thread.
 
     Cancelled before the commit, everything is undone and CancelledError raised; later, the outcome
     is returned.

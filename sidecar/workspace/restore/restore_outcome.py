@@ -42,7 +42,7 @@ SWEPT = (
 class FilesRestored:
     """A complete restore; `kept`: folders that stay because of other entries.
 
-    `leftover`: why a staging folder remains, for people, or empty.
+    `leftover`: why a staging folder remains, or empty.
     """
 
     kept: tuple[bytes, ...] = ()
@@ -64,7 +64,7 @@ class Recovered:
     """Outcome of an interrupted restore: `finished` (was complete) or `undone`.
 
     If `undone`, files and logs are as before, except `left`, changed by somebody meanwhile.
-    `leftover`: why a staging folder remains, for people, or empty.
+    `leftover`: why a staging folder remains, or empty.
     """
 
     how: Literal["finished", "undone"]

@@ -70,8 +70,7 @@ class Snapshots:
         """Open a workspace's snapshots, new or stored; looks at no file yet.
 
         `now` returns milliseconds since 1970; without `watch` each snapshot looks at everything.
-
-        Raises: BadRequest: the folder can have no snapshots.
+        Raises BadRequest if the folder can have none.
         """
         real = await asyncio.to_thread(check_root, root, data_dir)
         self = cls(real, rows, now, limits or Limits())

@@ -24,7 +24,7 @@ _Fstatat: TypeAlias = Callable[[int, bytes, ctypes.c_void_p, int], int]
 
 
 class StatTable:
-    """Tells which paths are proven unchanged. Blocks: used in a scan's thread.
+    """Tells which paths are proven unchanged. Blocks.
 
     A raw stat is proof only if taken before an `os.lstat` that found no change.
     """

@@ -71,7 +71,7 @@ def read(
 ) -> tuple[os.stat_result, bytes | Loss] | None:
     """Stat and bytes of a file or a link's target, or the reason for none.
 
-    `base`: the root's real path. `None` if unreachable without a link, or a folder or pipe.
+    `None` if unreachable without a link, or a folder or pipe.
     """
     real = base + b"/" + path
     for _ in range(TRIES):

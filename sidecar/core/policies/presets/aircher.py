@@ -63,10 +63,7 @@ class Aircher:
 
 
 def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
-    """Make the final plan from a model's scores.
-
-    Raises: ValueError: the scores are unusable or free nothing.
-    """
+    """The final plan from a model's scores; raises ValueError if unusable, or nothing is freed."""
     turns, spared = turns_of(situation.items), kept_always(situation)
     scores = read_scores(reply, turns)
     final = _planned(situation, plan.policy, plan.cause, scores.turns, plan.summary)

@@ -17,7 +17,7 @@ RULE_NAMES = frozenset({b".git", b".gitignore"})
 class RuleBook:
     """Reads rules by folder, beside the kept `rules`.
 
-    `is_other`: a folder's rules changed. `unsaid`: folders no line matches, from a first look.
+    `is_other`: a folder's rules changed. `unsaid`: folders no line matches.
     """
 
     def __init__(self, root: Path, rules: dict[bytes, IgnoreRules]) -> None:
@@ -51,9 +51,9 @@ class RuleBook:
         return self._read(folder, own)
 
     def keep_all(self, listed: Mapping[bytes, list[bytes]]) -> bool:
-        """Tell quickly that no name in some new folders of one parent is ignored.
+        """Quickly, whether no name in new folders of one parent is ignored.
 
-        `False` where unknown. Most folders have no rules.
+        `False` where unknown.
         """
         folder = next(iter(listed), b"")
         if not folder or not self.unsaid.issuperset(listed):

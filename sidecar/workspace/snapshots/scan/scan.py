@@ -40,8 +40,7 @@ class Scan:
 
     `stats`: paths not proven unchanged. `gone`: known paths now missing. `shown`: new paths ignored
     before. `linked`: inodes of files with several hard links, which may change without an event.
-    `root_stat`: set after a look at everything. `unread`: names by folder, to be read later, of a
-    first look begun at `begun` (ms).
+    `unread`: names by folder, of a first look begun at `begun` (ms).
     """
 
     def __init__(
@@ -71,10 +70,9 @@ class Scan:
         """Known folders found to be none."""
 
     def noticed(self, noticed: Noticed, rules: bool) -> None:
-        """Look at noticed paths.
+        """Look at noticed paths; raises WatchFailed if a folder cannot be watched.
 
-        `rules`: rule files outside the workspace changed. Raises WatchFailed if a folder cannot be
-        watched.
+        `rules`: rule files outside the workspace changed.
         """
         if noticed.all:
             # Where events were lost, folders may have come and gone that are to be watched.

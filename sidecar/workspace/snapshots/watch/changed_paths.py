@@ -21,9 +21,9 @@ class InThread(Protocol):
 
 
 class Noticing:
-    """Gathers possibly changed paths from a watch, tools and stats.
+    """Gathers possibly changed paths.
 
-    `why_rescan`: why there is no watch, for people, or empty.
+    `why_rescan`: why there is no watch, or empty.
     """
 
     def __init__(self, base: bytes, in_thread: InThread) -> None:
