@@ -173,7 +173,7 @@ async def _serve(read: int, write: int) -> int:
             observe=observer.take,
         )
         sweeping = Sweeping(
-            ground_of(environment, owner),
+            ground_of(store, read_clock, owner),
             lambda: settings.config.retention,
             lambda quota: sessions.open.tell_all(quota_event(quota, read_clock())),
             swept,
@@ -333,7 +333,7 @@ def describe(
     config, store = environment.settings.config, environment.store
     about["settings"] = environment.settings.described
     about["store"] = {
-        "path": str(config.data_dir),
+        "path": str(store.folder),
         "bytes": store.size(),
         "readOnly": store.read_only,
         "retention": {**swept},

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 
 from sidecar.config import Config
 from sidecar.config.reload import CurrentSettings
@@ -55,6 +56,10 @@ class Environment:
     mcp: McpServers = field(default_factory=McpServers)
     counts: Counts = field(default_factory=Counts)
     observe: Observe = ignore
+
+    def trust(self, cwd: str) -> Trust:
+        """Trust in a workspace as set, or as the user once answered."""
+        return Trust(self.settings.config.workspace_trusted, Path(cwd), self.store.folder)
 
     def forget(self, session_id: SessionId) -> None:
         """Release a closed session's watches and MCP servers."""

@@ -46,7 +46,8 @@ class Store:
     """The file and its contents by kind. Call on an event loop; nothing blocks.
 
     Everything may raise StorageFailed: `full`, `corrupt`, `newer_schema`, `read_only` or `io`.
-    Nothing of a failed call is stored; later calls may succeed.
+    Nothing of a failed call is stored; later calls may succeed. `folder` is the daemon's data
+    folder: what is kept beside the file lies there too.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Store:
         source: sqlite3.Connection | ReadOnly,
         uptime: ReadUptime = lambda: None,
     ) -> None:
+        self.folder = path.parent
         self._path = path
         # Set from the writer's thread when a newer Sidecar migrates the file while it is open.
         self._why: ReadOnly | None = None

@@ -103,7 +103,7 @@ async def _main(folder: Path) -> None:
     command = (sys.executable, "-m", "tests.benchmarks.bench_sweep", "sweep", str(folder))
     other = await asyncio.create_subprocess_exec(*command)
     await beside("another process sweeps", store, other.wait)
-    ground = ground_at(store, folder, later, "bench")
+    ground = ground_at(store, later, "bench")
     await fill(store, seed=2)
 
     async def sweep() -> None:
@@ -126,7 +126,7 @@ async def _main(folder: Path) -> None:
 
 async def _sweep(folder: Path) -> None:
     store = Store.open(folder, now=later)
-    ground = ground_at(store, folder, later, "other")
+    ground = ground_at(store, later, "other")
     await carry_out(ground, await store.keeping.plan(Retention()))
     await clear_free(store.pages)
     await store.close()

@@ -27,7 +27,7 @@ def now() -> int:
 
 
 def ground_of(folder: Path, token: str) -> Ground:
-    return ground_at(Store.open(folder, now=now), folder, now, token)
+    return ground_at(Store.open(folder, now=now), now, token)
 
 
 def say(line: str) -> None:

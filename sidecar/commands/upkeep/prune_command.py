@@ -88,7 +88,7 @@ async def _prune(console: Console, config: Config, how: PruneChoices) -> None:
 
 async def _really(console: Console, store: Store, config: Config, how: PruneChoices) -> None:
     owner = this_process(f"prune-{secrets.token_hex(8)}")
-    ground = Ground(store, config.data_dir, read_clock, owner)
+    ground = Ground(store, read_clock, owner)
     if not await store.keeping.claim(owner, every=0):
         raise StorageFailed(BUSY, kind="io")
     try:

@@ -134,7 +134,7 @@ class Milestones:
                 facts = await _facts(state)
                 branch = await asyncio.to_thread(read_branch, Path(row.cwd))
                 made = Milestone(row.id, window, version, at, told, facts, row.cwd, branch, why)
-                return await asyncio.to_thread(write, state.config.data_dir, made)
+                return await asyncio.to_thread(write, state.store.folder, made)
             except (SidecarError, OSError, ValueError) as error:
                 logger.warning("no checkpoint of session %s was written: %s", row.id, error)
                 return False

@@ -31,7 +31,14 @@ from sidecar.session.log.channel import tell_damage
 from sidecar.session.log.events import Event, Watcher
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import Environment, State
-from sidecar.session.transfer.archive import Archived, archive, check_idle, ground_of, require
+from sidecar.session.transfer.archive import (
+    Archived,
+    Ground,
+    archive,
+    check_idle,
+    ground_of,
+    require,
+)
 from sidecar.session.transfer.erasure import delete, erase_archived, put_aside
 from sidecar.store.format.values import Owner
 from sidecar.tools.tool_contract import Client
@@ -209,9 +216,7 @@ class Sessions:
                 if known.state.read_only and not await self._take_over(known.state):
                     await self._read_again(known.state)
                 return known
-            await require(
-                environment.store.sessions, environment.settings.config.data_dir, session_id
-            )
+            await require(environment.store, session_id)
             writes, owner = await become_writer(environment.store.leases, session_id, self._owner)
             log, problems = await open_log(environment, session_id, writes=writes)
             session = self._start(self._state(environment, log, read_only=not writes, owner=owner))
@@ -225,10 +230,10 @@ class Sessions:
         environment = await self.shared.ready()
         session = self.open.find(session_id)
         check_idle(session is not None and session.prompts.busy)
-        await require(environment.store.sessions, environment.settings.config.data_dir, session_id)
+        await require(environment.store, session_id)
         if session is not None:
             await self.close(session_id)
-        return await archive(ground_of(environment, self._owner), session_id)
+        return await archive(self._ground(environment), session_id)
 
     async def close(self, session_id: SessionId) -> None:
         """End a session's task and release the lease; the stored session stays."""
@@ -249,8 +254,8 @@ class Sessions:
         Return sentences on damaged stores, put aside earlier, with possible copies of the session.
         """
         environment = await self.shared.ready()
-        if await erase_archived(environment, session_id):
-            return await put_aside(environment)
+        if await erase_archived(environment.store, session_id):
+            return await put_aside(environment.store)
         session = await self.get(session_id)
         if session.state.read_only:
             raise not_ours(session.state)
@@ -259,7 +264,11 @@ class Sessions:
         await session.ended()
         self.open.drop(session_id)
         environment.forget(session_id)
-        return await delete(environment, self._owner, session.state.log.row)
+        ground, row = self._ground(environment), session.state.log.row
+        return await delete(ground, environment.snapshots, row)
+
+    def _ground(self, environment: Environment) -> Ground:
+        return ground_of(environment.store, environment.clock.now, self._owner)
 
     async def _begin(self, log: SessionLog) -> Session:
         environment = await self.shared.ready()

@@ -7,7 +7,6 @@ from pathlib import Path
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.observation import SnapshotTaken
 from sidecar.session.changes.permissions import Permissions
-from sidecar.session.changes.session_trust import Trust
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.epochs import epochs
 from sidecar.session.epochs.session_params import replace_gone_policy
@@ -58,7 +57,7 @@ def compose(
         views=Views(log.records),
         cached=CacheWatch(environment.models.count),
         channel=Channel(log.row.id, log.row.seq, reserve),
-        trust=Trust(config.workspace_trusted, Path(log.row.cwd), config.data_dir),
+        trust=environment.trust(log.row.cwd),
         permissions=Permissions(Rules(config.permissions.allow, config.permissions.reject)),
         tracking=Tracking(
             environment.snapshots,

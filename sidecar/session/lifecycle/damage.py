@@ -1,9 +1,6 @@
 """Open sessions with lost records, so that work can go on."""
 
-from pathlib import Path
-
 from sidecar.core.parts import SessionId
-from sidecar.session.changes.session_trust import Trust
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.lifecycle.log_window import read_window
 from sidecar.session.log.losses import readable
@@ -39,8 +36,7 @@ async def open_log(
 
 async def begin_again(environment: Environment, log: SessionLog) -> None:
     """Begin an epoch, with the built-in tools, in a log whose epochs are lost."""
-    config, row = environment.settings.config, log.row
-    trust = Trust(config.workspace_trusted, Path(row.cwd), config.data_dir)
-    static = await known_instructions.begin(environment, row, trust.granted, BUILTIN, None)
+    trusted = environment.trust(log.row.cwd).granted
+    static = await known_instructions.begin(environment, log.row, trusted, BUILTIN, None)
     epochs.begin(log, static, environment.clock.new_id("cmp"), "damaged")
     await log.writer.commit(BegunAgainRecord())

@@ -16,7 +16,6 @@ from sidecar.core.parts import JsonObject, Part, PartId, SessionId, TextPart
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER
 from sidecar.core.summaries import handoff_draft as telling
-from sidecar.session.changes.session_trust import Trust
 from sidecar.session.compaction import milestones
 from sidecar.session.compaction.session_handoff import WorkStanding, inherited, inherited_record
 from sidecar.session.epochs import epochs, lessons
@@ -70,8 +69,7 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
 
 async def _static(environment: Environment, row: SessionRow, before: Static) -> Static:
     """Former tools and system text, with present instructions and lessons."""
-    config, model = environment.settings.config, str(row.settings["model"])
-    trusted = Trust(config.workspace_trusted, Path(row.cwd), config.data_dir).granted
+    model, trusted = str(row.settings["model"]), environment.trust(row.cwd).granted
     found = await environment.instructions(row.cwd, trusted)
     known = await lessons.learned(environment, row.cwd, trusted, model)
     same = Static(model, before.tools, before.system, RENDERER)
@@ -157,7 +155,7 @@ async def _branch(state: State, context: str) -> tuple[str, ...]:
     """A line if the Git branch is not the branch of the session's last use."""
     before, now = newest_branch(state.log), branch_in(context)
     if not (before and now):
-        row, folder = state.log.row, state.config.data_dir
+        row, folder = state.log.row, state.store.folder
         saved = await asyncio.to_thread(milestones.read, folder, row.id)
         before = "" if saved is None else saved.branch
         now = await asyncio.to_thread(read_branch, Path(row.cwd)) if before else ""

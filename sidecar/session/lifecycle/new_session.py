@@ -1,7 +1,6 @@
 """Make a new session: row, static prompt and first records."""
 
 import asyncio
-from pathlib import Path
 
 from sidecar.config.strategies import NOTHING
 from sidecar.core.errors import BadRequest
@@ -56,7 +55,7 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
     if request.parent is not None:
         await environment.store.sessions.row(request.parent)
         settings[PARENT] = request.parent
-    trust = Trust(config.workspace_trusted, Path(cwd), config.data_dir)
+    trust = environment.trust(cwd)
     now = environment.clock.now()
     session_id = SessionId(environment.clock.new_id("ses"))
     tools = (*offered, *await _served(environment, session_id, request, trust))

@@ -22,14 +22,12 @@ from sidecar.core.errors import (
 )
 from sidecar.core.parts import Message, Millis, SessionId, ToolPart
 from sidecar.session.compaction import milestones
-from sidecar.session.state import Environment
 from sidecar.session.transfer.bundle_export import ALL, SUFFIX, with_output
 from sidecar.store.connection import bundle_file
 from sidecar.store.connection.store_faults import storage_failed
 from sidecar.store.connection.store_files import make_folder, sync_folder
 from sidecar.store.content.changes import weight
 from sidecar.store.content.removal import DELETED
-from sidecar.store.content.session_rows import SessionRows
 from sidecar.store.format.bundles import Bundle, lines_of, read_lines
 from sidecar.store.format.rows import whole_output
 from sidecar.store.format.values import (
@@ -68,19 +66,16 @@ ARCHIVED = (
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Store, data folder and clock; `owner` is this process, with a token for nothing else."""
+    """Store and clock; `owner` is this process, with a token for nothing else."""
 
     store: Store
-    data_dir: Path
     now: Callable[[], Millis]
     owner: Owner
 
 
-def ground_of(environment: Environment, owner: Owner) -> Ground:
+def ground_of(store: Store, now: Callable[[], Millis], owner: Owner) -> Ground:
     """Ground for the process with this owner."""
-    own = replace(owner, token=f"{owner.token}-order")
-    folder = environment.settings.config.data_dir
-    return Ground(environment.store, folder, environment.clock.now, own)
+    return Ground(store, now, replace(owner, token=f"{owner.token}-order"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +121,14 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
         )
     try:
         bundle = await _bundle(store, session_id, ground.now())
-        pending = ground.data_dir / FOLDER / _name(session_id, bundle.made)
+        pending = ground.store.folder / FOLDER / _name(session_id, bundle.made)
         size = await asyncio.to_thread(_write, pending, bundle)
         freed = await _take_out(ground, bundle.session, pending)
         path = await asyncio.to_thread(_finish, pending)
     finally:
         with suppress(StorageFailed):
             await store.leases.release(session_id, owner.token)
-    await asyncio.to_thread(milestones.remove, ground.data_dir, session_id)
+    await asyncio.to_thread(milestones.remove, ground.store.folder, session_id)
     return Archived(session_id, bundle.session.title, path, size, freed)
 
 
@@ -227,7 +222,7 @@ async def settle(ground: Ground) -> None:
     for name, at in (await ground.store.leaving.unfinished()).items():
         if at != DELETED:
             await remove_rest(ground.store.leaving, name)
-    for path in await asyncio.to_thread(_unfinished, ground.data_dir / FOLDER):
+    for path in await asyncio.to_thread(_unfinished, ground.store.folder / FOLDER):
         session_id = SessionId(path.name.lstrip(".").partition("-")[0])
         # Held while somebody archives it.
         if await ground.store.leases.acquire(session_id, ground.owner) is not None:
@@ -265,16 +260,16 @@ def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path
     return sorted(path for path in named if path.name.startswith(start))
 
 
-async def require(rows: SessionRows, data_dir: Path, session_id: SessionId) -> None:
+async def require(store: Store, session_id: SessionId) -> None:
     """Check that a session is in the store.
 
     Raises:
         UnknownSession: missing; the message names the bundle of an archived session.
     """
     try:
-        await rows.row(session_id)
+        await store.sessions.row(session_id)
     except UnknownSession:
-        found = await asyncio.to_thread(bundles_of, data_dir, session_id)
+        found = await asyncio.to_thread(bundles_of, store.folder, session_id)
         if not found:
             raise
         raise UnknownSession(ARCHIVED.format(id=session_id, path=found[-1])) from None

@@ -113,7 +113,7 @@ def _target(
     environment: Environment, session_id: SessionId, given: str | None, now: Millis
 ) -> Path:
     """Choose the file; blocks."""
-    folder = environment.settings.config.data_dir / FOLDER
+    folder = environment.store.folder / FOLDER
     if given is None:
         try:
             make_folder(folder)

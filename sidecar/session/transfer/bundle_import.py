@@ -16,7 +16,6 @@ from sidecar.core.errors import BadRequest, Cancelled, SidecarError
 from sidecar.core.parts import JsonObject, Message, SessionId, SubtaskPart
 from sidecar.core.prompt.prompt import broken_pairs
 from sidecar.core.text.visible import whole_letters
-from sidecar.session.changes.session_trust import Trust
 from sidecar.session.compaction.session_handoff import ledger_of
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import amiss, checked_folder, is_model_name
@@ -188,8 +187,8 @@ def _given(source: ImportSource) -> Path | bytes:
 async def _take_bundle(
     environment: Environment, work: _Work, given: Path | bytes, folder: str
 ) -> Imported:
-    data_dir = environment.settings.config.data_dir
-    if isinstance(given, Path) and await asyncio.to_thread(is_own, data_dir, given):
+    own = environment.store.folder
+    if isinstance(given, Path) and await asyncio.to_thread(is_own, own, given):
         back = await take_back(environment.store, given, environment.clock.now())
         if back is not None:
             return Imported(back.id, back.revision, OURS, (BACK.format(path=given),))
@@ -304,7 +303,7 @@ async def _take_recording(
     )
     row = replace(row, settings=_settings(environment, row))
     log = SessionLog(environment.store, Stored(row, (), ()), clock.now)
-    trusted = Trust(config.workspace_trusted, Path(folder), config.data_dir).granted
+    trusted = environment.trust(folder).granted
     static = await known_instructions.begin(environment, row, trusted, BUILTIN, None)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
     log.entry.change(turns=len({message.turn_id for message in recording.messages}))

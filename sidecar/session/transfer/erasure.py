@@ -15,28 +15,31 @@ from pathlib import Path
 from sidecar.core.errors import SidecarError, UnknownSession
 from sidecar.core.parts import SessionId
 from sidecar.session.compaction import milestones
-from sidecar.session.state import Environment
 from sidecar.session.transfer import archive, bundle_export
-from sidecar.session.transfer.archive import PAUSE, Ground, ground_of, remove_rest
+from sidecar.session.transfer.archive import PAUSE, Ground, remove_rest
 from sidecar.store.connection.free_pages import FreePages
 from sidecar.store.connection.store_files import ASIDE, REPORTS
 from sidecar.store.content.removal import DELETED
-from sidecar.store.format.values import Owner, SessionRow
+from sidecar.store.format.values import SessionRow
+from sidecar.store.journal import Store
+from sidecar.workspace.shared_snapshots import SharedSnapshots
 
 logger = logging.getLogger("sidecar.session")
 
 
-async def delete(environment: Environment, owner: Owner, row: SessionRow) -> tuple[str, ...]:
+async def delete(
+    ground: Ground, snapshots: SharedSnapshots | None, row: SessionRow
+) -> tuple[str, ...]:
     """Remove a session open nowhere, and all content of its own; return `put_aside`'s notes.
 
     Raises:
         StorageFailed: the session is still there.
     """
-    await environment.store.delete(row.id)
-    if environment.snapshots is not None:
-        await environment.snapshots.read_anew(row.cwd)
-    await erase(ground_of(environment, owner))
-    return await put_aside(environment)
+    await ground.store.delete(row.id)
+    if snapshots is not None:
+        await snapshots.read_anew(row.cwd)
+    await erase(ground)
+    return await put_aside(ground.store)
 
 
 async def erase(ground: Ground) -> bool:
@@ -52,7 +55,7 @@ async def erase(ground: Ground) -> bool:
             return True
         for name in names:
             await remove_rest(store.leaving, name)
-            await asyncio.to_thread(remove_files, ground.data_dir, name)
+            await asyncio.to_thread(remove_files, store.folder, name)
         await clear_free(store.pages)
         if not await store.pages.empty_log():
             logger.warning("the log could not be emptied: another process reads the store")
@@ -66,14 +69,13 @@ async def erase(ground: Ground) -> bool:
     return True
 
 
-async def erase_archived(environment: Environment, session_id: SessionId) -> bool:
+async def erase_archived(store: Store, session_id: SessionId) -> bool:
     """Remove an archived session's files; return whether there were bundles."""
     try:
-        await environment.store.sessions.row(session_id)
+        await store.sessions.row(session_id)
     except UnknownSession:
-        data_dir = environment.settings.config.data_dir
-        found = await asyncio.to_thread(archive.bundles_of, data_dir, session_id)
-        await asyncio.to_thread(remove_files, data_dir, session_id)
+        found = await asyncio.to_thread(archive.bundles_of, store.folder, session_id)
+        await asyncio.to_thread(remove_files, store.folder, session_id)
         return bool(found)
     return False
 
@@ -112,12 +114,12 @@ def remove_files(data_dir: Path, session_id: SessionId) -> None:
         path.unlink(missing_ok=True)
 
 
-async def put_aside(environment: Environment) -> tuple[str, ...]:
+async def put_aside(store: Store) -> tuple[str, ...]:
     """Notes on damaged stores put aside: deleted sessions may still be inside.
 
     The stores are kept, since nothing in them is to be lost unasked.
     """
-    return await asyncio.to_thread(_put_aside, environment.settings.config.data_dir / ASIDE)
+    return await asyncio.to_thread(_put_aside, store.folder / ASIDE)
 
 
 def _put_aside(folder: Path) -> tuple[str, ...]:

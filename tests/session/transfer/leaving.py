@@ -1,7 +1,6 @@
 """What archiving, erasing and sweeping stand on, for a process of its own."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecar.session.transfer.archive import Ground
@@ -13,10 +12,10 @@ if TYPE_CHECKING:
     from tests.session.conftest import Desk
 
 
-def ground_at(store: Store, folder: Path, now: Callable[[], int], token: str = "one") -> Ground:
-    return Ground(store, folder, now, this_process(token))
+def ground_at(store: Store, now: Callable[[], int], token: str = "one") -> Ground:
+    return Ground(store, now, this_process(token))
 
 
 def ground_beside(desk: "Desk", token: str = "one") -> Ground:
     """That of another process, which looks at the same store as a desk."""
-    return ground_at(desk.store, desk.world.folder, desk.world.now, token)
+    return ground_at(desk.store, desk.world.now, token)

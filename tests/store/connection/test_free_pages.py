@@ -29,7 +29,7 @@ async def emptied(folder: Path) -> tuple[Years, Ground]:
     for n in range(COUNT):
         await years.put("ses_1", noise(f"{n}", SIZE), part=f"part_{n}")
     years.now = LATER
-    ground = ground_at(years.store, folder, lambda: LATER)
+    ground = ground_at(years.store, lambda: LATER)
     plan = await years.store.keeping.plan(Retention())
     assert (await carry_out(ground, plan)).outputs.count == COUNT
     return years, ground
@@ -120,7 +120,7 @@ async def test_a_large_one_waits_until_it_is_asked_for(
     monkeypatch.setattr(free_pages, "SMALL_BYTES", 0)
     monkeypatch.setattr("sidecar.store.journal.MIGRATIONS", (*MIGRATIONS, ("more", lambda _: None)))
     store = Store.open(tmp_path, now=lambda: NOW)
-    ground = Ground(store, tmp_path, lambda: LATER, ground.owner)
+    ground = Ground(store, lambda: LATER, ground.owner)
     assert not (await shrink(ground)).shrinks
     await store.pages.rebuild()
     space = await store.pages.space()
