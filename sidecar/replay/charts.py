@@ -24,11 +24,11 @@ OURS = "economic"
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A policy's cost in USD and recall (0 to 1)."""
+    """A policy's cost in USD, and the share of far lines (0 to 1) that stood in view."""
 
     name: str
     cost: float
-    recall: float
+    kept: float
 
 
 def bars(costs: Sequence[tuple[str, float]]) -> str:
@@ -49,18 +49,18 @@ def bars(costs: Sequence[tuple[str, float]]) -> str:
 
 
 def scatter(dots: Sequence[Dot]) -> str:
-    """Draw cost against recall, without overlapping labels."""
+    """Draw cost against far lines, without overlapping labels."""
     most = max(dot.cost for dot in dots) * 1.08
     most = 1.0 if most < LEAST_COST else most
-    low = max(0.0, min(dot.recall for dot in dots) - 0.03)
+    low = max(0.0, min(dot.kept for dot in dots) - 0.03)
     low = min(low, 0.95)
     base = SCATTER - BOTTOM - 8
 
     def x(cost: float) -> float:
         return LEFT + (WIDTH - LEFT - 12) * cost / most
 
-    def y(recall: float) -> float:
-        return 22 + (base - 22) * (1 - (recall - low) / (1 - low))
+    def y(kept: float) -> float:
+        return 22 + (base - 22) * (1 - (kept - low) / (1 - low))
 
     drawn = [
         f'<line class="axis" x1="{LEFT}" x2="{WIDTH}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>'
@@ -73,11 +73,11 @@ def scatter(dots: Sequence[Dot]) -> str:
         for value in ticks(0.0, most)
     )
     drawn.append(f'<text x="{WIDTH - 4}" y="{base + 30}" text-anchor="end">USD</text>')
-    drawn.append('<text x="4" y="12">recall</text>')
-    groups = _together([(dot, x(dot.cost), y(dot.recall)) for dot in dots])
+    drawn.append('<text x="4" y="12">far lines</text>')
+    groups = _together([(dot, x(dot.cost), y(dot.kept)) for dot in dots])
     drawn += _labels(groups)
     drawn += (_circle(dot, at_x, at_y) for group in groups for dot, at_x, at_y in group)
-    return frame(WIDTH, SCATTER, "".join(drawn), "Cost against recall")
+    return frame(WIDTH, SCATTER, "".join(drawn), "Cost against far lines")
 
 
 Placed = tuple[Dot, float, float]
@@ -87,7 +87,7 @@ def _circle(dot: Dot, x: float, y: float) -> str:
     return (
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{6 if dot.name.startswith(OURS) else 4}" '
         f'fill="var(--{_colour(dot.name)})"><title>{escape(dot.name)}: {dot.cost:,.2f} USD, '
-        f"recall {dot.recall:.3f}</title></circle>"
+        f"far lines {dot.kept:.3f}</title></circle>"
     )
 
 

@@ -15,10 +15,12 @@ from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.text.visible import visible
 from sidecar.replay.conversation import Conversation, Listener
 from sidecar.replay.importers import open_transcript
+from sidecar.replay.needs import needs_of
 from sidecar.replay.prices import recorded_cost
 from sidecar.replay.simulate import Sent, SimulatedRewrite, SimulatedRun, simulate
 from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.replay.validate import Agreement, agreement
+from sidecar.replay.verbatim import VerbatimTally
 
 WHOLE_WINDOW = 1_000_000
 """Window for playing the recording itself, to check the simulation."""
@@ -64,6 +66,7 @@ class PolicyTally:
     prose_kept: int = 0
     runways: list[int] = field(default_factory=list)
     compressed: list[float] = field(default_factory=list)
+    verbatim: VerbatimTally = field(default_factory=VerbatimTally)
 
     def add(self, other: "PolicyTally") -> None:
         """Add another tally of the same policy."""
@@ -72,6 +75,7 @@ class PolicyTally:
         self.breaks.update(other.breaks)
         self.runways += other.runways
         self.compressed += other.compressed
+        self.verbatim.add(other.verbatim)
         for name in _SUMMED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -122,9 +126,9 @@ def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession
 def _replay(
     conversation: Conversation, settings: Settings, damaged: tuple[DamagedLine, ...]
 ) -> ReplayedSession:
-    known = policies()
+    known, needs = policies(), needs_of(conversation)
     runs = [
-        simulate(conversation, known[name], settings.window, settings.rates)
+        simulate(conversation, known[name], settings.window, settings.rates, needs=needs)
         for name in settings.policies
     ]
     return ReplayedSession(
@@ -166,6 +170,7 @@ def tally(run: SimulatedRun) -> PolicyTally:
         memory.prose_kept,
         _runways(run),
         [rewrite.compression for rewrite in run.rewrites],
+        run.verbatim,
     )
 
 

@@ -5,7 +5,7 @@ from html import escape
 
 from sidecar.replay.charts import OURS, Dot, bars, scatter, timeline
 from sidecar.replay.compare import ReplayedSession, Settings, totals
-from sidecar.replay.summary import share
+from sidecar.replay.summary import LEGEND, cost_of_reference, figures, share
 
 MOST_CHARTS = 12
 STYLE = """
@@ -29,11 +29,6 @@ svg{display:block;width:100%;height:auto;min-width:560px}text{fill:var(--soft);f
 .name{fill:var(--ink)}details{color:var(--soft);font-size:14px}summary{cursor:pointer}
 @media print{.card{break-inside:avoid}}
 """
-LEGEND = (
-    "<p>In view: of the names that were needed again 15 or more requests after they were last "
-    "seen, the share that still stood in view; + ledger: there or in a note of a rewrite; "
-    "reachable: or one recall away. Failed kept: failed approaches that can still be read.</p>"
-)
 
 
 def page(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> str:
@@ -58,38 +53,23 @@ def page(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -
 
 def _comparison(sessions: Sequence[ReplayedSession], settings: Settings) -> str:
     sums = totals(sessions, settings.policies)
-    reference = next((one.cost for one in sums if one.policy == "opencode"), 0.0)
+    reference = cost_of_reference(sums)
+    head = "".join(f"<th>{name}</th>" for name in ("policy", *figures(sums[0], reference)))
     rows = []
     for one in sums:
-        ratio = f"{one.cost / reference:.3f}" if reference else "-"
-        cells = (
-            f"{one.cost:.2f}",
-            ratio,
-            f"{share(one.view, one.far):.3f}",
-            f"{share(one.ledger, one.far):.3f}",
-            f"{share(one.reach, one.far):.3f}",
-            f"{share(one.failures_kept, one.failures):.2f}",
-            f"{100 * one.rewrites / max(1, one.requests):.1f}",
-            f"{one.peak:,}",
-            f"{share(one.read, one.prompt):.1%}",
-        )
         ours = ' class="us"' if one.policy.startswith(OURS) else ""
-        figures = "".join(f"<td>{cell}</td>" for cell in cells)
-        rows.append(f"<tr{ours}><td>{escape(one.policy)}</td>{figures}</tr>")
-    heads = (
-        "policy", "USD", "of opencode's", "in view", "+ ledger", "reachable", "failed kept",
-        "rewrites/100", "peak", "cache read",
-    )  # fmt: skip
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    table = f'<div class="card"><table><tr>{head}</tr>{"".join(rows)}</table></div>{LEGEND}'
+        cells = "".join(f"<td>{cell}</td>" for cell in figures(one, reference).values())
+        rows.append(f"<tr{ours}><td>{escape(one.policy)}</td>{cells}</tr>")
+    table = f'<div class="card"><table><tr>{head}</tr>{"".join(rows)}</table></div><p>{LEGEND}</p>'
     if len(sums) == 1:
         return table
-    costs = [(one.policy, one.cost) for one in sums]
-    dots = [Dot(one.policy, one.cost, share(one.ledger, one.far)) for one in sums]
+    costs = [(one.policy, one.cost + one.verbatim.reread_cost) for one in sums]
+    kept = (share(one.verbatim.lines_kept, one.verbatim.lines) for one in sums)
+    dots = [Dot(name, cost, far) for (name, cost), far in zip(costs, kept, strict=True)]
     return (
         f'{table}<h2>Cost by policy</h2><div class="card">{bars(costs)}</div>'
-        "<h2>Cost against recall</h2><p>Up and left is better: what was needed again and still "
-        "stood in view or in the ledger, for how much.</p>"
+        "<h2>Cost against what stays</h2><p>Up and left is better: far lines that still stood in "
+        "view word for word, for how much.</p>"
         f'<div class="card">{scatter(dots)}</div>'
     )
 

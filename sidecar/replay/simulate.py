@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeAlias
 
 from sidecar.core.engine.engine import ATTEMPTS
@@ -23,7 +24,9 @@ from sidecar.core.summaries.model_summary import without_summary
 from sidecar.core.text.identifiers import NameIndex
 from sidecar.replay.conversation import Conversation, Request
 from sidecar.replay.measure import Memory
+from sidecar.replay.needs import Needs
 from sidecar.replay.replay_decision import Decided, Decider
+from sidecar.replay.verbatim import VerbatimMeasure, VerbatimTally
 
 RESERVE_SHARE = 16
 """The reserve is a sixteenth of a simulated window, unless too small."""
@@ -31,6 +34,7 @@ MINIMUM = 1_024
 """Tokens; a breakpoint below writes nothing."""
 ANSWERED: frozenset[UnitKind] = frozenset({"prose", "reasoning", "opaque"})
 """Kinds of units that only answers hold."""
+NO_NEEDS: Mapping[int, Needs] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class SimulatedRun:
     summaries: int
     over: int
     memory: Memory
+    verbatim: VerbatimTally
     items: tuple[Item, ...] = ()
 
 
@@ -101,12 +106,13 @@ def simulate(
     window: int,
     rates: Rates,
     tell: TellSummary | None = None,
+    needs: Mapping[int, Needs] = NO_NEEDS,
 ) -> SimulatedRun:
     """Play all requests under a policy.
 
-    Without `tell`, a summary has cost and tokens, but no words.
+    Without `tell`, a summary has cost and tokens, but no words. `needs` are by step.
     """
-    state = _Simulation(conversation, policy, window, rates, tell)
+    state = _Simulation(conversation, policy, window, rates, tell, needs)
     for request in conversation.requests:
         state.arrive(request)
         state.decide(request)
@@ -120,6 +126,7 @@ def simulate(
         state.summaries,
         state.over,
         state.memory,
+        state.verbatim.tally,
         tuple(state.items),
     )
 
@@ -134,6 +141,7 @@ class _Simulation:
         window: int,
         rates: Rates,
         tell: TellSummary | None = None,
+        needs: Mapping[int, Needs] = NO_NEEDS,
     ) -> None:
         ways = None if tell is None else _ways(tell)
         self._decider = Decider(conversation, policy, ways)
@@ -151,6 +159,8 @@ class _Simulation:
         self._run: int | None = None
         self._names = NameIndex()
         self.memory = Memory()
+        sizes = zip(conversation.units, conversation.tokens, strict=True)
+        self.verbatim = VerbatimMeasure(needs, {u.part_id: n for u, n in sizes}, rates)
         self._warm: dict[object, CachedPrefix] = {}
         self._base = self._static
         self._rent = 0
@@ -237,6 +247,7 @@ class _Simulation:
         self._reported = True
         self._last = request.at
         self.memory.answer(request)
+        self.verbatim.answer(request.step, total)
 
     def _append(self, item: Item) -> None:
         self.items.append(item)
@@ -320,6 +331,7 @@ class _Simulation:
         for item in kept:
             self._append(item)
         self.memory.rewrite(self.items, covered=bool(plan.note))
+        self.verbatim.rewrite(self.items)
         if not done.opens:
             return
         self._base, self._rent, self._since, self._extends = self._sizes[-1], 0, 0, 0

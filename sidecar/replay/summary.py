@@ -1,6 +1,6 @@
 """A replay as JSON; costs in USD, shares as numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from sidecar.core.engine.ladder import LEAST_COMPRESSION
@@ -26,6 +26,49 @@ def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str
     }
 
 
+LEGEND = (
+    "ratio: of opencode's cost, with what it costs to read again text that an edit needed and that "
+    "was gone. edits, far edits: of the texts that the recorded agent replaced, the share that "
+    "stood in view word for word; far ones had last been shown 15 or more requests before, as far "
+    "lines, which the agent wrote again. whole: names needed after as long, in blocks shown whole. "
+    "rw/100: rewrites per 100 requests. near: the 15 lines around an edit. re-reads: per 100 "
+    "requests. names: needed names in view; +ledger: or in a note. runway: requests between "
+    "rewrites, and smaller: how many times smaller each made what it changed (medians)."
+)
+"""What the figures of a policy are."""
+
+
+def cost_of_reference(sums: Iterable[PolicyTally]) -> float:
+    """USD of opencode's way, re-reads included; 0 if it was not played."""
+    found = (one for one in sums if one.policy == "opencode")
+    return next((one.cost + one.verbatim.reread_cost for one in found), 0.0)
+
+
+def figures(one: PolicyTally, reference: float) -> Mapping[str, str]:
+    """A policy's figures by column, the weightiest first."""
+    kept, requests = one.verbatim, max(1, one.requests)
+    over = f" ({one.over} over)" if one.over else ""
+    cost = one.cost + kept.reread_cost
+    return {
+        "cost $": f"{one.cost:.2f}",
+        "ratio": f"{cost / reference:.3f}" if reference else "-",
+        "edits": f"{share(kept.edits_kept, kept.edits):.3f}",
+        "far edits": f"{share(kept.far_edits_kept, kept.far_edits):.3f}",
+        "far lines": f"{share(kept.lines_kept, kept.lines):.3f}",
+        "whole": f"{share(one.whole, one.far):.3f}",
+        "rw/100": f"{100 * one.rewrites / requests:.1f}",
+        "near": f"{share(kept.around_kept, kept.around):.3f}",
+        "re-reads": f"{100 * kept.rereads / requests:.2f}",
+        "names": f"{share(one.view, one.far):.3f}",
+        "+ledger": f"{share(one.ledger, one.far):.3f}",
+        "prose": f"{share(one.prose_kept, one.prose):.2f}",
+        "peak": f"{one.peak // 1000}k{over}",
+        "read": f"{share(one.read, one.prompt):.1%}",
+        "runway": f"{median(one.runways):.0f}" if one.runways else "-",
+        "smaller": f"{median(one.compressed):.1f}" if one.compressed else "-",
+    }
+
+
 def policy_json(one: PolicyTally) -> JsonObject:
     """Convert one policy's sums."""
     return {
@@ -37,6 +80,7 @@ def policy_json(one: PolicyTally) -> JsonObject:
             "reachable": share(one.reach, one.far),
             "wholeParts": share(one.whole, one.far),
         },
+        "verbatim": _verbatim(one),
         "failedKept": share(one.failures_kept, one.failures),
         "proseKept": share(one.prose_kept, one.prose),
         "rewrites": one.rewrites,
@@ -51,6 +95,18 @@ def policy_json(one: PolicyTally) -> JsonObject:
         "tokensPerRequest": one.prompt // max(1, one.requests),
         "causes": dict(one.causes),
         "breaks": dict(one.breaks),
+    }
+
+
+def _verbatim(one: PolicyTally) -> JsonObject:
+    found = one.verbatim
+    return {
+        "edits": share(found.edits_kept, found.edits),
+        "farEdits": share(found.far_edits_kept, found.far_edits),
+        "farLines": share(found.lines_kept, found.lines),
+        "neighbourhood": share(found.around_kept, found.around),
+        "rereadsPer100": round(100 * found.rereads / max(1, one.requests), 3),
+        "costWithRereads": round(one.cost + found.reread_cost, 6),
     }
 
 

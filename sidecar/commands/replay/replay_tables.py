@@ -1,22 +1,21 @@
 """Tables of `sidecar replay`."""
 
 from collections.abc import Mapping, Sequence
-from statistics import median
 
 from rich.box import SIMPLE
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from sidecar.commands.terminal import shown
-from sidecar.replay.compare import PolicyTally, ReplayedSession, Settings, totals
-from sidecar.replay.summary import share
+from sidecar.replay.compare import ReplayedSession, Settings, totals
+from sidecar.replay.summary import LEGEND, cost_of_reference, figures, share
 from sidecar.replay.validate import validity
 
 MOST_ROWS = 40
 MOST_DAMAGED = 10
 NARROW = 118
 """Characters of a terminal below which the columns of lesser weight are left out."""
-WIDE = 138
+WIDE = 160
 """Characters of a terminal wide enough for all columns."""
 WHY: Mapping[str, str] = {
     "budget": "full",
@@ -25,12 +24,6 @@ WHY: Mapping[str, str] = {
     "overflow": "too long",
     "user": "asked",
 }
-LEGEND = (
-    "ratio: of opencode's cost. in view: of the names that were needed again 15 or more requests "
-    "after they were last seen, the share that still stood in view; +ledger: there or in a note. "
-    "failed: failed approaches kept. rw/100: rewrites per 100 requests. runway: requests between "
-    "rewrites, and smaller: how many times smaller each made what it changed (medians).\n"
-)
 
 
 def _table(title: str) -> Table:
@@ -76,16 +69,16 @@ def show_comparison(
 ) -> None:
     """Print a line per policy, then the simulation's accuracy."""
     sums = totals(sessions, settings.policies)
-    reference = next((one.cost for one in sums if one.policy == "opencode"), None)
+    reference = cost_of_reference(sums)
     table = _table(f"{_many(len(sessions), 'session')}, window {settings.window:,} tokens")
     table.add_column("policy", no_wrap=True)
-    columns = _columns(console)
-    for column in columns:
+    shown_figures = _fitting(console)
+    for column in tuple(figures(sums[0], reference))[:shown_figures]:
         table.add_column(column, justify="right", no_wrap=True)
     for one in sums:
-        table.add_row(*_policy_row(one, reference)[: 1 + len(columns)])
+        table.add_row(one.policy, *tuple(figures(one, reference).values())[:shown_figures])
     console.print(table)
-    console.print(LEGEND)
+    console.print(f"{LEGEND}\n")
     recorded = [session.recorded for session in sessions if session.recorded is not None]
     if recorded:
         console.print(
@@ -95,32 +88,11 @@ def show_comparison(
     _show_trust(console, sessions)
 
 
-def _columns(console: Console) -> tuple[str, ...]:
-    main = ("cost $", "ratio", "in view", "+ledger", "failed", "rw/100")
+def _fitting(console: Console) -> int:
+    """How many figures of a policy a terminal is wide enough for."""
     if console.width < NARROW:
-        return main
-    more = (*main, "reach", "whole", "prose", "peak", "read")
-    return more if console.width < WIDE else (*more, "runway", "smaller")
-
-
-def _policy_row(one: PolicyTally, reference: float | None) -> list[str]:
-    over = f" ({one.over} over)" if one.over else ""
-    return [
-        one.policy,
-        f"{one.cost:.2f}",
-        "-" if not reference else f"{one.cost / reference:.3f}",
-        f"{share(one.view, one.far):.3f}",
-        f"{share(one.ledger, one.far):.3f}",
-        f"{share(one.failures_kept, one.failures):.2f}",
-        f"{100 * one.rewrites / max(1, one.requests):.1f}",
-        f"{share(one.reach, one.far):.3f}",
-        f"{share(one.whole, one.far):.3f}",
-        f"{share(one.prose_kept, one.prose):.2f}",
-        f"{one.peak // 1000}k{over}",
-        f"{share(one.read, one.prompt):.1%}",
-        f"{median(one.runways):.0f}" if one.runways else "-",
-        f"{median(one.compressed):.1f}" if one.compressed else "-",
-    ]
+        return 7
+    return 12 if console.width < WIDE else 16
 
 
 def _show_trust(console: Console, sessions: Sequence[ReplayedSession]) -> None:

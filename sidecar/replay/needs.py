@@ -1,0 +1,191 @@
+"""Text that the recorded agent needed word for word, and the blocks that had shown it.
+
+An edit needs what it replaces: the old text of an edit tool, or the context and removed lines of a
+patch's hunk. A far line is one that the agent wrote again `FAR` or more requests after it was last
+shown. Ends of lines and the line numbers of read tools do not count.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sidecar.core.conversation.call_outcome import failed, result_text
+from sidecar.core.ledger.deeds import EDITS, SHELLS
+from sidecar.core.ledger.units import strings
+from sidecar.core.parts import Json, Message, PartId, TextPart, ToolCompleted, ToolPart
+from sidecar.replay.conversation import FAR, Conversation
+
+SHORTEST_EDIT = 10
+"""Characters of a replaced text, from which on its place can be told."""
+SHORTEST_LINE = 25
+"""Characters of a line, from which on writing it again is no chance."""
+AROUND = 15
+"""Lines above and below an edit that count as its neighbourhood."""
+
+_OLD = ("old_string", "oldString", "oldText", "old_str", "old_text")
+_PATCHES = ("input", "patch", "patchText", "diff", "command", "cmd")
+_NUMBERED = re.compile(r"^ *\d+(?:→|\t|: ?)", re.M)
+_HUNK = re.compile(r"^@@.*$", re.M)
+_FILE = re.compile(r"^(?:\*\*\* |--- |\+\+\+ |diff |index ).*$", re.M)
+
+Place: TypeAlias = tuple[PartId, bool]
+"""A part, and whether its call showed the text rather than its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A replaced text. `shown`: where it had stood, newest last; `around`: lines of the newest."""
+
+    text: str
+    shown: tuple[Place, ...]
+    far: bool
+    around: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A line that the agent wrote again, and where it had stood."""
+
+    line: str
+    shown: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What one answer needed word for word."""
+
+    edits: tuple[Edited, ...] = ()
+    lines: tuple[Rewritten, ...] = ()
+
+
+def plain_text(text: str) -> str:
+    """Text without ends of lines and, if most lines have one, without line numbers."""
+    lines = text.split("\n")
+    if len(_NUMBERED.findall(text)) * 2 > len(lines):
+        lines = [_NUMBERED.sub("", line) for line in lines]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def needs_of(conversation: Conversation) -> Mapping[int, Needs]:
+    """Needs of each request by step, without those that had never been shown."""
+    log = _Log()
+    found: dict[int, Needs] = {}
+    step = 0
+    for message in conversation.messages:
+        if message.status == "discarded":
+            continue
+        if message.role == "assistant":
+            needs = Needs(
+                tuple(edit for text in _replaced(message) if (edit := log.edited(text, step))),
+                tuple(log.written_again(_written(message), step)),
+            )
+            if needs != Needs():
+                found[step] = needs
+            step += 1
+        # An answer's own calls are shown from its request on, their results from the next.
+        log.hear(message, step)
+    return found
+
+
+class _Log:
+    """All text shown so far, by block and by line."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[Place, int, str]] = []
+        self._lines: dict[str, list[tuple[Place, int]]] = {}
+
+    def hear(self, message: Message, step: int) -> None:
+        """Add a message, first shown to request `step`."""
+        for part in message.parts:
+            for place, text in _blocks(part):
+                self._blocks.append((place, step, text))
+                for line in {line.strip() for line in text.split("\n")}:
+                    if len(line) >= SHORTEST_LINE:
+                        self._lines.setdefault(line, []).append((place, step))
+
+    def edited(self, text: str, step: int) -> Edited | None:
+        """A replaced text's need; `None` if nothing had shown the text."""
+        held = [block for block in self._blocks if text in block[2]]
+        if not held:
+            return None
+        _, seen, whole = held[-1]
+        at = whole.index(text)
+        above = whole[:at].split("\n")[:-1][-AROUND:]
+        below = whole[at + len(text) :].split("\n")[1:][:AROUND]
+        around = tuple(line.strip() for line in (*above, *below) if line.strip())
+        return Edited(text, tuple(place for place, *_ in held), step - seen >= FAR, around)
+
+    def written_again(self, lines: Iterable[str], step: int) -> Iterator[Rewritten]:
+        """The lines last shown `FAR` or more requests ago."""
+        for line in lines:
+            held = self._lines.get(line)
+            if held is not None and step - held[-1][1] >= FAR:
+                yield Rewritten(line, tuple(place for place, _ in held))
+
+
+def _blocks(part: object) -> Iterator[tuple[Place, str]]:
+    match part:
+        case TextPart(id=name, text=text):
+            yield (name, False), plain_text(text)
+        case ToolPart(id=name):
+            yield (name, True), "\n".join(map(plain_text, strings(part.input)))
+            yield (name, False), plain_text(result_text(part))
+        case _:
+            pass
+
+
+def _written(message: Message) -> list[str]:
+    """Distinct long lines of an answer's text and inputs."""
+    texts: list[str] = []
+    for part in message.parts:
+        match part:
+            case TextPart(text=text):
+                texts.append(text)
+            case ToolPart():
+                texts += strings(part.input)
+            case _:
+                pass
+    lines = (line.strip() for text in texts for line in text.split("\n"))
+    return list(dict.fromkeys(line for line in lines if len(line) >= SHORTEST_LINE))
+
+
+def _replaced(message: Message) -> Iterator[str]:
+    """Texts that an answer's successful edits replaced."""
+    for part in message.parts:
+        if not isinstance(part, ToolPart) or not isinstance(part.state, ToolCompleted):
+            continue
+        name = part.name.rpartition("__")[2].lower()
+        if failed(part) or name not in EDITS | SHELLS:
+            continue
+        for text in _old_texts(part.input):
+            plain = plain_text(text).strip("\n")
+            if len(plain.strip()) >= SHORTEST_EDIT:
+                yield plain
+
+
+def _old_texts(given: Json) -> Iterator[str]:
+    if isinstance(given, str):
+        yield from _hunks(given)
+    if not isinstance(given, dict):
+        return
+    for key in _OLD:
+        if isinstance(old := given.get(key), str):
+            yield old
+    for key in _PATCHES:
+        if isinstance(patch := given.get(key), str):
+            yield from _hunks(patch)
+    edits = given.get("edits")
+    for edit in edits if isinstance(edits, list) else ():
+        yield from _old_texts(edit)
+
+
+def _hunks(patch: str) -> Iterator[str]:
+    """What each hunk of a patch expects: its context and removed lines."""
+    if not ("*** Update File: " in patch or _HUNK.search(patch)):
+        return
+    for section in _FILE.split(patch):
+        for hunk in _HUNK.split(section):
+            lines = hunk.split("\n")
+            if any(line[:1] in "+-" and line for line in lines):
+                yield "\n".join(line[1:] for line in lines if line[:1] in (" ", "-"))

@@ -1,0 +1,105 @@
+"""Measure of text that stands in view word for word when the agent needs it.
+
+A text counts where it stands in one piece in one shown block: in a part shown whole, a shortened
+form, or a note. An edit whose text is missing forces a re-read of the block that showed it last;
+that block is in view again until the next rewrite. A missing line forces none: the agent goes on
+with another.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sidecar.core.ledger.units import Item
+from sidecar.core.parts import PartId
+from sidecar.core.plans.plan import Rates
+from sidecar.core.prompt.visibility import Dropped
+from sidecar.replay.measure import shown_text
+from sidecar.replay.needs import Edited, Needs, Place, plain_text
+
+ASKING = 100
+"""Tokens that a call takes which reads a block again."""
+
+
+@dataclass(slots=True)
+class VerbatimTally:
+    """Counts of needed texts, and of those in view; `around` lines beside edits; cost in USD."""
+
+    edits: int = 0
+    edits_kept: int = 0
+    far_edits: int = 0
+    far_edits_kept: int = 0
+    lines: int = 0
+    lines_kept: int = 0
+    around: int = 0
+    around_kept: int = 0
+    rereads: int = 0
+    reread_cost: float = 0.0
+
+    def add(self, other: "VerbatimTally") -> None:
+        """Add another tally."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+@dataclass(slots=True)
+class VerbatimMeasure:
+    """One run's measure. `sizes`: tokens of each part's block."""
+
+    needs: Mapping[int, Needs]
+    sizes: Mapping[PartId, int]
+    rates: Rates
+    tally: VerbatimTally = field(default_factory=VerbatimTally)
+    _cut: frozenset[PartId] = frozenset()
+    _gone: frozenset[PartId] = frozenset()
+    _texts: tuple[str, ...] = ()
+    _lines: frozenset[str] = frozenset()
+    _read: set[PartId] = field(default_factory=set)
+
+    def rewrite(self, items: Sequence[Item]) -> None:
+        """Take in what a rewrite left."""
+        if not self.needs:
+            return
+        cut = [item for item in items if item.shown is not None]
+        self._cut = frozenset(item.unit.part_id for item in cut)
+        self._gone = frozenset(i.unit.part_id for i in cut if isinstance(i.shown, Dropped))
+        notes = (i.unit.text for i in items if i.unit.kind in ("ledger", "excerpt"))
+        self._texts = tuple(map(plain_text, (*map(shown_text, cut), *notes)))
+        self._lines = frozenset(line.strip() for text in self._texts for line in text.split("\n"))
+        self._read = set()
+
+    def answer(self, step: int, prompt: int) -> None:
+        """Count what a request's answer needed; `prompt`: the request's tokens."""
+        found = self.needs.get(step)
+        if found is None:
+            return
+        tally = self.tally
+        for edit in found.edits:
+            stands = self._whole(edit.shown) or any(edit.text in text for text in self._texts)
+            tally.edits += 1
+            tally.edits_kept += stands
+            tally.far_edits += edit.far
+            tally.far_edits_kept += edit.far and stands
+            self._count_around(edit)
+            if not stands:
+                self._read_again(edit.shown[-1][0], prompt)
+        for line in found.lines:
+            tally.lines += 1
+            tally.lines_kept += self._whole(line.shown) or line.line in self._lines
+
+    def _whole(self, places: Iterable[Place]) -> bool:
+        return any(
+            part_id not in (self._gone if of_call else self._cut) or part_id in self._read
+            for part_id, of_call in places
+        )
+
+    def _count_around(self, edit: Edited) -> None:
+        self.tally.around += len(edit.around)
+        whole = self._whole(edit.shown[-1:])
+        self.tally.around_kept += sum(whole or line in self._lines for line in edit.around)
+
+    def _read_again(self, part_id: PartId, prompt: int) -> None:
+        rates = self.rates
+        self._read.add(part_id)
+        self.tally.rereads += 1
+        read, wrote = prompt * rates.read, self.sizes.get(part_id, 0) * rates.write
+        self.tally.reread_cost += read + wrote + ASKING * rates.output
