@@ -15,12 +15,12 @@ from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.text.visible import visible
 from sidecar.replay.conversation import Conversation, Listener
 from sidecar.replay.importers import open_transcript
-from sidecar.replay.needs import needs_of
+from sidecar.replay.measures.needs import needs_of
+from sidecar.replay.measures.verbatim import VerbatimTally
 from sidecar.replay.prices import recorded_cost
 from sidecar.replay.simulate import Sent, SimulatedRewrite, SimulatedRun, simulate
 from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.replay.validate import Agreement, agreement
-from sidecar.replay.verbatim import VerbatimTally
 
 WHOLE_WINDOW = 1_000_000
 """Window for playing the recording itself, to check the simulation."""

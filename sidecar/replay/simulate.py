@@ -23,10 +23,10 @@ from sidecar.core.prompt.warmth import TTL_MS, CachedPrefix, predict
 from sidecar.core.summaries.model_summary import without_summary
 from sidecar.core.text.identifiers import NameIndex
 from sidecar.replay.conversation import Conversation, Request
-from sidecar.replay.measure import Memory
-from sidecar.replay.needs import Needs
+from sidecar.replay.measures.measure import Memory
+from sidecar.replay.measures.needs import Needs
+from sidecar.replay.measures.verbatim import VerbatimMeasure, VerbatimTally
 from sidecar.replay.replay_decision import Decided, Decider
-from sidecar.replay.verbatim import VerbatimMeasure, VerbatimTally
 
 RESERVE_SHARE = 16
 """The reserve is a sixteenth of a simulated window, unless too small."""

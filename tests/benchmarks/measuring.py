@@ -14,7 +14,7 @@ from sidecar.core.ledger.units import Unit
 from sidecar.core.prompt.visibility import Truncated
 from sidecar.core.summaries.model_summary import summary_in
 from sidecar.core.text.identifiers import names_in
-from sidecar.replay.measure import Glimpse, Memory, failure_kept
+from sidecar.replay.measures.measure import Glimpse, Memory, failure_kept
 from tests.benchmarks.playing import Asked, Kind, Piece, Played
 
 ID = re.compile(r"\b(?:part|cmp)_\w+")

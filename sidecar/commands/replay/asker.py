@@ -17,8 +17,8 @@ from sidecar.core.prompt.pricing import ModelInfo, price
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
 from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.model.contract import Model
-from sidecar.replay.cases import CaseAnswer
-from sidecar.replay.questions import Question
+from sidecar.replay.judge.cases import CaseAnswer
+from sidecar.replay.judge.questions import Question
 
 AT_ONCE = 2
 """Requests in progress together: providers refuse more of this size."""

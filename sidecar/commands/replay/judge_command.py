@@ -21,10 +21,10 @@ from sidecar.daemon import read_clock
 from sidecar.model.catalogue import lookup
 from sidecar.model.models import Models
 from sidecar.model.vocabulary import load_counter
-from sidecar.replay.cases import FRAMING, NEVER_COMPACTED, Case, read_case
 from sidecar.replay.compare import Settings
 from sidecar.replay.importers import find_recordings
-from sidecar.replay.judge_questions import (
+from sidecar.replay.judge.cases import FRAMING, NEVER_COMPACTED, Case, read_case
+from sidecar.replay.judge.judge_questions import (
     ANSWERING,
     JUDGING,
     Judged,
@@ -34,8 +34,8 @@ from sidecar.replay.judge_questions import (
     read_verdicts,
     score,
 )
-from sidecar.replay.judgement import JudgedSession, Judgement, Unjudged
-from sidecar.replay.questions import Question
+from sidecar.replay.judge.judgement import JudgedSession, Judgement, Unjudged
+from sidecar.replay.judge.questions import Question
 
 MOST_OUTPUT = 16_000
 """Tokens of one answer, thinking included."""

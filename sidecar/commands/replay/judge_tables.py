@@ -9,8 +9,8 @@ from rich.table import Table
 
 from sidecar.commands.terminal import shown, wide_terminal
 from sidecar.core.text.visible import visible_json
-from sidecar.replay.judge_questions import score
-from sidecar.replay.judgement import Judgement, judgement_json
+from sidecar.replay.judge.judge_questions import score
+from sidecar.replay.judge.judgement import Judgement, judgement_json
 
 MOST_LOST = 40
 """Lost answers shown one by one."""

@@ -1,4 +1,4 @@
-"""Importers of recorded sessions, one module per format."""
+"""Recordings of other agents, read as our messages: one module per format. Knows no policy."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache

@@ -29,34 +29,34 @@ _NUMBERED = re.compile(r"^ *\d+(?:→|\t|: ?)", re.M)
 _HUNK = re.compile(r"^@@.*$", re.M)
 _FILE = re.compile(r"^(?:\*\*\* |--- |\+\+\+ |diff |index ).*$", re.M)
 
-Place: TypeAlias = tuple[PartId, bool]
+ShownAt: TypeAlias = tuple[PartId, bool]
 """A part, and whether its call showed the text rather than its result."""
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class NeededEdit:
     """A replaced text. `shown`: where it had stood, newest last; `around`: lines of the newest."""
 
     text: str
-    shown: tuple[Place, ...]
+    shown: tuple[ShownAt, ...]
     far: bool
     around: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class NeededLine:
     """A line that the agent wrote again, and where it had stood."""
 
     line: str
-    shown: tuple[Place, ...]
+    shown: tuple[ShownAt, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
     """What one answer needed word for word."""
 
-    edits: tuple[Edited, ...] = ()
-    lines: tuple[Rewritten, ...] = ()
+    edits: tuple[NeededEdit, ...] = ()
+    lines: tuple[NeededLine, ...] = ()
 
 
 def plain_text(text: str) -> str:
@@ -92,8 +92,8 @@ class _Log:
     """All text shown so far, by block and by line."""
 
     def __init__(self) -> None:
-        self._blocks: list[tuple[Place, int, str]] = []
-        self._lines: dict[str, list[tuple[Place, int]]] = {}
+        self._blocks: list[tuple[ShownAt, int, str]] = []
+        self._lines: dict[str, list[tuple[ShownAt, int]]] = {}
 
     def hear(self, message: Message, step: int) -> None:
         """Add a message, first shown to request `step`."""
@@ -104,7 +104,7 @@ class _Log:
                     if len(line) >= SHORTEST_LINE:
                         self._lines.setdefault(line, []).append((place, step))
 
-    def edited(self, text: str, step: int) -> Edited | None:
+    def edited(self, text: str, step: int) -> NeededEdit | None:
         """A replaced text's need; `None` if nothing had shown the text."""
         held = [block for block in self._blocks if text in block[2]]
         if not held:
@@ -114,17 +114,17 @@ class _Log:
         above = whole[:at].split("\n")[:-1][-AROUND:]
         below = whole[at + len(text) :].split("\n")[1:][:AROUND]
         around = tuple(line.strip() for line in (*above, *below) if line.strip())
-        return Edited(text, tuple(place for place, *_ in held), step - seen >= FAR, around)
+        return NeededEdit(text, tuple(place for place, *_ in held), step - seen >= FAR, around)
 
-    def written_again(self, lines: Iterable[str], step: int) -> Iterator[Rewritten]:
+    def written_again(self, lines: Iterable[str], step: int) -> Iterator[NeededLine]:
         """The lines last shown `FAR` or more requests ago."""
         for line in lines:
             held = self._lines.get(line)
             if held is not None and step - held[-1][1] >= FAR:
-                yield Rewritten(line, tuple(place for place, _ in held))
+                yield NeededLine(line, tuple(place for place, _ in held))
 
 
-def _blocks(part: object) -> Iterator[tuple[Place, str]]:
+def _blocks(part: object) -> Iterator[tuple[ShownAt, str]]:
     match part:
         case TextPart(id=name, text=text):
             yield (name, False), plain_text(text)

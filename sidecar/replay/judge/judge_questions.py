@@ -15,8 +15,8 @@ from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import REWRITE_ID
 from sidecar.core.prompt.visibility import Dropped
 from sidecar.core.summaries.model_summary import framed
-from sidecar.replay.measure import shown_text
-from sidecar.replay.questions import Question
+from sidecar.replay.judge.questions import Question
+from sidecar.replay.measures.measure import shown_text
 
 Ruling: TypeAlias = Literal["same", "partial", "lost"]
 WORTH: Mapping[Ruling, float] = {"same": 1.0, "partial": 0.5, "lost": 0.0}

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from sidecar.core.parts import Json, JsonObject, Usage
 from sidecar.core.prompt.pricing import money
-from sidecar.replay.judge_questions import GATE, Judged, score
+from sidecar.replay.judge.judge_questions import GATE, Judged, score
 
 
 @dataclass(frozen=True, slots=True)

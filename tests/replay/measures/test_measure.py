@@ -7,7 +7,7 @@ from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Shown
 from sidecar.core.text.identifiers import names_in
 from sidecar.replay.conversation import Request
-from sidecar.replay.measure import Memory
+from sidecar.replay.measures.measure import Memory
 
 ASKED = Request(0, 0, 0, 0, False, 0, (), (), None)
 

@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from sidecar.core.parts import Usage
-from sidecar.replay.judge_questions import Judged, Verdict
-from sidecar.replay.judgement import JudgedSession, Judgement, Unjudged, judgement_json
-from sidecar.replay.questions import Question
+from sidecar.replay.judge.judge_questions import Judged, Verdict
+from sidecar.replay.judge.judgement import JudgedSession, Judgement, Unjudged, judgement_json
+from sidecar.replay.judge.questions import Question
 
 
 def session(name: str, same: int, lost: int) -> JudgedSession:

@@ -15,7 +15,7 @@ from sidecar.core.parts import (
     ToolPart,
     TurnId,
 )
-from sidecar.replay.questions import EVIDENCE, LISTED, Question, questions_of
+from sidecar.replay.judge.questions import EVIDENCE, LISTED, Question, questions_of
 
 
 class Log:

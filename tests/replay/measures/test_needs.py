@@ -7,7 +7,7 @@ import pytest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.replay.conversation import FAR, Conversation, listen
 from sidecar.replay.importers import open_transcript
-from sidecar.replay.needs import Needs, needs_of, plain_text
+from sidecar.replay.measures.needs import Needs, needs_of, plain_text
 from sidecar.replay.transcript import Compacted, DamagedLine
 from tests.replay.neutral_files import line, result, text, write
 

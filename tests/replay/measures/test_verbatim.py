@@ -3,8 +3,8 @@
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Shown
-from sidecar.replay.needs import Edited, Needs, Rewritten
-from sidecar.replay.verbatim import ASKING, VerbatimMeasure, VerbatimTally
+from sidecar.replay.measures.needs import NeededEdit, NeededLine, Needs
+from sidecar.replay.measures.verbatim import ASKING, VerbatimMeasure, VerbatimTally
 from tests.replay.talks import RATES
 
 READ = PartId("p1")
@@ -15,7 +15,7 @@ AROUND = ("def second():", LINE)
 
 
 def edit(*, far: bool = True, of_call: bool = False) -> Needs:
-    return Needs((Edited(TEXT, ((READ, of_call),), far, AROUND),))
+    return Needs((NeededEdit(TEXT, ((READ, of_call),), far, AROUND),))
 
 
 def measured(*items: Item, needs: Needs, times: int = 1) -> VerbatimTally:
@@ -84,7 +84,7 @@ def test_a_block_is_read_again_once_and_stands_until_the_next_rewrite() -> None:
 
 
 def test_a_missing_line_is_counted_and_not_read_again() -> None:
-    again = Needs(lines=(Rewritten(LINE, ((READ, False),)),))
+    again = Needs(lines=(NeededLine(LINE, ((READ, False),)),))
     found = measured(item(Dropped()), needs=again)
     assert (found.lines, found.lines_kept, found.rereads) == (1, 0, 0)
     assert measured(item(Dropped()), note(f"  {LINE}"), needs=again).lines_kept == 1

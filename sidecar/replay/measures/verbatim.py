@@ -13,8 +13,8 @@ from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
 from sidecar.core.plans.plan import Rates
 from sidecar.core.prompt.visibility import Dropped
-from sidecar.replay.measure import shown_text
-from sidecar.replay.needs import Edited, Needs, Place, plain_text
+from sidecar.replay.measures.measure import shown_text
+from sidecar.replay.measures.needs import NeededEdit, Needs, ShownAt, plain_text
 
 ASKING = 100
 """Tokens that a call takes which reads a block again."""
@@ -86,13 +86,13 @@ class VerbatimMeasure:
             tally.lines += 1
             tally.lines_kept += self._whole(line.shown) or line.line in self._lines
 
-    def _whole(self, places: Iterable[Place]) -> bool:
+    def _whole(self, places: Iterable[ShownAt]) -> bool:
         return any(
             part_id not in (self._gone if of_call else self._cut) or part_id in self._read
             for part_id, of_call in places
         )
 
-    def _count_around(self, edit: Edited) -> None:
+    def _count_around(self, edit: NeededEdit) -> None:
         self.tally.around += len(edit.around)
         whole = self._whole(edit.shown[-1:])
         self.tally.around_kept += sum(whole or line in self._lines for line in edit.around)

@@ -10,9 +10,9 @@ import pytest
 from sidecar.core.errors import BadRequest
 from sidecar.core.plans.plan import REWRITE_ID
 from sidecar.core.prompt.pricing import ModelInfo
-from sidecar.replay.cases import Case, read_case
 from sidecar.replay.compare import Settings
-from sidecar.replay.judge_questions import CUTS
+from sidecar.replay.judge.cases import Case, read_case
+from sidecar.replay.judge.judge_questions import CUTS
 from tests.replay.neutral_files import line, long_recording, recording, text, write
 from tests.replay.talks import RATES
 

@@ -8,7 +8,7 @@ from sidecar.core.ledger.units import Item, Unit, UnitKind
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.plans.plan import REWRITE_ID
 from sidecar.core.prompt.visibility import Dropped, Placeholder, Shown
-from sidecar.replay.judge_questions import (
+from sidecar.replay.judge.judge_questions import (
     ANSWER,
     Judged,
     Ruling,
@@ -20,7 +20,7 @@ from sidecar.replay.judge_questions import (
     read_verdicts,
     score,
 )
-from sidecar.replay.questions import Question
+from sidecar.replay.judge.questions import Question
 
 QUESTIONS = tuple(Question(f"q{n}", "goal", f"What about {n}?", f"evidence {n}") for n in (1, 2, 3))
 

@@ -27,8 +27,8 @@ from sidecar.core.text.visible import visible
 from sidecar.replay.compare import Settings
 from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript
-from sidecar.replay.judge_questions import CUTS, context_text
-from sidecar.replay.questions import Question, questions_of
+from sidecar.replay.judge.judge_questions import CUTS, context_text
+from sidecar.replay.judge.questions import Question, questions_of
 from sidecar.replay.simulate import SimulatedRun, TellSummary, simulate
 from sidecar.replay.transcript import Compacted, DamagedLine
 
