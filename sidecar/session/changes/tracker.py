@@ -57,15 +57,14 @@ class _Interval:
 class Tracking:
     """Follows a session's workspace. A failure is told once and stops no turn.
 
-    `log` returns the session's log, replaced by a take-over. `shared`: `None` to follow nothing.
-    `took` hears each snapshot's seconds. `above`: the delegating session of a subtask, whose agent
-    is the author of all writes here.
+    `shared`: `None` to follow nothing. `took` hears each snapshot's seconds. `above`: the
+    delegating session of a subtask, whose agent is the author of all writes here.
     """
 
     def __init__(
         self,
         shared: SharedSnapshots | None,
-        log: Callable[[], SessionLog],
+        log: SessionLog,
         new_part_id: Callable[[], PartId],
         tell: Callable[[str], None],
         took: Callable[[float], None] = lambda _: None,
@@ -79,7 +78,7 @@ class Tracking:
         self._snapshots: Snapshots | None = None
         self._off = shared is None
         self._told: set[str] = set()
-        self._read: SessionLog | None = None
+        self._read: int | None = None
         self._at: SnapshotId | None = None
         self._untold: tuple[ChangeSet, ...] = ()
         self._opens: MessageId | None = None
@@ -157,11 +156,11 @@ class Tracking:
     async def recover(self) -> None:
         """Finish a restore broken off by a killed daemon; `tell_news` reports."""
         if self._shared is not None:
-            await self._shared.recover(self._log().row.cwd)
+            await self._shared.recover(self._log.row.cwd)
 
     def tell_news(self) -> None:
         """Report a broken-off restore's outcome, once."""
-        news = "" if self._shared is None else self._shared.news(self._log().row.cwd)
+        news = "" if self._shared is None else self._shared.news(self._log.row.cwd)
         if news:
             self._tell(news)
 
@@ -209,7 +208,7 @@ class Tracking:
         names = await asyncio.to_thread(beside, made.root, made.entry)
         patch = Patch(found.after, (*self._untold, *_some(found)), names)
         self._untold = ()
-        self._log().writer.put_part(message_id, part_of(self._new_part_id(), patch))
+        self._log.writer.put_part(message_id, part_of(self._new_part_id(), patch))
 
     async def _open_step(self) -> None:
         async with self._lock:
@@ -250,7 +249,7 @@ class Tracking:
             sets = (*early, *_some(found))
             if not sets or self._step is None:
                 return
-            log = self._log()
+            log = self._log
             log.writer.put_part(self._step, part_of(self._new_part_id(), Patch(found.after, sets)))
             await log.writer.commit(PatchedRecord(message_id=self._step))
 
@@ -269,9 +268,9 @@ class Tracking:
         return found
 
     async def _found(self, made: Snapshots, known: _Interval, *, in_step: bool) -> ChangeSet:
-        log = self._log()
-        if log is not self._read:
-            self._read, self._at = log, newest(log)
+        log = self._log
+        if log.readings != self._read:
+            self._read, self._at = log.readings, newest(log)
             self._untold = untold(log)
             known.lost |= cut_short(log)
         begun = monotonic()
@@ -302,7 +301,7 @@ class Tracking:
         if self._shared is None:
             raise BadRequest("no snapshots are taken here, so no change can be undone")
         if self._snapshots is None:
-            self._snapshots = await self._shared.of(self._log().row.cwd)
+            self._snapshots = await self._shared.of(self._log.row.cwd)
             self.tell_news()
         return self._snapshots
 
@@ -326,7 +325,7 @@ class Tracking:
     def _inside(self, real: Path) -> bytes | None:
         if self._off:
             return None
-        root = self._log().row.cwd
+        root = self._log.row.cwd
         inside = real.is_relative_to(root) and str(real) != root
         return os.fsencode(real.relative_to(root)) if inside else None
 

@@ -82,8 +82,7 @@ class Milestones:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._log: SessionLog | None = None
-        self._left: frozenset[MessageId] = frozenset()
+        self._reading: tuple[int, frozenset[MessageId]] | None = None
         self._last = MilestoneMark()
         self._saving = asyncio.Lock()
         self._folding = Folding()
@@ -142,9 +141,10 @@ class Milestones:
     def ledger(self) -> Ledger:
         """Ledger of all settled messages, folded incrementally."""
         log = self._state.log
-        if log is not self._log or log.left != self._left:
+        reading = log.readings, log.left
+        if reading != self._reading:
             # The log was read anew after another daemon, or a restore left messages behind.
-            self._log, self._left = log, log.left
+            self._reading = reading
             self._folding, self._heard = ledger_start(log)
         for message in messages_after(log, self._heard):
             if message.status == "discarded":

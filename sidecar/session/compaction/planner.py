@@ -16,7 +16,6 @@ from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.visibility import Note
 from sidecar.core.text.identifiers import NameIndex, names_in
 from sidecar.session.log.rewrite_records import Recorded
-from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import steps_before
 from sidecar.session.meter.gauge import rates
 from sidecar.session.state import State
@@ -92,8 +91,7 @@ class Planner:
     """Follows a session's log and describes the session to policies."""
 
     def __init__(self) -> None:
-        self._log: SessionLog | None = None
-        self._left: frozenset[MessageId] = frozenset()
+        self._reading: tuple[int, frozenset[MessageId]] = (0, frozenset())
         self._read: dict[MessageId, tuple[Message, tuple[Unit, ...]]] = {}
         self._reset()
 
@@ -192,10 +190,11 @@ class Planner:
 
     def absorb(self, state: State, most: int | None = None) -> bool:
         """Gather newly settled messages, `most` or all; return whether none is left."""
-        if state.log is not self._log or state.log.left != self._left:
+        reading = state.log.readings, state.log.left
+        if reading != self._reading:
             # The log was read anew after another daemon, or a restore left messages behind.
             self._reset()
-            self._log, self._left = state.log, state.log.left
+            self._reading = reading
         for message in state.log:
             if message.id in self._units or message.status == "discarded":
                 continue

@@ -135,7 +135,7 @@ async def _log(
             for one in records:
                 state.log.records.remove(one)
             state.views.forget()
-            state.view.back_to(before)
+            state.view.become(before)
         tell(_event(state, recorded, status) if recorded.opens else None)
         if not finished.done():
             finished.set_result(error)

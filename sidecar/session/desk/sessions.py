@@ -21,7 +21,7 @@ from sidecar.session.epochs.session_params import not_ours, resolved, told_owner
 from sidecar.session.history.log_updates import replay as replay_history
 from sidecar.session.interface import Handoff, NewSession, Opened, SessionSummary
 from sidecar.session.lifecycle import fresh_window
-from sidecar.session.lifecycle.assembly import compose
+from sidecar.session.lifecycle.assembly import compose, read_again
 from sidecar.session.lifecycle.damage import open_log
 from sidecar.session.lifecycle.fork import fork
 from sidecar.session.lifecycle.new_session import found, summary_of
@@ -307,11 +307,7 @@ class Sessions:
         return True
 
     async def _read_again(self, state: State) -> None:
-        stored = await state.store.logs.load(state.log.row.id)
-        log = SessionLog(state.store, stored, state.clock.now)
-        fresh = self._state(state.environment, log, read_only=True, owner=None)
-        state.log, state.view = fresh.log, fresh.view
-        state.views, state.cached = fresh.views, fresh.cached
+        read_again(state, await state.store.logs.load(state.log.row.id))
 
     async def _heartbeat(self) -> None:
         while True:

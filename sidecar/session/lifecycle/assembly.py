@@ -19,6 +19,7 @@ from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views
 from sidecar.session.view.whole_view import take_rest
+from sidecar.store.format.values import Stored
 from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.variables import shed_python_path
 
@@ -33,10 +34,7 @@ def compose(
 ) -> State:
     """Compose a state as logged; `take_over` tries to make the daemon the session's writer."""
     shed_python_path(Path(log.row.cwd))
-    static, since = epochs.stored_static(log)
-    config = environment.settings.config
-    factor = environment.models.info(static.model).token_factor
-    view = ModelView(static, environment.models.count, factor, since, epochs.bound_since(log))
+    config, view = environment.settings.config, _view(environment, log)
 
     def reserve(seq: int) -> None:
         # The row belongs to whoever owns the session.
@@ -61,7 +59,7 @@ def compose(
         permissions=Permissions(Rules(config.permissions.allow, config.permissions.reject)),
         tracking=Tracking(
             environment.snapshots,
-            lambda: state.log,
+            log,
             environment.clock.part_id,
             tell,
             lambda seconds: environment.observe(SnapshotTaken(log.row.id, seconds)),
@@ -76,3 +74,19 @@ def compose(
     if not read_only:
         replace_gone_policy(state)
     return state
+
+
+def read_again(state: State, stored: Stored) -> None:
+    """Make a session's parts what another daemon has made of them; raises StorageFailed."""
+    state.log.become(stored)
+    state.view.become(_view(state.environment, state.log))
+    state.views.forget()
+    state.cached.forget()
+    restore(state)
+
+
+def _view(environment: Environment, log: SessionLog) -> ModelView:
+    static, since = epochs.stored_static(log)
+    models = environment.models
+    factor = models.info(static.model).token_factor
+    return ModelView(static, models.count, factor, since, epochs.bound_since(log))

@@ -21,7 +21,7 @@ from sidecar.session.log import past as pasts
 from sidecar.session.log.change_records import newest
 from sidecar.session.log.past import Past
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.log.whole_log import newest_branch, opened_by
+from sidecar.session.log.whole_log import message_count, newest_branch, opened_by
 from sidecar.session.meter.gauge import sized_turns
 from sidecar.session.state import Environment, State
 from sidecar.store.format.log_records import (
@@ -155,14 +155,15 @@ class Folds:
     async def fold(self) -> None:
         """Store a fold of the log, if due; a failure only slows the next resume."""
         state, log = self._state, self._state.log
-        if state.read_only or log.damaged or not log.is_whole or log.count < LEAST:
+        count = message_count(log)
+        if state.read_only or log.damaged or not log.is_whole or count < LEAST:
             return
         newest_rewrite = log.last_record(RewriteRecord)
         rewritten = 0 if newest_rewrite is None else newest_rewrite.revision
-        if log.count - self._messages < SPACING and rewritten <= self._revision:
+        if count - self._messages < SPACING and rewritten <= self._revision:
             return
         found, last = gather(state, self._folding()), log.messages[-1].id
-        self._messages, self._revision = log.count, log.row.revision
+        self._messages, self._revision = count, log.row.revision
         if found is None or found.messages < LEAST:
             return
         version = await asyncio.to_thread(pasts.version)
@@ -197,7 +198,7 @@ def gather(state: State, folding: Folding) -> Past | None:
         log.row.revision,
         tuple(message.id for message in inside),
         conversation[begun].id if _begins(log.records, conversation[begun]) else None,
-        log.count - len(inside),
+        message_count(log) - len(inside),
         pasts.count_steps(m for m in conversation if m.id not in names),
         newest(log),
         newest_branch(log),

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sidecar.core.parts import Message, MessageId
-from sidecar.store.format.record_codec import LogRecord
-from sidecar.store.format.values import SessionRow
+from sidecar.store.format.record_codec import LogRecord, read_all
+from sidecar.store.format.values import SessionRow, Stored
 from sidecar.store.format.view_records import RestoreRecord
 
 
@@ -22,9 +22,20 @@ class HeldLog:
     left: frozenset[MessageId] = frozenset()
     aside: list[LogRecord] = field(default_factory=list)
 
+    def become(self, other: "HeldLog") -> None:
+        """Hold the same as another; the list of records stays this one."""
+        self.row, self.messages, self.left = other.row, other.messages, other.left
+        self.records[:], self.aside = other.records, other.aside
+
     def look_again(self) -> None:
         """Recompute `left` after a restore or a redo."""
         self.left = left_behind(self.records)
+
+
+def held_of(stored: Stored) -> HeldLog:
+    """Hold what was read from a store."""
+    records, messages = list(read_all(stored.records)), {m.id: m for m in stored.messages}
+    return HeldLog(stored.session, records, messages, left_behind(records))
 
 
 def left_behind(records: Iterable[LogRecord]) -> frozenset[MessageId]:

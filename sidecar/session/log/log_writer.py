@@ -51,11 +51,15 @@ class LogWriter:
         self._log = log
         self._store = store
         self._now = now
+        self.durable: Callable[[LogRecord], None] = _nobody
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what is not written, which belongs to a log that is read anew."""
         self._pending: list[StoreChange] = []
         self._untold: list[LogRecord] = []
         self._unsaved: dict[MessageId, set[int]] = {}
         self._streamed: dict[MessageId, set[int]] = {}
-        self.durable: Callable[[LogRecord], None] = _nobody
 
     def put(self, message: Message) -> None:
         """Add or update a message; only differences are written."""

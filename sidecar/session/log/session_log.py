@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from sidecar.core.parts import Message, MessageId, Millis, ToolPart
-from sidecar.session.log.held_log import HeldLog
+from sidecar.session.log.held_log import held_of
 from sidecar.session.log.log_writer import LogWriter, SessionEntry
 from sidecar.session.log.losses import readable
 from sidecar.session.log.past import Past
@@ -39,6 +39,7 @@ class SessionLog:
     Iteration yields the conversation; `messages` also those left behind. `past` folds what is not
     in memory, for this room alone; others ask `whole_log`, or await `whole`, of which `filled`
     hears.
+    `readings`: how often all was read anew.
     """
 
     def __init__(
@@ -48,12 +49,10 @@ class SessionLog:
         now: Callable[[], Millis],
         past: Past | None = None,
     ) -> None:
-        records = list(read_all(stored.records))
-        held = HeldLog(stored.session, records, {m.id: m for m in stored.messages})
-        held.look_again()
-        self._held = held
+        self._held = held = held_of(stored)
         self._store = store
         self._reading = asyncio.Lock()
+        self.readings = 0
         self.writer = LogWriter(held, store, now)
         self.entry = SessionEntry(held, store)
         self.damaged = bool(stored.problems)
@@ -74,6 +73,13 @@ class SessionLog:
     def waiting(self) -> tuple[LogRecord, ...]:
         """Records put aside, still without a revision."""
         return tuple(self._held.aside)
+
+    def become(self, stored: Stored) -> None:
+        """Hold what another daemon has written."""
+        self._held.become(held_of(stored))
+        self.writer.forget()
+        self.damaged, self.past = bool(stored.problems), None
+        self.readings += 1
 
     @property
     def is_whole(self) -> bool:
@@ -115,11 +121,6 @@ class SessionLog:
     def take(self, messages: Iterable[Message]) -> None:
         """Replace messages in memory only; nothing is stored."""
         self._held.messages |= {message.id: message for message in messages}
-
-    @property
-    def count(self) -> int:
-        """Number of messages, unread ones included."""
-        return len(self._held.messages) + (0 if self.past is None else self.past.messages)
 
     def has_call(self, call_id: str) -> bool:
         """Whether a call has this id, outside discarded messages."""

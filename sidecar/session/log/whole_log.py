@@ -12,6 +12,11 @@ from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRec
 _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
 
+def message_count(log: SessionLog) -> int:
+    """Number of messages, those left behind included."""
+    return len(log.messages) + (0 if log.past is None else log.past.messages)
+
+
 def steps_before(log: SessionLog) -> int:
     """Steps of the conversation before those in memory."""
     return 0 if log.past is None else log.past.steps

@@ -38,6 +38,10 @@ class CacheWatch:
 
     def __init__(self, count: Count) -> None:
         self._count = count
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, for a log that is read anew."""
         self._warm: Warm = {}
         self._last: AnsweredRequest | None = None
         self._chain = Chain()

@@ -105,9 +105,9 @@ class ModelView:
         other.rendering = self.rendering.imagined()
         return other
 
-    def back_to(self, before: "ModelView") -> None:
-        """Return to an imagined copy made before a failure."""
-        vars(self).update(vars(before))
+    def become(self, other: "ModelView") -> None:
+        """Be as another: an imagined copy made before a failure, or one of a log read anew."""
+        vars(self).update(vars(other))
 
     def reshape(
         self, shown: core_view.View, anchor_message: MessageId | None, since: Millis | None
