@@ -115,7 +115,7 @@ class Compactor:
             ModelFailed: the prompt is still longer than the window allows.
         """
         begun = False
-        await self._checkpoints.stepped()
+        await self._checkpoints.at("step")
         async with self.gate:
             self._begun = self._state.clock.now()
             await self._planner.catch_up(self._state)
@@ -345,7 +345,7 @@ class Compactor:
         if facts:
             await promote_facts(state)
         if done.opens:
-            await self._checkpoints.compacted()
+            await self._checkpoints.at("compaction")
         return done
 
     def _told(self, event: EpochChanged | None) -> None:

@@ -88,24 +88,12 @@ class Milestones:
         self._folding = Folding()
         self._heard: MessageId | None = None
 
-    async def stepped(self) -> bool:
-        """Save after a finished todo item, or as the prompt crosses `PRESSURE`."""
-        return await self.at("step")
-
-    async def turn_ended(self) -> bool:
-        """Save after file changes, or as `stepped`."""
-        return await self.at("turn")
-
-    async def compacted(self) -> bool:
-        """Save after a rewrite."""
-        return await self.at("compaction")
-
-    async def closing(self) -> bool:
-        """Save if the log has grown since the last milestone."""
-        return await self.at("close")
-
     async def at(self, moment: Moment) -> bool:
-        """Save if due; return whether a milestone was written."""
+        """Save if due; return whether a milestone was written.
+
+        A step's is due after a finished todo item, or as the prompt crosses `PRESSURE`; a turn's
+        also after file changes; one of `close` if the log has grown since the last.
+        """
         if self._state.read_only or not any(True for _ in self._state.log):
             return False
         ledger = self.ledger()

@@ -184,7 +184,7 @@ class Session:
             await asyncio.wait({group.create_task(self._answer(waiting), name=f"turn {self.id}")})
         if self._state.log.writer.unwritten and not self._state.read_only:
             await self._state.log.writer.write_aside()
-        await self.rewriting.checkpoints.closing()
+        await self.rewriting.checkpoints.at("close")
 
     async def _answer(self, waiting: Waiting) -> None:
         """Run a turn and answer the waiting callers, or fail them."""
@@ -233,7 +233,7 @@ class Session:
         self._changed("turn_ended")
         meter = self._tell_meter() if state.channel.watched else self.meter()
         state.tracking.turn_ended()
-        await self.rewriting.checkpoints.turn_ended()
+        await self.rewriting.checkpoints.at("turn")
         await self.rewriting.fold()
         result = result_of(state, turn_id, message.id, end, meter)
         self._tell(ended_event(state, result))

@@ -87,7 +87,7 @@ def test_pressure_is_told_once_for_each_crossing() -> None:
 
 async def test_a_session_without_a_message_has_no_checkpoint(desk: Desk) -> None:
     session = await desk.open()
-    assert not await Milestones(session.state).closing()
+    assert not await Milestones(session.state).at("close")
     assert not state_file(session).exists()
 
 
@@ -95,12 +95,12 @@ async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
     session = await desk.open()
     kept = Milestones(session.state)
     await work(desk, session)
-    assert not await kept.turn_ended()
+    assert not await kept.at("turn")
     git = desk.workspace / ".git"
     git.mkdir()
     (git / "HEAD").write_text("ref: refs/heads/main\n")
     await work(desk, session, written("a.py"))
-    assert await kept.turn_ended()
+    assert await kept.at("turn")
     told = stored(session)
     assert (told["why"], told["branch"]) == ("files changed", "main")
     assert told["goal"]["text"] == "Do the next thing."
@@ -109,7 +109,7 @@ async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
     assert file["hash"] == bytes_hash((desk.workspace / "a.py").read_bytes())
     assert told["stateVersion"] == inside.row(session).revision
     assert "- a.py (created)" in state_file(session, "state.md").read_text()
-    assert not await kept.turn_ended()
+    assert not await kept.at("turn")
     assert sorted(os.listdir(state_file(session).parent)) == ["state.json", "state.md"]
 
 
@@ -117,47 +117,47 @@ async def test_an_item_that_got_done_is_a_milestone_of_its_step(desk: Desk) -> N
     session = await desk.open()
     kept = Milestones(session.state)
     await work(desk, session, todo(("a", "in_progress"), ("b", "pending")))
-    assert not await kept.stepped()
+    assert not await kept.at("step")
     await work(desk, session, todo(("a", "completed"), ("b", "in_progress"), ("c", "pending")))
-    assert await kept.stepped()
+    assert await kept.at("step")
     told = stored(session)
     assert (told["done"], told["in_progress"], told["planned"]) == (["a"], ["b"], ["c"])
-    assert not await kept.stepped()
+    assert not await kept.at("step")
 
 
 async def test_crossing_85_per_cent_saves_once(desk: Desk) -> None:
     session = await desk.open()
     kept = Milestones(session.state)
     await work(desk, session)
-    assert not await kept.stepped()
+    assert not await kept.at("step")
     size = session.state.view.size(inside.log(session)).total
     inside.configure(session, "maxTokens", 1_000)
     inside.configure(session, "window", round((size + 40) / 0.9) + 1_000)
-    assert await kept.stepped()
+    assert await kept.at("step")
     assert stored(session)["why"] == "85 per cent"
-    assert not await kept.stepped()
+    assert not await kept.at("step")
     inside.configure(session, "window", 200_000)
-    assert not await kept.stepped()
+    assert not await kept.at("step")
     inside.configure(session, "window", round((size + 40) / 0.9) + 1_000)
-    assert await kept.stepped()
+    assert await kept.at("step")
 
 
 async def test_closing_saves_what_has_happened_since(desk: Desk) -> None:
     session = await desk.open()
     kept = Milestones(session.state)
     await work(desk, session)
-    assert await kept.closing()
-    assert not await kept.closing()
+    assert await kept.at("close")
+    assert not await kept.at("close")
 
 
 async def test_a_compaction_saves_and_names_another_window(desk: Desk) -> None:
     worker = await desk.worker(policy="manual")
     kept = Milestones(worker.session.state)
     await worker.turns(4)
-    assert await kept.closing()
+    assert await kept.at("close")
     first = stored(worker.session)
     await worker.session.rewriting.compact("economic", None, dry_run=False)
-    assert await kept.compacted()
+    assert await kept.at("compaction")
     second = stored(worker.session)
     assert (first["windowId"], second["windowId"]) == (
         f"{worker.session.id}:1",
@@ -241,11 +241,11 @@ async def test_what_cannot_be_written_is_a_warning_and_tried_again_at_the_end(
     blocked.write_text("in the way")
     await work(desk, session, written("a.py"))
     with caplog.at_level(logging.WARNING):
-        assert not await kept.turn_ended()
+        assert not await kept.at("turn")
     assert "no checkpoint" in caplog.text
-    assert not await kept.turn_ended()
+    assert not await kept.at("turn")
     blocked.unlink()
-    assert await kept.closing()
+    assert await kept.at("close")
     assert stored(session)["files"][0]["path"] == "a.py"
 
 
@@ -255,7 +255,7 @@ async def test_what_half_wrote_a_checkpoint_leaves_the_old_one(
     session = await desk.open()
     kept = Milestones(session.state)
     await work(desk, session, written("a.py"))
-    assert await kept.turn_ended()
+    assert await kept.at("turn")
     before = stored(session)
     real = os.replace
 
@@ -266,7 +266,7 @@ async def test_what_half_wrote_a_checkpoint_leaves_the_old_one(
 
     monkeypatch.setattr(os, "replace", fails)
     await work(desk, session, written("b.py"))
-    assert not await kept.turn_ended()
+    assert not await kept.at("turn")
     assert stored(session) == before
     assert sorted(os.listdir(state_file(session).parent)) == ["state.json", "state.md"]
 
@@ -275,7 +275,7 @@ async def test_who_only_reads_a_session_writes_no_checkpoint(desk: Desk) -> None
     session = await desk.open()
     await work(desk, session, written("a.py"))
     session.state.read_only = True
-    assert not await Milestones(session.state).closing()
+    assert not await Milestones(session.state).at("close")
     session.state.read_only = False
 
 
@@ -287,7 +287,7 @@ async def test_what_drifted_since_a_checkpoint_is_told(world: World) -> None:
         session = await desk.open()
         await work(desk, session, written("a.py"), written("b.py"), written("c.py"))
         await work(desk, session, ("r", "read_file", {"path": "notes.txt"}))
-        assert await Milestones(session.state).closing()
+        assert await Milestones(session.state).at("close")
     async with world.daemon(name="two") as desk:
         again = await desk.sessions.get(session.id)
         found = await asyncio.to_thread(milestones.read, world.config.data_dir, session.id)
