@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sidecar.core.parts import Json
 from sidecar.core.prompt.breakpoints import joins
-from sidecar.core.prompt.prompt import Prompt, ToolSpec, Ttl, flat
+from sidecar.core.prompt.prompt import Prompt, ToolSpec, Ttl
 from sidecar.core.prompt.render import (
     Block,
     CallBlock,
@@ -73,8 +73,12 @@ def link(
     `weigh` counts tokens. Another model shares nothing, other `settings` no messages. A block
     object never changes its role.
     """
-    contents: list[PrefixPiece] = [prompt.tools, *prompt.system, *flat(prompt)]
-    static = 1 + len(prompt.system)
+    contents: list[PrefixPiece] = [prompt.tools, *prompt.system]
+    static = len(contents)
+    roles = [b"system:"] * static
+    for message in prompt.messages:
+        contents.extend(message.blocks)
+        roles.extend([message.role.encode() + b":"] * len(message.blocks))
     same = _same(before.contents, contents) if before.model == model else 0
     if before.settings != settings or before.static != static:
         same = min(same, static, before.static)
@@ -84,12 +88,11 @@ def link(
     previous: PrefixPiece | None = None
     if same:
         running, size, place, previous = hashes[-1], sizes[-1], places[-1], contents[same - 1]
-    roles = _roles(prompt, len(contents) - same)
     for index in range(same, len(contents)):
-        content, role = contents[index], roles[index - len(contents)]
+        content = contents[index]
         if index == static and settings:
             running = digest(settings.encode(), running)
-        running = digest(role + rendered(content), running)
+        running = digest(roles[index] + rendered(content), running)
         size += weigh(content)
         place += not joins(previous, content)
         hashes.append(running)
@@ -97,15 +100,6 @@ def link(
         places.append(place)
         previous = content
     return Chain(model, hashes, sizes, places, tuple(contents), prompt, settings)
-
-
-def _roles(prompt: Prompt, newest: int) -> list[bytes]:
-    found: list[bytes] = []
-    for message in reversed(prompt.messages):
-        if len(found) >= newest:
-            return found[::-1]
-        found.extend([message.role.encode() + b":"] * len(message.blocks))
-    return [b"system:"] * (1 + len(prompt.system)) + found[::-1]
 
 
 def _same(old: Sequence[PrefixPiece], new: Sequence[PrefixPiece]) -> int:

@@ -127,7 +127,7 @@ def render(message: Message, model: str) -> tuple[Rendered, ...]:
         return ()
     if message.role == "user":
         blocks = tuple(
-            _block(message, part.id, content, region)
+            Block(content, region, part.id, message.turn_id)
             for part in message.parts
             for content, region in _user_content(part)
         )
@@ -141,20 +141,20 @@ def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
     for part in message.parts:
         match part:
             case TextPart() if part.text.strip():
-                said.append(_block(message, part.id, TextBlock(part.text), "assistant"))
+                said.append(Block(TextBlock(part.text), "assistant", part.id, message.turn_id))
             case ReasoningPart() if _is_signed(part) and message.model == model:
                 thought = ReasoningBlock(part.text, part.metadata)
-                said.append(_block(message, part.id, thought, "reasoning"))
+                said.append(Block(thought, "reasoning", part.id, message.turn_id))
             case OpaquePart() if is_own(part) and message.model == model:
-                said.append(_block(message, part.id, OpaqueBlock(part.block), "assistant"))
+                said.append(Block(OpaqueBlock(part.block), "assistant", part.id, message.turn_id))
             case ToolPart():
                 call = CallBlock(
                     sendable.call_id(part),
                     sendable.tool_name(part.name),
                     sendable.tool_input(part.input),
                 )
-                said.append(_block(message, part.id, call, "assistant"))
-                results.append(_block(message, part.id, _result(part), "toolResults"))
+                said.append(Block(call, "assistant", part.id, message.turn_id))
+                results.append(Block(_result(part), "toolResults", part.id, message.turn_id))
             case _:
                 pass
     # The API refuses an assistant message ending in thinking: an answer cut during thinking
@@ -175,10 +175,6 @@ def is_own(part: OpaquePart) -> bool:
     """Whether a model may send the block: it has a type, and none of a user's."""
     kind = part.block.get("type")
     return isinstance(kind, str) and bool(kind.strip()) and kind not in _USERS
-
-
-def _block(message: Message, part_id: PartId, content: Content, region: Region) -> Block:
-    return Block(content, region, part_id, message.turn_id)
 
 
 def _user_content(part: Part) -> list[tuple[Content, Region]]:

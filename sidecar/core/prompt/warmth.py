@@ -248,11 +248,6 @@ class AnsweredRequest:
     prediction: Prediction
     usage: Usage
 
-    @property
-    def left(self) -> int:
-        """Tokens in the provider's cache afterwards."""
-        return self.usage.cache_read + self.usage.cache_write_5m + self.usage.cache_write_1h
-
 
 @dataclass(frozen=True, slots=True)
 class Miss:
@@ -278,9 +273,10 @@ def find_miss(
     """
     if last is None:
         return None
-    lost = last.left - read
+    left = last.usage.prompt - last.usage.input
+    lost = left - read
     if lost <= LEAST:
-        return None if last.left else _too_short(last.usage, read, minimum)
+        return None if left else _too_short(last.usage, read, minimum)
     if last.chain.model != now.chain.model:
         reason = f"the model changed from {last.chain.model} to {now.chain.model}"
         return Miss("model", EVERYTHING, reason, lost)
