@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import site
 import sys
 import unicodedata
 from collections.abc import Mapping
@@ -76,17 +77,31 @@ def program(name: str, environment: Mapping[str, str]) -> str | None:
     return shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
 
 
-def shed_python_path(workspace: Path) -> None:
-    """Take off `sys.path` what PYTHONPATH names in a workspace: a late import would run its files.
+def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
+    """PATH without relative folders, and without a workspace's unless that is, or has, the home."""
+    real, home = os.path.realpath(workspace), Path(os.path.realpath(os.path.expanduser("~")))
+    return os.pathsep.join(
+        one
+        for one in environment.get("PATH", "").split(os.pathsep)
+        if os.path.isabs(one)
+        and (home.is_relative_to(real) or not Path(os.path.realpath(one)).is_relative_to(real))
+    )
 
-    A folder that holds Sidecar itself stays.
+
+def shed_import_paths(workspace: Path) -> None:
+    """Take a workspace's folders off `sys.path`: a late import would run its files.
+
+    They come by PYTHONPATH, or by what is installed to be edited. The folder that holds Sidecar
+    stays, and all of Python's own.
     """
-    real = os.path.realpath(workspace)
-    own = os.path.realpath(Path(__file__).parents[2])
-    for entry in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
-        at = os.path.realpath(entry)
-        if at != own and Path(at).is_relative_to(real):
-            sys.path[:] = [one for one in sys.path if os.path.realpath(one) != at]
+    real, own = os.path.realpath(workspace), os.path.realpath(Path(__file__).parents[2])
+    pythons = {*site.PREFIXES, sys.base_prefix, site.USER_SITE or sys.prefix}
+    stay = [os.path.realpath(one) for one in pythons]
+    sys.path[:] = [
+        entry
+        for entry, at in [(one, Path(os.path.realpath(one))) for one in sys.path]
+        if str(at) == own or not at.is_relative_to(real) or any(map(at.is_relative_to, stay))
+    ]
 
 
 def for_git(environment: Mapping[str, str]) -> dict[str, str]:

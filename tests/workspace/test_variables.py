@@ -3,11 +3,17 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from sidecar.workspace.variables import for_git, without_secrets
+from sidecar.workspace.variables import (
+    for_git,
+    path_apart,
+    shed_import_paths,
+    without_secrets,
+)
 
 KEY = "sk-ant-api03-0123456789"
 
@@ -86,3 +92,32 @@ def test_git_is_told_what_no_folder_may_tell_it(setting: str, value: str, tmp_pa
         timeout=20,
     )
     assert said.stdout.strip() == value
+
+
+def test_no_folder_of_a_workspace_is_imported_from_however_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, python = str(Path(__file__).parents[2]), f"{sys.base_prefix}/lib"
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "ws")
+    given = [own, f"{tmp_path}/ws/src", str(link), f"{tmp_path}/ws", f"{tmp_path}/other", python]
+    monkeypatch.setattr(sys, "path", given)
+    kept = [own, f"{tmp_path}/other", python]
+    shed_import_paths(tmp_path / "ws")
+    assert sys.path == kept
+    # What holds Sidecar and Python stays, whatever the workspace holds.
+    shed_import_paths(Path("/"))
+    assert sys.path == [own, python]
+
+
+def test_a_path_apart_has_nothing_of_a_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "ws")
+    apart = [f"{tmp_path}/bin", "/usr/bin"]
+    given = {"PATH": os.pathsep.join(["", "bin", f"{tmp_path}/ws/bin", f"{tmp_path}/link", *apart])}
+    assert path_apart(given, tmp_path / "ws") == os.pathsep.join(apart)
+    # A home folder's programs are the user's.
+    monkeypatch.setenv("HOME", str(tmp_path))
+    given = {"PATH": os.pathsep.join(["bin", *apart])}
+    assert path_apart(given, tmp_path) == os.pathsep.join(apart)

@@ -21,7 +21,7 @@ from sidecar.session.view.view_history import Views
 from sidecar.session.view.whole_view import take_rest
 from sidecar.store.format.values import Stored
 from sidecar.tools.rules.permission import Rules
-from sidecar.workspace.variables import shed_python_path
+from sidecar.workspace.variables import shed_import_paths
 
 
 def compose(
@@ -33,7 +33,7 @@ def compose(
     owner: JsonObject | None,
 ) -> State:
     """Compose a state as logged; `take_over` tries to make the daemon the session's writer."""
-    shed_python_path(Path(log.row.cwd))
+    shed_import_paths(Path(log.row.cwd))
     config, view = environment.settings.config, _view(environment, log)
 
     def reserve(seq: int) -> None:

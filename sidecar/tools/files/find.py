@@ -114,7 +114,8 @@ async def _on_disk(
         # A glob given to ripgrep brings back files that .gitignore leaves out.
         return path not in opened and (query.glob is None or visible(query.real, path))
 
-    ripgrep = program("rg", context.environment)
+    # What starts may obey its folder, as version managers' programs do.
+    ripgrep = program("rg", context.environment) if context.trusted else None
     if ripgrep is not None:
         ran = await run_ripgrep(
             ripgrep, query.real, query.pattern, query.glob, wanted, query.limit, DEADLINE

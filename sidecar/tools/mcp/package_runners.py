@@ -14,6 +14,7 @@ from typing import Final
 
 from sidecar.config.mcp_settings import McpServer
 from sidecar.workspace.trust import StartingPlaces
+from sidecar.workspace.variables import path_apart
 
 _NPM = "runs what package.json calls `bin`, or node_modules/.bin holds, and obeys .npmrc"
 _PNPM = f"{_NPM}, pnpm-workspace.yaml and .pnpmfile.cjs"
@@ -62,10 +63,14 @@ _RELATIVE = re.compile(r"((?:--?[\w-]+=|file:)?)(\.{1,2}(?:[/\\].*)?)", re.DOTAL
 def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Path]:
     """The server as started, and its folder.
 
-    A folder named in the settings is taken, unless it lies in an untrusted workspace. A runner that
-    starts in the empty folder gets absolute paths for `.`, `./x` and `../x`.
+    A folder named in the settings is taken, unless it lies in an untrusted workspace, from which no
+    program is taken either. A runner that starts in the empty folder gets absolute paths for `.`,
+    `./x` and `../x`.
     """
     workspace = standing.workspace
+    if not standing.trusted:
+        path = path_apart(os.environ, workspace)
+        server = replace(server, environment={"PATH": path, **server.environment})
     if server.cwd:
         named = Path(os.path.realpath(workspace / os.path.expanduser(server.cwd)))
         apart = not named.is_relative_to(os.path.realpath(workspace))

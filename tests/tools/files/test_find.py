@@ -88,6 +88,26 @@ async def test_no_program_of_the_workspace_is_run_to_search(
     assert not (root / "ran").exists()
 
 
+async def test_where_nothing_is_trusted_no_program_searches(
+    root: Path, context: ToolContext
+) -> None:
+    """One of a version manager's runs what a file of the folder names."""
+    (root.parent / "shims").mkdir()
+    shim = root.parent / "shims" / "rg"
+    shim.write_text("#!/bin/sh\nexec ./$(cat .tool-versions)\n")
+    shim.chmod(0o755)
+    tree(root, a_dot_txt="a word\n")
+    (root / ".tool-versions").write_text("own-rg")
+    (root / "own-rg").write_text(f"#!/bin/sh\ntouch {root}/ran\n")
+    (root / "own-rg").chmod(0o755)
+    path = f"{shim.parent}{os.pathsep}{os.environ['PATH']}"
+    for trusted in (False, True):
+        given = replace(context, trusted=trusted, environment={**os.environ, "PATH": path})
+        found = await search(given, "a word")
+        assert (root / "ran").exists() == trusted
+        assert trusted or found.text == "a.txt:1: a word"
+
+
 async def test_listing(root: Path, context: ToolContext) -> None:
     tree(root, src__a_dot_py="", src__deep__b_dot_py="", node_modules__c_dot_py="", _dot_env="")
     tree(root, _dot_gitignore="*.log\n", x_dot_log="")

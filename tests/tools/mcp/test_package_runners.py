@@ -85,7 +85,25 @@ def test_settings_name_a_folder(
     (tmp_path / "link").symlink_to("project")
     standing = StartingPlaces(tmp_path / "project", tmp_path / "data", trusted)
     server = McpServer("one", ("npx", "./x"), cwd=cwd.format(home=tmp_path))
-    assert starting(server, standing) == (server, tmp_path / folder)
+    found, place = starting(server, standing)
+    assert (found.command, place) == (server.command, tmp_path / folder)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("trusted", [False, True])
+async def test_no_server_is_taken_from_an_untrusted_folder_that_path_names(
+    trusted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, report = tmp_path / "work", tmp_path / "report"
+    workspace.mkdir()
+    stand_in(workspace / "bin", "docs-mcp")
+    monkeypatch.setenv("PATH", f"{workspace / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    server = McpServer("notes", ("docs-mcp",), {"REPORT": str(report)})
+    async with running() as servers:
+        servers.provide("one", [server], Trust(trusted, workspace, tmp_path / "data").standing())
+        said = (await servers.found("one")).said
+    assert report.exists() == trusted
+    assert ("there is no command docs-mcp" in "".join(said)) != trusted
 
 
 @pytest.mark.long
