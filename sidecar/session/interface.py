@@ -1,4 +1,4 @@
-"""Values passed between callers and sessions."""
+"""Values between callers and sessions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,10 +14,7 @@ from sidecar.core.prompt.prompt import ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session to open; `None` means the configured value.
-
-    `parent` is the session whose work continues, if any.
-    """
+    """A session to open; `None`: as configured; `parent`: whose work continues."""
 
     cwd: str
     title: str | None = None
@@ -35,7 +32,7 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An open session. `read_only`: another daemon writes the session."""
+    """An open session. `read_only`: another daemon writes."""
 
     session_id: SessionId
     revision: int
@@ -45,10 +42,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A line of the session list; `cost` is USD as a decimal string.
-
-    `parent`, the session of origin, may have been deleted.
-    """
+    """A line of the list; `cost` is USD. `parent` may have been deleted."""
 
     session_id: SessionId
     title: str
@@ -61,10 +55,9 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """A turn to run. `blocks` are ACP content blocks; `context` is the editor's present state.
+    """`blocks`: ACP content blocks; `context`: the editor's state.
 
-    `ticket` lets a caller cancel the request alone; `cancelled`: already cancelled, so the turn
-    only logs the prompt.
+    `ticket` cancels the request alone; if already `cancelled`, the turn only logs the prompt.
     """
 
     blocks: tuple[JsonObject, ...]
@@ -77,7 +70,7 @@ class PromptRequest:
 
 @dataclass(frozen=True, slots=True)
 class PromptResult:
-    """End of a turn. `error` is `{kind, message, retryable, status}` after a failure."""
+    """A turn's end; `error`: `{kind, message, retryable, status}`."""
 
     stop_reason: str
     turn_id: TurnId
@@ -91,7 +84,7 @@ class PromptResult:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A piece of a logged part: `total_bytes` of the whole, `next_offset` of the rest, if any."""
+    """A piece of a part: `total_bytes` of the whole, `next_offset` of any rest."""
 
     content: str
     total_bytes: int
@@ -100,7 +93,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """A first prompt to edit, files related to the goal, and the session, if made."""
+    """First prompt to edit, related files, and the session, if made."""
 
     draft: str
     files: tuple[str, ...]
@@ -112,7 +105,7 @@ Scope: TypeAlias = Literal["conversation", "files", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A restore's target and manner. `paths` are relative to the folder; `None`: all files.
+    """A restore's target and manner; `paths` `None`: all files.
 
     `markers`: a merge writes both sides of a conflict between markers.
     """
@@ -129,7 +122,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A restore's outcome, real or foreseen. `undo` names the former state, empty in a dry run."""
+    """A restore's outcome, real or foreseen; `undo`: the former state, empty if foreseen."""
 
     undo: str
     revision: int

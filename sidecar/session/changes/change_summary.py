@@ -21,14 +21,14 @@ AT_ONCE = 200
 
 
 class Differences:
-    """Diffs and line counts of contents in the store; counts are cached."""
+    """Diffs and line counts of stored contents; counts are cached."""
 
     def __init__(self, rows: RestoreRows) -> None:
         self._rows = rows
         self._counted: dict[tuple[str, str], tuple[int, int]] = {}
 
     async def counted(self, changes: Iterable[PathChange]) -> list[JsonObject]:
-        """Changes of files in the protocol's shape, with lines and bytes; folders left out."""
+        """File changes in the protocol's shape, with lines and bytes."""
         found = _files(changes)
         await self._count(found)
         return [
@@ -38,7 +38,7 @@ class Differences:
     async def shown(
         self, changes: Iterable[PathChange], who: Mapping[bytes, Sequence[Author]]
     ) -> list[JsonObject]:
-        """Changes of files with unified diffs and all authors of each path."""
+        """File changes with unified diffs and each path's authors."""
         answer: list[JsonObject] = []
         found = _files(changes)
         for start in range(0, len(found), AT_ONCE):
@@ -58,10 +58,7 @@ class Differences:
         new: TreeEntry | None,
         content: bytes | None = None,
     ) -> str:
-        """Unified diff between two states of a path; empty for folders.
-
-        `content`: the new state's bytes, if not stored.
-        """
+        """Unified diff of a path; empty for folders. `content`: the new bytes, if not stored."""
         change = PathChange(path, "modified", "user", old, new)
         if _only_folder(change):
             return ""
@@ -87,7 +84,7 @@ class Differences:
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
-    """Net changes of several sets, by path; the agent's if a change by the agent is still in."""
+    """Net changes by path; the agent's if any of the agent's is still in."""
     sets = tuple(sets)
     first: dict[bytes, TreeEntry | None] = {}
     last: dict[bytes, TreeEntry | None] = {}
@@ -99,7 +96,7 @@ def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
 
 
 def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
-    """The agent's changes, or possible ones, not taken back by anybody."""
+    """Changes by the agent, or possibly so, not taken back."""
     pieces = (piece for one in sets for change in one.changes for piece in _pieces(change))
     ends = {path: new for path, _, new in pieces}
     now = {path: entry for path, entry in ends.items() if entry is not None}
@@ -114,10 +111,7 @@ def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
 
 
 def authors(sets: Iterable[ChangeSet]) -> dict[bytes, tuple[Author, ...]]:
-    """Authors of each path, the latest last.
-
-    A merge removes the agent from a path until the merge is undone.
-    """
+    """Authors of each path, the latest last; a merge, unless undone, removes the agent."""
     found: dict[bytes, list[Author]] = {}
     taken_out: dict[bytes, list[Author]] = {}
     for change in (change for one in sets for change in one.changes):
@@ -135,7 +129,6 @@ def authors(sets: Iterable[ChangeSet]) -> dict[bytes, tuple[Author, ...]]:
 
 
 def _author(found: Sequence[Author]) -> Author:
-    """The agent's latest author; else unknown, else the user."""
     agents = [who for who in found if who in _AGENT]
     if agents:
         return agents[-1]
@@ -143,7 +136,7 @@ def _author(found: Sequence[Author]) -> Author:
 
 
 def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
-    r"""Paths named by a client: relative to the folder, with `/`; `.` is the folder.
+    r"""Paths named by a client, relative to the folder.
 
     Names with `\x` escapes, from `shown`, are looked up among `known`.
     """
@@ -158,7 +151,7 @@ def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
 
 
 def told(change: PathChange) -> JsonObject:
-    """A change in the protocol's shape, without line counts."""
+    """A change in the protocol's shape, without counts."""
     about: JsonObject = {
         "path": shown(change.path),
         "change": change.change,

@@ -1,4 +1,4 @@
-"""Fates of a restore's paths, in the protocol's shape."""
+"""Fates of a restore's paths in the protocol's shape."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -12,10 +12,7 @@ Diffs: TypeAlias = Mapping[bytes, tuple[str, str, str]]
 
 
 def files_of(fates: Sequence[Fate], diffs: Diffs, foreseen: Mapping[bytes, str]) -> JsonObject:
-    """Fates in four lists: `{restored, merged, skipped, conflicts}`.
-
-    `foreseen`: unified diff of the planned change, by path.
-    """
+    """`{restored, merged, skipped, conflicts}`; `foreseen`: planned diffs by path."""
 
     def of(name: str) -> list[Json]:
         return [_fared(fate, foreseen) for fate in fates if fate.fate == name]
@@ -39,7 +36,7 @@ def conflict(fate: Fate, diffs: Diffs) -> JsonObject:
 
 
 def nothing(fates: Sequence[Fate], notes: Sequence[str] = ()) -> str:
-    """Text for a restore without effect: the first path's reason, and limits of snapshots."""
+    """Why a restore has no effect, with the limits of snapshots."""
     if not fates:
         if not notes:
             return "there is nothing to do: everything is as it was then"

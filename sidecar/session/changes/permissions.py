@@ -1,4 +1,4 @@
-"""A session's permission rules, and questions to the user."""
+"""A session's permission rules and questions."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaita
 
 
 class Answer(Enum):
-    """Outcome of a question: the call may run, was refused, or nobody answered."""
+    """A question's outcome; one may go unanswered."""
 
     allowed = "allowed"
     refused = "refused"
@@ -28,23 +28,23 @@ class _Book:
 
 
 class Permissions:
-    """The session's rules; `always` answers hold while the session is open."""
+    """The session's rules; `always` answers hold until closed."""
 
     def __init__(self, rules: Rules) -> None:
         self._book = _Book(rules)
         self.loops_allowed = False
 
     def for_subtask(self) -> "Permissions":
-        """Share the rules and later answers with a subtask; loops are asked about anew.
+        """Share rules and later answers with a subtask, but ask anew about loops.
 
-        The subtask's questions carry this session's name, since an `always` holds for both.
+        Its questions carry this session's name, since an `always` holds for both.
         """
         other = Permissions(self._book.rules)
         other._book = self._book
         return other
 
     def exchange(self, before: Rules, after: Rules) -> None:
-        """Replace rules of the old configuration by the new one's; answers stay."""
+        """Replace configured rules; answers stay."""
         answers = self._book.rules
         self._book.rules = Rules(
             (*after.allow, *(rule for rule in answers.allow if rule not in before.allow)),
@@ -54,7 +54,7 @@ class Permissions:
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> Answer | str:
-        """Decide on a call, asking if a rule says so; a string is a rule's reason to refuse."""
+        """Decide on a call, asking if a rule says so; text: why a rule refuses."""
         decision = decide(spec, wanted, self._book.rules, trusted)
         match decision:
             case Allow():

@@ -21,8 +21,8 @@ itself, by kind or with the first option, cannot trust a folder. Both trusting o
 class Trust:
     """The trust in a workspace.
 
-    `said` is the editor's word, and final. Otherwise the user is asked once, before a tool runs or
-    changes something; the data folder remembers `always`.
+    `said`, by the editor, is final. Otherwise the user is asked once, before the first tool; the
+    data folder remembers `always`.
     """
 
     def __init__(self, said: bool | None, workspace: Path, data: Path) -> None:
@@ -33,11 +33,11 @@ class Trust:
         self.granted = trust.is_trusted(data, workspace) if said is None else said
 
     def standing(self) -> trust.StartingPlaces:
-        """Folders in which MCP servers may start now; see `trust.standing`."""
+        """Folders in which MCP servers may start; see `trust.standing`."""
         return trust.standing(self._data, self._workspace, trusted=self.granted)
 
     async def settle(self, call: ToolPart, ask: AskUser) -> bool:
-        """Whether the workspace is trusted; ask if still open."""
+        """Whether the workspace is trusted; asks if open."""
         async with self._asking:
             if not self.granted and not self._settled:
                 chosen = await ask(self._question(call), OPTIONS)

@@ -1,7 +1,4 @@
-"""A session's log as restorable states, abandoned branches included.
-
-Events are messages and restores in order of time, with their changes of files.
-"""
+"""A session's log as restorable states, abandoned branches included."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +18,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """A message or restore; `sets`: changes of files; `told`: a message has a patch part."""
+    """`sets`: file changes; `told`: a message has a patch part."""
 
     of: Message | Restored
     sets: tuple[ChangeSet, ...]
@@ -30,7 +27,7 @@ class TimelineEvent:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A state: the conversation before event `talk`, files before event `files`.
+    """The conversation before event `talk`, files before event `files`.
 
     The view is the log's before `revision`.
     """
@@ -42,7 +39,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A named point. `sets` are the changes just before; `message_id` is the nearest message."""
+    """`sets`: changes just before; `message_id`: the nearest message."""
 
     id: str
     kind: CheckpointKind
@@ -55,7 +52,7 @@ class Checkpoint:
 
 
 class Timeline:
-    """One session's events, oldest first; `read` decodes change sets."""
+    """Messages and restores in order of time; `read` decodes change sets."""
 
     def __init__(
         self,
@@ -72,11 +69,11 @@ class Timeline:
 
     @property
     def head(self) -> str | None:
-        """The checkpoint where the session stands."""
+        """Checkpoint where the session stands."""
         return self.head_before(len(self.events))
 
     def head_before(self, place: int) -> str | None:
-        """Checkpoint of the session just before the event at index `place`."""
+        """Checkpoint just before an event."""
         named = {c.message_id: c.id for c in self.checkpoints if c.kind != "restore"}
         for event in reversed(self.events[:place]):
             if isinstance(event.of, Restored):
@@ -91,7 +88,7 @@ class Timeline:
         return next((c for c in self.checkpoints if c.id == name), None)
 
     def before(self, message_id: MessageId) -> Point | None:
-        """Point before a message; for a user message, the user's changes before the turn stay."""
+        """Point before a message, with the user's changes before the turn."""
         place = self._at.get(message_id)
         if place is None:
             return None
@@ -100,7 +97,7 @@ class Timeline:
         return Point(place, place + 1 if opens else place, self._named(place)[0])
 
     def restore(self, name: str | None) -> tuple[int, Restored] | None:
-        """Index and restore for this id; the newest restore for `None`."""
+        """Index and restore; the newest for `None`."""
         for place in range(len(self.events) - 1, -1, -1):
             restored = self.events[place].of
             if isinstance(restored, Restored) and name in (None, restored.id):
@@ -112,11 +109,11 @@ class Timeline:
         return tuple(one for event in self.events[place:] for one in event.sets)
 
     def follows_files(self, place: int) -> bool:
-        """Whether a message before index `place` has a patch, so that later changes are known."""
+        """Whether a message before has a patch, so that later changes are known."""
         return any(event.told for event in self.events[:place])
 
     def beside(self, place: int) -> tuple[str, ...] | None:
-        """Names outside the snapshots at the start of `place`'s turn; `None` if unknown."""
+        """Names outside the snapshots when the turn of `place` began; `None` if unknown."""
         for event in reversed(self.events[:place]):
             if not isinstance(event.of, Restored):
                 for part in event.of.parts:
@@ -125,7 +122,7 @@ class Timeline:
         return None
 
     def talk(self, place: int) -> tuple[MessageId, ...]:
-        """Ids of the conversation's messages before index `place`."""
+        """The conversation before an event."""
         order = {event.of.id: at for at, event in enumerate(self.events)}
         current: dict[MessageId, None] = {}
         for event in self.events[:place]:
@@ -138,7 +135,6 @@ class Timeline:
         return tuple(sorted(current, key=lambda name: order.get(name, 0)))
 
     def _named(self, place: int) -> tuple[int, int]:
-        """First and last revision of an event's records."""
         event = self.events[place].of
         if isinstance(event, Restored):
             return event.revision, event.revision
@@ -151,7 +147,6 @@ class Timeline:
         return found
 
     def _before(self, restored: Restored) -> str:
-        """Title of the state before a restore; an undone restore lends its title."""
         forth, one = False, restored
         while one.undoes is not None and (found := self.restore(one.undoes)) is not None:
             forth, one = not forth, found[1]
@@ -186,7 +181,7 @@ class Timeline:
 
 
 def typed(message: Message) -> str:
-    """Text typed by the user in a message, steering included."""
+    """Text typed by the user, steering included."""
     texts = (p for p in message.parts if isinstance(p, TextPart))
     return "\n\n".join(part.text for part in texts if part.source in ("typed", "steer"))
 
@@ -221,7 +216,6 @@ def _event(of: Message | Restored, read: ReadSets) -> TimelineEvent:
 
 
 def _naming(records: Sequence[LogRecord]) -> Mapping[str, tuple[int, int]]:
-    """First and last revision of the records naming each message."""
     found: dict[str, tuple[int, int]] = {}
     for record in records:
         for name in comes_with(record):
@@ -231,7 +225,6 @@ def _naming(records: Sequence[LogRecord]) -> Mapping[str, tuple[int, int]]:
 
 
 def _title(sets: Sequence[ChangeSet]) -> str:
-    """Names of paths changed by the agent, or else by the user."""
     changes = [change for one in sets for change in one.changes]
     own = [change for change in changes if change.author != "user"] or changes
     paths = list(dict.fromkeys(change.path for change in own))

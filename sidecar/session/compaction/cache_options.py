@@ -1,4 +1,4 @@
-"""Choose a prompt's cache lifetime and smallest cacheable size."""
+"""A prompt's cache lifetime and smallest cacheable size."""
 
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.keep_alive import Pays, hour_pays, starts_of
@@ -12,7 +12,7 @@ OWN = 8
 
 
 def follow(state: State) -> None:
-    """Choose the static prefix's lifetime for a turn; log a choice by the session's own pauses."""
+    """Choose a turn's lifetime; log a choice by the session's own pauses."""
     view = state.view
     view.minimum = state.info().min_cacheable
     asked = starts_of(state.log) if state.log.row.turns >= OWN else ()
@@ -31,7 +31,7 @@ def follow(state: State) -> None:
 
 
 def restore(state: State) -> None:
-    """Choose the lifetime after a restart; a logged choice takes precedence."""
+    """Choose after a restart; a logged choice takes precedence."""
     view, told = state.view, _logged(state)
     found = _hour(state, ())
     view.minimum = state.info().min_cacheable
@@ -41,7 +41,7 @@ def restore(state: State) -> None:
 
 
 def _hour(state: State, asked: tuple[Millis, ...]) -> Pays | None:
-    """Weigh an hour's lifetime; `None` without prices or where the policy wants five minutes."""
+    """Weigh an hour; `None` without prices or if the policy wants five minutes."""
     card, view = state.info().price, state.view
     if card is None or policy_of(state).static_ttl != "1h":
         return None

@@ -1,6 +1,6 @@
-"""Complete a policy's plan into a rewrite: checked, measured, priced.
+"""A policy's plan completed into a rewrite: checked, measured, priced.
 
-The session is never changed here; dry runs and previews rely on that.
+Never changes the session; dry runs rely on that.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,8 +35,8 @@ from sidecar.session.view.view_history import Epoch
 class Decision:
     """A rewrite not yet carried out.
 
-    `view` is the session's view afterwards. `break_even` counts requests until the cost is earned
-    back, `None` for never. `situation` and `messages` are the plan's input.
+    `view`: the view afterwards. `break_even`: requests until paid off, `None` for never.
+    `situation`, `messages`: the plan's input.
     """
 
     plan: Plan
@@ -48,11 +48,11 @@ class Decision:
 
     @property
     def opens(self) -> bool:
-        """Whether the rewrite begins an epoch."""
+        """Whether an epoch begins."""
         return self.recorded.opens
 
     def sent(self) -> tuple[core_view.View, Prompt]:
-        """View and prompt after the rewrite."""
+        """After the rewrite."""
         return self.view.rendering.shown, self.view.prompt(self.messages)
 
     def after(self, scene: Scene) -> Scene:
@@ -68,7 +68,7 @@ class Decision:
 
 
 def policy_of(state: State) -> Policy:
-    """The session's policy, weighted for the session's agent."""
+    """The session's policy, weighted for its agent."""
     return _known(state, state.setting("policy")) or policies()[DEFAULT]
 
 
@@ -78,13 +78,13 @@ def _known(state: State, name: str) -> Policy | None:
 
 
 def is_automatic(state: State) -> bool:
-    """Whether the session may be rewritten unasked."""
+    """Whether to rewrite unasked."""
     off = state.log.row.settings.get("autoCompact") is False
     return not off and policy_of(state).name != MANUAL
 
 
 def is_due(state: State, planner: Planner, scene: Scene) -> bool:
-    """Whether the policy would plan now; a window of the log is enough to tell."""
+    """Whether the policy would plan now; a log's window is enough to tell."""
     if not is_automatic(state):
         return False
     standing = planner.standing(state, scene)
@@ -94,7 +94,7 @@ def is_due(state: State, planner: Planner, scene: Scene) -> bool:
 def decide(
     state: State, planner: Planner, scene: Scene, tell: Tell | None = None
 ) -> Chosen[Decision]:
-    """Decide on a rewrite before the next request; `tell` puts a finished summary into a plan."""
+    """Decide before a request; `tell` puts a finished summary into a plan."""
     if not is_automatic(state):
         return Chosen(waits=True)
     policy, away = policy_of(state), _away(state, planner, scene)
@@ -124,11 +124,10 @@ def _completing(state: State, scene: Scene) -> Callable[[Plan, Situation], Decis
 def decide_by_hand(
     state: State, planner: Planner, scene: Scene, strategy: str | None, tell: Tell | None = None
 ) -> Decision:
-    """Plan a compaction for the user; `strategy` names a policy.
+    """Plan for the user; `strategy` names a policy.
 
-    Raises:
-        BadRequest: no such policy.
-        NothingToDo: nothing can be left out, or no plan is admitted.
+    Raises: BadRequest: no such policy. NothingToDo: nothing can be left out, or no plan is
+    admitted.
     """
     known = policies()
     if strategy is not None and strategy not in known:
@@ -151,7 +150,7 @@ def decide_by_hand(
 def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> Decision | None:
     """Reduce a plan to permitted changes, measure and price; `None` without a saving.
 
-    Thinking is dropped where the prefix before changes.
+    Drops thinking where the prefix before changes.
     """
     outline = outlined(plan, situation, f"cmp_{scene.number}")
     if outline is None:
@@ -202,10 +201,10 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
 def rewrite_cost(
     standing: Standing, before: int, removed: int, prices: Rates
 ) -> tuple[float, int | None]:
-    """USD to pay for a rewrite now, and requests until earned back, `None` for never.
+    """USD for a rewrite now, and requests until paid off, `None` for never.
 
-    `before` counts tokens ahead of the first edited block, `removed` tokens left out. With a cold
-    cache the cost is negative: the removed tokens need no write.
+    In tokens: `before` the first edited block, `removed` from the prompt. With a cold cache the
+    cost is negative: the removed need no write.
     """
     if not standing.warm:
         return -removed * prices.write, 0
@@ -218,6 +217,6 @@ def rewrite_cost(
 
 
 def _carried(messages: Sequence[Message]) -> frozenset[MessageId]:
-    """Ids of messages sent in any request, failed and cancelled requests included."""
+    """Messages of any request, failed ones included."""
     asked = (i for i in reversed(range(len(messages))) if messages[i].role == "assistant")
     return frozenset(message.id for message in messages[: next(asked, 0)])

@@ -12,7 +12,7 @@ from sidecar.session.compaction.decision import Decision
 
 
 def figures_of(decision: Decision, messages: Sequence[Message]) -> JsonObject:
-    """Return `compression`, a ratio, and `fidelity`, 0 to 1, of a coming rewrite."""
+    """`compression`, a ratio, and `fidelity`, 0 to 1, of a coming rewrite."""
     situation, view = decision.situation, decision.view
     touched = decision.recorded.rewrite.shown.keys() | set(decision.recorded.rewrite.retired)
     units = {item.unit.part_id: item.unit for item in situation.items}

@@ -1,7 +1,7 @@
-"""Hand a session's work to the next: ledger, facts, and a draft of the first prompt.
+"""A session's work for the next one: ledger, facts, and a draft of the first prompt.
 
-All comes from the store, so that running sessions, even another daemon's, can be handed on. No
-model is asked.
+All from the store, so that running sessions, even another daemon's, can be handed on. No model is
+asked.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ MOST_FACTS = 200
 
 @dataclass(frozen=True, slots=True)
 class WorkStanding:
-    """State of a session's work; `said` are the conversation's decisions."""
+    """State of a session's work; `said`: decisions in the conversation."""
 
     stored: Stored
     checkpoint: Milestone
@@ -43,7 +43,7 @@ class WorkStanding:
 
 @dataclass(frozen=True, slots=True)
 class Inheritance:
-    """Work handed to a session, as logged; an empty `goal` means the same goal."""
+    """Work handed on, as logged; an empty `goal`: the same goal."""
 
     title: str
     goal: str
@@ -54,11 +54,9 @@ class Inheritance:
 async def handoff(
     environment: Environment, session_id: SessionId, goal: str
 ) -> tuple[str, tuple[str, ...]]:
-    """Draft of the first prompt for `goal`, and related files, likeliest first.
+    """First prompt for `goal`, and related files, likeliest first.
 
-    Raises:
-        UnknownSession: there is no such session.
-        BadRequest: the goal is empty.
+    Raises: UnknownSession: there is no such session. BadRequest: the goal is empty.
     """
     if not goal.strip():
         raise BadRequest("say in goal what the next session is for", "params.goal")
@@ -66,7 +64,7 @@ async def handoff(
 
 
 def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
-    """As `handoff`, from the work's state; an empty goal means the session's newest."""
+    """As `handoff`; an empty goal means the session's newest."""
     checkpoint, messages = standing.checkpoint, standing.stored.messages
     wanted = goal if goal.strip() else _newest(checkpoint.ledger)
     files = ranked(checkpoint.ledger, messages, wanted)
@@ -74,7 +72,7 @@ def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
 
 
 async def standing(environment: Environment, session_id: SessionId) -> WorkStanding:
-    """Read the state of a session's work; raise UnknownSession."""
+    """Read the state of the work; raises UnknownSession."""
     stored = await environment.store.logs.load(session_id)
     records = read_all(stored.records)
     left = left_behind(records)
@@ -99,11 +97,7 @@ async def standing(environment: Environment, session_id: SessionId) -> WorkStand
 
 
 def inherited(records: Iterable[LogRecord]) -> Inheritance | None:
-    """Work handed to the session; `None` for none.
-
-    Raises:
-        StorageFailed: the record cannot be read.
-    """
+    """Work handed to the session, if any; raises StorageFailed if unreadable."""
     newest = (r for r in reversed(tuple(records)) if isinstance(r, InheritedRecord))
     record = next(newest, None)
     if record is None:
@@ -119,18 +113,18 @@ def inherited(records: Iterable[LogRecord]) -> Inheritance | None:
 
 
 def ledger_of(messages: Iterable[Message], records: Iterable[LogRecord]) -> Ledger:
-    """Fold a session's ledger, inherited work included."""
+    """A session's ledger, inherited work included."""
     return with_inherited(read_ledger(messages), records)
 
 
 def with_inherited(own: Ledger, records: Iterable[LogRecord]) -> Ledger:
-    """Merge inherited work into a session's own ledger."""
+    """Add inherited work to a session's own."""
     before = inherited(records)
     return own if before is None else merged(_with_goal(before), own)
 
 
 def inherited_record(standing: WorkStanding, goal: str) -> InheritedRecord:
-    """The record for `inherited` to read, not numbered yet."""
+    """The unnumbered record for `inherited`."""
     return InheritedRecord(
         source=standing.row.id,
         title=standing.row.title,

@@ -1,7 +1,7 @@
-"""Get the text that stands for the parts left out by a rewrite.
+"""Text that stands for a rewrite's omitted parts.
 
-A model is asked once, the cheapest way; on failure the log's own words serve. Nothing depends on a
-summary: the ledger is made by code.
+A model is asked once, the cheapest way; on failure the log's own words serve. Nothing depends on
+it: the ledger is made by code.
 """
 
 import logging
@@ -43,7 +43,7 @@ ANSWER_LEAST = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to ask for a summary; `usd` is an estimate, `None` when unknown."""
+    """A way to ask; `usd` is estimated, `None`: unknown."""
 
     asking: Asking
     request: ModelRequest
@@ -52,10 +52,10 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A summary; `reply` is the model's raw answer.
+    """A summary; `reply` is the raw answer.
 
-    `calls` counts model calls, `cost` is in USD; `problem` says why no model wrote. `figures` holds
-    the price of each way considered.
+    `calls`: of the model; `cost`: USD; `problem`: why no model wrote; `figures`: the price of each
+    way.
     """
 
     text: str
@@ -70,7 +70,7 @@ class Told:
     def on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
         """The plan with the summary, then shortened, and at last without.
 
-        Admission reckoned with an expected length. A longer text may not fit, and the model must
+        Admission reckoned with an expected length; a longer text may not fit, and the model must
         not be asked twice.
         """
         wanted, bare = plan.summary, without_summary(plan)
@@ -85,7 +85,7 @@ class Told:
         return whole, with_summary(plan, short, self.by), bare
 
     def still_on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
-        """As `on`, for a later plan; without the summary where new pins leave no room."""
+        """As `on`, for a later plan, where new pins may leave no room."""
         try:
             return self.on(plan, situation)
         except ValueError:
@@ -93,7 +93,7 @@ class Told:
 
 
 def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
-    """Ways to ask for a plan's summary, cheapest first.
+    """Ways to ask, cheapest first.
 
     Behind the warm prefix an instruction costs a cache read; the left-out parts alone cost their
     tokens, perhaps of a cheaper model.
@@ -115,7 +115,7 @@ def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
 
 
 async def summarise(state: State, scene: Scene, draft: Decision, *, logged: bool = True) -> Told:
-    """Summarise the parts left out by a draft; if no model can, quote the log."""
+    """Summarise a draft's omissions; if no model can, quote the log."""
     possible = ways(state, scene, draft)
     figures: JsonObject = {
         f"{way.asking} {way.request.model}": None if way.usd is None else money(way.usd)
@@ -162,9 +162,9 @@ def _brief(state: State, scene: Scene) -> Brief:
 
 
 def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
-    """Ask behind the present prompt; `None` where the window is too small.
+    """Ask behind the present prompt; `None` if the window is too small.
 
-    Only cached blocks are marked, as a new cache entry would never be read.
+    Only cached blocks are marked: a new entry would never be read.
     """
     view = scene.view
     prompt = view.prompt(scene.messages)

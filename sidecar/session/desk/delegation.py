@@ -1,7 +1,7 @@
-"""Run a subtask in a child session with a clean context, and report to the parent.
+"""A subtask in a child session with a clean context, reporting to the parent.
 
-The child is a full session with a log. Questions go through the parent, permissions are at most the
-parent's, costs count in both, and the child's turn ends with the parent's.
+Questions go through the parent, permissions are at most the parent's, costs count in both, and the
+turn ends with the parent's.
 """
 
 import asyncio
@@ -41,13 +41,12 @@ Close = Callable[[SessionId], Awaitable[None]]
 async def delegate(
     parent: Session, begin: Begin, close: Close, subtask: Subtask, call_id: str, progress: Progress
 ) -> SubtaskEnd:
-    """Run a subtask in a new session; return the outcome.
+    """Run a subtask in a new session.
 
     Cancelling ends the child's turn first, so that the log is whole and the cost known.
 
-    Raises:
-        BadRequest: the subtask names a tool unknown to the parent.
-        StorageFailed: the new session could not be stored.
+    Raises: BadRequest: a tool is unknown to the parent. StorageFailed: the session could not be
+    stored.
     """
     state = parent.state
     child = await begin(await found_child(state, subtask))
@@ -76,7 +75,7 @@ async def delegate(
 
 
 async def _turn(child: Session, request: PromptRequest) -> PromptResult | SidecarError:
-    """Run the child's turn; pass a cancel on and wait for the end."""
+    """Pass a cancel on and wait for the end."""
     try:
         async with asyncio.TaskGroup() as group:
             running = group.create_task(child.prompt(request))
@@ -95,7 +94,7 @@ async def _turn(child: Session, request: PromptRequest) -> PromptResult | Sideca
 
 
 class _Following:
-    """Shows a subtask's progress, charges the parent, and stops at limits."""
+    """Shows progress, charges the parent, stops at limits."""
 
     def __init__(self, parent: Session, child: Session, progress: Progress) -> None:
         self._parent = parent
@@ -121,7 +120,6 @@ class _Following:
                 pass
 
     def charge(self) -> None:
-        """Add the child's new spending to the parent's cost."""
         log, child = self._parent.state.log, self._child.state
         used, total = self._used(), child.log.row.cost
         more = Usage(
@@ -159,7 +157,6 @@ class _Following:
         return SubtaskEnd(self._child.id, report, steps, cost, failed)
 
     def _why(self, result: PromptResult | SidecarError, messages: tuple[Message, ...]) -> str:
-        """Reason of a failure; empty after success."""
         if isinstance(result, SidecarError):
             return result.message
         match result.stop_reason:
@@ -181,20 +178,17 @@ class _Following:
                 return str((result.error or {}).get("message") or result.stop_reason)
 
     def _ask_for_report(self) -> None:
-        """Announce the last step before a limit."""
         nearly = self._nearly_used_up()
         if nearly and not self._last_for:
             self._last_for = nearly
             self._child.prompts.remind(LAST_STEP)
 
     def _stop_if_over(self) -> None:
-        """Cancel the calls of the last step."""
         if self._last_for and tool_parts(self._messages()[-1]):
             self._used_up = self._out_of(self._last_for)
             self._child.prompts.cancel()
 
     def _nearly_used_up(self) -> str:
-        """Name the limit within reach of another step like the last."""
         limits, steps = self._limits, turn_usage(self._messages()).requests
         if steps + 1 >= limits.steps:
             return steps_in_words(limits.steps)
@@ -210,7 +204,6 @@ class _Following:
         return f"its {what} {were} used up before it was done"
 
     def _messages(self) -> tuple[Message, ...]:
-        """Messages of the subtask, without later ones typed by users."""
         messages = self._child.state.log.messages
         first = messages[0].turn_id if messages else None
         return tuple(m for m in messages if m.turn_id == first)

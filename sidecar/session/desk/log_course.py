@@ -1,7 +1,7 @@
-"""Walk through a session's log in order, for the inspector and reports.
+"""A log walked in order, for the inspector and reports.
 
-Requests are measured like the meter: the provider's count, spread over estimates of the prompt at
-the time. Nothing is written, so another process may have the session open.
+Requests are measured like the meter: the provider's count, spread over estimates of the prompt
+then. Nothing is written, so another process may have the session open.
 """
 
 from collections import Counter
@@ -76,9 +76,9 @@ WOULD_COST = "claude-opus-5-5"
 
 
 def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Course:
-    """Course of a session, oldest first, and the present standing.
+    """Course, oldest first, and the present standing.
 
-    Texts go through `clean` before any cut; `problems` are the store's read errors.
+    Texts pass `clean` before any cut; `problems`: read errors.
     """
     row = state.log.row
     priced_as = WOULD_COST if _is_free(state) else ""
@@ -126,7 +126,7 @@ def _is_free(state: State) -> bool:
 
 @dataclass(slots=True)
 class _Walk:
-    """A walk through a log. Records are placed between messages by time, as after a restart."""
+    """Places records between messages by time, as after a restart."""
 
     state: State
     priced_as: str
@@ -137,7 +137,7 @@ class _Walk:
 
     @property
     def recorded_by(self) -> str:
-        """Agent whose recording was imported; empty for a session of our own."""
+        """Agent of an imported recording, or empty."""
         made = self.state.log.last_record(ImportedRecord)
         by = "" if made is None else made.format
         return "" if by == OURS else by
@@ -174,7 +174,6 @@ class _Walk:
         misses: Mapping[object, tuple[str, str]],
         paid_since: Millis,
     ) -> CourseRequest | None:
-        """Request answered by a message; `None` if no model was asked."""
         if message.role != "assistant" or message.status in ("discarded", "open"):
             return None
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
@@ -211,7 +210,6 @@ class _Walk:
         return Spent(usage, paid, price(info, whole), own)
 
     def _take(self, record: _Walked, standing: PastStanding, views: Iterator[Epoch]) -> None:
-        """Apply a record to the conversation, and keep the record's figures."""
         match record:
             case EpochRecord():
                 standing.restate(static_of(record), record.at)
@@ -294,7 +292,7 @@ class _Walk:
 
 
 def _misses(records: Sequence[LogRecord]) -> dict[object, tuple[str, str]]:
-    """Map an answer's id to the missed cache segment and the reason."""
+    """An answer's missed cache segment and the reason."""
     return {
         record.message_id: (record.segment, record.reason or "")
         for record in records

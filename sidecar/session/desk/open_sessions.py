@@ -8,7 +8,7 @@ from sidecar.session.log.events import Event, StatusChanged, Watcher
 
 
 class OpenSessions:
-    """Sessions by id. Iteration covers the sessions open at the start."""
+    """By id. Iteration covers those open at the start."""
 
     def __init__(self) -> None:
         self._by_id: dict[SessionId, Session] = {}
@@ -26,11 +26,11 @@ class OpenSessions:
         self._by_id[session.id] = session
 
     def drop(self, session_id: SessionId) -> Session | None:
-        """Remove and return a session; `None` if not open."""
+        """Remove and return, if open."""
         return self._by_id.pop(session_id, None)
 
     def revision_of(self, session_id: str) -> int | None:
-        """Revision of an open session; `None` if not open."""
+        """`None` if not open."""
         session = self.find(SessionId(session_id))
         return None if session is None else session.opened().revision
 
@@ -39,11 +39,11 @@ class OpenSessions:
         return any(session.prompts.busy for session in self)
 
     def waiting(self) -> int:
-        """Prompts in line in all sessions."""
+        """Prompts in line, in all sessions."""
         return sum(session.prompts.waiting() for session in self)
 
     def busy_changed(self, session: Session) -> None:
-        """Tell every watcher when the daemon becomes busy or idle."""
+        """Tell watchers when the daemon turns busy or idle."""
         busy = self.busy()
         if busy == self._told_busy:
             return
@@ -52,15 +52,15 @@ class OpenSessions:
         self.tell_all(StatusChanged(busy, f"working on: {title}" if busy else "ready"))
 
     def tell_all(self, event: Event) -> None:
-        """Send an event to each watcher once."""
+        """Send each watcher an event once."""
         for watcher in {w for session in self for w in session.audience.watchers()}:
             watcher(event)
 
     def cancel_work(self, token: str | int) -> None:
-        """Cancel the work with the progress token."""
+        """Cancel the work of a progress token."""
         any(session.rewriting.works.cancel(token) for session in self)
 
     def detach(self, watcher: Watcher) -> None:
-        """Remove an ended connection from all sessions."""
+        """Remove an ended connection everywhere."""
         for session in self:
             session.audience.detach(watcher)

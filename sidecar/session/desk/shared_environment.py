@@ -1,4 +1,4 @@
-"""The environment shared by a daemon's sessions, built on first need."""
+"""What a daemon's sessions share, built on first need."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,10 +14,10 @@ STOPPING = "the daemon is stopping"
 
 
 class SharedEnvironment:
-    """`build` makes the environment from the editor's options and root folder.
+    """`build` takes the editor's options and root folder; a failure fails only that request.
 
-    A failed `build` fails only the calling request. `opening` is held while a session opens;
-    `check` returns errors in options. `known` is `None` before the first call.
+    `opening` is held while a session opens; `check` returns errors in options. `known`: `None`
+    before the first call.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class SharedEnvironment:
         self.stopping = False
 
     def configure(self, options: JsonObject, root: Path | None) -> str:
-        """Set `initializationOptions` and root folder for sessions opened later; return any error.
+        """Set `initializationOptions` and root for later sessions; return any error.
 
         Options with an error are left out as a whole.
         """
@@ -45,11 +45,11 @@ class SharedEnvironment:
         return problem
 
     def run_in(self, group: asyncio.TaskGroup) -> None:
-        """Set the task group for the environment's own work."""
+        """Set the task group of the environment's work."""
         self._group = group
 
     async def ready(self) -> Environment:
-        """The shared environment, built on the first call."""
+        """The environment, built on the first call."""
         async with self.opening:
             self.check_running()
             if self.known is None:
@@ -66,6 +66,6 @@ class SharedEnvironment:
         await asyncio.to_thread(version)
 
     def check_running(self) -> None:
-        """Raise `Cancelled` when the daemon is stopping."""
+        """Raise `Cancelled` while stopping."""
         if self.stopping:
             raise Cancelled(STOPPING)

@@ -1,4 +1,4 @@
-"""Read a session from the store without opening: no lease, no writes."""
+"""A session read from the store, not opened: no lease, no writes."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,10 +26,9 @@ ANYWHERE = (
 
 
 async def find(rows: SessionRows, name: str | None, folder: Path | None) -> SessionId:
-    """Id of the session named by id or prefix; without `name`, the newest in `folder`, or of all.
+    """Session by id or prefix; without `name`, the newest in `folder`, or of all.
 
-    Raises:
-        BadRequest: no session matches, or several; the message says how to go on.
+    Raises: BadRequest: none matches, or several; the message says how to go on.
     """
     if name is None:
         where = None if folder is None else str(await asyncio.to_thread(folder.resolve))
@@ -50,11 +49,9 @@ async def find(rows: SessionRows, name: str | None, folder: Path | None) -> Sess
 async def look(
     environment: Environment, session_id: SessionId, clean: Callable[[str], str]
 ) -> Course:
-    """Read a session from the store in a consistent state.
+    """Read a session in a consistent state.
 
-    Raises:
-        UnknownSession: the session is gone.
-        StorageFailed: the log cannot be read.
+    Raises: UnknownSession: it is gone. StorageFailed: the log cannot be read.
     """
     stored = await environment.store.logs.load(session_id)
 

@@ -1,7 +1,7 @@
 """Instructions known to the model, from the static part or later messages.
 
-Static bytes are constant within an epoch. So a change goes at the end of the next user message,
-once, and into the static part at the next epoch.
+Static bytes are constant within an epoch, so a change goes once at the end of the next user
+message, and into the static part at the next epoch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ async def begin(
     tools: Sequence[ToolSpec],
     system: str | None,
 ) -> Static:
-    """Static part of a new session."""
+    """A new session's static part."""
     model = str(row.settings["model"])
     found = await environment.instructions(row.cwd, trusted)
     known = await lessons.learned(environment, row.cwd, trusted, model)
@@ -37,7 +37,7 @@ async def begin(
 
 
 async def look(state: State) -> None:
-    """Read the current instructions and learned facts, for the other functions here."""
+    """Read instructions and learned facts, for the other functions here."""
     state.instructions = await state.environment.instructions(
         state.log.row.cwd, state.trust.granted
     )
@@ -45,7 +45,7 @@ async def look(state: State) -> None:
 
 
 def with_changes(state: State, context: str) -> str:
-    """Add instructions unknown to the model to a user message's context."""
+    """Add unknown instructions to a message's context."""
     current = state.instructions
     if current is None:
         return context
@@ -61,7 +61,7 @@ def with_changes(state: State, context: str) -> str:
 
 
 def tell(state: State, context: str) -> str:
-    """Context of the next logged message; records the instructions told."""
+    """As `with_changes`, for a logged message; records what was told."""
     told = with_changes(state, context)
     if told != context:
         current = state.instructions or ()
@@ -70,10 +70,10 @@ def tell(state: State, context: str) -> str:
 
 
 def renewed(state: State, static: Static) -> Static:
-    """Static part of a new epoch, with the instructions of the last `look`.
+    """A new epoch's static part, with the instructions of the last `look`.
 
-    Changes told earlier follow in the history. If the last of them differs from the present text,
-    the next message repeats the text, so that the newest wins.
+    Changes told earlier follow in the history. If the last differs from the present text, the next
+    message repeats the text, so that the newest wins.
     """
     if state.instructions is not None:
         static = with_instructions(static, state.instructions)
@@ -81,7 +81,7 @@ def renewed(state: State, static: Static) -> Static:
 
 
 def follow(state: State) -> None:
-    """Notify people when an instruction file changes while the session is open."""
+    """Tell people when an instruction file changes."""
 
     def seen(current: tuple[Instruction, ...]) -> None:
         paths = ", ".join(_changed(state, current))
@@ -96,7 +96,7 @@ def follow(state: State) -> None:
 
 
 def _changed(state: State, current: tuple[Instruction, ...]) -> list[str]:
-    """Files unknown to the model: new or changed, then removed."""
+    """Unknown to the model: new or changed, then removed."""
     known, now = _known(state), hashes(current)
     other = [path for path in now if known.get(path) != now[path]]
     return [*other, *(path for path in known if path not in now)]

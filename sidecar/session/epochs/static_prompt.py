@@ -1,4 +1,4 @@
-"""The static part of a prompt: agent prompt, guidance, instructions, learned facts.
+"""A prompt's static part: agent prompt, guidance, instructions, learned facts.
 
 Stored with the epoch, so that a restart sends the same bytes.
 """
@@ -44,7 +44,7 @@ def build_static(
     instructions: Sequence[Instruction],
     learned: str = "",
 ) -> Static:
-    """Assemble the static part; `system` replaces the built-in agent prompt."""
+    """`system` replaces the built-in agent prompt."""
     agent = AGENT if system is None else system
     if any(tool.origin == "builtin" for tool in tools):
         agent = f"{agent}\n\n{GUIDANCE}" if agent.strip() else GUIDANCE
@@ -54,7 +54,7 @@ def build_static(
 
 
 def in_order(tools: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
-    """Tools as sent: built-in ones, then others, each by name."""
+    """As sent: built-in tools, then others, each by name."""
     return tuple(sorted(tools, key=lambda tool: (tool.origin != "builtin", tool.name)))
 
 
@@ -89,7 +89,7 @@ def instructions_in(static: Static) -> tuple[Instruction, ...]:
 
 
 def epoch_record(static: Static, compaction_id: str, cause: str) -> EpochRecord:
-    """Encode a static part as an epoch's record, without a revision."""
+    """An epoch's record, without a revision."""
     return EpochRecord(
         compaction_id=compaction_id,
         cause=cause,

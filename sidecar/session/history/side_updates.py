@@ -1,7 +1,4 @@
-"""Events from records beside messages: ends of turns, rewrites, notices.
-
-Clients that were present heard the same events live.
-"""
+"""Events from records beside messages: ends of turns, rewrites, notices."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -29,7 +26,7 @@ Beside: TypeAlias = EpochChanged | Notice | TurnEnded
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A turn's end, without the usage of its messages, read later."""
+    """A turn's end; its messages' usage is read later."""
 
     turn_id: TurnId
     message_id: MessageId
@@ -58,7 +55,7 @@ class Telling:
         self._asked: list[tuple[Usage, str | None]] = []
 
     def read(self, record: LogRecord) -> Beside | Ended | None:
-        """Event of the next record, if any."""
+        """The next record's event, if any."""
         told: Beside | Ended | None = None
         gone = self._message_id in self._left
         match record:
@@ -82,13 +79,13 @@ class Telling:
         return None if 0 < record.revision <= self._since else told
 
     def ended(self, end: Ended, turn: SliceTurn) -> TurnEnded:
-        """Event for a turn's end, with all its messages read."""
+        """A turn's end, with all messages read."""
         usage, cost = spent(self._state, turn.ends, end.asked)
         about = self._state.log.row.id, 0, end.turn_id, end.message_id or turn.first
         return TurnEnded(*about, end.reason, usage, cost, end.error)
 
     def names(self, record: LogRecord) -> frozenset[MessageId]:
-        """The conversation's messages named by a record."""
+        """Messages of the conversation that a record names."""
         return frozenset(named_by(record)) - self._left
 
     def _turn(self, message_id: MessageId) -> None:

@@ -19,7 +19,7 @@ from sidecar.store.format.log_records import FailureShape, TurnEndedRecord
 def result_of(
     state: State, turn_id: TurnId, message_id: MessageId, end: TurnEnd, meter: Meter
 ) -> PromptResult:
-    """A turn's result: usage and cost of steps and summaries, and the present meter."""
+    """Usage and cost of steps and summaries, and the present meter."""
     parts = (p for m in state.log if m.turn_id == turn_id for p in m.parts)
     ends = [part for part in parts if isinstance(part, StepFinishPart)]
     usage, cost = spent(state, ends, asked_since(state, turn_id))
@@ -38,22 +38,19 @@ def result_of(
 def spent(
     state: State, ends: Sequence[StepFinishPart], asked: Sequence[tuple[Usage, str | None]]
 ) -> tuple[Usage, str | None]:
-    """Usage and USD of a turn's steps and side requests."""
+    """Usage and USD of steps and side requests."""
     each = [*((end.usage, end.cost) for end in ends), *asked]
     return sum((usage for usage, _ in each), Usage()), state.total(cost for _, cost in each)
 
 
 def ended_record(turn_id: TurnId, end: TurnEnd) -> TurnEndedRecord:
-    """The record of a turn's end, without a revision."""
+    """A turn's end, without a revision."""
     error = None if end.error is None else convert(end.error, FailureShape)
     return TurnEndedRecord(turn_id=turn_id, stop_reason=end.stop_reason, error=error)
 
 
 async def record_end(state: State, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
-    """Log a turn's end; if the store fails, return a failed end.
-
-    The failed end's record waits for the next commit.
-    """
+    """Log a turn's end; a failed end, owed to the next commit, if the store fails."""
     try:
         await state.log.writer.commit(ended_record(turn_id, end))
     except StorageFailed as error:
@@ -64,7 +61,7 @@ async def record_end(state: State, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
 
 
 def ended_event(state: State, result: PromptResult) -> TurnEnded:
-    """Event of a turn's result; the observer is called too."""
+    """A result as an event; the observer is called too."""
     state.environment.observe(
         TurnDone(
             state.log.row.id,

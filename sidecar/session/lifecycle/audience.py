@@ -1,4 +1,4 @@
-"""Connections to a session, and the client to ask during a turn."""
+"""Connections to a session; the client to ask."""
 
 from sidecar.core.errors import Cancelled
 from sidecar.session.changes.tracker import Tracking
@@ -16,7 +16,7 @@ class Audience:
         self._clients: list[tuple[Watcher, Client]] = []
 
     def attach(self, watcher: Watcher, client: Client) -> None:
-        """Send a connection all events from now on; `client` answers the questions of turns."""
+        """Send all events from now on; `client` answers questions."""
         self._clients = [(w, c) for w, c in self._clients if w != watcher]
         self._clients.append((watcher, client))
         self._channel.attach(watcher)
@@ -32,7 +32,7 @@ class Audience:
         return tuple(watcher for watcher, _ in self._clients)
 
     def client(self) -> Client:
-        """Client of the newest connection; raise `Cancelled` without any."""
+        """The newest client; raises `Cancelled` without any."""
         if not self._clients:
             raise Cancelled("no editor is connected to this session any more")
         return self._clients[-1][1]

@@ -1,4 +1,4 @@
-"""A session's config options in ACP's shape."""
+"""Config options in ACP's shape."""
 
 from sidecar.config.readers import HARDER
 from sidecar.core.errors import BadRequest
@@ -12,7 +12,7 @@ SWITCHES = ("on", "off")
 
 
 def describe(state: State) -> tuple[JsonObject, ...]:
-    """All options with current and possible values."""
+    """With current and possible values."""
     models = dict.fromkeys((state.model_id(), *state.environment.models.known))
     return (
         _select("model", "Model", "model", state.model_id(), tuple(models)),
@@ -34,11 +34,7 @@ def describe(state: State) -> tuple[JsonObject, ...]:
 
 
 def change(state: State, config_id: str, value: object) -> None:
-    """Set an option of the session.
-
-    Raises:
-        BadRequest: no such option, or a value not allowed.
-    """
+    """Set an option; raises BadRequest for an unknown option or value."""
     match config_id, value:
         case "model", str(model):
             info = state.environment.models.info(named(model, "params.value"))

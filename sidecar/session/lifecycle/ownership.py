@@ -1,4 +1,4 @@
-"""Decide the session's writer among daemons."""
+"""One writer among daemons."""
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import SessionId
@@ -9,7 +9,7 @@ from sidecar.store.format.values import Owner
 async def become_writer(
     leases: Leases, session_id: SessionId, owner: Owner
 ) -> tuple[bool, Owner | None]:
-    """Try to take the lease; return success, and the other owner where known."""
+    """Try to take the lease; success, and any known other owner."""
     try:
         other = await leases.acquire(session_id, owner)
     except StorageFailed as error:

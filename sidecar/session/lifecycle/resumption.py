@@ -1,4 +1,4 @@
-"""Restore a session's view, calibration and cache state after a restart.
+"""View, calibration and cache state after a restart.
 
 The newest requests are replayed, each in the view of its time.
 """
@@ -19,7 +19,7 @@ FORESEEN = 4
 
 
 def restore(state: State) -> None:
-    """Restore view, calibration and cache state of a loaded session."""
+    """Restore a loaded session."""
     cache_options.restore(state)
     messages = tuple(state.log)
     epochs = list(state.views.epochs())
@@ -58,7 +58,6 @@ def _window(state: State, messages: tuple[Message, ...]) -> list[int]:
 
 
 def _show(state: State, epoch: Epoch) -> None:
-    """Go on to the next view, with the calibration logged at its beginning."""
     view, newest = state.view, epoch.newest
     opens = newest is not None and epoch.opened == epoch.since >= view.since
     anchor = None if newest is None else newest.anchor
@@ -68,7 +67,6 @@ def _show(state: State, epoch: Epoch) -> None:
 
 
 def _foresee(state: State, messages: tuple[Message, ...], index: int, *, begin: bool) -> None:
-    """Follow a request's cache entries; `begin` marks the first request."""
     view, finish = state.view, _finish(messages[index])
     assert finish is not None
     prompt, effort = view.prompt(messages[:index]), state.setting("effort")

@@ -1,4 +1,4 @@
-"""Begin a turn: log the first message with all the model is told beside, or nothing."""
+"""A turn's first message logged with all the model is told beside, or nothing."""
 
 import asyncio
 
@@ -21,8 +21,7 @@ _NOTED = (ComparedRecord, ToldRecord, PinRecord)
 async def begin(state: State, turn_id: TurnId, waiting: Waiting) -> Message:
     """Log a turn's first message durably; the session's first also sets the title.
 
-    Raises:
-        StorageFailed: the log is as before, so that the prompt can be sent again.
+    Raises: StorageFailed: the log is as before, so that the prompt can be sent again.
     """
     log, before, compared = state.log, state.log.row, state.compared
     shown = await state.facts(waiting.request.context)

@@ -1,7 +1,7 @@
 """Change sets as patch parts of the log, and back.
 
-A user message's patch: the snapshot at the turn's start, and the user's changes before. An
-answer's: the changes while its calls ran.
+A user message's: the snapshot at the turn's start, and the user's changes before. An answer's: the
+changes during its calls.
 """
 
 import os
@@ -26,7 +26,7 @@ ReadSets: TypeAlias = Callable[[Json], tuple[ChangeSet, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Change sets, oldest first, and the snapshot after the last.
+    """Change sets, oldest first, and the snapshot after.
 
     `beside`: names outside all snapshots, such as `.git`; `None` if unknown.
     """
@@ -57,7 +57,7 @@ def patch_of(part: PatchPart, read: ReadSets | None = None) -> Patch:
 
 
 def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
-    """Yield messages with a patch part, each with the patch."""
+    """Messages with a patch part."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, PatchPart) and part.detail:
@@ -65,7 +65,7 @@ def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
 
 
 def newest(log: SessionLog) -> SnapshotId | None:
-    """Newest snapshot in the log; `None` without any."""
+    """Newest snapshot in the log."""
     told = [patch.at for _, patch in patches(log.messages)]
     reached = RestoreRecord | ReachedRecord
     known = (record.snapshot for record in log.records if isinstance(record, reached))
@@ -76,7 +76,7 @@ def newest(log: SessionLog) -> SnapshotId | None:
 
 
 def cut_short(log: SessionLog) -> bool:
-    """Whether a killed daemon interrupted the newest calls, without a patch after them."""
+    """Whether a killed daemon interrupted the newest calls, without a patch after."""
     for message in reversed(log.messages):
         parts = message.parts
         if any(isinstance(part, PatchPart) and part.detail for part in parts):
@@ -97,7 +97,7 @@ def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
 
 
 def shown(path: bytes) -> str:
-    """Decode a path for people; bytes outside UTF-8 become backslash escapes."""
+    """A path for people; bytes outside UTF-8 as backslash escapes."""
     return path.decode("utf-8", "backslashreplace")
 
 
@@ -129,7 +129,7 @@ class KnownSets:
         self._changes = 0
 
     def read(self, body: Json) -> tuple[ChangeSet, ...]:
-        """Change sets of a body; none for an empty body."""
+        """None for an empty body."""
         if not body:
             return ()
         # The body is kept, so that no other one can have its id.

@@ -1,4 +1,4 @@
-"""ACP content blocks into parts, and back for watchers."""
+"""ACP content blocks into parts, and back."""
 
 from collections.abc import Callable
 
@@ -23,11 +23,7 @@ NewPartId = Callable[[], PartId]
 def parts_of(
     blocks: tuple[JsonObject, ...], new_part_id: NewPartId, source: TextSource
 ) -> tuple[Part, ...]:
-    """Turn a user's content blocks into parts.
-
-    Raises:
-        BadRequest: a block cannot be sent (named in the error), or the prompt is empty.
-    """
+    """A user's blocks as parts; raises BadRequest, naming a block that cannot be sent."""
     parts = tuple(
         _part(block, new_part_id(), source, f"params.prompt[{index}]")
         for index, block in enumerate(blocks)

@@ -1,4 +1,4 @@
-"""Events for a session's watchers. Only `wire` makes notifications of them."""
+"""Events for watchers. Only `wire` makes notifications of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from sidecar.core.prompt.meter import Meter
 
 @dataclass(frozen=True, slots=True)
 class EventOrigin:
-    """Place of an update: `_meta.sidecar` on the wire. `seq` rises strictly per session."""
+    """An update's place: `_meta.sidecar` on the wire. `seq` rises strictly per session."""
 
     session_id: SessionId
     turn_id: TurnId
@@ -21,7 +21,7 @@ class EventOrigin:
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """More text of a user or the model, or more thinking (`user`, `agent`, `thought`)."""
+    """More text of `user` or `agent`, or more thinking (`thought`)."""
 
     origin: EventOrigin
     speaker: str
@@ -30,7 +30,7 @@ class TextChunk:
 
 @dataclass(frozen=True, slots=True)
 class ContentChunk:
-    """A whole content block other than plain text, as ACP's ContentBlock."""
+    """A whole ACP ContentBlock other than plain text."""
 
     origin: EventOrigin
     speaker: str
@@ -41,8 +41,8 @@ class ContentChunk:
 class ToolChanged:
     """A tool call appeared (`first`) or changed.
 
-    `status`: ACP's pending, in_progress, completed or failed. `None` fields are unchanged.
-    `raw_input` is opaque; `has_input` tells an absent input from JSON null.
+    `status`: ACP's pending, in_progress, completed or failed. `None`: unchanged. `raw_input` is
+    opaque; `has_input` tells absent from JSON null.
     """
 
     origin: EventOrigin
@@ -60,7 +60,7 @@ class ToolChanged:
 
 @dataclass(frozen=True, slots=True)
 class ToolInputChunk:
-    """More JSON text of a call's input; `ToolChanged` carries all."""
+    """More JSON of a call's input; `ToolChanged` carries all."""
 
     origin: EventOrigin
     call_id: str
@@ -69,7 +69,7 @@ class ToolInputChunk:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutputChunk:
-    """More output of a running tool; the stored output replaces all chunks."""
+    """More output; the stored output replaces all chunks."""
 
     origin: EventOrigin
     call_id: str
@@ -86,7 +86,7 @@ class PlanChanged:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A text for a person, at level info, warning or error."""
+    """Level: info, warning or error."""
 
     session_id: SessionId
     seq: int
@@ -96,9 +96,9 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn's end and total usage; `cost` in USD, `None` if unknown.
+    """A turn's end and usage; `cost` in USD.
 
-    `error` is `{kind, message, retryable, status}` after a failure.
+    `error` is `{kind, message, retryable, status}`.
     """
 
     session_id: SessionId
@@ -145,7 +145,7 @@ class OptionsChanged:
 
 @dataclass(frozen=True, slots=True)
 class MeterChanged:
-    """A new meter, sent at once if `urgent` (after a rewrite or a restore)."""
+    """A new meter, at once if `urgent` (after a rewrite or a restore)."""
 
     session_id: SessionId
     meter: Meter
@@ -154,7 +154,7 @@ class MeterChanged:
 
 @dataclass(frozen=True, slots=True)
 class SessionChanged:
-    """The session's revision rose, because of `cause`."""
+    """The revision rose, because of `cause`."""
 
     session_id: SessionId
     revision: int
@@ -163,7 +163,7 @@ class SessionChanged:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """A broken model call is repeated after a delay; `discard` names void parts."""
+    """A broken model call is repeated; `discard` names void parts."""
 
     session_id: SessionId
     attempt: int
@@ -177,7 +177,7 @@ class Retrying:
 
 @dataclass(frozen=True, slots=True)
 class StatusChanged:
-    """The daemon became busy with the work in `message`, or idle."""
+    """The daemon is busy with `message`, or idle."""
 
     busy: bool
     message: str
@@ -187,7 +187,7 @@ class StatusChanged:
 class AlertChanged:
     """A number crossed a threshold (`raised`) or came back (`cleared`).
 
-    `level`: info, warning or critical; `action`: advice. `value` and `threshold` have the unit of
+    `level`: info, warning or critical; `action`: advice. `value`, `threshold`: in the unit of
     setting `name`. No session: all sessions.
     """
 
@@ -204,7 +204,7 @@ class AlertChanged:
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """Longer work began, advanced or ended (`begin`, `report`, `end`).
+    """Longer work (`begin`, `report`, `end`).
 
     `percentage`: 0 to 100. `ours`: the client does not know the token yet.
     """

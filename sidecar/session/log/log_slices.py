@@ -1,4 +1,4 @@
-"""A log to replay, from memory, or with its unread beginning in slices.
+"""A log to replay, from memory, or its unread beginning in slices.
 
 Slices are forgotten once replayed; messages in memory take precedence.
 """
@@ -25,7 +25,7 @@ class DamagedSlice(Exception):
 
 @dataclass(slots=True)
 class SliceTurn:
-    """A turn's first message, and the ends of its steps."""
+    """A turn's first message, and its steps' ends."""
 
     first: MessageId
     ends: list[StepFinishPart] = field(default_factory=list)
@@ -34,7 +34,7 @@ class SliceTurn:
 class Feed:
     """Messages and records to replay.
 
-    `all_messages`, `all_records`: nothing follows. `turns` covers messages read so far.
+    `all_messages`, `all_records`: nothing follows. `turns`: of messages so far.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Feed:
 
 
 class LogSource(Protocol):
-    """A log to read forward, oldest first, as of the source's creation."""
+    """A log as of now, read forward."""
 
     async def shows(self, part_id: PartId) -> bool:
         """Whether a part is in the conversation."""
@@ -76,7 +76,7 @@ class LogSource(Protocol):
 
 
 def source_of(logs: LogRows, log: SessionLog, after: PartId | None) -> LogSource:
-    """Source of the present log, at least from the turn of part `after` on."""
+    """The log, at least from the turn of part `after` on."""
     past = log.past
     if past is None:
         return InMemory(log, log.records)
@@ -87,7 +87,7 @@ def source_of(logs: LogRows, log: SessionLog, after: PartId | None) -> LogSource
 
 
 class InMemory:
-    """A log fully in memory, fed at once."""
+    """A log in memory, fed at once."""
 
     def __init__(self, messages: Iterable[Message], records: Iterable[LogRecord]) -> None:
         self._messages, self._records = tuple(messages), tuple(records)
@@ -108,7 +108,7 @@ class InMemory:
 
 
 class InSlices:
-    """A log with a window in memory, and slices from the store before its fold."""
+    """A log with a window in memory, slices from the store before."""
 
     def __init__(self, logs: LogRows, log: SessionLog, past: Past) -> None:
         self._logs, self._past, self._row, self._left = logs, past, log.row, log.left

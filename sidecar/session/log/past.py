@@ -61,7 +61,7 @@ class Past:
     changes: int
 
     def folding(self) -> Folding:
-        """Resume the ledger, ready for later messages."""
+        """Resume the ledger for later messages."""
         ledger = from_json(self.ledger).ledger
         todo = {key: (content, progress) for key, content, progress in self.todo}
         return Folding.resumed(ledger, todo, self.changes)
@@ -104,7 +104,7 @@ def encode(past: Past) -> bytes:
 
 
 def decode(data: bytes) -> Past:
-    """Decode bytes from `encode` of the same code version."""
+    """Read bytes of the same code version."""
     body = json.loads(data)
     return Past(
         body["revision"],
@@ -163,12 +163,12 @@ def count_steps(messages: Iterable[Message]) -> int:
 
 
 def step_starts(messages: Sequence[Message]) -> list[int]:
-    """Per message, the number of steps ended before."""
+    """Steps ended before each message."""
     return list(accumulate((count_steps((m,)) for m in messages), initial=0))[:-1]
 
 
 def narrowed(record: LogRecord, parts: frozenset[PartId], notes: frozenset[PartId]) -> LogRecord:
-    """Copy a view record with only these parts and notes."""
+    """A view record with only these parts and notes."""
     if not isinstance(record, ViewRecord):
         return record
     return structs.replace(

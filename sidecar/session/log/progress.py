@@ -1,4 +1,4 @@
-"""Longer work: shown while under way, cancelled on request."""
+"""Longer work: shown meanwhile, cancelled on request."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -17,7 +17,7 @@ Token = str | int
 
 
 class Works:
-    """A session's work under way, by token."""
+    """Work under way, by token."""
 
     def __init__(self, session_id: SessionId, channel: Channel) -> None:
         self._session_id = session_id
@@ -27,7 +27,7 @@ class Works:
 
     @contextmanager
     def show(self, title: str, token: Token | None = None) -> Iterator["Work"]:
-        """Show work until the block ends; `token` is the client's, or minted."""
+        """Show work until the block ends; a token is minted if none is given."""
         self._number += 1
         ours = token is None
         name = f"{self._session_id} work {self._number}" if token is None else token
@@ -41,7 +41,7 @@ class Works:
             work.tell("end", work.outcome)
 
     def cancel(self, token: Token) -> bool:
-        """Cancel the work of this token; return whether there was any."""
+        """Cancel work; whether there was any."""
         work = self._under_way.get(token)
         if work is not None:
             work.cancel()
@@ -75,11 +75,7 @@ class Work:
             self._stop()
 
     async def wait_for(self, doing: Coroutine[object, object, T]) -> T:
-        """Run a coroutine that a person may cancel.
-
-        Raises:
-            Cancelled: somebody did.
-        """
+        """Run what a person may cancel; then raises Cancelled."""
         try:
             async with asyncio.TaskGroup() as group:
                 task = group.create_task(doing)

@@ -1,4 +1,4 @@
-"""Restores and redos as records of the log, and back."""
+"""Restores and redos as records, and back."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ MOST_NAMED = 10
 class Restored:
     """A restore or redo.
 
-    `id` names the state before; `title` the target. `undoes`: the restore taken back. `newest`: the
-    newest message then. `left` went out of the conversation, `back` came in again. `sets`: file
-    changes; `fates`: `(path, fate)`; `head`: the checkpoint afterwards.
+    `id`: the state before; `title`: the target; `undoes`: the restore taken back; `newest`: the
+    newest message then. `left` went out of the conversation, `back` came in. `sets`: file changes;
+    `fates`: `(path, fate)`; `head`: the checkpoint afterwards.
     """
 
     id: str
@@ -50,9 +50,9 @@ class Restored:
 def written(
     restored: Restored, recorded: Recorded | None, standing: tuple[int, ...]
 ) -> RestoreRecord:
-    """Encode a restore, without a revision.
+    """A record without a revision.
 
-    `recorded`: the change of the view, if any; `standing`: revisions of view changes back in force.
+    `recorded`: the view's change, if any; `standing`: revisions of view changes back in force.
     """
     files = FilesRestoredRecord(
         restore_id=restored.id,
@@ -73,7 +73,7 @@ def written(
 
 
 def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Restored:
-    """Decode a restore; `read` decodes change sets."""
+    """`read` decodes change sets."""
     return Restored(
         id=record.restore_id,
         scope=record.scope,
@@ -93,14 +93,14 @@ def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Resto
 def restores_in(
     records: Iterable[LogRecord], read: ReadSets = sets_from_json
 ) -> tuple[Restored, ...]:
-    """Decode the restores among records; `read` decodes change sets."""
+    """Restores among records; `read` decodes change sets."""
     return tuple(
         restored_in(record, read) for record in records if isinstance(record, RestoreRecord)
     )
 
 
 def news(records: Iterable[LogRecord]) -> str:
-    """A line for the model on restores since the last turn began; empty without any."""
+    """A line for the model on restores since the last turn began, if any."""
     recent: list[Restored] = []
     for record in records:
         if isinstance(record, TurnStartedRecord):
@@ -114,7 +114,7 @@ def news(records: Iterable[LogRecord]) -> str:
 
 
 def with_news(context: str, records: Iterable[LogRecord]) -> str:
-    """Add `news` to a user message's context block."""
+    """Add `news` to a context block."""
     line = news(records)
     if not line:
         return context

@@ -1,4 +1,4 @@
-"""Rewrites of the view as records of the log, and back."""
+"""Rewrites as records, and back."""
 
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -32,12 +32,12 @@ _V = TypeVar("_V", RewriteRecord, UndoneRecord)
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A rewrite as logged, with the decision behind the changes.
+    """A logged rewrite, with the decision behind.
 
-    `anchor`: first message after the rewritten stretch; `steps`: model calls before. `opens`: began
-    an epoch (not by cutting unsent parts only). `factor` (from `observations`) and `bias`: the
-    token estimate in use. `summary`: author, attempts, cost and facts, or empty. In an undo,
-    `shown` only drops thinking that fits no prefix any more, or shows thinking that fits again.
+    `anchor`: first message after the rewritten stretch; `steps`: model calls before; `opens`: began
+    an epoch (unsent parts alone do not). `factor` (from `observations`), `bias`: the estimate in
+    use. `summary`: author, attempts, cost and facts. In an undo, `shown` only drops thinking that
+    fits no prefix any more, or shows thinking that fits again.
     """
 
     rewrite: Rewrite
@@ -57,7 +57,7 @@ class Recorded:
 
 
 def written(recorded: Recorded, kind: type[_V]) -> _V:
-    """Encode a change of the view, without a revision."""
+    """A change of the view, without a revision."""
     rewrite = recorded.rewrite
     return kind(
         compaction_id=rewrite.id,

@@ -1,4 +1,4 @@
-"""A rewrite while the user is away, if the next turn would need a rewrite anyway.
+"""A rewrite while the user is away, if the next turn would need one anyway.
 
 Waits for a pause, and for enough to rewrite. A returning user does not wait.
 """
@@ -23,17 +23,14 @@ T = TypeVar("T")
 
 
 class Idle:
-    """One session's idle time. Calls `rewrite` at most once, with `True` for a forced rewrite only.
-
-    Forced: the next turn could not do without.
-    """
+    """Calls `rewrite` at most once a pause, `True`: only one the next turn could not do without."""
 
     def __init__(self, state: State, rewrite: Callable[[bool], Awaitable[bool]]) -> None:
         self._state = state
         self._rewrite = rewrite
 
     async def until(self, coming: Awaitable[T], group: asyncio.TaskGroup) -> T:
-        """Await the end of the idle time, and then give up unfinished work."""
+        """Await the end of the idle time; then give up unfinished work."""
         task = group.create_task(self._use()) if turns_since_rewrite(self._state) else None
         try:
             return await coming
@@ -56,7 +53,7 @@ class Idle:
 
 
 def turns_since_rewrite(state: State) -> int:
-    """Count turns begun since the last rewrite."""
+    """Turns begun since."""
     count = 0
     for record in reversed(state.log.records):
         if isinstance(record, RewriteRecord | UndoneRecord) and record.opens:

@@ -1,4 +1,4 @@
-"""Requests to a model outside the conversation; nothing enters the history."""
+"""Requests outside the conversation."""
 
 import asyncio
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +19,7 @@ LIMIT = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's text, with the cost in USD (`None`: unknown)."""
+    """`cost` in USD."""
 
     text: str
     cost: str | None
@@ -27,13 +27,12 @@ class Reply:
 
 
 async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Reply:
-    """Send a request; return the answer's text, without calls and thinking.
+    """The answer's text, without calls and thinking.
 
     The cost is added to the session, durable with the next commit, and recorded if `logged`. For
     the session's own model, cache reads count as refreshing the prefix.
 
-    Raises:
-        ModelFailed: no answer, or none in time.
+    Raises: ModelFailed: no answer, or none in time.
     """
     models = state.environment.models
     started, draft = state.clock.now(), Draft()
@@ -79,7 +78,7 @@ async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Re
 
 
 def asked_since(state: State, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:
-    """Usage and cost of side requests since a turn began."""
+    """Side requests since a turn began."""
     found: list[tuple[Usage, str | None]] = []
     for record in reversed(state.log.records):
         if isinstance(record, TurnStartedRecord) and record.turn_id == turn_id:

@@ -1,4 +1,4 @@
-"""The files' part of a restore: plans, diffs, and open documents."""
+"""A restore's files: plans, diffs, open documents."""
 
 import asyncio
 import os
@@ -35,9 +35,9 @@ TAB = "It is open in the editor: close its tab, for saving it would make the fil
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """A plan for the files, and the user's changes since the log's newest snapshot.
+    """A plan, and the user's changes since the log's newest snapshot.
 
-    `notes`: sentences on content outside the plan.
+    `notes`: on content outside the plan.
     """
 
     snapshots: Snapshots
@@ -53,13 +53,12 @@ async def plan_files(
     wish: Wish,
     stood: tuple[str, ...] | None = None,
 ) -> Files:
-    """Plan to undo the agent's part of these change sets, or to redo a restore before them.
+    """Undo the agent's part of change sets, or redo a restore before them.
 
-    `stood`: names outside the snapshots at that time, if known.
+    `stood`: names outside the snapshots then, if known.
 
-    Raises:
-        BadRequest: this folder has no snapshots.
-        StorageFailed: the store cannot be read or written.
+    Raises: BadRequest: this folder has no snapshots. StorageFailed: the store cannot be read or
+    written.
     """
     made, fresh = await state.tracking.since()
     every = (*sets, fresh)
@@ -107,7 +106,7 @@ def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str,
 
 
 def _with_tabs(state: State, root: Path, plan: RestorePlan) -> RestorePlan:
-    """Add a hint to each removed file still open in a tab; no protocol can close tabs."""
+    """A hint at each removed file open in a tab; no protocol can close tabs."""
     tabs = {
         os.fsencode(real.relative_to(root))
         for real in state.buffers.open_paths()
@@ -122,7 +121,7 @@ def _with_tabs(state: State, root: Path, plan: RestorePlan) -> RestorePlan:
 
 
 async def foresee(differences: Differences, files: Files) -> dict[bytes, str]:
-    """Planned changes of each path, as unified diffs."""
+    """Planned unified diffs by path."""
     return {
         a.path: await differences.diff(a.path, a.expect, a.entry, a.content)
         for a in files.plan.actions
@@ -130,7 +129,7 @@ async def foresee(differences: Differences, files: Files) -> dict[bytes, str]:
 
 
 def sets_of(files: Files) -> tuple[ChangeSet, ...]:
-    """Change sets of a restore: the user's until then, and the restore's."""
+    """The user's until then, and the restore's."""
     at = files.fresh.after
     kept = (files.fresh,) if files.fresh.changes else ()
     delta = tuple(
@@ -146,7 +145,7 @@ def sets_of(files: Files) -> tuple[ChangeSet, ...]:
 
 
 async def show_conflicts(differences: Differences, fates: Sequence[Fate]) -> Diffs:
-    """Diffs of each conflict: the agent's, others' since, and unknown ones."""
+    """Each conflict's diffs: the agent's, others' since, unknown ones."""
     show = differences.diff
     return {
         fate.path: (
@@ -162,7 +161,7 @@ async def show_conflicts(differences: Differences, fates: Sequence[Fate]) -> Dif
 async def _planned(
     state: State, plan: Callable[[ReadFile], RestorePlan], *, here: bool
 ) -> RestorePlan:
-    """Run the plan, fetching contents on demand; most plans need none.
+    """Run the plan, fetching contents on demand.
 
     `here`: the plan is small, and faster than a thread.
     """
@@ -189,7 +188,7 @@ def _reader(contents: Mapping[str, bytes | None], wanted: set[str]) -> ReadFile:
 
 
 async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...]:
-    """Others' changes during a restore, up to the snapshot after."""
+    """Others' changes during a restore."""
     left = {action.path: action.entry for action in files.plan.actions}
     delta = await files.snapshots.delta(files.fresh.after, at) or ()
     # Folders come and go with what is in them.
@@ -204,7 +203,7 @@ async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...
 
 
 async def show_in_editor(state: State, files: Files, client: Callable[[], Client]) -> None:
-    """Update open documents without unsaved changes to the restored text."""
+    """Update open documents without unsaved changes."""
     if not state.buffers.open_paths():
         return
     root = files.snapshots.root
@@ -223,7 +222,7 @@ async def show_in_editor(state: State, files: Files, client: Callable[[], Client
 
 
 def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, TreeEntry]:
-    """Entries present at these paths; contents that rules now ignore are not read."""
+    """Entries at these paths, without contents that rules now ignore."""
     base = os.fsencode(made.root)
     listed = cache(lambda folder: frozenset(os.listdir(base + b"/" + folder)))
     found: dict[bytes, TreeEntry] = {}
@@ -253,9 +252,9 @@ def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry]) -> dict[
 
 
 def _dirty(state: State, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict[bytes, str]:
-    """Hashes of documents whose text differs from the disk.
+    """Hashes of documents that differ from the disk.
 
-    A removed file whose document shows its last stored text has nothing unsaved.
+    A removed file shown with its last stored text has nothing unsaved.
     """
     found: dict[bytes, str] = {}
     for real in state.buffers.open_paths():
@@ -275,7 +274,7 @@ def _dirty(state: State, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict
 
 
 def _saved_hash(text: str) -> str:
-    """Hash of the file a text would make; empty if no file could hold the text."""
+    """Hash of the file a text would make; empty if none could hold it."""
     try:
         return digest(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

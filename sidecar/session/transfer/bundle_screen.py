@@ -1,4 +1,4 @@
-"""Screening of bundles, which may come from anybody: only texts and their presentation get in.
+"""Bundles may come from anybody: only texts and their presentation get in.
 
 Removed or refused: contents of files, tools allowed without asking, invalid settings, and
 references to later records, which would send readers round in circles.
@@ -41,10 +41,9 @@ _SWITCHES = ("autoCompact", "autoContinue")
 
 
 def screened(bundle: Bundle) -> Bundle:
-    """Remove everything active or pointing elsewhere from a bundle.
+    """Without anything active or pointing elsewhere.
 
-    Raises:
-        BadRequest: impossible in an export.
+    Raises: BadRequest: impossible in an export.
     """
     try:
         return _screened(bundle)
@@ -53,7 +52,7 @@ def screened(bundle: Bundle) -> Bundle:
 
 
 def odd(why: str) -> BadRequest:
-    """BadRequest for a bundle never made by an export."""
+    """For a bundle never made by an export."""
     return BadRequest(
         f"this bundle cannot be taken in: {why}. Export the session again, with a Sidecar that "
         "is not newer than this one",
@@ -91,7 +90,7 @@ def without_snapshots(part: Part) -> Part:
 
 
 def without_files(record: LogRecord) -> LogRecord:
-    """Remove snapshots and change sets from a record."""
+    """Without snapshots and change sets."""
     match record:
         case FilesRestoredRecord() | TalkRestoredRecord():
             return structs.replace(record, sets=[])
@@ -123,7 +122,7 @@ def _check_message(message: Message) -> None:
 
 
 def _check_order(records: Sequence[LogRecord]) -> None:
-    """Raise unless rewrites and restores are unique and refer to earlier ones only."""
+    """Rewrites and restores must be unique, and refer to earlier ones only."""
     notes: set[str] = set()
     rewrites: set[str] = set()
     restores: set[str | None] = {None}
@@ -152,7 +151,7 @@ def _harmless(record: LogRecord) -> LogRecord:
 
 
 def _asking(tool: ToolShape) -> ToolShape:
-    """Take a built-in tool's properties from here; make any other tool ask.
+    """A built-in tool as here; any other asks.
 
     Name, description and schema, as the model reads them, stay.
     """
@@ -167,7 +166,7 @@ def _asking(tool: ToolShape) -> ToolShape:
 
 
 def _settings(given: JsonObject) -> JsonObject:
-    """Keep valid settings; the rest is configured here."""
+    """Valid settings only; the rest is configured here."""
     kept: JsonObject = {}
     for name in ("model", "agent"):
         if isinstance(value := given.get(name), str) and _NAME.fullmatch(value.replace("/", ".")):

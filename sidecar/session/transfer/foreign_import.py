@@ -1,7 +1,7 @@
-"""Another agent's recording as messages for a session to continue, by `replay/`'s importers.
+"""Another agent's recording as messages to continue, by `replay/`'s importers.
 
-For any provider to take the words of another model with other tools, names and ids are made valid,
-thinking loses its signature, and images without bytes become a word.
+For any provider to take them, names and ids are made valid, thinking loses its signature, and
+images without bytes become a word.
 """
 
 import gzip
@@ -62,13 +62,12 @@ def read_recording(
     now: Millis,
     check: Callable[[], None] = lambda: None,
 ) -> Recording:
-    """Read a recording; blocks. Ids begin with `name`; no time is after `now`.
+    """Read; blocks. Ids begin with `name`; no time is after `now`.
 
-    `check` is called often, and raises once the import is cancelled.
+    `check` is called often, and raises once cancelled.
 
-    Raises:
-        BadRequest: the format is unknown, or the recording too large.
-        OSError: the file cannot be read.
+    Raises: BadRequest: the format is unknown, or the recording too large. OSError: the file cannot
+    be read.
     """
     if isinstance(source, bytes):
         with tempfile.TemporaryDirectory(prefix="sidecar-import-") as folder:
@@ -134,7 +133,7 @@ def _too_large(called: str) -> BadRequest:
 
 @dataclass(slots=True)
 class _Taking:
-    """Collects messages under new ids, since recordings' ids repeat between sessions."""
+    """New ids, since recordings' repeat between sessions."""
 
     name: str
     now: Millis
@@ -167,7 +166,6 @@ class _Taking:
         self.skipped.append(why)
 
     def take(self, message: Message) -> None:
-        """Add a message, unless nothing is left after the conversion."""
         if message.status == "discarded" or not is_settled(message):
             return
         parts = tuple(self._kept(message.parts))

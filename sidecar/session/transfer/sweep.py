@@ -1,8 +1,8 @@
 """The hourly sweep by one of several daemons, in slices with pauses.
 
-Finishes interrupted work, removes old outputs, archives sessions by rule, returns free pages. A
-quota takes effect at least an hour after its warning; a folder's snapshot quota at once if
-snapshots grow by a tenth within the hour.
+Finishes interrupted work, removes old outputs, archives by rule, returns free pages. A quota acts
+at least an hour after its warning; a folder's snapshot quota at once if snapshots grow by a tenth
+within the hour.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class SweptSessions:
-    """Results of a sweep. `skipped`: sentences on sessions not archived; `space`: the file's."""
+    """`skipped`: on sessions not archived; `space`: the file's."""
 
     outputs: Freed
     sessions: tuple[Archived, ...]
@@ -71,10 +71,9 @@ def quiet(_: str, __: int, ___: int) -> None:
 
 
 async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> SweptSessions:
-    """Carry out a plan in slices; cancellable between slices.
+    """Carry out in slices; cancellable between.
 
-    Raises:
-        StorageFailed: the store cannot be written; finished work stands.
+    Raises: StorageFailed: finished work stands.
     """
     store, count, size = ground.store, 0, 0
     for start in range(0, len(plan.outputs), AT_ONCE):
@@ -97,7 +96,7 @@ async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> 
 
 
 async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
-    """Return all free pages to the disk in slices; cancellable between slices."""
+    """Return all free pages in slices; cancellable between."""
     pages = ground.store.pages
     before = (await pages.space()).free
     await clear_free(pages, lambda free: tell("space", before - free, before))
@@ -106,7 +105,7 @@ async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
 
 
 async def see_time_pass(keeping: KeepingRows) -> None:
-    """Advance the store's record of time; log a warning about a wrong clock."""
+    """Advance the store's record of time; log a wrong clock."""
     try:
         noticed = await keeping.look()
     except StorageFailed as error:
@@ -120,8 +119,8 @@ async def see_time_pass(keeping: KeepingRows) -> None:
 class Sweeping:
     """Sweeps when due, until cancelled.
 
-    `rules` is called each time; `snapshots_mib` bounds a folder's snapshots (0: unbounded). `warn`
-    hears quotas before their effect; `status` is filled for `daemon/status`.
+    `rules` is called each time; `snapshots_mib`: per folder (0: unbounded). `warn` hears quotas
+    before they act; `status` is filled for `daemon/status`.
     """
 
     def __init__(
@@ -143,7 +142,7 @@ class Sweeping:
         self._status = status
 
     async def run(self) -> None:
-        """Finish interrupted work, then check every `every` seconds for a due sweep."""
+        """Finish interrupted work, then look every `every` seconds."""
         if self._ground.store.read_only:
             return
         await self._safely(self._resume)
@@ -152,7 +151,7 @@ class Sweeping:
             await self._safely(self.once)
 
     async def once(self) -> SweptSessions | None:
-        """Sweep if due and no other daemon does; return the results."""
+        """Sweep if due and no other daemon does."""
         ground = self._ground
         keeping, token = ground.store.keeping, ground.owner.token
         await see_time_pass(keeping)
@@ -185,7 +184,7 @@ class Sweeping:
         await erase(self._ground)
 
     async def _bites(self) -> Retention:
-        """Warn of quotas nearly used up; return the rules without quotas warned of just now."""
+        """Warn of quotas nearly used up; the rules without those warned of just now."""
         rules, keeping = self._rules(), self._ground.store.keeping
         outputs, sessions = await keeping.used()
         held = await self._ground.store.snapshots.held()
@@ -209,14 +208,14 @@ class Sweeping:
 
 
 def quota_event(quota: Quota, at: Millis) -> AlertChanged:
-    """Alert for a quota nearly used up."""
+    """An alert."""
     used, bound = round(quota.used, 1), float(quota.bound)
     told = quota.name, "warning", None, quota.message, quota.action, used, bound
     return AlertChanged("raised", *told, at)
 
 
 def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quota]:
-    """Retention quotas nearly used up, by rule name; sizes in bytes."""
+    """Retention quotas nearly used up, by rule; bytes."""
     kinds = (
         (
             "outputs_mib",
@@ -248,7 +247,7 @@ def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quot
 
 
 def near_folder_quotas(held: Iterable[HeldSpace], bound: int) -> dict[str, Quota]:
-    """Snapshot quotas of folders nearly used up; `bound` in MiB per folder."""
+    """Snapshot quotas nearly used up; `bound` in MiB per folder."""
     near = {shown(one.root): one.held for one in held if _is_near(one.held, bound)}
     return {
         f"{FOLDER_QUOTA} {folder}": Quota(

@@ -1,4 +1,4 @@
-"""The models of a daemon, as its sessions ask them: by id, at a price, one first for a prefix."""
+"""A daemon's models: by id, at a price, one first for a prefix."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -16,10 +16,10 @@ from sidecar.session.view.model_view import ModelView
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """All models. `find` returns the model for an id, `info` the catalogue's entry.
+    """`find` by id; `info`: the catalogue's entry; `known`: its ids.
 
-    `known` are the catalogue's ids. `count` estimates tokens, for a model times its `token_factor`.
-    `cold` holds back requests with the same cold prefix.
+    `count` estimates tokens, to be multiplied by `token_factor`. `cold` holds back requests with
+    the same cold prefix.
     """
 
     find: Callable[[str], Model]
@@ -29,14 +29,14 @@ class ModelAccess:
     cold: ColdGate
 
     def cost(self, model: str, usage: Usage) -> str | None:
-        """USD of a request as text; `None` if the price is unknown."""
+        """USD; `None` if the price is unknown."""
         spent = price(self.info(model), usage)
         return None if spent is None else money(spent)
 
     def wait_if_cold(
         self, view: ModelView, request: ModelRequest
     ) -> AbstractAsyncContextManager[Callable[[], None]]:
-        """Enclose a session's request at the gate; see `ColdGate.request`.
+        """Enclose a request at the gate; see `ColdGate.request`.
 
         Prefixes too short to cache, or without a breakpoint, do not wait.
         """

@@ -1,7 +1,7 @@
-"""The gate before a cold prefix: one request writes the prefix for all sessions of a daemon.
+"""One request writes a cold prefix for all sessions of a daemon.
 
-A cache entry is readable once the writing response begins. Without the gate, concurrent requests
-with the same tools and system text would each pay for writing.
+An entry is readable once the writing response begins; concurrent requests would each pay for
+writing.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ LIMIT = 30.0
 
 
 def static_key(static: Static) -> str:
-    """Chained hash of a static prefix: model, tools and system text."""
+    """Chained hash of model, tools and system text."""
     prompt = Prompt(static.tools, static.system, ())
     return link(static.model, prompt, lambda _: 0, Chain()).hashes[-1]
 
 
 class ColdGate:
-    """All sessions' gate. `limit`: longest wait in seconds; `waiting`: requests waiting now."""
+    """For all sessions. `limit`: longest wait in seconds; `waiting`: requests now."""
 
     def __init__(self, now: Callable[[], Millis], limit: float = LIMIT) -> None:
         self._now = now
@@ -34,10 +34,10 @@ class ColdGate:
 
     @asynccontextmanager
     async def request(self, key: str, life: Millis) -> AsyncIterator[Callable[[], None]]:
-        """Enclose a request with prefix `key`; waits while another request warms the prefix.
+        """Enclose a request; waits while another warms the prefix.
 
         Call the yielded function once the response begins: the prefix is then warm until `life` ms
-        after this request's start. A request ending earlier lets another try.
+        after the start. A request ending earlier lets another try.
         """
         await self._wait(key)
         started = self._now()

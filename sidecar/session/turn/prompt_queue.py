@@ -1,4 +1,4 @@
-"""Prompts in line, and the futures of their results."""
+"""Prompts in line, and futures of results."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from sidecar.session.interface import PromptRequest, PromptResult
 class Waiting:
     """An unfinished prompt.
 
-    `steered`: futures of prompts that joined the turn and share its result.
+    `steered`: futures of those that joined the turn and share its result.
     """
 
     request: PromptRequest
@@ -22,14 +22,14 @@ class Waiting:
 
 
 def answer(waiting: Waiting, result: PromptResult) -> None:
-    """Set the result for all prompts of a turn."""
+    """Set all prompts' result."""
     for future in (waiting.result, *waiting.steered):
         if not future.done():
             future.set_result(result)
 
 
 def fail(waiting: Waiting, error: Exception) -> None:
-    """Set the error for all prompts of a turn."""
+    """Set all prompts' error."""
     for future in (waiting.result, *waiting.steered):
         if not future.done():
             future.set_exception(error)

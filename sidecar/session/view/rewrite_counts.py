@@ -1,4 +1,4 @@
-"""Counts of rewrites and summary requests since the daemon's start."""
+"""Rewrites and summary requests since the daemon's start."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from sidecar.core.parts import JsonObject
 
 @dataclass(slots=True)
 class Counts:
-    """Totals of all sessions, with summaries only previewed or cancelled."""
+    """Of all sessions, with summaries only previewed or cancelled."""
 
     rewrites: int = 0
     summary_calls: int = 0

@@ -1,7 +1,6 @@
 """Thinking that can no longer be sent, because the prefix before it changed.
 
-Newer models answer 400 to thinking behind any prefix but the original. So each change of the view
-drops such thinking.
+Newer models answer 400 to thinking behind any other prefix, so each change of the view drops it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +11,7 @@ from sidecar.session.view.view_history import Epoch
 
 
 def unbound(messages: Iterable[Message], epochs: Sequence[Epoch], now: View) -> frozenset[PartId]:
-    """Ids of shown thinking whose prefix would differ from the original.
+    """Shown thinking whose prefix would differ from the original.
 
     `epochs`: all views so far, oldest first; `now`: the planned view.
     """
