@@ -14,7 +14,6 @@ from sidecar.model.contract import Model
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.changes.tracker import Tracking
-from sidecar.session.log.change_records import KnownSets
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.clock import Clock
@@ -111,7 +110,6 @@ class State:
     instructions: tuple[Instruction, ...] | None = None
     learned: str | None = None
     compared: bool = False
-    sets: KnownSets = field(default_factory=KnownSets)
 
     @property
     def store(self) -> Store:

@@ -7,7 +7,7 @@ from typing import cast
 from sidecar.core.errors import BadRequest
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.text.visible import whole_letters
-from sidecar.session.history.checkpoint_list import ListedCheckpoint, list_checkpoints
+from sidecar.session.history.checkpoint_list import ListedCheckpoint
 from sidecar.session.interface import Done, Scope
 from sidecar.session.lifecycle.session import Session
 
@@ -42,7 +42,7 @@ class UndoableTurn:
 
 async def turns_back(session: Session) -> list[UndoableTurn]:
     """Turns open to undoing, newest first; raises BadRequest without any."""
-    found = (await list_checkpoints(session.state, session.differences)).checkpoints
+    found = (await session.checkpoints.listed()).checkpoints
     turns = [
         UndoableTurn(
             one.checkpoint.message_id, _title(one), _changed(found, one.checkpoint.turn_id)

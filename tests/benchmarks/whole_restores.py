@@ -12,7 +12,6 @@ from pathlib import Path
 from statistics import median
 
 from sidecar.config import Config
-from sidecar.session.history.checkpoint_list import diff_checkpoints
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
 from tests.benchmarks.bench_snapshots import measured
@@ -110,8 +109,8 @@ async def _back_and_forth(
         await session.rollback.redo(Wish("files"))
 
     async def diff() -> None:
-        state, start = session.state, f"cp_{message}"
-        shown = await diff_checkpoints(state, session.differences, start, None, None)
+        start = f"cp_{message}"
+        shown = await session.checkpoints.diff(start, None, None)
         assert len(shown) == count, (count, len(shown))
 
     for _ in range(ROUNDS):

@@ -8,12 +8,7 @@ from sidecar.core.parts import Json, JsonObject, Message, PartId
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import View
 from sidecar.session.changes.timeline import Timeline
-from sidecar.session.history.checkpoint_list import (
-    Listing,
-    diff_checkpoints,
-    list_checkpoints,
-    timeline_of,
-)
+from sidecar.session.history.checkpoint_list import Listing
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.rewrite_records import Recorded
@@ -94,16 +89,16 @@ def notice(session: Session, level: NoticeLevel, text: str) -> None:
 
 def timeline(session: Session) -> Timeline:
     """Where one can go back to, and how one got here."""
-    return timeline_of(session.state)
+    return session.checkpoints.timeline()
 
 
 async def checkpoints(session: Session) -> Listing:
     """The checkpoints as clients are told them."""
-    return await list_checkpoints(session.state, session.differences)
+    return await session.checkpoints.listed()
 
 
 async def difference(
     session: Session, start: str, end: str | None = None, path: str | None = None
 ) -> list[JsonObject]:
     """What changed in files from one checkpoint to another, or until now."""
-    return await diff_checkpoints(session.state, session.differences, start, end, path)
+    return await session.checkpoints.diff(start, end, path)

@@ -8,7 +8,6 @@ from typing import Any
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import ToolPart
 from sidecar.core.text.digest import digest
-from sidecar.session.history.checkpoint_list import list_checkpoints
 from sidecar.session.history.inspection import segments
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
@@ -29,7 +28,7 @@ async def story(desk: Desk, path: Path) -> list[Any]:
     await session.rewriting.compact("economic", None, dry_run=False)
     await worker.turns(1, 2)
     await session.rewriting.undo(None)
-    listed = await list_checkpoints(session.state, session.differences)
+    listed = await session.checkpoints.listed()
     await session.rollback.restore(Wish("conversation", listed.checkpoints[-1].checkpoint.id))
     await session.rollback.redo(Wish("both"))
     desk.script(calls(("z", "shell", {"command": "true"})), says("Done."))
@@ -65,7 +64,7 @@ async def look_at(desk: Desk, session: Session) -> None:
     await session.rewriting.breakdown()
     segments(session.state, session.meter().regions, None)
     await desk.sessions.list(None, None, 9)
-    listed = await list_checkpoints(session.state, session.differences)
+    listed = await session.checkpoints.listed()
     for act in (
         lambda: session.rewriting.undo(None),
         lambda: session.rewriting.compact("economic", None, dry_run=True),

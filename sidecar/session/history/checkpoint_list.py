@@ -9,7 +9,9 @@ from sidecar.core.files.placement import above
 from sidecar.core.parts import JsonObject, MessageId
 from sidecar.session.changes.change_summary import Differences, agents_part, authors, net, paths_of
 from sidecar.session.changes.timeline import Checkpoint, Timeline
-from sidecar.session.state import State
+from sidecar.session.changes.tracker import Tracking
+from sidecar.session.log.change_records import KnownSets
+from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.log_records import ImportedRecord
 from sidecar.store.format.record_codec import LogRecord
 
@@ -35,52 +37,57 @@ class Listing:
     changes: tuple[JsonObject, ...]
 
 
-def timeline_of(state: State) -> Timeline:
-    """Timeline of a session."""
-    return Timeline(state.log.messages, state.log.records, state.sets.read)
+class Checkpoints:
+    """A session's checkpoints. `differences` counts and shows what changed between them."""
 
+    def __init__(self, log: SessionLog, tracking: Tracking, differences: Differences) -> None:
+        self._log = log
+        self._tracking = tracking
+        self._differences = differences
+        self._sets = KnownSets()
 
-async def list_checkpoints(state: State, differences: Differences) -> Listing:
-    """List a session's checkpoints, oldest first."""
-    await state.log.whole()
-    timeline = timeline_of(state)
-    stays = {MessageId(""), *timeline.talk(len(timeline.events))}
-    listed = [
-        ListedCheckpoint(
-            one, tuple(await differences.counted(_flat(one.sets))), one.message_id not in stays
-        )
-        for one in timeline.checkpoints
-    ]
-    changes = await differences.counted(agents_part(timeline.since(0)))
-    return Listing(tuple(listed), timeline.head, tuple(changes))
+    def timeline(self) -> Timeline:
+        """The log, which must be whole, as places to go back to."""
+        return Timeline(self._log.messages, self._log.records, self._sets.read)
 
+    async def listed(self) -> Listing:
+        """All checkpoints, oldest first."""
+        await self._log.whole()
+        timeline, differences = self.timeline(), self._differences
+        stays = {MessageId(""), *timeline.talk(len(timeline.events))}
+        listed = [
+            ListedCheckpoint(
+                one, tuple(await differences.counted(_flat(one.sets))), one.message_id not in stays
+            )
+            for one in timeline.checkpoints
+        ]
+        changes = await differences.counted(agents_part(timeline.since(0)))
+        return Listing(tuple(listed), timeline.head, tuple(changes))
 
-async def diff_checkpoints(
-    state: State, differences: Differences, start: str, end: str | None, path: str | None
-) -> list[JsonObject]:
-    """Changes of files between two checkpoints, or until now.
+    async def diff(self, start: str, end: str | None, path: str | None) -> list[JsonObject]:
+        """Changes of files between two checkpoints, or until now.
 
-    Raises:
-        BadRequest: no such checkpoint, or files were not followed yet.
-    """
-    await state.log.whole()
-    timeline, records = timeline_of(state), state.log.records
-    first = _place(timeline, records, start, "params.from")
-    backwards = False
-    if end is None:
-        _, fresh = await state.tracking.since()
-        sets: Sequence[ChangeSet] = (*timeline.since(first), fresh)
-    else:
-        last = _place(timeline, records, end, "params.to")
-        backwards = last < first
-        between = timeline.events[min(first, last) : max(first, last)]
-        sets = [one for event in between for one in event.sets]
-    changes = net(_backwards(sets) if backwards else sets)
-    if path is not None:
-        known = {p for c in changes for p in (c.path, c.source) if p is not None}
-        wanted = paths_of(path, known)
-        changes = tuple(c for c in changes if _within(c, wanted))
-    return await differences.shown(changes, authors(sets))
+        Raises:
+            BadRequest: no such checkpoint, or files were not followed yet.
+        """
+        await self._log.whole()
+        timeline, records = self.timeline(), self._log.records
+        first = _place(timeline, records, start, "params.from")
+        backwards = False
+        if end is None:
+            _, fresh = await self._tracking.since()
+            sets: Sequence[ChangeSet] = (*timeline.since(first), fresh)
+        else:
+            last = _place(timeline, records, end, "params.to")
+            backwards = last < first
+            between = timeline.events[min(first, last) : max(first, last)]
+            sets = [one for event in between for one in event.sets]
+        changes = net(_backwards(sets) if backwards else sets)
+        if path is not None:
+            known = {p for c in changes for p in (c.path, c.source) if p is not None}
+            wanted = paths_of(path, known)
+            changes = tuple(c for c in changes if _within(c, wanted))
+        return await self._differences.shown(changes, authors(sets))
 
 
 def named(timeline: Timeline, name: str, path: str) -> Checkpoint:

@@ -15,6 +15,7 @@ from sidecar.session.changes.change_summary import Differences
 from sidecar.session.compaction import cache_options
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import check_fits, not_ours
+from sidecar.session.history.checkpoint_list import Checkpoints
 from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
@@ -63,14 +64,16 @@ class Session:
         self.audience = Audience(state.channel, state.tracking)
         self._task: asyncio.Task[None] | None = None
         self.rewriting = Rewriting(state, self)
-        self.differences = Differences(state.store.restores)
+        differences = Differences(state.store.restores)
+        self.checkpoints = Checkpoints(state.log, state.tracking, differences)
         self.rollback = Rollback(
             state,
             self,
             self.prompts,
             self.audience.client,
             self.rewriting.gate,
-            self.differences,
+            self.checkpoints,
+            differences,
             self.rewriting.price,
         )
         self._idle = Idle(state, self.rewriting.idle)

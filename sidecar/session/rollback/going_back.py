@@ -20,7 +20,7 @@ from sidecar.core.prompt.visibility import Rewrite, fold_rewrites
 from sidecar.session.changes.change_summary import Differences
 from sidecar.session.changes.path_fates import conflict, files_of, nothing
 from sidecar.session.changes.timeline import Point, Timeline, typed
-from sidecar.session.history.checkpoint_list import named, not_followed, timeline_of
+from sidecar.session.history.checkpoint_list import Checkpoints, named, not_followed
 from sidecar.session.interface import Done, Scope, Wish
 from sidecar.session.log.change_records import sets_to_json, shown
 from sidecar.session.log.events import EpochChanged
@@ -93,6 +93,7 @@ class Rollback:
         prompts: PromptLine,
         client: Callable[[], Client],
         gate: asyncio.Lock,
+        checkpoints: Checkpoints,
         differences: Differences,
         price: CompactionPrice,
     ) -> None:
@@ -102,6 +103,7 @@ class Rollback:
         self._prompts = prompts
         self._client = client
         self._gate = gate
+        self._checkpoints = checkpoints
         self._differences = differences
 
     async def restore(self, wish: Wish) -> Done:
@@ -134,7 +136,7 @@ class Rollback:
         async with self._prompts.turning, self._gate:
             begun = monotonic()
             await self._host.writable(wish.expected_revision)
-            timeline = timeline_of(self._state)
+            timeline = self._checkpoints.timeline()
             aim = find(timeline)
             if isinstance(aim, str):
                 return self._nothing(wish, aim)

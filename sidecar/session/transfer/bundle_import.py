@@ -16,10 +16,10 @@ from sidecar.core.errors import BadRequest, Cancelled, SidecarError
 from sidecar.core.parts import JsonObject, Message, SessionId, SubtaskPart
 from sidecar.core.prompt.prompt import broken_pairs
 from sidecar.core.text.visible import whole_letters
+from sidecar.session.changes.timeline import Timeline
 from sidecar.session.compaction.session_handoff import ledger_of
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import amiss, checked_folder, is_model_name
-from sidecar.session.history.checkpoint_list import timeline_of
 from sidecar.session.history.log_updates import replay
 from sidecar.session.lifecycle import config_options
 from sidecar.session.lifecycle.assembly import compose
@@ -357,7 +357,7 @@ def _read_all(environment: Environment, stored: Stored, check: Callable[[], None
     read_meter(state)
     check()
     config_options.describe(state)
-    timeline = timeline_of(state)
+    timeline = Timeline(log.messages, log.records)
     timeline.talk(len(timeline.events))
     timeline.head_before(len(timeline.events))
     check()

@@ -6,11 +6,7 @@ from typing import cast
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.changes.path_fates import files_of
 from sidecar.session.desk.sessions import Sessions
-from sidecar.session.history.checkpoint_list import (
-    ListedCheckpoint,
-    diff_checkpoints,
-    list_checkpoints,
-)
+from sidecar.session.history.checkpoint_list import ListedCheckpoint
 from sidecar.session.interface import Done, Wish
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
@@ -29,7 +25,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     async def listed(_: Connection, params: CheckpointListParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
-        found = await list_checkpoints(session.state, session.differences)
+        found = await session.checkpoints.listed()
         return {
             "checkpoints": [_checkpoint(one) for one in found.checkpoints],
             "head": found.head,
@@ -42,9 +38,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     async def diff(_: Connection, params: CheckpointDiffParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
-        files = await diff_checkpoints(
-            session.state,
-            session.differences,
+        files = await session.checkpoints.diff(
             params.from_checkpoint,
             given(params.to),
             given(params.path),

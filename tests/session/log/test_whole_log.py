@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from sidecar.core.parts import PartId, SessionId
-from sidecar.session.history.checkpoint_list import list_checkpoints
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle import log_window
 from sidecar.session.lifecycle.session import Session
@@ -23,7 +22,7 @@ NEED_ALL: dict[str, Callable[[Session, str, PartId], Awaitable[Any]]] = {
     "undo": lambda session, _, __: session.rewriting.undo(None),
     "pin": lambda session, _, part_id: session.rewriting.pin(part_id, pinned=True),
     "recall": lambda session, _, part_id: session.recall(part_id, 0, None, None),
-    "checkpoints": lambda session, _, __: list_checkpoints(session.state, session.differences),
+    "checkpoints": lambda session, _, __: session.checkpoints.listed(),
     "restore": lambda session, hidden, _: session.rollback.restore(
         Wish("conversation", before_message_id=hidden, dry_run=True)
     ),
