@@ -15,23 +15,27 @@ from sidecar.tools.rules.programs_git import GIT
 
 _RUNNING = {
     "is a shell, and runs what it is given": "sh bash rbash dash ash zsh ksh mksh pdksh lksh oksh "
-    "yash fish csh tcsh elvish nu osh pwsh powershell busybox toybox cmd rc es ion wish wsh",
+    "xonsh ysh yash fish csh tcsh elvish nu osh pwsh powershell busybox toybox cmd rc es ion wish "
+    "wsh",
     "runs programs of its language": "python pythonw pypy ipython jython micropython node nodejs "
     "deno bun tsx ts-node perl shasum ruby irb jruby php lua luajit tclsh expect julia r rscript "
     "ghci runghc runhaskell stack scala kotlin groovy java jshell jrunscript jjs erl elixir iex "
-    "escript racket guile scheme sbcl clisp clojure octave matlab gp maxima dotnet swift osascript "
-    "awk nawk mawk original-awk bwk bc dc m4 gnuplot tex latex pdftex pdflatex xetex xelatex "
-    "lualatex luatex latexmk sage nix nix-shell nix-build nickel psysh cpan raku",
-    "runs the command that it is given": "env xargs sudo doas su pkexec runuser run0 nohup timeout "
-    "nice ionice chrt taskset numactl time watch parallel setsid stdbuf unbuffer script scriptlive "
-    "flock strace ltrace gdb lldb valgrind perf catchsegv faketime chroot unshare nsenter setarch "
-    "linux64 linux32 i386 x86_64 arch ldd setpriv capsh prlimit softlimit chpst envdir "
-    "envuidgid setuidgid fakeroot proot bwrap firejail systemd-run at batch crontab entr "
+    "ocaml swipl dart nim zig crystal mono wine escript racket guile scheme sbcl clisp clojure "
+    "octave matlab gp maxima dotnet swift osascript awk nawk mawk original-awk bwk bc dc m4 "
+    "gnuplot tex latex pdftex pdflatex xetex xelatex lualatex luatex latexmk sage nix nix-shell "
+    "nix-build nickel psysh cpan raku",
+    "runs the command that it is given": "env xargs sudo doas su pkexec runuser run0 nohup "
+    "timeout nice ionice chrt taskset numactl time watch parallel setsid stdbuf unbuffer script "
+    "scriptlive flock strace ltrace gdb lldb valgrind perf catchsegv faketime chroot unshare "
+    "nsenter setarch linux64 linux32 i386 x86_64 arch ldd setpriv capsh prlimit softlimit chpst "
+    "envdir envuidgid setuidgid fakeroot proot bwrap firejail systemd-run at batch crontab entr "
     "inotifywait watchexec watchman nodemon direnv mise asdf rtx dotenv start-stop-daemon "
     "run-parts run-mailcap xdg-open open command-not-found cpulimit daemonize dbus-run-session "
     "xvfb-run caffeinate rlwrap sg newgrp multitime hyperfine pidstat tmux screen zellij dtach "
-    "abduco xdotool yarnpkg choom aa-exec logsave choroot torify torsocks "
-    "proxychains tclkit dialog whiptail zenity posh zrun ts nq dpkg-buildpackage",
+    "abduco xdotool yarnpkg choom aa-exec logsave choroot torify torsocks runcon distcc ccache "
+    "sccache systemd-inhibit xcrun sandbox-exec chronic ifne pee mispipe rbenv pyenv nodenv fnm "
+    "gosu su-exec dumb-init tini proxychains tclkit dialog whiptail zenity posh zrun ts nq "
+    "dpkg-buildpackage",
     "is part of the shell, and runs, sets or reads what it is given": "eval exec source . command "
     "builtin coproc if then else elif fi case esac for while until do done select function in "
     "declare typeset local export readonly let unset read readarray mapfile getopts wait trap "
@@ -43,13 +47,14 @@ _RUNNING = {
     "mvn mvnw gradle gradlew ant sbt lein ninja cmake ctest meson scons bazel buck waf xcodebuild "
     "ansible ansible-playbook ansible-test puppet chef salt salt-call terraform tofu vagrant "
     "packer pre-commit lefthook husky just task invoke fab rustup rustc ld as gcc cc clang tcc "
-    "ghc ar strip",
+    "ghc ar strip c++ g++ clang++ c89 c99 gfortran javac",
     "runs commands in a container or on another machine, or talks to one": "docker podman nerdctl "
-    "buildah ctr runc crun lxc lxc-attach machinectl kubectl oc helm k9s minikube gh glab hub aws "
-    "gcloud az ssh slogin sshpass autossh mosh scp sftp rsync rclone ftp tftp lftp telnet nc ncat "
-    "netcat socat curl wget wget2 aria2c httpie http https xh openssl s_client whois dig nslookup "
-    "host finger mail mailx mutt sendmail exim msmtp smbclient ldapsearch tcpdump tshark nmap "
-    "ping traceroute restic borg duplicity rdiff-backup adb fastboot heroku flyctl vercel netlify",
+    "docker-compose podman-compose buildah ctr runc crun lxc lxc-attach machinectl kubectl oc "
+    "helm k9s minikube gh glab hub aws gcloud az ssh slogin sshpass autossh mosh scp sftp rsync "
+    "rclone ftp tftp lftp telnet nc ncat netcat socat curl wget wget2 aria2c httpie http https xh "
+    "openssl s_client whois dig nslookup host finger mail mailx mutt sendmail exim msmtp "
+    "smbclient ldapsearch tcpdump tshark nmap ping traceroute restic borg duplicity rdiff-backup "
+    "adb fastboot heroku flyctl vercel netlify",
     "runs commands from within": "vi vim vimdiff nvim view rvim rview ex ed red nano pico emacs "
     "emacsclient jed joe micro helix hx kak mcedit code codium less more most pg man info lynx w3m "
     "links elinks sqlite3 sqlite psql mysql mariadb mongo mongosh redis-cli duckdb clickhouse mc "
@@ -57,6 +62,7 @@ _RUNNING = {
     "loginctl service cscope ctags emacs-nox vigr vipw visudo pry dmesg ispell aspell hunspell",
     "runs a pager, a filter or a plugin that an option names": "ag ack ack-grep ugrep ug ug+ rga "
     "cloc nm objdump gprof glow",
+    "runs programs that --config or another option names": "hg chg sl jj svn bzr brz cvs fossil",
     "reads through links out of the workspace, in folders that it is given": "diff diff3 sdiff "
     "colordiff delta difft meld",
     "is known to run commands or to write on the way": "ip cowsay cowthink csvtool dosbox dstat "
