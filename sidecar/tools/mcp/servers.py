@@ -41,6 +41,8 @@ CALL = 120.0
 """Seconds for a call."""
 ENDING = 6.0
 """Seconds for servers to end with the daemon; the SDK kills after five."""
+MOST_OF_SERVER = 40
+"""Characters of it that name the server."""
 
 logger = logging.getLogger("sidecar.tools")
 
@@ -52,11 +54,9 @@ class ServerFailed(SidecarError):
 
 
 def tool_name(server: str, tool: str) -> str:
-    """The name of a server's tool for the model, at most `MOST_NAME` characters."""
-    name = f"mcp__{_plain(server)}__{_plain(tool)}"
-    if len(name) <= MOST_NAME:
-        return name
-    return f"{name[: MOST_NAME - 9]}_{content_hash(name)[-8:]}"
+    """A tool's own name for the model, at most `MOST_NAME` characters."""
+    begun = _begun(server)
+    return begun + _plain(tool, MOST_NAME - len(begun))
 
 
 def server_of(spec: ToolSpec) -> str:
@@ -247,11 +247,10 @@ class McpServers:
 
     async def _ready(self, owner: str, name: str) -> _Server:
         known = self._servers.get(owner, {})
-        wanted = name.split("__")[1]
-        server = next((s for s in known.values() if _plain(s.server.name) == wanted), None)
+        server = next((s for s in known.values() if name.startswith(_begun(s.server.name))), None)
         if server is None:
             raise ServerFailed(
-                f"The MCP server {wanted} is not configured any more, so its tools cannot be called"
+                f"The server of {name} is not configured any more, so its tools cannot be called"
             )
         await server.settled.wait()
         if server.live is None:
@@ -321,6 +320,16 @@ def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def _plain(name: str) -> str:
-    """Replace characters refused by providers, and `__`, which separates tool names."""
-    return re.sub(r"_{2,}", "_", re.sub(r"[^a-zA-Z0-9_-]", "_", name)).strip("_") or "server"
+def _begun(server: str) -> str:
+    return f"mcp__{_plain(server, MOST_OF_SERVER)}__"
+
+
+def _plain(name: str, most: int) -> str:
+    """A name in characters that providers take, without `__`, which separates names.
+
+    A hash follows where that is another name: a rule for one tool must not cover a second.
+    """
+    plain = re.sub(r"_{2,}", "_", re.sub(r"[^a-zA-Z0-9_-]", "_", name)).strip("_")
+    if plain and plain == name and len(name) <= most:
+        return name
+    return f"{plain[: most - 9].rstrip('_')}_{content_hash(name)[-8:]}".lstrip("_")

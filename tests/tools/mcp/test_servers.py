@@ -1,6 +1,7 @@
 """MCP servers, by real processes and the official SDK on both sides."""
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -69,10 +70,22 @@ async def test_tools_are_named_by_server_and_called(tmp_path: Path) -> None:
 async def test_what_is_said_of_a_tool_is_of_the_one_that_is_called(tmp_path: Path) -> None:
     async with running() as servers:
         servers.provide("one", [notes("notes", "twice")], here(tmp_path))
-        found = await servers.found("one")
-        (told,) = (tool for tool in found.tools if tool.name == "mcp__notes__look_up")
-        assert (told.kind, told.read_only) == ("execute", False)
-        assert (await servers.call("one", told.name, {"word": "it"})).is_error
+        tools = (await servers.found("one")).tools
+        dotted, plain = (tool for tool in tools if tool.name.startswith("mcp__notes__look_up"))
+        assert (dotted.kind, dotted.read_only) == ("execute", False)
+        assert (plain.kind, plain.name) == ("read", "mcp__notes__look_up")
+        assert (await servers.call("one", dotted.name, {"word": "it"})).is_error
+        assert (await servers.call("one", plain.name, {"word": "it"})).text == "it means 42"
+
+
+async def test_servers_of_like_names_are_told_apart(tmp_path: Path) -> None:
+    async with running() as servers:
+        names = ("a_b", "a+b", "s" * 60)
+        servers.provide("one", [notes(name) for name in names], here(tmp_path))
+        found = [tool for tool in (await servers.found("one")).tools if "lookup" in tool.name]
+        assert len({server_of(tool) for tool in found}) == len(found) == len(names)
+        for tool in found:
+            assert (await servers.call("one", tool.name, {"word": "it"})).text == "it means 42"
 
 
 async def test_a_servers_module_is_not_taken_from_the_workspace(tmp_path: Path) -> None:
@@ -184,8 +197,16 @@ async def test_what_is_not_there_is_an_answer(tmp_path: Path) -> None:
 
 
 def test_names_are_such_as_providers_take() -> None:
-    assert tool_name("my server", "do.it") == "mcp__my_server__do_it"
-    assert tool_name("a__b", "c") == "mcp__a_b__c"
-    long = tool_name("s" * 40, "t" * 40)
-    assert len(long) == 64
-    assert long != tool_name("s" * 40, "t" * 41)
+    assert tool_name("notes", "look-up_2") == "mcp__notes__look-up_2"
+    assert tool_name("my server", "look_up") == "mcp__my_server_e9abecbb__look_up"
+    pairs = [
+        (server, tool)
+        for server in ("a", "a_b", "a+b", "a__b", "a_", "+", "_", "s" * 40, "s" * 60, "s" * 61)
+        for tool in ("b", "b_c", "b.c", "b__c", "_b", "é", "", "t" * 17, "t" * 18, "t" * 70)
+    ]
+    names = {tool_name(*pair) for pair in pairs}
+    assert len(names) == len(pairs)
+    for name in names:
+        assert re.fullmatch(r"mcp__[a-zA-Z0-9-]\w*[-\w]*__[-\w]+", name, re.ASCII), name
+        assert len(name) <= 64
+        assert len(name.split("__")) == 3
