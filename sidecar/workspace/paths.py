@@ -6,7 +6,7 @@ import re
 import tempfile
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,7 +141,7 @@ def linked_names(
 
     Links on each path, its resolved path, the usual place of what a variable names, and links to
     the path or its parents: in any parent folder, the home folder, their `.git/hooks`, and up to
-    `MAX_DEPTH` levels of subfolders whose name satisfies `holding`.
+    `MAX_DEPTH` levels of subfolders whose name satisfies `holding`; hard links there count too.
     """
     base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
     found: list[Path] = []
@@ -152,12 +152,17 @@ def linked_names(
             ways = _ways(Path(os.path.normpath(_joined(one, folder))))
             found += [path for path in (*ways, real) if ways != [real]]
             reals.add(real)
+    below: dict[object, list[Path]] = {}
+    for real in reals:
+        # A link to the root or a folder above gives no inner path another name.
+        for up in (one for one in (real, *real.parents) if not base.is_relative_to(one)):
+            for sign in _signs(up):
+                below.setdefault(sign, []).append(real.relative_to(up))
+    numbers = {there.st_ino for real in reals if (there := _stat(real))}
     for start in {home, *(up for real in reals for up in real.parents)} if reals else ():
         instead = _instead(home, base) if start == home else ()
-        for link, led in (*_links(start, holding), *instead):
-            # A link to the root or a folder above gives no inner path another name.
-            inner = () if base.is_relative_to(led) else reals
-            found += [link / real.relative_to(led) for real in inner if real.is_relative_to(led)]
+        for link, led in (*_links(start, holding, numbers), *instead):
+            found += [link / rest for sign in _signs(led) for rest in below.get(sign, ())]
     return tuple(sorted({printable(display(path, base)) for path in found}))
 
 
@@ -165,6 +170,23 @@ def _instead(home: Path, base: Path) -> Iterator[tuple[Path, Path]]:
     for variable, usual in INSTEAD.items():
         if value := os.environ.get(variable):
             yield home / usual, Path(os.path.realpath(base / value))
+
+
+def _signs(path: Path) -> tuple[object, ...]:
+    """What tells that two paths are one: the path, what is there, and folder and name in any case.
+
+    Some disks find `a` as `A`; a file may have many names by hard links.
+    """
+    own, above = _stat(path), _stat(path.parent)
+    there = ((own.st_dev, own.st_ino),) if own else ()
+    named = ((above.st_dev, above.st_ino, _plain(path.name)),) if above else ()
+    return (path, *there, *named)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    with suppress(OSError, ValueError):
+        return os.stat(path)
+    return None
 
 
 def _ways(at: Path) -> list[Path]:
@@ -179,10 +201,13 @@ def _ways(at: Path) -> list[Path]:
     return found
 
 
-def _links(start: Path, holding: Callable[[str], object]) -> Iterator[tuple[Path, Path]]:
+def _links(
+    start: Path, holding: Callable[[str], object], numbers: Container[int]
+) -> Iterator[tuple[Path, Path]]:
     """Links in a folder and its searched subfolders with their targets, nearest first.
 
-    Subfolders take turns up to `MAX_LOOKED` names: a large `node_modules` hides none.
+    A name of an inode in `numbers` is a link, too. Subfolders take turns up to
+    `MAX_LOOKED` names: a large `node_modules` hides none.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
     while turns:
@@ -192,7 +217,7 @@ def _links(start: Path, holding: Callable[[str], object]) -> Iterator[tuple[Path
             for entry in itertools.islice(entries, MAX_LOOKED - looked if depth else None):
                 looked += depth > 0
                 path, below = Path(entry.path), depth + 1
-                if entry.is_symlink():
+                if entry.is_symlink() or entry.inode() in numbers:
                     yield path, Path(os.path.realpath(path))
                     continue
                 if not depth and entry.name == ".git":

@@ -333,6 +333,9 @@ def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: Tool
         (".vscode", "conf", "conf/x.json"),
         (".vscode/tasks.json", "../conf/x.json", "conf/x.json"),
         (".github/workflows/ci.yml", "../../conf/x.json", "conf/x.json"),
+        # To some disks that is the same name.
+        (".vscode", "conf", "Conf/x.json"),
+        (".envrc", "env.sh", "ENV.sh"),
         (".git/hooks/pre-commit", "../../conf/x.json", "conf/x.json"),
         ("githooks/post-merge", "../conf/x.json", "conf/x.json"),
         ("conf/.vscode/tasks.json", "../in/x.json", "conf/in/x.json"),
@@ -354,6 +357,27 @@ def test_what_runs_later_by_a_link_is_asked_about(
     for name, found in ((path, Ask), ("b.py", Allow)):
         wanted: Json = {"path": name, "content": ""}
         assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
+
+
+def test_what_runs_later_by_a_hard_link_is_asked_about(
+    inside: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor may write into the file, which has both names."""
+    home = inside.cwd.parent / "home"
+    monkeypatch.setenv("HOME", str(home))
+    (inside.cwd / ".github").mkdir()
+    home.mkdir()
+    for name, also in (
+        ("env.sh", inside.cwd / ".envrc"), ("x.sh", inside.cwd / ".github/x.sh"),
+        ("zshrc.sh", home / ".zshrc"), ("a.py", inside.cwd / "b.py"),
+    ):  # fmt: skip
+        (inside.cwd / name).write_text("")
+        also.hardlink_to(inside.cwd / name)
+        (inside.cwd / f"way-{name}").symlink_to(name)
+        for spelt in (name, f"way-{name}"):
+            wanted: Json = {"path": spelt, "content": ""}
+            asked = call("write_file", wanted, inside, Rules(("*", "edit")))
+            assert isinstance(asked, Allow if also.name == "b.py" else Ask), spelt
 
 
 @pytest.mark.parametrize("variable", paths.INSTEAD)
