@@ -34,6 +34,7 @@ from sidecar.workspace.paths import (
     locate,
     own_names,
     printable,
+    roots_above,
 )
 from sidecar.workspace.variables import naming
 
@@ -60,6 +61,8 @@ _VERBS = {
 }
 
 
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+"""What Python and conda know an environment by: programs start from such a folder, and by it."""
 _MOVED = "What this call would touch changed since it was decided on. Send it again."
 
 
@@ -157,6 +160,10 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
     # Of a command, the names of all words count that may be written to.
     named = (path or "",) if spec.kind == "edit" else written(words)
     linked = linked_names(named, place.real if command else context.cwd, context.cwd, runs_later)
+    if spec.kind == "edit":
+        # Programs look for their settings in the root of a repository within the workspace, too.
+        inner = roots_above(place.real, context.cwd, (".git",))
+        linked += tuple(printable(display(place.real, repository)) for repository in inner)
     title = f"Run {command}" if command else f"{_VERBS[spec.name]} {place.shown}"
     return Access(
         spec.kind,
@@ -174,7 +181,9 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
 
 def _held(place: Place, named: Iterable[str], command: str, context: ToolContext) -> str:
     shown = "" if command else place.shown
-    if place.inside and (above := held_above(own_names(context.cwd), shown)):
+    inner = () if command else roots_above(place.real, context.cwd, _ENVIRONMENT)
+    above = held_above(own_names(context.cwd), shown) if place.inside else ""
+    if above := above or "".join(locate(str(folder), context.cwd).shown for folder in inner[:1]):
         return f"lies in {above}, which is hidden or has files that run later"
     reals = (
         (Path(os.path.realpath(place.real / one)) for one in named) if command else (place.real,)

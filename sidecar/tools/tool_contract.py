@@ -226,11 +226,11 @@ class Access:
     """A call's access, for permission rules.
 
     `paths` are absolute, with links resolved (a command's: its working directory); `outside` those
-    outside the workspace; `shown` all, relative if inside; `linked`: other names, through links, of
-    written paths. `words` are a command's words if simple and literal, else empty; `strays` those
-    leading out of the workspace. `held`: why what is written is no ordinary file, by
-    the root's folders or a variable. `problem`: the input's error, which is the answer, so no
-    permission is needed.
+    outside the workspace; `shown` all, relative if inside; `linked`: other names of written paths,
+    through links and within inner repositories. `words` are a command's words if simple and
+    literal, else empty; `strays` those leading out of the workspace. `held`: why what is written is
+    no ordinary file, by the root's folders, an environment or a variable. `problem`: the input's
+    error, which is the answer, so no permission is needed.
     """
 
     kind: ToolKind

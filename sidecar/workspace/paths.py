@@ -189,6 +189,13 @@ def _stat(path: Path) -> os.stat_result | None:
     return None
 
 
+def roots_above(real: Path, root: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
+    """Folders of a resolved path below the root that hold one of these names, the nearest first."""
+    base = Path(os.path.realpath(root))
+    inner = (up for up in real.parents if up != base and up.is_relative_to(base))
+    return tuple(up for up in inner if any(os.path.lexists(up / mark) for mark in marks))
+
+
 def _ways(at: Path) -> list[Path]:
     """A path, then each path from resolving its first link in turn."""
     found: list[Path] = []

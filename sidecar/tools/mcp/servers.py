@@ -42,7 +42,7 @@ CALL = 120.0
 ENDING = 6.0
 """Seconds for servers to end with the daemon; the SDK kills after five."""
 MOST_OF_SERVER = 40
-"""Characters of it that name the server."""
+"""Characters of a tool's name that name its server."""
 
 logger = logging.getLogger("sidecar.tools")
 

@@ -8,8 +8,9 @@ Paths. `write_file` covers every call of the tool inside the workspace, and none
 `edit:src/*` covers paths inside, `*` being any characters; `read:/etc/hosts` names an outside path,
 with links resolved. Files that run later (`tools/rules/runs_later`) are asked about each time,
 whatever the rules allow; a file of unknown kind (`tools/rules/ordinary_files`) to be written,
-unless a rule without `*` names the file. That holds of a file named by a variable, too, and where
-the root lies in a hidden folder, or in one whose files run later, of every file.
+unless a rule without `*` names the file. That holds of a file named by a variable or in an
+environment of Python's, too, and where the root lies in a hidden folder, or in one whose files run
+later, of every file.
 
 Commands. `shell` covers every command inside the workspace. A pattern without `*` covers that
 command alone. A pattern with `*` covers exactly one simple command of literal words

@@ -1,6 +1,5 @@
 """Who may do what: a table of calls and rules, and attempts to get around them."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -325,61 +324,6 @@ def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: Tool
         )
 
 
-@pytest.mark.parametrize(
-    ("link", "target", "path"),
-    [
-        (".envrc", "env.sh", ".envrc"),
-        (".envrc", "env.sh", "env.sh"),
-        (".vscode", "conf", "conf/x.json"),
-        (".vscode/tasks.json", "../conf/x.json", "conf/x.json"),
-        (".github/workflows/ci.yml", "../../conf/x.json", "conf/x.json"),
-        # To some disks that is the same name.
-        (".vscode", "conf", "Conf/x.json"),
-        (".envrc", "env.sh", "ENV.sh"),
-        (".git/hooks/pre-commit", "../../conf/x.json", "conf/x.json"),
-        ("githooks/post-merge", "../conf/x.json", "conf/x.json"),
-        ("conf/.vscode/tasks.json", "../in/x.json", "conf/in/x.json"),
-        ("{home}/../.git/hooks/pre-push", "{root}/conf/x.json", "conf/x.json"),
-        ("{home}/.zshrc", "{root}/zshrc", "zshrc"),
-        ("{home}/.config/tool", "{root}/conf", "conf/x.json"),
-    ],
-)
-def test_what_runs_later_by_a_link_is_asked_about(
-    link: str, target: str, path: str, inside: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = inside.cwd.parent / "home"
-    monkeypatch.setenv("HOME", str(home))
-    (inside.cwd / "conf/in").mkdir(parents=True)
-    named = {"home": home, "root": inside.cwd}
-    made = Path(os.path.normpath(inside.cwd / link.format(**named)))
-    made.parent.mkdir(parents=True, exist_ok=True)
-    made.symlink_to(target.format(**named))
-    for name, found in ((path, Ask), ("b.py", Allow)):
-        wanted: Json = {"path": name, "content": ""}
-        assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
-
-
-def test_what_runs_later_by_a_hard_link_is_asked_about(
-    inside: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An editor may write into the file, which has both names."""
-    home = inside.cwd.parent / "home"
-    monkeypatch.setenv("HOME", str(home))
-    (inside.cwd / ".github").mkdir()
-    home.mkdir()
-    for name, also in (
-        ("env.sh", inside.cwd / ".envrc"), ("x.sh", inside.cwd / ".github/x.sh"),
-        ("zshrc.sh", home / ".zshrc"), ("a.py", inside.cwd / "b.py"),
-    ):  # fmt: skip
-        (inside.cwd / name).write_text("")
-        also.hardlink_to(inside.cwd / name)
-        (inside.cwd / f"way-{name}").symlink_to(name)
-        for spelt in (name, f"way-{name}"):
-            wanted: Json = {"path": spelt, "content": ""}
-            asked = call("write_file", wanted, inside, Rules(("*", "edit")))
-            assert isinstance(asked, Allow if also.name == "b.py" else Ask), spelt
-
-
 @pytest.mark.parametrize("variable", paths.INSTEAD)
 def test_what_a_variable_names_instead_is_asked_about(
     variable: str, inside: ToolContext, monkeypatch: pytest.MonkeyPatch
@@ -392,32 +336,3 @@ def test_what_a_variable_names_instead_is_asked_about(
     monkeypatch.setenv(variable, str(inside.cwd.parent))
     wanted = {"path": "b/x.toml", "content": ""}
     assert call("write_file", wanted, inside, Rules(("*", "edit"))) == Allow()
-
-
-def test_a_chain_of_links_is_followed(inside: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    # However many names there are, those of the folders above are looked at.
-    monkeypatch.setattr(paths, "MAX_LOOKED", 0)
-    for name, target in (
-        ("up", "AGENTS.md"), ("AGENTS.md", "guide.txt"), ("way", "up"), ("plain.md", "b.py"),
-    ):  # fmt: skip
-        (inside.cwd / name).symlink_to(target)
-    for name, found in (("way", Ask), ("up", Ask), ("guide.txt", Ask), ("plain.md", Allow)):
-        wanted: Json = {"path": name, "content": ""}
-        assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
-
-
-def test_no_large_folder_hides_a_link_in_another(
-    inside: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(paths, "MAX_LOOKED", 100)
-    # Whichever is come by first: each holds a link, two folders deep.
-    for holding in (".vscode", "node_modules", ".idea"):
-        for at in range(20):
-            (inside.cwd / holding / f"{at}").mkdir(parents=True)
-            for name in range(10):
-                (inside.cwd / holding / f"{at}" / f"{name}").write_text("")
-    for holding in (".github", ".circleci", "githooks"):
-        (inside.cwd / holding / "in").mkdir(parents=True)
-        (inside.cwd / holding / "in" / "way").symlink_to(f"../../conf/{holding.strip('.')}.json")
-        wanted: Json = {"path": f"conf/{holding.strip('.')}.json", "content": ""}
-        assert isinstance(call("write_file", wanted, inside, Rules(("*",))), Ask)

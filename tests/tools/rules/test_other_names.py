@@ -1,0 +1,139 @@
+"""Files that run later by another name, by where they lie, or by what lies beside them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.parts import Json
+from sidecar.tools.builtin_tools import BY_NAME
+from sidecar.tools.rules.permission import Allow, Ask, PermissionDecision, Rules, decide
+from sidecar.tools.runner import access
+from sidecar.tools.tool_contract import ToolContext
+from sidecar.workspace import paths
+
+
+def call(tool: str, given: Json, context: ToolContext, rules: Rules) -> PermissionDecision:
+    spec = BY_NAME[tool]
+    return decide(spec, access(spec, given, context), rules, trusted=True)
+
+
+@pytest.fixture
+def inside(root: Path, context: ToolContext) -> ToolContext:
+    (root / "a").write_text("")
+    return context
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "path"),
+    [
+        (".envrc", "env.sh", ".envrc"),
+        (".envrc", "env.sh", "env.sh"),
+        (".vscode", "conf", "conf/x.json"),
+        (".vscode/tasks.json", "../conf/x.json", "conf/x.json"),
+        (".github/workflows/ci.yml", "../../conf/x.json", "conf/x.json"),
+        # To some disks that is the same name.
+        (".vscode", "conf", "Conf/x.json"),
+        (".envrc", "env.sh", "ENV.sh"),
+        (".git/hooks/pre-commit", "../../conf/x.json", "conf/x.json"),
+        ("githooks/post-merge", "../conf/x.json", "conf/x.json"),
+        ("conf/.vscode/tasks.json", "../in/x.json", "conf/in/x.json"),
+        ("{home}/../.git/hooks/pre-push", "{root}/conf/x.json", "conf/x.json"),
+        ("{home}/.zshrc", "{root}/zshrc", "zshrc"),
+        ("{home}/.config/tool", "{root}/conf", "conf/x.json"),
+    ],
+)
+def test_what_runs_later_by_a_link_is_asked_about(
+    link: str, target: str, path: str, inside: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = inside.cwd.parent / "home"
+    monkeypatch.setenv("HOME", str(home))
+    (inside.cwd / "conf/in").mkdir(parents=True)
+    named = {"home": home, "root": inside.cwd}
+    made = Path(os.path.normpath(inside.cwd / link.format(**named)))
+    made.parent.mkdir(parents=True, exist_ok=True)
+    made.symlink_to(target.format(**named))
+    for name, found in ((path, Ask), ("b.py", Allow)):
+        wanted: Json = {"path": name, "content": ""}
+        assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
+
+
+def test_what_runs_later_by_a_hard_link_is_asked_about(
+    inside: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor may write into the file, which has both names."""
+    home = inside.cwd.parent / "home"
+    monkeypatch.setenv("HOME", str(home))
+    (inside.cwd / ".github").mkdir()
+    home.mkdir()
+    for name, also in (
+        ("env.sh", inside.cwd / ".envrc"), ("x.sh", inside.cwd / ".github/x.sh"),
+        ("zshrc.sh", home / ".zshrc"), ("a.py", inside.cwd / "b.py"),
+    ):  # fmt: skip
+        (inside.cwd / name).write_text("")
+        also.hardlink_to(inside.cwd / name)
+        (inside.cwd / f"way-{name}").symlink_to(name)
+        for spelt in (name, f"way-{name}"):
+            wanted: Json = {"path": spelt, "content": ""}
+            asked = call("write_file", wanted, inside, Rules(("*", "edit")))
+            assert isinstance(asked, Allow if also.name == "b.py" else Ask), spelt
+
+
+def test_a_repository_within_the_workspace_has_a_root_of_its_own(inside: ToolContext) -> None:
+    for folder in ("one/.git", "packages/two", "sub/lib"):
+        (inside.cwd / folder).mkdir(parents=True)
+    (inside.cwd / "sub/lib/.git").write_text("gitdir: elsewhere")
+    rules = Rules(("*", "edit", "write_file:*"))
+    for path, found in (
+        ("one/tool.toml", Ask), ("sub/lib/tool.yml", Ask), ("one/package.json", Allow),
+        ("one/in/tool.toml", Allow), ("packages/two/tool.toml", Allow), ("sub/tool.yml", Allow),
+    ):  # fmt: skip
+        wanted: Json = {"path": path, "content": ""}
+        assert isinstance(call("write_file", wanted, inside, rules), found), path
+    wanted = {"path": "one/tool.toml", "content": ""}
+    assert call("write_file", wanted, inside, Rules(("write_file:one/tool.toml",))) == Allow()
+
+
+@pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history"])
+def test_an_environment_of_any_name_is_asked_about(mark: str, inside: ToolContext) -> None:
+    made = inside.cwd / "tools" / "py311" / mark
+    made.parent.mkdir(parents=True)
+    made.write_text("")
+    for path, found in (
+        ("tools/py311/lib/python3.11/json/__init__.py", Ask), ("tools/a.py", Allow),
+        ("tools/py311/share/jupyter/kernels/x/kernel.json", Ask), ("tools/py311/a.py", Ask),
+    ):  # fmt: skip
+        wanted: Json = {"path": path, "content": ""}
+        asked = call("write_file", wanted, inside, Rules(("*", "edit", "write_file:*")))
+        assert isinstance(asked, found), path
+        assert found is Allow or "lies in tools/py311" in asked.title
+        assert call("write_file", wanted, inside, Rules((f"write_file:{path}",))) == Allow()
+
+
+def test_a_chain_of_links_is_followed(inside: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    # However many names there are, those of the folders above are looked at.
+    monkeypatch.setattr(paths, "MAX_LOOKED", 0)
+    for name, target in (
+        ("up", "AGENTS.md"), ("AGENTS.md", "guide.txt"), ("way", "up"), ("plain.md", "b.py"),
+    ):  # fmt: skip
+        (inside.cwd / name).symlink_to(target)
+    for name, found in (("way", Ask), ("up", Ask), ("guide.txt", Ask), ("plain.md", Allow)):
+        wanted: Json = {"path": name, "content": ""}
+        assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
+
+
+def test_no_large_folder_hides_a_link_in_another(
+    inside: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "MAX_LOOKED", 100)
+    # Whichever is come by first: each holds a link, two folders deep.
+    for holding in (".vscode", "node_modules", ".idea"):
+        for at in range(20):
+            (inside.cwd / holding / f"{at}").mkdir(parents=True)
+            for name in range(10):
+                (inside.cwd / holding / f"{at}" / f"{name}").write_text("")
+    for holding in (".github", ".circleci", "githooks"):
+        (inside.cwd / holding / "in").mkdir(parents=True)
+        (inside.cwd / holding / "in" / "way").symlink_to(f"../../conf/{holding.strip('.')}.json")
+        wanted: Json = {"path": f"conf/{holding.strip('.')}.json", "content": ""}
+        assert isinstance(call("write_file", wanted, inside, Rules(("*",))), Ask)
