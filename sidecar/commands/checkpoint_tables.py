@@ -42,7 +42,7 @@ def turns_of(checkpoints: Sequence[Checkpoint]) -> Mapping[str, int]:
 
 
 def timeline(listed: CheckpointListResult) -> Table:
-    """All checkpoints, oldest first; the head is marked, abandoned branches are dim."""
+    """Oldest first; the head is marked, abandoned branches are dim."""
     table = Table(box=None, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("when", no_wrap=True)
@@ -71,7 +71,7 @@ def timeline(listed: CheckpointListResult) -> Table:
 
 
 def below(listed: CheckpointListResult) -> Iterator[Text]:
-    """A timeline's legend, and the sum of the agent's remaining changes."""
+    """A timeline's legend, and the agent's remaining changes in sum."""
     legend = Text("author: ", style="dim")
     authors = dict.fromkeys(f.author for one in listed.checkpoints for f in one.files)
     for author in authors:

@@ -35,7 +35,7 @@ SHORTEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The state to go back to, in one field; `redo` allows a checkpoint too."""
+    """The state to go back to; `redo` allows a checkpoint too."""
 
     checkpoint: str | None = None
     before: str | None = None
@@ -45,7 +45,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class RestoreChoices:
-    """Options of a restore; `paths` are relative to the session's folder."""
+    """`paths` are relative to the session's folder."""
 
     scope: Scope = "both"
     on_conflict: OnConflict = "refuse"
@@ -56,7 +56,7 @@ class RestoreChoices:
 
 
 class Unclear(Exception):
-    """An ambiguous or unknown name; the message has advice."""
+    """An ambiguous or unknown name, with advice."""
 
 
 def show(session: str, *, as_json: bool) -> int:
@@ -79,7 +79,7 @@ def show(session: str, *, as_json: bool) -> int:
 
 
 def diff(session: str, start: str | None, end: str | None, path: str | None) -> int:
-    """Print changes between checkpoints, or until now; return the exit code."""
+    """Print changes between checkpoints, or until now."""
     console = terminal()
 
     async def work(client: Client) -> int:
@@ -104,7 +104,7 @@ def diff(session: str, start: str | None, end: str | None, path: str | None) -> 
 
 
 def restore(session: str, target: Target, how: RestoreChoices) -> int:
-    """Preview a restore, ask, and carry out; return the exit code."""
+    """Preview, ask, and carry out."""
     console = terminal()
     asks = not (how.yes or how.dry_run)
     if asks and not sys.stdin.isatty():

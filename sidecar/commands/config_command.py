@@ -25,7 +25,7 @@ PIPED = 200
 
 
 def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
-    """Print every setting with its value, and with `origin` its source; `options` are JSON."""
+    """Print every setting, and with `origin` its source; `options` are JSON."""
     try:
         resolved = _resolved(folder, options)
     except BadRequest as error:
@@ -59,7 +59,7 @@ def check(folder: Path) -> int:
 
 
 def readable_keys(resolved: Resolved) -> list[str]:
-    """Files with a secret setting, readable by others than the owner."""
+    """Files with a secret setting, readable by others."""
     given = (resolved.origins.get(name, ()) for name, one in SETTINGS.items() if one.secret)
     layers = {origin.layer.name: origin.layer for found in given for origin in found}
     files = (name for name, layer in layers.items() if layer.kind == "user")
@@ -86,7 +86,7 @@ def init(*, overwrite: bool) -> int:
 
 
 def as_object(resolved: Resolved) -> JsonObject:
-    """All settings by name: `{value, default, origin: [{layer, at}], applies}`; no secrets."""
+    """`{value, default, origin: [{layer, at}], applies}` by name; no secrets."""
     return {name: _described(one, resolved) for name, one in SETTINGS.items()}
 
 

@@ -32,18 +32,18 @@ def terminal(*, stderr: bool = False, quiet: bool = False, width: int | None = N
 
 
 def wide_terminal() -> Terminal:
-    """A console for tables: the terminal's width, or `PIPED_WIDTH` columns."""
+    """A console for tables: the terminal's width, or `PIPED_WIDTH`."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return terminal(width=None if known else PIPED_WIDTH)
 
 
 def shown(text: str, style: str = "") -> Text:
-    """A text of one line, escaped, for a table or sentence."""
+    """One line, escaped, for a table or sentence."""
     return Text(visible(text), style=style)
 
 
 def refused(console: Console, message: str) -> int:
-    """Print why a command failed; return its exit code, 1."""
+    """Print why a command failed; return 1."""
     console.print(shown(message, "red"), soft_wrap=True)
     return 1
 
@@ -64,7 +64,7 @@ def put_out(show: Callable[[], None]) -> None:
 
 
 def run(app: typer.Typer) -> int:
-    """Run the typed command; return the exit code. Errors print without a traceback."""
+    """Run the typed command. Errors print without a traceback."""
     usage_error: Any = typer.BadParameter.__bases__[0]  # It has no public name.
     try:
         code: int | None = app(standalone_mode=False)

@@ -54,7 +54,7 @@ _EXAMPLES: Mapping[str, Json] = {
 
 
 def told(value: object) -> Json:
-    """A value as JSON: amounts and paths as strings, sets sorted."""
+    """As JSON: amounts and paths as strings, sets sorted."""
     match value:
         case None | bool() | int() | float():
             return value

@@ -38,7 +38,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The layer of a value, and the key as written there."""
+    """The layer of a value, and its key there."""
 
     layer: Layer
     path: str
@@ -57,7 +57,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An ignored setting; `unknown`: no such key, otherwise a wrong value."""
+    """An ignored setting; `unknown`: no such key, else a wrong value."""
 
     where: str
     path: str
@@ -73,7 +73,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The merged configuration; origins are weakest first, several only with `adds_up`."""
+    """Origins are weakest first, several only with `adds_up`."""
 
     config: Config
     origins: Mapping[str, tuple[Origin, ...]]
@@ -127,7 +127,7 @@ def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
 
 
 def _rules(table: Mapping[str, object]) -> dict[str, object]:
-    """Accept `{shell = "allow", edit_file = "reject"}` too, as other agents do."""
+    """Also accept `{shell = "allow", edit_file = "reject"}`, as other agents do."""
     lists = {key: value for key, value in table.items() if value not in ("allow", "reject", "ask")}
     for verdict in ("allow", "reject"):
         named = [key for key, value in table.items() if value == verdict]

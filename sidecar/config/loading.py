@@ -30,7 +30,7 @@ def user_file() -> Path:
 
 
 def settings_files(workspace: Path | None) -> tuple[Path, ...]:
-    """Paths of the user's and the workspace's file, existing or not."""
+    """The user's and the workspace's file, existing or not."""
     theirs = () if workspace is None else (workspace / WORKSPACE_FILE,)
     return (user_file(), *theirs)
 
@@ -43,7 +43,7 @@ def load(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> tuple[Config, tuple[Problem, ...]]:
-    """Merge all layers; raises BadRequest for a client option with a wrong value."""
+    """Merge all layers; raises BadRequest for a wrong client option."""
     resolved = resolve_all(
         workspace=workspace,
         environment=environment,
@@ -56,7 +56,7 @@ def load(
 
 
 def check_options(resolved: Resolved) -> None:
-    """Raise BadRequest for a wrong value of a client option."""
+    """Raise BadRequest for a wrong client option."""
     for problem in resolved.problems:
         if problem.where == OPTIONS and not problem.unknown:
             raise BadRequest(
@@ -107,7 +107,7 @@ def environment_layer(environment: Mapping[str, str]) -> Layer:
 
 
 def options_layers(options: Mapping[str, object]) -> tuple[Layer, ...]:
-    """Two layers: options inside `config`, then stronger top-level options."""
+    """Options inside `config`, then stronger top-level ones."""
     nested = options.get("config")
     direct = {key: value for key, value in options.items() if key != "config"}
     inner = nested if isinstance(nested, Mapping) else {"config": nested}

@@ -1,4 +1,4 @@
-"""Apply changed settings: next turn, new sessions or after a restart."""
+"""Changed settings, for the next turn, new sessions or after a restart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -21,7 +21,7 @@ _WHEN: dict[Applies, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """The new configuration, and messages for the user; `bad` marks warnings."""
+    """The new configuration, and messages; `bad` marks warnings."""
 
     config: Config
     told: tuple[str, ...]
@@ -48,7 +48,7 @@ def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Relo
 
 @dataclass(slots=True)
 class CurrentSettings:
-    """The settings that count now. `amiss`: the files' errors; `described`: see `given`."""
+    """What counts now. `amiss`: the files' errors; `described`: see `given`."""
 
     config: Config
     amiss: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class CurrentSettings:
         return cls(config, tuple(map(str, resolved.problems)), given(resolved, config))
 
     def take(self, resolved: Resolved) -> Reloaded:
-        """Apply settings read again, as far as they need no restart."""
+        """Apply what needs no restart."""
         result = reloaded(self.config, resolved.config, resolved.problems)
         self.config = result.config
         self.amiss = tuple(map(str, resolved.problems))
@@ -70,7 +70,7 @@ class CurrentSettings:
 
 
 def stamps(files: Sequence[Path]) -> Stamps:
-    """Inode, bytes and mtime (ns) of each file, or `None` if missing."""
+    """Inode, bytes and mtime (ns) of each file, or `None`."""
     found: list[tuple[int, int, int] | None] = []
     for file in files:
         try:

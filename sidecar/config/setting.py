@@ -87,7 +87,7 @@ def setting(
     adds_up: bool = False,
     theirs: Reader | None = None,
 ) -> object:
-    """Declare a dataclass field as a setting; a callable `default` is called."""
+    """Declare a dataclass field; a callable `default` is called."""
     given = _About(reader, meaning, applies, own, secret, adds_up, theirs or reader)
     about = {_ABOUT: given}
     if callable(default):
@@ -96,13 +96,13 @@ def setting(
 
 
 def table_of(owner: type) -> dict[str, type]:
-    """Names and types of fields that are tables of settings."""
+    """Fields that are tables of settings."""
     made: dict[str, object] = {one.name: one.default_factory for one in fields(owner)}
     return {k: kind for k, kind in made.items() if isinstance(kind, type) and is_dataclass(kind)}
 
 
 def settings_of(owner: type) -> dict[str, Setting]:
-    """Settings of a dataclass and its tables by dotted name, as declared."""
+    """Settings by dotted name, as declared."""
     return {one.name: one for one in _settings(owner)}
 
 

@@ -13,7 +13,7 @@ KEYS = ("policy", "weights", "auto_compact")
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """Overrides for one agent; `None` or empty changes nothing."""
+    """One agent's overrides; `None` or empty changes nothing."""
 
     policy: str = ""
     weights: Mapping[str, float] = field(default_factory=dict)

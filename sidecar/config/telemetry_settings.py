@@ -32,7 +32,7 @@ def _port(value: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """Exporter settings: nothing is sent, no port opened, unless `exporter` is set."""
+    """Nothing is sent, no port opened, unless `exporter` is set."""
 
     exporter: Exporter = setting(
         "",

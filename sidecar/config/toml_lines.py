@@ -8,7 +8,7 @@ LONGEST = 400
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """Line, from 1, of each dotted key in a valid file."""
+    """Line, from 1, of each dotted key."""
     found: dict[str, int] = {}
     heading = ""
     pending: list[str] = []
@@ -28,7 +28,7 @@ def lines_of(text: str) -> dict[str, int]:
 
 
 def line_of(text: str, path: str) -> int | None:
-    """Line of a dotted key or its nearest enclosing table, or `None`."""
+    """Line of a dotted key or its nearest table."""
     found = lines_of(text)
     while path:
         if path in found:

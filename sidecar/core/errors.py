@@ -82,7 +82,7 @@ class NothingToDo(SidecarError):
 
 
 class RestoreConflict(SidecarError):
-    """Files in `data.conflicts` prevent a restore; nothing was touched."""
+    """`data.conflicts` has the files; nothing was touched."""
 
     kind = "restore_conflict"
 
@@ -94,7 +94,7 @@ class Cancelled(SidecarError):
 
 
 class ModelFailed(SidecarError):
-    """The provider refused or broke off; `retry_after` in seconds, if told."""
+    """The provider refused or broke off; `retry_after` in seconds."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class ModelFailed(SidecarError):
 
 
 class StorageFailed(SidecarError):
-    """The store failed; `kind` says how, such as `full` or `corrupt`."""
+    """`kind` says how, such as `full` or `corrupt`."""
 
     def __init__(self, message: str, *, kind: StorageFailure) -> None:
         super().__init__(message)

@@ -26,7 +26,7 @@ class Media:
 
 
 def base64_of(text: str) -> str | None:
-    """Pad base64 and strip white space, as providers need; `None` if invalid or empty."""
+    """Padded, without white space, as providers need; `None` if invalid or empty."""
     plain = "".join(text.split())
     plain += "=" * (-len(plain) % 4)
     try:
@@ -51,7 +51,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class ToolPending:
-    """The model is writing the input; `raw` is its JSON so far."""
+    """The input is being written; `raw`: JSON so far."""
 
     raw: str = ""
 
@@ -65,7 +65,7 @@ class ToolRunning:
 
 @dataclass(frozen=True, slots=True)
 class ToolCompleted:
-    """The tool answered; `metadata` has a command's exit code."""
+    """`metadata` has a command's exit code."""
 
     output: Output
     started: Millis
@@ -79,7 +79,7 @@ ToolFailure: TypeAlias = Literal["error", "denied", "interrupted", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class ToolError:
-    """The tool did not answer: failed, refused, or cut short."""
+    """Failed, refused, or cut short."""
 
     message: str
     failure: ToolFailure
@@ -97,7 +97,7 @@ TextSource: TypeAlias = Literal["typed", "steer", "context", "model"]
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text; `context` is the daemon's block at a user message's end."""
+    """`context`: the daemon's block at a user message's end."""
 
     id: PartId
     text: str
@@ -106,7 +106,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """The model's thinking; `metadata` is the provider's, such as a signature."""
+    """Thinking; `metadata` is the provider's, such as a signature."""
 
     id: PartId
     text: str
@@ -115,7 +115,7 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """A call with its result; `input` is `None` until complete."""
+    """A call with its result; `input`: `None` until complete."""
 
     id: PartId
     call_id: str
@@ -126,7 +126,7 @@ class ToolPart:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """An image or document (`media`), or a text resource (`text`)."""
+    """An image or document (`media`), or a text (`text`)."""
 
     id: PartId
     uri: str
@@ -153,7 +153,7 @@ class StepStartPart:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of model calls, as reported; `thinking` is part of `output`."""
+    """Tokens as reported; `thinking` is part of `output`."""
 
     input: int = 0
     cache_read: int = 0
@@ -246,7 +246,7 @@ MessageStatus: TypeAlias = Literal["open", "complete", "cut", "failed", "discard
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A user's message, or the output of one model call."""
+    """A user's message, or one model call's output."""
 
     id: MessageId
     turn_id: TurnId

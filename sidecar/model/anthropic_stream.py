@@ -84,7 +84,7 @@ class AnthropicModel:
                 yield event
 
     async def ping(self, request: ModelRequest) -> Usage:
-        """Have a prompt read without an answer; return the usage."""
+        """Have a prompt read without an answer."""
         await self._get_ready()
         client = self._client
         assert client is not None

@@ -9,16 +9,16 @@ from sidecar.core.prompt.prompt import ModelRequest
 
 
 class Model(Protocol):
-    """A model with streamed answers; `AttemptFailed` voids all earlier events."""
+    """Streams answers; `AttemptFailed` voids all earlier events."""
 
     def body(self, request: ModelRequest) -> JsonObject:
         """The request body exactly as `stream` sends it."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Events up to `ResponseFinished`, with retries; raises ModelFailed after the last."""
+        """Up to `ResponseFinished`, with retries; raises ModelFailed after the last."""
         ...
 
     async def ping(self, request: ModelRequest) -> Usage:
-        """Renew a prompt's cached prefix without an answer or retries; raises ModelFailed."""
+        """Renew a cached prefix without an answer or retries; raises ModelFailed."""
         ...

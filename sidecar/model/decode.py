@@ -142,7 +142,7 @@ class ResponseDecoder:
 
 
 def usage_of(told: JsonObject, before: Usage) -> Usage:
-    """A usage object; missing or invalid counts stay as in `before`."""
+    """Missing or invalid counts stay as in `before`."""
 
     def number(value: Json, otherwise: int) -> int:
         counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
@@ -165,7 +165,7 @@ def usage_of(told: JsonObject, before: Usage) -> Usage:
 
 
 def _size(value: Json) -> int:
-    """Bytes of text in a value; others count `PER_VALUE` each."""
+    """Bytes of text; other values count `PER_VALUE` each."""
     total, waiting = 0, [value]
     while waiting:
         match waiting.pop():

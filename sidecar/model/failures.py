@@ -75,7 +75,7 @@ def can_pass(status: int) -> bool:
 
 
 def retry_after(headers: Mapping[str, str], now: Millis) -> float | None:
-    """Seconds to wait by `retry-after-ms` or `retry-after` (seconds or date)."""
+    """Seconds by `retry-after-ms` or `retry-after` (seconds or date)."""
     exact = headers.get("retry-after-ms")
     if exact is not None and _is_number(exact):
         return max(0.0, float(exact) / 1000)

@@ -57,7 +57,7 @@ class Models:
         return self._hosted
 
     async def counter(self) -> Count:
-        """The token counter; the first call takes 0.2 s."""
+        """The first call takes 0.2 s."""
         async with self._counting:
             if self._count is None:
                 self._count = await asyncio.to_thread(load_counter)

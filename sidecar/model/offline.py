@@ -45,7 +45,7 @@ class _Turn:
 
 
 class OfflineModel:
-    """A `Model` without a network; `pace` is seconds between deltas."""
+    """A `Model` without a network; `pace`: seconds between deltas."""
 
     def __init__(self, count: Count, pace: float = 0.0) -> None:
         self._count = count

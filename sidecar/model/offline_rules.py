@@ -46,7 +46,7 @@ _CALL = re.compile(r"(?:call|use)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def plan(text: str, tools: Collection[str]) -> tuple[Step, ...]:
-    """Split a text into steps; skip sentences without a rule."""
+    """A text's steps, without sentences that have no rule."""
     steps: list[Step] = []
     for sentence in _THEN.split(text.strip()):
         repeat = _REPEAT.fullmatch(sentence.strip())

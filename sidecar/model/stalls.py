@@ -51,7 +51,7 @@ class Stalled(Exception):
 
 
 class Endless(Exception):
-    """An answer too long or too large for its number of tokens."""
+    """An answer too long or large for its number of tokens."""
 
 
 @dataclass(frozen=True, slots=True)

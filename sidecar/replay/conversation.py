@@ -106,7 +106,7 @@ class Listener:
         self._rendered += 2 if any(u.kind == "call" for u in units) else 1
 
     def conversation(self, name: str, format_name: str) -> Conversation:
-        """Build the conversation, with counts calibrated by recorded usage."""
+        """Counts are calibrated by recorded usage."""
         factor = self._factor()
         tokens = tuple(
             max(1, round((call + result) * factor)) if call or result else 0

@@ -65,11 +65,11 @@ class Decider:
         self._whole: dict[MessageId, tuple[Rendered, ...]] = {}
 
     def cause(self, standing: Standing) -> Cause | None:
-        """A cause to rewrite now, unless the breaker bars rewrites."""
+        """A cause now, unless the breaker bars rewrites."""
         return None if is_barred(self._breaker, standing) else why_now(self._policy, standing)
 
     def decide(self, situation: Situation, cause: Cause) -> Decided | None:
-        """The rewrite to make, with a summary's words if `tell` is set, or `None`."""
+        """The rewrite to make, with a summary's words if `tell` is set."""
         if not self._messages:
             plan = self._policy.plan(situation, cause)
             return None if plan is None else self._as_planned(plan, situation)
@@ -85,7 +85,7 @@ class Decider:
         return None if told.done is None else replace(told.done, billed=draft)
 
     def complete(self, plan: Plan, situation: Situation) -> Decided | None:
-        """Keep protected parts, drop thinking without its prefix, and measure."""
+        """Keep protected parts, drop thinking without its prefix, measure."""
         made = outlined(plan, situation, f"cmp_{self._made + 1}")
         if made is None:
             return None

@@ -42,7 +42,7 @@ class DamagedLine:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The recorded agent dropped earlier messages; `at` is 0 if unknown."""
+    """Earlier messages were dropped; `at`: 0 if unknown."""
 
     at: Millis = 0
 
@@ -52,7 +52,7 @@ TranscriptEntry: TypeAlias = Message | Compacted | DamagedLine
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A recorded session; `entries` is lazy, for one pass; names may be empty."""
+    """`entries` is lazy, for one pass; names may be empty."""
 
     format: str
     name: str
@@ -99,7 +99,7 @@ class TranscriptWriter:
     def assistant(
         self, parts: list[Part], at: Millis, usage: Usage | None, stop: str, model: str
     ) -> Iterator[TranscriptEntry]:
-        """Add a model call's answer; its calls wait for `result`."""
+        """A model call's answer; its calls wait for `result`."""
         yield from self.flush()
         self._turn = max(self._turn, 0)
         finish = StepFinishPart(
@@ -124,7 +124,7 @@ class TranscriptWriter:
         metadata: JsonObject,
         media: Sequence[Media] = (),
     ) -> bool:
-        """Answer a call; `False` without an open call of this id."""
+        """`False` without an open call of this id."""
         if self._open is None or call_id not in self._calls:
             return False
         position = self._calls.pop(call_id)
@@ -159,7 +159,7 @@ class TranscriptWriter:
         return TextPart(self.part_id(position), text, source)  # type: ignore[arg-type]
 
     def said(self, blocks: Sequence[JsonObject], *, by: str) -> list[Part]:
-        """A user's parts: texts, files, or the kind of missing media."""
+        """A user's texts, files, or the kind of missing media."""
         parts: list[Part] = []
         for block in blocks:
             if media := media_of(block):
@@ -261,12 +261,12 @@ def media_in(value: object) -> tuple[Media, ...]:
 
 
 def objects(value: object) -> list[JsonObject]:
-    """The objects of a list; `[]` for other values."""
+    """A list's objects; `[]` for other values."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def count(value: object) -> int:
-    """A count of tokens or characters; 0 for other values, ValueError if too large."""
+    """0 for other values, ValueError if too large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     if not -MOST < value < MOST:

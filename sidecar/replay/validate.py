@@ -38,7 +38,7 @@ class Agreement:
 
 
 def agreement(conversation: Conversation, run: SimulatedRun) -> Agreement | None:
-    """Compare a `manual` run with the recording; `None` without usage."""
+    """A `manual` run against the recording; `None` without usage."""
     until = conversation.compacted[0] if conversation.compacted else len(conversation.requests)
     pairs = [
         (sent, request.usage)

@@ -128,7 +128,7 @@ class Store:
 
     @classmethod
     def look(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
-        """Open an existing store for reading, without migration; raises StorageFailed."""
+        """For reading, without migration; raises StorageFailed."""
         path = folder / store_files.NAME
         try:
             found = store_files.read(path, version) if path.exists() else 0
@@ -161,7 +161,7 @@ class Store:
         return self._submit(partial(apply_all, changes=changes), weighs)
 
     async def delete(self, session_id: SessionId) -> None:
-        """Delete a session and everything held only by it; ignore unknown ids."""
+        """With everything held only by it; ignores unknown ids."""
         await self.write(DeleteSession(session_id))
         while not (await self.leaving.remove_some(session_id)).done:
             pass
@@ -175,7 +175,7 @@ class Store:
             self._writer.save(key, partial(apply_all, changes=(change,)), weight(change))
 
     async def verify(self) -> VerifyReport:
-        """Check every hash and reference of the whole store."""
+        """Check every hash and reference."""
         return await self._read(verify, anew=True)
 
     def size(self) -> int:
@@ -187,7 +187,7 @@ class Store:
         return 0 if self._writer is None else self._writer.depth()
 
     async def close(self) -> None:
-        """Finish all writes and close the files; safe to repeat."""
+        """Finish all writes; safe to repeat."""
         if self._closed:
             return
         self._closed = True

@@ -203,7 +203,7 @@ BY_NAME = MappingProxyType({spec.name: spec for spec in BUILTIN})
 
 
 def kept_end(spec: ToolSpec) -> Keep:
-    """The end of a tool's long output kept for the model."""
+    """The end of a long output kept for the model."""
     return "both" if spec.kind in ("execute", "other", "edit") else "head"
 
 

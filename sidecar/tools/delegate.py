@@ -13,7 +13,7 @@ _TITLE = 80
 
 
 async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Run the subtask; return its report, with `metadata` `{sessionId, cost, steps}`."""
+    """The subtask's report, with `metadata` `{sessionId, cost, steps}`."""
     subtask = read_subtask(given)
     if context.delegate is None:
         raise BadRequest("Nothing can be delegated here: do it yourself.")
@@ -28,7 +28,7 @@ async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 def read_subtask(given: JsonObject) -> Subtask:
-    """Read a call's input; raises BadRequest for an empty task or a wrong type."""
+    """Raises BadRequest for an empty task or a wrong type."""
     task = text(given, "task").strip()
     if not task:
         raise BadRequest("`task` is empty: say what to do and what to report.", "input.task")

@@ -7,7 +7,7 @@ _PIECE = 64 * 1024
 
 
 class OutputEnds:
-    """Collects bytes; keeps the first and the last `limit / 2`."""
+    """Keeps the first and the last `limit / 2` bytes."""
 
     def __init__(self, limit: int = MAX_KEPT) -> None:
         self._half = limit // 2
@@ -35,7 +35,7 @@ class OutputEnds:
             self.dropped += gone
 
     def text(self) -> str:
-        """The kept text, with the number of bytes dropped between."""
+        """With the number of bytes dropped between."""
         tail = b"".join(self._tail)
         if not self.dropped:
             return (bytes(self._head) + tail).decode("utf-8", "replace")

@@ -39,7 +39,7 @@ _PLAIN = {"PAGER": "cat", "BAT_PAGER": "cat"}
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """A command's end. `code`: `None` if killed; `notes`: remarks for the model."""
+    """`code`: `None` if killed; `notes`: remarks for the model."""
 
     text: str
     code: int | None
@@ -48,7 +48,7 @@ class _Ran:
 
 
 async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Run a command; failure is an answer with `exitCode`, a timeout an error."""
+    """Failure is an answer with `exitCode`, a timeout an error."""
     command = inputs.text(given, "command")
     asked = inputs.whole(given, "timeoutMs", least=1) or DEFAULT_TIMEOUT_MS
     timeout = min(asked, MAX_TIMEOUT_MS)
@@ -169,7 +169,7 @@ async def _running(
 
 
 async def _started(start: Awaitable[Process]) -> Process:
-    """Start a command; if cancelled meanwhile, end its group, not just the shell."""
+    """If cancelled meanwhile, end the group, not just the shell."""
     starting = asyncio.gather(start, return_exceptions=True)
     cancelled: asyncio.CancelledError | None = None
     while not starting.done():
@@ -190,7 +190,7 @@ async def _started(start: Awaitable[Process]) -> Process:
 async def _follow(
     process: Process, reader: asyncio.StreamReader, collected: OutputEnds, progress: Progress
 ) -> bool:
-    """Collect output until the end; return whether a background process holds the pipe."""
+    """Collect output; whether a background process holds the pipe at the end."""
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(_collect(reader, collected, progress))
         await process.wait()
@@ -224,7 +224,7 @@ async def _end(process: Process) -> None:
 
 
 def _signal(process: Process, number: int) -> bool:
-    """Signal the group; return whether any process was there."""
+    """Signal the group; whether any process was there."""
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
@@ -233,6 +233,6 @@ def _signal(process: Process, number: int) -> bool:
 
 
 def _exit_code(process: Process) -> int:
-    """Exit code as in a shell: 128 plus the number of an ending signal."""
+    """As in a shell: 128 plus the number of an ending signal."""
     code = process.returncode or 0
     return 128 - code if code < 0 else code

@@ -24,7 +24,7 @@ async def todo(given: JsonObject, context: ToolContext) -> ToolAnswer:  # noqa: 
 
 
 def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
-    """The list as `(content, status)`; raises BadRequest for a malformed item."""
+    """`(content, status)`; raises BadRequest for a malformed item."""
     items = given.get("items")
     if not isinstance(items, list):
         raise BadRequest(f"`items` must be an array, not {kind(items)}.", "input.items")
@@ -34,7 +34,7 @@ def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 def shown_items(given: Json) -> tuple[tuple[str, str], ...]:
-    """Readable items of an earlier list, as `(content, status)`."""
+    """An earlier list's readable items, as `(content, status)`."""
     items = given.get("items") if isinstance(given, dict) else None
     return tuple(
         (str(item.get("content", "")), str(item.get("status", "pending")))

@@ -84,7 +84,7 @@ class ClientRequests:
 
 
 class ClientLog:
-    """Problems with a client, in the daemon's log and, through `requests`, the client's."""
+    """Problems, in the daemon's log and, through `requests`, the client's."""
 
     def __init__(self, requests: ClientRequests | None) -> None:
         self._requests = requests
@@ -104,7 +104,7 @@ class ClientLog:
             self.write(WARNING, text)
 
     def unread(self, method: str, params: Json, shape: type | None) -> None:
-        """Warn once of each unknown field from the client."""
+        """Warn once of each unknown field."""
         for text in unread(method, params, shape):
             self.once(text)
 

@@ -69,7 +69,7 @@ def announced_by(capabilities: JsonObject) -> Announced:
 
 
 class Connection:
-    """Implements `tools.tool_contract.Client` over one outbox, and tells the client of events."""
+    """`tools.tool_contract.Client` over one outbox; tells the client of events."""
 
     def __init__(
         self, outbox: Outbox, requests: ClientRequests | None = None, log: ClientLog | None = None
@@ -142,7 +142,7 @@ class Connection:
         self._outbox.update(session_id, message)
 
     async def show(self, event: Event) -> None:
-        """Queue an event of a replay, waiting for room."""
+        """Queue a replay's event, waiting for room."""
         message = notification(event)
         await self._outbox.paced(_session_of(message), message)
 
@@ -202,7 +202,7 @@ class Connection:
         await self.requests.request("fs/write_text_file", params)
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Replace a document's whole text through the editor's undo history."""
+        """Replace a whole document through the editor's undo history."""
         end: JsonObject = {"line": 2**31 - 1, "character": 0}
         start: JsonObject = {"line": 0, "character": 0}
         edit: JsonObject = {"range": {"start": start, "end": end}, "newText": content}
@@ -235,7 +235,7 @@ def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
 
 
 def alarm(event: AlertChanged) -> JsonObject | None:
-    """LSP's message for a raised warning or critical alert, else `None`."""
+    """For a raised warning or critical alert."""
     kinds = {"warning": 2, "critical": 1}
     if event.state != "raised" or event.level not in kinds:
         return None
@@ -243,13 +243,13 @@ def alarm(event: AlertChanged) -> JsonObject | None:
 
 
 def path_of(uri: str) -> str | None:
-    """Path of a `file:` URI, or `None` for any other."""
+    """`None` for any but a `file:` URI."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else None
 
 
 def folder_at(path: str) -> Path:
-    """Path of a folder named by a client; raises ValueError for a NUL byte."""
+    """Raises ValueError for a NUL byte."""
     if b"\0" in os.fsencode(path):
         raise ValueError("no path holds a NUL")
     return Path(path)

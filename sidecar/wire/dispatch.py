@@ -69,11 +69,11 @@ class Face(Protocol):
         ...
 
     def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
-        """Find a method's handler and structure the params; raises RefusedMessage."""
+        """A handler with structured params; raises RefusedMessage."""
         ...
 
     def answered(self, method: str) -> None:
-        """Note that a request of this method was answered with a result."""
+        """A request of this method got a result."""
         ...
 
     def explain(self, method: str, error: Exception) -> JsonObject | None:
@@ -82,7 +82,7 @@ class Face(Protocol):
 
 
 class Dispatch:
-    """One connection's requests, in both directions, over a face."""
+    """A connection's requests, in both directions, over a face."""
 
     def __init__(
         self, requests: ClientRequests, outbox: Outbox, group: asyncio.TaskGroup, face: Face
@@ -100,7 +100,7 @@ class Dispatch:
         return tuple(task for _, task in self._under_way.values())
 
     async def settle(self, limit: float) -> None:
-        """Wait up to `limit` seconds for answers to all requests except prompts."""
+        """Wait up to `limit` seconds for all answers except prompts'."""
         asked = [task for ticket, task in self._under_way.values() if not ticket.ends_itself]
         if asked:
             await asyncio.wait(asked, timeout=limit)
@@ -108,7 +108,7 @@ class Dispatch:
     # --- receiving ---------------------------------------------------------------------------
 
     def receive(self, frame: Frame) -> None:
-        """Handle one frame, with exactly one answer per request."""
+        """Exactly one answer per request."""
         match frame:
             case Malformed(reason=reason):
                 self._refuse(None, RefusedMessage(PARSE_ERROR, "parse_error", reason))
@@ -283,7 +283,7 @@ def _required(shape: type) -> frozenset[str]:
 
 
 def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the given shape
-    """Params as the struct of the method table; RefusedMessage names an invalid field."""
+    """Params as the table's struct; RefusedMessage names an invalid field."""
     if shape is None:
         return params
     if isinstance(params, dict):

@@ -66,7 +66,7 @@ def code_of_turn(kind: str) -> int:
 
 
 def fault(error: SidecarError) -> JsonObject:
-    """JSON-RPC error object for an error, always with `data.kind`."""
+    """Always with `data.kind`."""
     data: JsonObject = {k: v for k, v in error.data.items() if v is not None}
     return {
         "code": CODES.get(type(error), INTERNAL_ERROR),
@@ -76,7 +76,7 @@ def fault(error: SidecarError) -> JsonObject:
 
 
 def _short(message: str) -> str:
-    """Cut the middle of a long message; input stands there, advice at the end."""
+    """Cut the middle: input stands there, advice at the end."""
     if len(message) <= MOST_SAID:
         return message
     half = MOST_SAID // 2
@@ -84,7 +84,7 @@ def _short(message: str) -> str:
 
 
 def internal(error: BaseException) -> JsonObject:
-    """JSON-RPC error for a bug, without paths or bodies."""
+    """For a bug, without paths or bodies."""
     message = "Something went wrong inside the daemon: its log on stderr says what."
     # Python has no class of its own for a thread without memory.
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":

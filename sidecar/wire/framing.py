@@ -34,7 +34,7 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A frame whose body is not JSON; the stream continues."""
+    """A body is not JSON; the stream continues."""
 
     reason: str
 
@@ -51,7 +51,7 @@ class DroppedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The framing is lost; nothing further can be read."""
+    """Framing is lost; nothing further can be read."""
 
     reason: str
 
@@ -60,7 +60,7 @@ Frame: TypeAlias = Arrived | Malformed | DroppedMessage | Broken
 
 
 class FrameDecoder:
-    """Decodes a stream into frames, buffering at most one."""
+    """A stream into frames, buffering at most one."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -179,7 +179,7 @@ class FrameDecoder:
 
 
 def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
-    """One JSON value with all digits of numbers; NaN and infinity are refused."""
+    """All digits of numbers stay; NaN and infinity are refused."""
     try:
         return Arrived(read(body))
     except ValueError as error:
@@ -206,7 +206,7 @@ def encode(message: Json, framing: Framing) -> bytes:
 
 
 def _head(message: bytes | bytearray) -> JsonObject:
-    """First members of a message, while id, method or version."""
+    """First members, while id, method or version."""
     found = _HEAD.match(message[:_HEAD_SIZE])
     head = {} if found is None else read(b"{%bnull}" % found[1])
     return head if isinstance(head, dict) else {}

@@ -33,7 +33,7 @@ class _Entry:
 
 
 class Outbox:
-    """The queue of one connection; `write` returns once the bytes are on the wire."""
+    """One connection's queue; `write` returns once the bytes are on the wire."""
 
     def __init__(
         self, write: Callable[[bytes], Awaitable[None]], revision_of: Callable[[str], int | None]
@@ -60,7 +60,7 @@ class Outbox:
         self._add(_Entry("answer", message, _size(message)))
 
     def update(self, session_id: str, message: JsonObject) -> None:
-        """Queue a notification of a session, dropped if full."""
+        """Queue a session's notification, dropped if full."""
         self._offer(_Entry("update", message, _size(message), session_id))
 
     def chunk(self, session_id: str, key: str, message: JsonObject, text: list[str]) -> None:
@@ -88,7 +88,7 @@ class Outbox:
         self._add(entry)
 
     async def paced(self, session_id: str, message: JsonObject) -> None:
-        """Queue an update once there is room, for replays, which lose nothing."""
+        """Queue once there is room, for replays, which lose nothing."""
         while self._full() and not self._closed:
             self._moved.clear()
             await self._moved.wait()
@@ -107,7 +107,7 @@ class Outbox:
         self._moved.set()
 
     async def run(self) -> None:
-        """Write until closed and empty; OSError from `write` means the client is gone."""
+        """Write until closed and empty; OSError from `write`: the client is gone."""
         while True:
             if not self._waiting:
                 self._resync()
@@ -168,7 +168,7 @@ class Outbox:
 
 
 def join(into: JsonObject, more: JsonObject, text: list[str]) -> int:
-    """Append one chunk's text to another's, and keep the newer sequence number."""
+    """Append a chunk's text, and keep the newer sequence number."""
     inner, source = _at(into, text[:-1]), _at(more, text[:-1])
     added = str(source[text[-1]])
     inner[text[-1]] = str(inner[text[-1]]) + added

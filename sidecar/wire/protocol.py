@@ -41,7 +41,7 @@ logger = logging.getLogger("sidecar.wire")
 
 
 class SidecarProtocol(LanguageServerProtocol):
-    """The editor face of one connection; pygls constructs it, `begin` completes it."""
+    """One connection's editor face; pygls constructs it, `begin` completes it."""
 
     # pygls looks at every attribute while it constructs the protocol.
     _exit: int | None = None
@@ -53,7 +53,7 @@ class SidecarProtocol(LanguageServerProtocol):
         handlers: Mapping[str, Handler],
         greet: Greet,
     ) -> None:
-        """Join the protocol to its connection; `handlers` are the method table's."""
+        """Join the connection; `handlers` are the method table's."""
         self._greet = greet
         self._connection = connection
         self._outbox = outbox
@@ -184,7 +184,7 @@ class SidecarProtocol(LanguageServerProtocol):
     # --- messages pygls sends of its own accord ----------------------------------------------
 
     def _send_data(self, data: object) -> None:
-        """Queue data that pygls would write to stdout at once, and log whole."""
+        """What pygls would write to stdout at once, and log whole."""
         self._outbox.answer(self._converter.unstructure(data))
 
 
@@ -193,7 +193,7 @@ def _is_ours(method: Method) -> bool:
 
 
 def language_server(version: str) -> LanguageServer:
-    """A pygls server with this protocol, one per connection."""
+    """With this protocol, one per connection."""
     return LanguageServer(
         "sidecar",
         version,

@@ -90,7 +90,7 @@ async def serve(
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """One client over either protocol. `end_code`: exit code when the stream just ends."""
+    """`end_code`: exit code when the stream just ends."""
 
     connection: Connection
     dispatch: Dispatch
@@ -108,7 +108,7 @@ def editor_face(
     parent: "asyncio.Future[int | None]",
     later: asyncio.Event,
 ) -> Served:
-    """Serve LSP's base protocol, and Sidecar's methods under their own names."""
+    """LSP's base protocol, and Sidecar's methods under their own names."""
     connection = Connection(outbox)
     server = language_server(version)
     protocol = server.protocol
@@ -203,7 +203,7 @@ async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -
 
 
 async def _until_orphaned(parent: "asyncio.Future[int | None]") -> None:
-    """Wait for the end of the editor: the named process, or our parent."""
+    """The editor's end: the named process, or our parent."""
     started_by = os.getppid()
     named = await parent
     while os.getppid() == started_by and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells
@@ -234,7 +234,7 @@ def _options(params: JsonObject) -> JsonObject:
 
 
 def _root(params: JsonObject) -> Path | None:
-    """The workspace's folder: the first open in the editor; raises ValueError for another URI."""
+    """The first folder open; raises ValueError for another URI."""
     folders = params.get("workspaceFolders")
     first = folders[0] if isinstance(folders, list) and folders else None
     uri = first.get("uri") if isinstance(first, dict) else params.get("rootUri")

@@ -9,7 +9,7 @@ from sidecar.wire.translate import iso
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time, level, logger, message."""
+    """Time, level, logger, message."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record as a line of JSON."""
@@ -25,7 +25,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_to_stderr(level: str) -> None:
-    """Send the daemon's logs to stderr; libraries' only if errors: pygls logs whole bodies."""
+    """Libraries' logs only if errors: pygls logs whole bodies."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)

@@ -108,7 +108,7 @@ def part_update(
 
 
 def meter(measured: Meter) -> JsonObject:
-    """A meter; its regions add up to `used` tokens."""
+    """Regions add up to `used` tokens."""
     cache, cost = measured.cache, measured.cost
     told_cache: JsonObject = {"warm": cache.warm, "hitRate": cache.hit_rate}
     if cache.expires_at is not None:
@@ -161,7 +161,7 @@ def prompt_result(result: PromptResult) -> JsonObject:
 
 
 def usage(used: Usage) -> JsonObject:
-    """Usage in tokens, by ACP's names; `inputTokens` excludes cached ones."""
+    """By ACP's names; `inputTokens` excludes cached ones."""
     written = used.cache_write_5m + used.cache_write_1h
     return {
         "inputTokens": used.input,

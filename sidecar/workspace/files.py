@@ -26,7 +26,7 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
-    """Some lines of a file; `more` when others follow."""
+    """`more` when others follow."""
 
     text: str
     more: bool
@@ -85,7 +85,7 @@ def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
 
 
 def decode(data: bytes, name: str) -> str:
-    """Decode a file's bytes; raises BadRequest for UTF-16 and binary content."""
+    """Raises BadRequest for UTF-16 and binary content."""
     start = data[:_SNIFFED]
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadRequest(f"{name} is UTF-16, which cannot be read. Convert it first.", "input.path")
@@ -95,7 +95,7 @@ def decode(data: bytes, name: str) -> str:
 
 
 def legible(text: str) -> str:
-    """Make text fit for display: valid UTF-8, LF, no byte order mark."""
+    """For display: valid UTF-8, LF, no byte order mark."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
     return _SURROGATES.sub("\ufffd", plain)
 

@@ -18,7 +18,7 @@ MAX_INSTRUCTION = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A file of instructions: absolute `path`, `text` capped at 64 KiB."""
+    """Absolute `path`, `text` capped at 64 KiB."""
 
     path: str
     text: str
@@ -43,7 +43,7 @@ def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction
 
 
 def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
-    """Existing folders in which `read_instructions` looks, trusted or not."""
+    """Existing folders for `read_instructions`, trusted or not."""
     folders = (user, *_downward(Path(os.path.realpath(cwd))))
     return tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
 

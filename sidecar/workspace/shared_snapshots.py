@@ -84,7 +84,7 @@ class SharedSnapshots:
                 task.cancel()
 
     async def of(self, folder: str) -> Snapshots:
-        """A folder's snapshots; raises BadRequest if none are possible, or StorageFailed."""
+        """Raises BadRequest if none are possible, or StorageFailed."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         async with self._opening:
             if self._ended.is_set():
@@ -96,7 +96,7 @@ class SharedSnapshots:
             return self._open[root]
 
     async def recover(self, folder: str) -> None:
-        """End a restore left by a dead process; `news` then has its outcome."""
+        """End a dead process's restore; `news` then has its outcome."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         try:
             ended = await self._end(root, recover)
@@ -131,7 +131,7 @@ class SharedSnapshots:
             return await how(Path(root), self._store, touched=touched)
 
     def recheck(self, made: Snapshots) -> None:
-        """Check in the background, if due, for changes without an event."""
+        """Look in the background, if due, for changes without an event."""
         now = self._now()
         due = self._rechecked.get(made, -self._recheck_every) + self._recheck_every
         if self._group is None or now < due or made.status()["mode"] == "rescan":
@@ -149,7 +149,7 @@ class SharedSnapshots:
         await self._store.facts.writes(os.fsencode(real), name)
 
     async def without_own(self, root: Path, delta: Delta) -> Delta:
-        """Remove the daemon's own files from a delta, and folders made for them."""
+        """Without the daemon's own files, and folders made for them."""
         base = os.fsencode(root)
         written = await self._store.facts.written(base) if delta else frozenset()
         own = {
@@ -163,7 +163,7 @@ class SharedSnapshots:
         )
 
     async def read_anew(self, folder: str) -> None:
-        """Drop a folder's chain if outdated: the last session's end starts a new one."""
+        """Drop an outdated chain: the last session's end starts a new one."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         made = self._open.get(root)
         if made is not None and not await made.stands():
@@ -172,7 +172,7 @@ class SharedSnapshots:
             await made.close()
 
     def news(self, folder: str) -> str:
-        """The outcome of an interrupted restore, once; else empty."""
+        """An interrupted restore's outcome, once; else empty."""
         return self._news.pop(folder, "")
 
     async def _begin(self, root: str) -> Snapshots:
@@ -197,7 +197,7 @@ class SharedSnapshots:
             self._tasks.append(self._group.create_task(_in_background(made)))
 
     def status(self) -> list[Json]:
-        """Each folder's snapshot status, or why there are none."""
+        """By folder, or why there are none."""
         told: list[Json] = [
             {"root": _legible(root), **made.status()} for root, made in self._open.items()
         ]
@@ -208,7 +208,7 @@ class SharedSnapshots:
         return [*told, *refused]
 
     async def close(self) -> None:
-        """Store known stats for the next start and close all; repeatable."""
+        """Store known stats for the next start; repeatable."""
         async with self._opening:
             self._ended.set()
             for made in self._open.values():

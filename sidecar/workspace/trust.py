@@ -22,13 +22,13 @@ class StartingPlaces:
 
 
 def is_trusted(data: Path, workspace: Path) -> bool:
-    """Whether the user trusts this folder or one above; an unreadable list trusts none."""
+    """Whether this folder or one above is trusted; an unreadable list trusts none."""
     trusted = {Path(folder) for folder in _read(data)}
     return any(folder in trusted for folder in (workspace, *workspace.parents))
 
 
 def trust(data: Path, workspace: Path) -> None:
-    """Trust a folder with everything below; durable on return."""
+    """With everything below; durable on return."""
     folders = sorted({*_read(data), str(workspace)})
     make_folder(data)
     descriptor, name = tempfile.mkstemp(dir=data, prefix=NAME)
@@ -40,7 +40,7 @@ def trust(data: Path, workspace: Path) -> None:
 
 
 def standing(data: Path, workspace: Path, *, trusted: bool) -> StartingPlaces:
-    """Folders in which the user's own programs may start; `make_empty` makes the empty one."""
+    """Where the user's own programs may start; `make_empty` makes the empty one."""
     return StartingPlaces(workspace, data / SERVERS, trusted)
 
 

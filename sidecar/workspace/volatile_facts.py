@@ -29,7 +29,7 @@ _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """A repository's branch and changed files, as lines of `git status --short`."""
+    """Branch and changed files, as lines of `git status --short`."""
 
     branch: str
     changed: tuple[str, ...]
@@ -106,7 +106,7 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
 
 
 def parse_status(output: bytes) -> Git | None:
-    """Parse the output of `git status --porcelain=v1 --branch -z`; `None` if empty."""
+    """Output of `git status --porcelain=v1 --branch -z`; `None` if empty."""
     fields = output.decode("utf-8", "backslashreplace").split("\0")
     head = fields[0].removeprefix("## ")
     if not fields[0].startswith("## "):
@@ -181,7 +181,7 @@ def _diagnostic(item: Json, cwd: Path) -> str:
 
 
 def _lines(place: Json) -> str:
-    """`:line` of an LSP range (counted from 0) or of a plain line number."""
+    """`:line` of an LSP range (counted from 0) or of a line number."""
     if isinstance(place, int):
         return f":{place}"
     start = place.get("start") if isinstance(place, dict) else None

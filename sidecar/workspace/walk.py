@@ -27,14 +27,14 @@ MAX_IGNORE_FILE = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """The rules of one .gitignore file, for paths below `folder`."""
+    """Rules of one .gitignore file, for paths below `folder`."""
 
     folder: str
     spec: GitIgnoreSpec
 
 
 def list_folder(real: Path) -> tuple[str, ...]:
-    """Names in a folder, sorted, folders with a trailing `/`; raises OSError."""
+    """Sorted, folders with a trailing `/`; raises OSError."""
     return tuple(sorted(f"{name}/" if is_folder else name for name, is_folder in _names(real)))
 
 
@@ -47,7 +47,7 @@ def walk(real: Path) -> Iterator[str]:
 
 
 def visible(real: Path, relative: str) -> bool:
-    """Whether `walk` over a folder would yield the relative path."""
+    """Whether `walk` would yield the relative path."""
     ignores = inherited(real)
     folder = str(real)
     *folders, name = relative.split("/")
@@ -107,7 +107,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
-    """Decide by the innermost file with a match, and its last matching line."""
+    """By the innermost file with a match, and its last matching line."""
     for ignore in reversed(ignores):
         relative = os.path.relpath(path, ignore.folder).replace(os.sep, "/")
         verdict = ignore.spec.check_file(f"{relative}/" if is_folder else relative).include
@@ -153,7 +153,7 @@ def _valid(lines: list[str]) -> Iterator[str]:
 
 
 def _alternatives(pattern: str, limit: int = 64) -> list[str]:
-    """Expand `{a,b}` into patterns: models use braces, unknown to .gitignore."""
+    """Expand `{a,b}`: models use braces, unknown to .gitignore."""
     done: list[str] = []
     open_ones = [pattern]
     while open_ones and len(done) + len(open_ones) < limit:

@@ -46,7 +46,7 @@ REGIONS = {
 
 
 class Screen:
-    """Prints updates as they come; `paced` leaves time to read."""
+    """Prints updates as they come; `paced`: with time to read."""
 
     def __init__(self, console: Console, *, paced: bool = False) -> None:
         self.console = console
@@ -70,7 +70,7 @@ class Screen:
                 pass
 
     async def allow(self, asked: SessionRequestPermissionParams) -> str | None:
-        """Allow a call in the user's place, and show the question."""
+        """Allow a call in the user's place."""
         self.end_line()
         title = asked.tool_call.title
         said = title if isinstance(title, str) else "a tool"
@@ -92,7 +92,7 @@ class Screen:
             self.line(line)
 
     def line(self, text: Text) -> None:
-        """Print one line, cut at the edge of the screen."""
+        """Print a line, cut at the screen's edge."""
         self.console.print(text, no_wrap=True, overflow="ellipsis")
 
     async def chapter(self, title: str) -> None:
@@ -131,7 +131,7 @@ class Screen:
             self.line(Text.assemble("    tool ", mark, shown(title)))
 
     def end_line(self) -> None:
-        """Print the rest of a word, and go to the next line."""
+        """Print the rest of a word, and a line end."""
         if self._word:
             self._put(self._word)
         if self._column:
@@ -141,7 +141,7 @@ class Screen:
 
 
 def bar(meter: Meter, columns: int) -> Text:
-    """The context within its room: regions in colour, the rest empty."""
+    """The context within its room: coloured regions, the rest empty."""
     about = "≈" if meter.accuracy == "estimated" else "="
     cached = f"cache {'warm' if meter.cache.warm else 'cold'}, {meter.cache.hit_rate:.0%} read"
     said = f" {meter.percent}% {about} {meter.used} of {meter.window}, {meter.zone}"
@@ -162,7 +162,7 @@ def bar(meter: Meter, columns: int) -> Text:
 
 
 def legend(regions: Regions, columns: int) -> list[Text]:
-    """Non-empty regions in their colours, on as many lines as needed."""
+    """Regions in their colours, on as many lines as needed."""
     lines: list[Text] = []
     for name, tokens in _sizes(regions).items():
         named = Text.assemble(("█ ", REGIONS[name]), f"{name.replace('_', ' ')} {tokens}  ")
@@ -174,7 +174,7 @@ def legend(regions: Regions, columns: int) -> list[Text]:
 
 
 def costs(console: Console, usage: Usage) -> None:
-    """Print tokens sent by all turns, and their cost on hosted models."""
+    """Print tokens of all turns, and their cost on hosted models."""
     console.print(
         f"{usage.requests} requests: {usage.prompt} tokens sent, {usage.cache_read} of them read "
         f"from the cache, {usage.output} written.\nThe offline model is free. The same would cost:"

@@ -9,7 +9,7 @@ from sidecar.observe.report.inspection_json import as_json
 
 
 def inspect(session: str | None, *, last: bool, json_wanted: bool) -> int:
-    """Print a session, as tables or as JSON; return the exit code."""
+    """Print a session, as tables or as JSON."""
     try:
         course = course_of(session, last=last)
     except SidecarError as error:

@@ -27,7 +27,7 @@ WHAT = 44
 
 
 def drawn(course: Course) -> Iterator[RenderableType]:
-    """All pieces in order, from the session's head to its turns."""
+    """All pieces, from the session's head to its turns."""
     yield from _head(course)
     yield _titled("Context by region", _regions(course))
     yield _titled("What the log holds", _holdings(course))

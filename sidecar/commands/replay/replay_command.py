@@ -83,7 +83,7 @@ def replay(options: Options) -> int:
 
 
 def ended(why: str, code: int) -> int:
-    """Print the reason for the end; return the exit code."""
+    """Print why it ended; return the code."""
     say(f"sidecar replay: {why}")
     return code
 
@@ -116,7 +116,7 @@ def settings_of(options: Options) -> Settings:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether a path exists, or names a session inside a store's file."""
+    """Whether a path exists, or names a session in a store's file."""
     return path.exists() or any(parent.is_file() for parent in path.parents)
 
 

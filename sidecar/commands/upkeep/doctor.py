@@ -38,7 +38,7 @@ MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "bad": ("✗", "red")}
 
 
 def check() -> int:
-    """Print all findings; the exit code is 1 if the daemon cannot work."""
+    """Print all findings; 1 if the daemon cannot work."""
     findings = asyncio.run(_findings())
     table = Table(box=None, show_header=False, pad_edge=False)
     for finding in findings:
@@ -82,7 +82,7 @@ def _key(config: Config) -> Finding:
 
 
 def travels_in_the_open(address: str) -> bool:
-    """Whether requests to an address leave this machine unencrypted."""
+    """Whether requests leave this machine unencrypted."""
     split = urlsplit(address)
     host = split.hostname or ""
     return split.scheme == "http" and host not in ("localhost", "::1") and host[:4] != "127."
@@ -114,7 +114,7 @@ async def _store(config: Config) -> list[Finding]:
 
 
 def snapshots(held: Sequence[HeldSpace], limit: int = Limits().workspace) -> list[Finding]:
-    """Size of snapshots and the largest workspaces; `limit` is bytes of each."""
+    """Snapshots in all, and the largest workspaces; `limit`: bytes of each."""
     if not held:
         return [Finding("ok", "snapshots", "none yet")]
     folders = "1 folder" if len(held) == 1 else f"{len(held)} folders"

@@ -39,7 +39,7 @@ WORDS = {"outputs": "outputs", "sessions": "sessions to archive", "space": "givi
 
 @dataclass(frozen=True, slots=True)
 class PruneChoices:
-    """Options of a prune; each given rule replaces the configured one."""
+    """Each given rule replaces the configured one."""
 
     dry_run: bool = False
     as_json: bool = False
@@ -61,7 +61,7 @@ class PruneChoices:
 
 
 def prune(how: PruneChoices) -> int:
-    """Prune, or print the plan; return the exit code."""
+    """Prune, or print the plan."""
     console = terminal()
     config, _ = load(workspace=None, environment=os.environ, options={})
     try:

@@ -13,7 +13,7 @@ from sidecar.commands.terminal import refused, shown, terminal
 
 
 def write_out(session: str, path: Path | None, *, overwrite: bool) -> int:
-    """Write a session to a file, and print its path; return the exit code."""
+    """Write a session to a file, and print its path."""
     target = None if path is None else path.absolute()
 
     async def work(client: Client, console: Console) -> None:
@@ -26,7 +26,7 @@ def write_out(session: str, path: Path | None, *, overwrite: bool) -> int:
 
 
 def read_in(path: Path, cwd: Path, format_name: BundleFormat | None) -> int:
-    """Make a session of a file, and print its id; return the exit code."""
+    """Make a session of a file, and print its id."""
     source, folder = path.absolute(), cwd.absolute()
 
     async def work(client: Client, console: Console) -> None:

@@ -35,7 +35,7 @@ _REFUSED = "<tool_use_error>"
 
 
 def argument(given: Json) -> str:
-    """The argument that identifies a call: path, command, pattern or query."""
+    """What identifies a call: path, command, pattern or query."""
     if isinstance(given, str):
         return one_line(given)
     if not isinstance(given, dict):
@@ -77,7 +77,7 @@ def failed(part: ToolPart) -> bool:
 
 
 def exit_code(part: ToolPart) -> int | None:
-    """Exit status from metadata or output; `None` if unknown."""
+    """Exit status from metadata or output."""
     match part.state:
         case ToolCompleted(metadata=metadata) | ToolError(metadata=metadata):
             code = metadata.get("exitCode")

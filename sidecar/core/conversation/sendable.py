@@ -23,7 +23,7 @@ def is_id(text: str) -> bool:
 
 
 def call_id(part: ToolPart) -> str:
-    """A call's own id if valid, else a hash of it."""
+    """A call's id if valid, else its hash."""
     if is_id(part.call_id):
         return part.call_id
     made = digest(f"{part.id}\n{part.call_id}".encode("utf-8", "surrogatepass"))
@@ -41,7 +41,7 @@ def plain(text: str) -> str:
 
 
 def tool_input(value: Json) -> JsonObject:
-    """Input as an object: itself, `{"input": value}`, or empty for `None`."""
+    """An object: itself, `{"input": value}`, or empty for `None`."""
     if isinstance(value, dict):
         return value
     return {} if value is None else {"input": value}

@@ -13,7 +13,7 @@ BlockKind: TypeAlias = Literal["text", "reasoning", "tool", "opaque"]
 
 @dataclass(frozen=True, slots=True)
 class ResponseStarted:
-    """The provider accepted the request; its prompt is now readable from the cache."""
+    """Accepted: the prompt is now readable from the cache."""
 
     model: str
     usage: Usage
@@ -21,7 +21,7 @@ class ResponseStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockStarted:
-    """A content block opens; ids and names are of tools, `block` of opaque ones."""
+    """A block opens; ids and names are of tools, `block` of opaque ones."""
 
     index: int
     kind: BlockKind
@@ -32,7 +32,7 @@ class BlockStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockDelta:
-    """A piece of text, thinking, or a tool input's JSON."""
+    """Some text, thinking, or JSON of a tool's input."""
 
     index: int
     text: str
@@ -40,7 +40,7 @@ class BlockDelta:
 
 @dataclass(frozen=True, slots=True)
 class BlockMetadata:
-    """The provider's data on a block, sent back unchanged."""
+    """The provider's data, sent back unchanged."""
 
     index: int
     metadata: JsonObject
@@ -48,7 +48,7 @@ class BlockMetadata:
 
 @dataclass(frozen=True, slots=True)
 class BlockFinished:
-    """A block is complete; `problem` tells why a tool's `input` is missing."""
+    """A block is complete; `problem`: why a tool's `input` is missing."""
 
     index: int
     input: Json = None
@@ -57,7 +57,7 @@ class BlockFinished:
 
 @dataclass(frozen=True, slots=True)
 class ResponseFinished:
-    """The answer is complete: the provider's stop reason, final usage."""
+    """The provider's stop reason, final usage."""
 
     stop: str
     usage: Usage
@@ -65,7 +65,7 @@ class ResponseFinished:
 
 @dataclass(frozen=True, slots=True)
 class AttemptFailed:
-    """An attempt broke and is void; the next follows after `delay_ms`."""
+    """An attempt is void; the next follows after `delay_ms`."""
 
     attempt: int
     max_attempts: int

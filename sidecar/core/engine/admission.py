@@ -39,7 +39,7 @@ GROWN = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An objection to a rewrite; an `unsound` one would break or lose something."""
+    """An objection; an `unsound` rewrite would break or lose something."""
 
     reason: str
     unsound: bool = False
@@ -47,7 +47,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A rewrite as it would stand; `tokens` include a summary still to be written."""
+    """A rewrite as it would stand; `tokens` include any summary to come."""
 
     situation: Situation
     view: View
@@ -173,7 +173,7 @@ def _is_goal(candidate: Candidate, item: Item) -> bool:
 
 
 def _failed(candidate: Candidate) -> Iterator[Unit]:
-    """Failed calls whose error neither the prompt nor a note tells."""
+    """Failed calls whose error neither prompt nor note tells."""
     lines = [_plain(line) for line in candidate.notes.splitlines()]
     for item in candidate.situation.items:
         unit, how = item.unit, candidate.how(item)

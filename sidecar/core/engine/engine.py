@@ -58,7 +58,7 @@ class Chosen(Generic[One]):
         return "; ".join(dict.fromkeys(self.refused))
 
     def breaker(self, before: Breaker, standing: Standing) -> Breaker:
-        """Next breaker after a choice of nothing; waiting does not count."""
+        """The next breaker after a choice of nothing; waiting does not count."""
         return before if self.waits else before.in_vain(len(self.refused), standing)
 
 
@@ -76,7 +76,7 @@ def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cau
 
 
 def is_barred(breaker: Breaker, standing: Standing) -> bool:
-    """Whether the breaker forbids a try; never for a prompt too long to send."""
+    """Whether a try is forbidden; never for a prompt too long to send."""
     held = breaker.holds(standing.used, opens_turn=standing.opens_turn)
     return held and not (standing.is_over or standing.overflow)
 

@@ -127,7 +127,7 @@ def descend(
 
 
 def _against(completed: Completed, situation: Situation) -> tuple[Refusal, ...]:
-    """Objections to a plan; none if only unsent parts are cut."""
+    """Objections; none if only unsent parts are cut."""
     if not completed.opens:
         return ()
     view, prompt = completed.sent()
@@ -148,13 +148,13 @@ def coming(plan: Plan) -> int:
 
 
 def is_little(situation: Situation, plan: Plan) -> bool:
-    """Whether changed parts shrink less than `LEAST_COMPRESSION` times, coming summary included."""
+    """Whether changed parts shrink less than `LEAST_COMPRESSION` times, summary included."""
     whole = replace(plan, tokens_after=plan.tokens_after + coming(plan))
     return compression(situation, whole) < LEAST_COMPRESSION
 
 
 def why_nothing(situation: Situation) -> str:
-    """Explain, with sizes, why a policy finds nothing to leave out."""
+    """Why, with sizes, a policy finds nothing."""
     st = situation.standing
     spared = untouchable(situation) | goal_parts(situation)
     stays = sum(item.tokens for item in situation.items if item.unit.part_id in spared)

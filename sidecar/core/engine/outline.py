@@ -16,7 +16,7 @@ from sidecar.core.prompt.visibility import Dropped, Note, Rewrite, Shown
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A plan's rewrite before thinking is dropped; it begins at item `first`."""
+    """A rewrite before thinking is dropped; begins at item `first`."""
 
     changes: tuple[Change, ...]
     first: int

@@ -27,7 +27,7 @@ def compaction_point(policy: Policy, standing: Standing) -> int:
 
 
 def at_rest(standing: Standing) -> Standing:
-    """Standing in which only size and messages could cause a rewrite."""
+    """The case where only size and messages could cause a rewrite."""
     return replace(
         standing,
         base=standing.static,

@@ -88,14 +88,14 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A path or pattern relative to the root; covers its contents too."""
+    """A path or pattern relative to the root, contents included."""
 
     pattern: str
     deletes: bool
 
 
 def vouched(calls: Iterable[Intent], root: str) -> Callable[[TreeChange], bool]:
-    """Return a test whether the calls, run in `root`, account for a change."""
+    """A test whether the calls, run in `root`, account for a change."""
     known = list(calls)
     if any(call.edits for call in known):
         return lambda _: True
@@ -156,7 +156,6 @@ def _claims(call: Intent, root: str) -> Iterator[_Claim]:
 
 
 def _said(command: str, folder: str, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """(path or pattern, how) for a command's stated writes."""
     if not command:
         return
     text, bodies = split(command[:LONGEST])

@@ -48,7 +48,7 @@ class ChangeSet:
 
 @dataclass(frozen=True, slots=True)
 class ToolWrite:
-    """A path written by one of our tools: entries just `before` and `after`."""
+    """A path written by our tool: entries just `before` and `after`."""
 
     path: bytes
     before: TreeEntry | None
@@ -103,7 +103,7 @@ def attribute(
 
 
 def same(one: TreeEntry | None, other: TreeEntry | None) -> bool:
-    """Whether two states of a path agree in mode and content."""
+    """Whether mode and content agree."""
     if one is None or other is None:
         return one is other
     return one.mode == other.mode and same_content(one, other)
@@ -117,7 +117,7 @@ def state(entry: TreeEntry | None) -> Hashable:
 
 
 def same_content(one: TreeEntry, other: TreeEntry) -> bool:
-    """Whether two entries agree in kind and content; hashes decide if there are any."""
+    """Whether kind and content agree, by hash if there is one."""
     if one.kind != other.kind:
         return False
     if one.hash or other.hash:
@@ -158,7 +158,7 @@ def _tells(change: TreeChange) -> bool:
 
 
 def _told(steps: Sequence[_Step]) -> Iterator[PathChange]:
-    """Each path's changes; a file moved whole by one author is a rename."""
+    """A file moved whole by one author is a rename."""
     if len({step.change.path for step in steps}) == len(steps):
         joined = steps
     else:

@@ -56,7 +56,7 @@ class Placing:
         return found
 
     def _parted(self) -> bool:
-        """Leave both paths of a rename alone if one must stay."""
+        """Leave both paths of a rename if one must stay."""
         found = False
         for pair in self.pairs:
             for path, other in (pair, pair[::-1]):
@@ -95,7 +95,6 @@ class Placing:
         return verdict is not None and verdict.acts and verdict.entry is None
 
     def _need(self) -> None:
-        """Find removed folders to make again for their contents."""
         for path, verdict in self._acting():
             if verdict.entry is None:
                 continue
@@ -147,7 +146,7 @@ def order(
 
 
 def children(now: Mapping[bytes, TreeEntry]) -> Callable[[bytes], Iterable[bytes]]:
-    """Return a function from a folder to its paths in `now`."""
+    """A function from a folder to its paths in `now`."""
     known: dict[bytes, list[bytes]] = {}
     for path in now:
         known.setdefault(parent(path), []).append(path)

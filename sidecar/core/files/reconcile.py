@@ -19,7 +19,7 @@ _THEIR_NAME = "as it was before"
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Storage limits in bytes: per file (untracked or tracked), snapshot, workspace."""
+    """Limits in bytes: per file (untracked or tracked), snapshot, workspace."""
 
     untracked: int
     tracked: int
@@ -45,7 +45,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class HeldState:
-    """A path's state, with bytes not yet stored; `clashes` counts marked places."""
+    """With bytes not yet stored; `clashes` counts marked places."""
 
     entry: TreeEntry | None
     content: bytes | None = None

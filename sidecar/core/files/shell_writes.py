@@ -32,7 +32,7 @@ _TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
 
 
 def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
-    """Files a command writes, in order, relative ones below `folder`."""
+    """In order, relative ones below `folder`."""
     if not _MAY.search(command):
         return ()
     text, bodies = split(command)
@@ -63,7 +63,7 @@ def split(command: str) -> tuple[str, list[str]]:
 
 
 def patched(patch: str) -> tuple[ShellWrite, ...]:
-    """Files in a patch: `*** Update File: …`, or a unified diff."""
+    """Files in `*** Update File: …`, or in a unified diff."""
     found: list[ShellWrite] = []
     last = ""
     for verb, path in _PATCHED.findall(patch):
@@ -84,7 +84,7 @@ def patched(patch: str) -> tuple[ShellWrite, ...]:
 
 
 def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Split a command line into simple commands: (words, redirection targets)."""
+    """Simple commands: (words, redirection targets)."""
     words: list[str] = []
     targets: list[str] = []
     into = skip = False
@@ -175,7 +175,7 @@ def _plain(word: str) -> str:
 
 
 def joined(folder: str, path: str) -> str:
-    """Join a path to a folder, resolving `.` and `..` where possible."""
+    """With `.` and `..` resolved where possible."""
     whole = (
         path if path.startswith(("/", "~", "$")) or not folder else f"{folder.rstrip('/')}/{path}"
     )

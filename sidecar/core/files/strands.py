@@ -51,7 +51,7 @@ class Strand:
 
     @property
     def left(self) -> TreeEntry | None:
-        """State as the agent left it, before others' last change."""
+        """As the agent left it, before others' last change."""
         theirs = [at for at, part in enumerate(self.parts) if not part.agent]
         return self.parts[theirs[-1] - 1 if theirs else -1].new
 
@@ -195,7 +195,7 @@ def _closes(circle: Sequence[StrandPart]) -> bool:
 
 
 def _outstanding(parts: list[StrandPart]) -> list[StrandPart]:
-    """Start at the agent's first part not undone since, by anyone."""
+    """Start at the agent's first part not undone since."""
     while True:
         first = next((at for at, part in enumerate(parts) if part.agent), len(parts))
         parts = parts[first:]

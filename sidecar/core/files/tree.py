@@ -37,7 +37,7 @@ class TreeEntry(NamedTuple):
 
     @property
     def kind(self) -> EntryKind:
-        """Kind by `mode`; anything but a folder or link is a file."""
+        """Anything but a folder or link is a file."""
         match self.mode & _FORMAT:
             case 0o040000:
                 return "folder"
@@ -58,7 +58,7 @@ class TreeEntry(NamedTuple):
 
 
 class TreeChange(NamedTuple):
-    """A path's change; `None` is absence. `old` and `new` always differ."""
+    """`None` is absence; `old` and `new` always differ."""
 
     path: bytes
     old: TreeEntry | None
@@ -91,7 +91,7 @@ Delta: TypeAlias = tuple[TreeChange, ...]
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A file or link gone from `old` whose content came to `new`."""
+    """A file or link whose content came from `old` to `new`."""
 
     old: bytes
     new: bytes

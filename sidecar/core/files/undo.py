@@ -64,14 +64,14 @@ def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[PathVerdict
 
 
 def with_it(other: PathVerdict, path: bytes) -> PathVerdict:
-    """Verdict for one path of a rename when the other, `path`, must stay."""
+    """One path of a rename when the other, `path`, must stay."""
     return PathVerdict(
         other.fate, f"It was renamed together with {shown(path)}, which has to stay as it is."
     )
 
 
 def in_the_way(choices: Choices, reason: str) -> PathVerdict:
-    """Verdict for a path with others' work in the way."""
+    """A path with others' work in the way."""
     return PathVerdict("skipped" if choices.on_conflict == "keep" else "conflict", reason)
 
 
@@ -81,7 +81,6 @@ def shown(path: bytes) -> str:
 
 
 def _hindrance(strand: Strand, choices: Choices) -> PathVerdict | None:
-    """Verdict if nothing can be done, whatever the choice for conflicts."""
     now = strand.now
     if now is not None and now.lost == "ignored":
         reason = "The ignore rules leave it out now, so it is not known what became of it."
@@ -107,7 +106,6 @@ def _hindrance(strand: Strand, choices: Choices) -> PathVerdict | None:
 
 
 def _unknown(strand: Strand, choices: Choices) -> PathVerdict | None:
-    """Verdict if only unknown parts could be undone: the user must choose."""
     if strand.unknown is None or strand.taken:
         return None
     before = strand.unknown.old

@@ -19,7 +19,7 @@ LONGEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A fact as claimed; `quote` is the stated source, or empty."""
+    """A claimed fact; `quote`: the stated source, or empty."""
 
     kind: FactKind
     content: str
@@ -28,7 +28,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ReadClaims:
-    """A reply's claims, the rest of the reply, and parsing problems."""
+    """Claims, the rest of the reply, and parsing problems."""
 
     claims: tuple[Claim, ...]
     rest: str
@@ -99,7 +99,7 @@ def _read(text: str) -> tuple[list[Claim], list[str]]:
 
 
 def objects_in(text: str) -> Iterator[object]:
-    """A text's JSON objects, repaired if nearly JSON; an unreadable line stays text."""
+    """JSON objects, repaired if nearly JSON; an unreadable line stays text."""
     decoder = json.JSONDecoder(strict=False)
     at, faults = text.find("{"), 0
     while at >= 0 and faults < FAULTS:

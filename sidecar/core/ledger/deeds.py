@@ -53,7 +53,7 @@ _STATUS: dict[str, TodoProgress] = {
 
 @dataclass(frozen=True, slots=True)
 class TouchedFile:
-    """A file read or changed; `hash` of the content afterwards, if known."""
+    """Read or changed; `hash` of the content afterwards, if known."""
 
     path: str
     operation: Operation
@@ -104,7 +104,7 @@ Deed: TypeAlias = TouchedFile | RanCommand | ListedTodo | Entered | MovedTodo | 
 
 
 def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
-    """Effects of a call, in order; none for a call that did not run."""
+    """A call's effects in order; none if it did not run."""
     name = part.name.rpartition("__")[2].lower()
     given = part.input
     if name == "batch" and isinstance(given, dict):
@@ -146,7 +146,6 @@ def list_after(
 
 
 def _ran(part: ToolPart) -> bool:
-    """Whether a call may have had effects, even if cut short."""
     match part.state:
         case ToolCompleted():
             return True

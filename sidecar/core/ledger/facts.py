@@ -67,14 +67,14 @@ def supported(
 
 
 def fact_id(fact: Fact) -> str:
-    """Id by kind and words, equal for a fact learned again."""
+    """By kind and words, equal for a fact learned again."""
     words = f"{fact.kind}\n{normalised(fact.content).rstrip('.!;, ')}"
     hashed = digest(words.encode("utf-8", "surrogatepass")).removeprefix(TAG)
     return f"fact_{hashed[:16]}"
 
 
 def to_json(fact: Fact) -> dict[str, int | str]:
-    """Fact as in the log, the store and bundles."""
+    """As in the log, the store and bundles."""
     return {
         "kind": fact.kind,
         "content": fact.content,
@@ -107,7 +107,7 @@ _WORD = re.compile(r"\w\w")
 
 
 def normalised(text: str) -> str:
-    """Drop differences from copying: case, spacing, marks of quotes and code."""
+    """Without differences from copying: case, spacing, marks of quotes and code."""
     return " ".join(_APOSTROPHE.sub("'", _MARKUP.sub("", text)).casefold().split())
 
 
@@ -157,7 +157,7 @@ def _texts(part: Part) -> Iterator[tuple[Speaker, str]]:
 
 
 def _source(claim: Claim, said: Sequence[_Said]) -> tuple[TurnId, Millis, Speaker] | str:
-    """(turn, time, speaker) of a claim, or why it is unconfirmed."""
+    """(turn, time, speaker), or why unconfirmed."""
     named = _named(claim.content)
     nowhere = [name for name in named if not any(one.names(name) for one in said)]
     if nowhere:

@@ -6,7 +6,7 @@ from sidecar.core.ledger.ledger import File, Ledger, Todo, joined
 
 
 def merged(earlier: Ledger, later: Ledger) -> Ledger:
-    """Merge two sessions' ledgers; the later goal becomes a directive."""
+    """Two sessions' ledgers; the later goal becomes a directive."""
     if earlier.goal is None:
         directives, goal = later.directives, later.goal
     else:
@@ -36,7 +36,7 @@ def merged(earlier: Ledger, later: Ledger) -> Ledger:
 
 
 def current(ledger: Ledger) -> str:
-    """To-do or subtask in progress, else first planned; may be empty."""
+    """What is in progress, else first planned; may be empty."""
     running = (task.task for task in ledger.subtasks if task.status == "running")
     todo = ledger.todo
     return next(iter((*todo.in_progress, *running, *todo.planned)), "")

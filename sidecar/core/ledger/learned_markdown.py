@@ -53,7 +53,7 @@ _SECRET = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """A fact to write: ISO `day`, session and turn it comes from."""
+    """To write: ISO `day`, session and turn of origin."""
 
     text: str
     day: str
@@ -79,7 +79,7 @@ class LearnedEntry:
 
 @dataclass(frozen=True, slots=True)
 class MergedLearned:
-    """A file's new text, and keys of the bullets added."""
+    """The new text, and keys of bullets added."""
 
     text: str
     added: frozenset[str]
@@ -116,7 +116,7 @@ def key_of(text: str) -> str:
 
 
 def parse(text: str) -> tuple[LearnedEntry, ...]:
-    """Bullets and paragraphs in order, without headings and our notice."""
+    """In order, without headings and our notice."""
     lines = text.splitlines()
     found: list[LearnedEntry] = []
     first, fenced, comment, bullet = -1, False, False, False

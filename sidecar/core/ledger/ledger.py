@@ -68,14 +68,14 @@ class File:
 
     @property
     def changed(self) -> bool:
-        """Whether the file differs from before the session; one made and deleted does not."""
+        """Whether it differs from before; a file made and deleted does not."""
         gone = self.state == "deleted" and self.operations[0] == "created"
         return self.state != "read" and not gone
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command's last run; `exit` is `None` if unknown."""
+    """Its last run; `exit`: `None` if unknown."""
 
     command: str
     exit: int | None
@@ -106,7 +106,7 @@ class Todo:
 
 @dataclass(frozen=True, slots=True)
 class LedgerSubtask:
-    """A delegated task; `status` is running, done or failed."""
+    """`status` is running, done or failed."""
 
     task: str
     status: str
@@ -117,7 +117,7 @@ class LedgerSubtask:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The whole ledger, lists oldest first, files by last touch."""
+    """Lists oldest first, files by last touch."""
 
     goal: Said | None = None
     directives: tuple[Said, ...] = ()
@@ -251,7 +251,7 @@ _PROGRESS: Sequence[TodoProgress] = ("planned", "in_progress", "done")
 
 
 def _after_change(before: File, operation: Operation) -> Operation:
-    """State after a change: a file created in the session stays `created`."""
+    """A file created in the session stays `created`."""
     if not before.operations:
         return operation
     if before.state == "read":

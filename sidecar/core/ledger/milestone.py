@@ -35,7 +35,7 @@ class Milestone:
 
 
 def may_replace(stored: Milestone | None, coming: Milestone) -> bool:
-    """Whether a milestone is at least as new as the stored one."""
+    """Whether a milestone is at least as new."""
     return stored is None or coming.state_version >= stored.state_version
 
 
@@ -77,7 +77,7 @@ def to_json(checkpoint: Milestone) -> JsonObject:
 
 
 def from_json(body: Json) -> Milestone:
-    """Parse `to_json`'s result; raises ValueError, saying where the shape is wrong."""
+    """From `to_json`; raises ValueError where the shape is wrong."""
     given = _object(body)
     if given.get("format") != FORMAT:
         raise ValueError(f"a checkpoint of format {given.get('format')!r}, not {FORMAT}")
@@ -105,7 +105,7 @@ def from_json(body: Json) -> Milestone:
 
 
 def to_markdown(checkpoint: Milestone, when: str) -> str:
-    """Markdown of a milestone; `when` is its time in words."""
+    """`when`: the milestone's time in words."""
     return "\n".join(_markdown(checkpoint, when)).rstrip() + "\n"
 
 

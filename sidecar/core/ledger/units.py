@@ -60,7 +60,7 @@ class Unit:
 
 @dataclass(slots=True)
 class Item:
-    """A unit as now in view. Tokens are calibrated; `call` is the call's share."""
+    """A unit in view. Tokens are calibrated; `call` is the call's share."""
 
     unit: Unit
     tokens: int
@@ -117,7 +117,7 @@ def learn(index: NameIndex, unit: Unit) -> None:
 
 
 def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: str) -> Unit:
-    """Unit of a typed part, searched for rules once, not by each plan."""
+    """A typed part, searched for rules once, not by each plan."""
     return Unit(
         part_id,
         message.id,

@@ -35,7 +35,7 @@ class Edits:
 
 
 def forced(standing: Standing) -> Cause | None:
-    """Cause of an unavoidable rewrite: the provider's refusal, or the user."""
+    """Cause of an unavoidable rewrite: refused, or asked for."""
     if standing.overflow:
         return "overflow"
     return "user" if standing.asked else None
@@ -56,12 +56,12 @@ def below(standing: Standing, reserve: int) -> int:
 
 
 def shown_items(items: Iterable[Item]) -> list[Item]:
-    """Parts of the log in view, whole or shortened."""
+    """Parts in view, whole or shortened."""
     return [i for i in items if i.unit.kind not in NOTES and not isinstance(i.shown, Dropped)]
 
 
 def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> Edits:
-    """Drop all items but `spared`; retire notes among them."""
+    """Drop all but `spared`; retire notes."""
     changes = []
     retired = []
     for item in items:
@@ -76,7 +76,7 @@ def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> Edits:
 
 
 def evicted(item: Item, reason: str) -> Change | None:
-    """Replace a call's result by a placeholder; `None` if no shorter."""
+    """A placeholder for a call's result, if shorter."""
     unit = item.unit
     if unit.kind != "call" or isinstance(item.shown, Placeholder | Dropped):
         return None
@@ -108,7 +108,7 @@ def cut_to(item: Item, most: int, keep: Keep, reason: str) -> Change | None:
 
 
 def tail_start(items: Sequence[Item], room: int) -> int:
-    """Index where the newest whole steps within `room` tokens begin."""
+    """Where the newest whole steps within `room` tokens begin."""
     start = len(items)
     used = 0
     for index in range(len(items) - 1, -1, -1):
@@ -123,7 +123,7 @@ def tail_start(items: Sequence[Item], room: int) -> int:
 
 
 def message_count(items: Iterable[Item]) -> int:
-    """Messages in view; the results of a message's calls are one of their own."""
+    """In view; results of a message's calls are one of their own."""
     seen = [item.unit for item in shown_items(items)]
     asked = {unit.message_id for unit in seen if unit.kind == "call"}
     return len({unit.message_id for unit in seen}) + len(asked)

@@ -17,7 +17,7 @@ HEADER = 60
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Parts kept whole, lines kept of others, and all names covered."""
+    """Parts kept whole, lines kept of others, all names covered."""
 
     whole: frozenset[PartId]
     lines: Mapping[PartId, Lifted]
@@ -96,7 +96,7 @@ def _foreign(candidates: Sequence[Item], texts: Sequence[NamedLines]) -> set[str
 
 
 class _Option(NamedTuple):
-    """A text kept whole, or `lifted` lines; the `gained` names make up its density."""
+    """A text whole, or `lifted` lines; the `gained` names make up its density."""
 
     item: Item
     tokens: int

@@ -57,7 +57,7 @@ class NamedLines:
         return fsum(values[self.strays :] if self.strays else values)
 
     def promising(self, values: Sequence[float], least: float) -> list[int]:
-        """Numbers of lines worth `least` per character, counting covered names too."""
+        """Lines worth `least` per character, counting covered names too."""
         # A line worth enough has at least one name worth the mean.
         if not self.texts or max(values[: self.own]) < least / self.crowded * _ROUNDING:
             return []
@@ -78,7 +78,7 @@ class NamedLines:
 
 @lru_cache(maxsize=4096)
 def lines_of(text: str, names: frozenset[str] = frozenset()) -> NamedLines:
-    """A text's distinct lines with identifiers; `names` are the whole text's."""
+    """Distinct lines with identifiers; `names` are the whole text's."""
     texts = []
     held = []
     for line in dict.fromkeys(raw.strip()[:LONGEST] for raw in text.splitlines()):

@@ -81,7 +81,7 @@ def write_note(
 
 
 def unlike_an_id(text: str) -> str:
-    """Break up `REWRITE_ID` in quoted text, lest a quote pass for the id."""
+    """Break up `REWRITE_ID` in quotes, lest one pass for the id."""
     return text.replace(REWRITE_ID, f"{REWRITE_ID[:-1]} {REWRITE_ID[-1]}")
 
 
@@ -163,7 +163,7 @@ def _files(units: Iterable[Unit], stays: Iterable[str]) -> Iterator[str]:
 
 
 def _inside(paths: Sequence[str]) -> frozenset[str]:
-    """Relative paths that an absolute path in the list ends in."""
+    """Relative paths that an absolute one ends in."""
     tails: dict[str, list[str]] = {}
     for path in paths:
         if path[:1] in "/~":

@@ -155,7 +155,7 @@ class Plan:
 
 
 def compression(situation: Situation, plan: Plan) -> float:
-    """Ratio of the changed items' tokens before to after."""
+    """Tokens of the changed items, before over after."""
     retired = set(plan.retired)
     before = sum(change.tokens_before for change in plan.changes)
     before += sum(item.tokens for item in situation.items if item.unit.part_id in retired)
@@ -163,7 +163,7 @@ def compression(situation: Situation, plan: Plan) -> float:
 
 
 class Policy(Protocol):
-    """Decides when and how to rewrite; pure and hashable, for caches of answers."""
+    """Decides when and how to rewrite; pure and hashable, for caches."""
 
     def __hash__(self) -> int:
         """Hash by value."""
@@ -184,5 +184,5 @@ class Policy(Protocol):
         ...
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Plan a rewrite; `None` if nothing is worth changing."""
+        """`None` if nothing is worth changing."""
         ...

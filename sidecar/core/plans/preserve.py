@@ -46,7 +46,7 @@ class Preserve:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern, or raise `ValueError` with the reason."""
+    """Raises `ValueError` with the reason."""
     try:
         return re.compile(pattern)
     except re.error as error:
@@ -54,12 +54,12 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def for_agent(settings: Mapping[str, Preserve], agent: str) -> Preserve:
-    """Settings for all agents joined with those for one."""
+    """Settings for all agents and for one, joined."""
     return settings.get(ANY_AGENT, Preserve()) | settings.get(agent, Preserve())
 
 
 def is_preserved(unit: Unit, preserve: Preserve) -> bool:
-    """Whether settings keep a unit; a search of its whole text."""
+    """Whether settings keep a unit; searches its whole text."""
     if unit.tool and unit.tool.lower() in {tool.lower() for tool in preserve.tools}:
         return True
     held = (unit.text, unit.call, unit.argument)

@@ -282,7 +282,7 @@ def worth_of(situation: Situation, start: int) -> dict[str, float]:
 def _missing(
     candidates: Sequence[Item], worth: Mapping[str, float], told: Set[str], listed: float
 ) -> list[str]:
-    """Names on candidates only, worth listing; likeliest per character first."""
+    """Names on candidates only, likeliest per character first."""
     # How long a name of each chance may be, to be worth being listed.
     longest = {p: (p / listed - 1) * CHARS_PER_TOKEN for p in set(worth.values())}
     short = [name for name, p in worth.items() if len(name) <= longest[p] and name not in told]

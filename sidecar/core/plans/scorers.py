@@ -81,13 +81,13 @@ def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item
 
 
 def purpose(tool: str) -> ToolPurpose:
-    """Purpose of a tool by name; `other` if unknown."""
+    """By name; `other` if unknown."""
     name = tool.lower()
     return next((use for use, names in PURPOSES.items() if name in names), "other")
 
 
 def last_uses(items: Sequence[Item]) -> dict[str, int]:
-    """Last step at which the agent wrote each name, in calls or prose."""
+    """Last step at which the agent wrote each name."""
     uses: dict[str, int] = {}
     for item in items:
         unit = item.unit
@@ -137,5 +137,5 @@ def shingles(text: str) -> frozenset[str]:
 
 
 def held(one: Set[str], other: Set[str]) -> float:
-    """Share, 0 to 1, of the members of `one` that `other` holds too."""
+    """Share, 0 to 1, of the members of `one` in `other`."""
     return len(one & other) / len(one) if one else 0.0

@@ -25,7 +25,7 @@ ONE = 4
 
 @dataclass(frozen=True, slots=True)
 class TypedRoom:
-    """Tokens for the first message, each other, all kept whole, and old ones."""
+    """Tokens for the first message, each other, all whole ones, and old ones."""
 
     first: int
     each: int
@@ -35,7 +35,7 @@ class TypedRoom:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """How a typed part is shown, its tokens then, and the reason."""
+    """How a typed part is shown, its tokens, and why."""
 
     shown: Shown | None
     tokens: int
@@ -63,7 +63,7 @@ def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapp
 
 
 def cut_long(item: Item, most: int) -> Stay:
-    """Shorten to rules and both ends, in about `most` tokens."""
+    """Rules and both ends, in about `most` tokens."""
     text = item.unit.text
     bytes_ = size_of(text) * max(0, most - MARK) // item.tokens_whole
     rules = _rules(item.unit, round(RULES_SHARE * bytes_), SOFT)
@@ -73,7 +73,7 @@ def cut_long(item: Item, most: int) -> Stay:
 
 
 def shorten_goal(item: Item, most: int) -> Stay:
-    """Show a part of the first message in about `most` tokens."""
+    """A part of the first message in about `most` tokens."""
     if item.tokens_whole <= max(most, 2 * MARK):
         return Stay(None, item.tokens_whole, "typed by the user")
     if is_media(item):
@@ -82,7 +82,7 @@ def shorten_goal(item: Item, most: int) -> Stay:
 
 
 def _old(items: Sequence[Item], room: int) -> dict[PartId, Stay]:
-    """Share `room` tokens among old messages, newest first: rules, then first words."""
+    """Newest first: rules, then first words."""
     kept: dict[PartId, tuple[Span, ...]] = {}
     said: set[str] = set()
     for sure in (FIRM, 0, SOFT):
@@ -119,7 +119,7 @@ def _shortened(item: Item, spans: tuple[Span, ...] | None) -> Stay:
 
 
 def brief(unit: Unit, room: int) -> str:
-    """First words and rules in about `room` bytes, for a note."""
+    """First words and rules in about `room` bytes."""
     text = unit.text
     spans = joined((_opening(text), *_rules(unit, room - FIRST_WORDS, SOFT)), text)
     return " […] ".join(text[slice(*span)] for span in spans)
@@ -137,7 +137,7 @@ def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
 
 
 def is_media(item: Item) -> bool:
-    """Whether a part is an image or document: fewer bytes of text than tokens."""
+    """Whether an image or document: fewer bytes of text than tokens."""
     return size_of(item.unit.text) < item.tokens_whole
 
 

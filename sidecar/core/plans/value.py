@@ -54,7 +54,7 @@ CHARS_PER_TOKEN = 2.9
 
 
 def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
-    """Chance that the agent uses each identifier again, at `step` or later."""
+    """Chance that the agent uses each again, at `step` or later."""
     # One expression, without a call for each name: there are tens of thousands.
     return {
         text: _BY_AGE[name.source][uses if uses < _MOST_USES else _MOST_USES][

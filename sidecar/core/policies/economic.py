@@ -86,7 +86,7 @@ class Economic:
     static_ttl: Ttl = "1h"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Cause of a forced, free or paying rewrite, in this order."""
+        """Forced, free or paying, in this order."""
         st = standing
         if st.overflow:
             return "overflow"
@@ -105,7 +105,7 @@ class Economic:
         return "pays" if self.rent_paid(st) >= self.rent * self.premium(st) else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Shorten new results if too long, else rebuild the history."""
+        """Shorten new results if too long, else rebuild."""
         st = situation.standing
         if cause == "budget" and self._arrived(st):
             each, together = round(self.each * st.window), round(self.arrival * st.window)
@@ -259,7 +259,7 @@ def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
 
 
 def less(keeping: Keeping, share: float) -> Keeping:
-    """Scale what is kept by `share`; names, the cheapest, shrink last."""
+    """Scale by `share`; names, the cheapest, shrink last."""
     if share == 1:
         return keeping
     room = keeping.room

@@ -39,14 +39,14 @@ SUMMARY_TOKENS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """Evicts by weighted scorers; spares newest, failed, pinned and referenced results."""
+    """By weighted scorers; spares newest, failed, pinned and referenced results."""
 
     name: str
     weights: tuple[tuple[str, float], ...]
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` near the limit; `cold` with enough history on a cold cache."""
+        """`budget` near the limit; `cold` with enough history."""
         cause = forced(standing)
         if cause is not None:
             return cause
@@ -159,7 +159,7 @@ def referred_to(situation: Situation, items: list[Item]) -> frozenset[PartId]:
 
 
 def weighed(weights: Mapping[str, float], name: str = HYBRID) -> Evict:
-    """Policy with these weights; raises `ValueError` as `check_weights` does."""
+    """Raises `ValueError` as `check_weights` does."""
     check_weights(weights)
     return Evict(name, tuple(weights.items()))
 

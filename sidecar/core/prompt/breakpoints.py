@@ -82,7 +82,7 @@ def _breakpoints(prompt: Prompt, chosen: Sequence[int], ttl: Ttl) -> list[Breakp
 
 
 def joins(previous: object, now: object) -> bool:
-    """Whether neighbours share a position, in a run of calls or of results."""
+    """Whether neighbours share a position: a run of calls or of results."""
     if not isinstance(previous, Block) or not isinstance(now, Block):
         return False
     kind = type(now.content)
@@ -112,7 +112,7 @@ def _markable(blocks: Sequence[Block], index: int) -> int | None:
 
 
 def can_mark(block: Block) -> bool:
-    """Whether the provider takes a breakpoint here; not on thinking or empty text."""
+    """Whether a breakpoint can stand here; not on thinking or empty text."""
     match block.content:
         case ReasoningBlock():
             return False

@@ -51,7 +51,7 @@ STATIC_REGIONS: frozenset[Region] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Tokens; `limit` is the room for input: the window less the reserve."""
+    """Tokens; `limit`: the window less the reserve."""
 
     window: int
     reserved_output: int
@@ -66,17 +66,17 @@ def budget(window: int, max_tokens: int) -> Budget:
 
 
 def at_most(tokens: int, guessed: int) -> int:
-    """Tokens a prompt may really take: a fiftieth more for the `guessed` ones."""
+    """Tokens a prompt may really take: a fiftieth more for the `guessed`."""
     return tokens + guessed // GUESSED_OFF
 
 
 def history_budget(limit: int, regions: Mapping[Region, int]) -> int:
-    """Tokens left for the history, by the formula above."""
+    """Tokens for the history, by the formula above."""
     return max(0, limit - sum(regions.get(region, 0) for region in STATIC_REGIONS))
 
 
 def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, ...]:
-    """Regions over `SOFT_LIMIT` of the limit, or, of the history's, of its room."""
+    """Over `SOFT_LIMIT` of the limit, or, of the history's, of its room."""
     history = history_budget(limit, regions)
     return tuple(
         region
@@ -133,7 +133,7 @@ def turns_until(used: int, threshold: int, growth: int) -> int | None:
 
 
 def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
-    """Scale estimates to sum to `total`, each off by one at most."""
+    """Estimates scaled to sum to `total`, each off by one at most."""
     weight, running, reached = sum(raw), 0, 0
     given = []
     for one in raw:
@@ -146,7 +146,7 @@ def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
 
 
 def spread(raw: Mapping[Region, int], total: int) -> dict[Region, int]:
-    """Scale regions to sum to `total`, each off by one at most."""
+    """Regions scaled as `shares`."""
     weight = sum(raw.values())
     if weight == 0:
         return {region: total if region == "system" else 0 for region in REGIONS}

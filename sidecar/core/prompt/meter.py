@@ -24,7 +24,7 @@ Accuracy: TypeAlias = Literal["exact", "estimated"]
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """Whether the prefix is cached; `hit_rate`, 0 to 1, of the last response."""
+    """`hit_rate`: 0 to 1, of the last response."""
 
     warm: bool
     expires_at: Millis | None
@@ -34,7 +34,7 @@ class CacheState:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """USD as decimal strings; `None` if the price is unknown."""
+    """USD; `None` if the price is unknown."""
 
     session: str | None
     last_turn: str | None
@@ -105,7 +105,7 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
     cache: CacheState,
     cost: Costs,
 ) -> Meter:
-    """Compute the meter; `turn_sizes`: context after each turn, oldest first."""
+    """`turn_sizes`: context after each turn, oldest first."""
     room = budget(window, max_tokens)
     regions = spread(size.raw, size.total)
     begun = sum(regions[region] for region in BEFORE)

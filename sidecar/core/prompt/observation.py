@@ -19,7 +19,7 @@ class TurnBegun:
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
-    """A turn ended; the meter is that of its end."""
+    """The meter is that of the turn's end."""
 
     session_id: SessionId
     turn_id: TurnId

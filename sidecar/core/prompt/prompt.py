@@ -14,7 +14,7 @@ Ttl: TypeAlias = Literal["5m", "1h"]
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool for the model; `output_limit` is in bytes, `None` for 50 KiB."""
+    """`output_limit` is in bytes, `None` for 50 KiB."""
 
     name: str
     description: str
@@ -28,7 +28,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A cache marker after a block; `message=None` is the system text."""
+    """A cache marker after a block; `message=None`: the system text."""
 
     message: int | None
     block: int
@@ -50,7 +50,7 @@ Purpose: TypeAlias = Literal["turn", "summary", "title", "subtask", "judge"]
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A model call; `effort` is the provider's word, or empty."""
+    """`effort`: the provider's word, or empty."""
 
     model: str
     prompt: Prompt

@@ -39,7 +39,7 @@ USUAL_FACTOR = 1.25
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A model's factor for raw estimates, and the number of corrections."""
+    """A factor for raw estimates, and the number of corrections."""
 
     factor: float
     observations: int = 0

@@ -32,7 +32,7 @@ MOST_NOTES = 200
 
 @dataclass(frozen=True, slots=True)
 class Truncated:
-    """One end or both, `max_bytes` bytes of UTF-8 at most."""
+    """One end or both, `max_bytes` of UTF-8 at most."""
 
     keep: Keep
     max_bytes: int
@@ -68,7 +68,7 @@ Shown: TypeAlias = Truncated | Excerpt | Quoted | Placeholder | Dropped
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Text before a message that stands for parts left out."""
+    """Before a message, for parts left out."""
 
     id: PartId
     text: str
@@ -106,7 +106,7 @@ class View:
 
 
 def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> View:
-    """Apply rewrites in order to a view; later ones win."""
+    """Applied in order; later ones win."""
     shown: dict[PartId, Shown] = {} if before is None else {**before.shown}
     notes: dict[PartId, Note] = {} if before is None else {**before.notes}
     for rewrite in rewrites:
@@ -122,7 +122,7 @@ def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> Vi
 
 
 def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
-    """A message as in the view; the same object if all verbatim."""
+    """As in the view; the same object if all verbatim."""
     if not any(part.id in shown for part in message.parts):
         return message
     parts = tuple(
@@ -132,7 +132,7 @@ def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
 
 
 def show_part(part: Part, how: Shown | None) -> Part | None:
-    """A part as shown, or `None`; calls keep their input."""
+    """`None` if dropped; calls keep their input."""
     if how is None:
         return part
     if isinstance(how, Dropped):
@@ -159,7 +159,7 @@ def _left(part: ToolPart, how: Shown) -> str:
 
 
 def shorten(text: str, how: Shown, part_id: str) -> str:
-    """Shorten a text, with the recall id for the rest."""
+    """With the recall id for the rest."""
     match how:
         case Truncated(keep=keep, max_bytes=most):
             return cut(text, max_lines=1_000_000, max_bytes=most, keep=keep, part_id=part_id).text

@@ -41,7 +41,7 @@ def said_so(messages: Iterable[Message]) -> tuple[str, ...]:
 def draft(
     checkpoint: Milestone, title: str, goal: str, files: Sequence[str], said: Sequence[str]
 ) -> str:
-    """Markdown to begin another session, once edited by a person; `files` likeliest first."""
+    """Markdown for another session, to be edited; `files` likeliest first."""
     return "\n".join(_draft(checkpoint, title, goal, files, said)).rstrip() + "\n"
 
 
@@ -92,7 +92,7 @@ def _file_lines(ledger: Ledger, files: Sequence[str]) -> Iterator[str]:
 def bootstrap(
     checkpoint: Milestone, title: str, goal: str, said: Sequence[str], drifted: Sequence[str]
 ) -> str:
-    """Opening of a fresh window: orient, load, verify, resume."""
+    """A fresh window's opening: orient, load, verify, resume."""
     ledger = checkpoint.ledger
     return "\n\n".join(
         (
@@ -141,7 +141,7 @@ def _resume(ledger: Ledger, goal: str) -> str:
 
 
 def changes_since(drifted: Sequence[str]) -> str:
-    """Text on workspace changes since a session's last use."""
+    """The workspace's changes since a session's last use."""
     lines = (f"- {line}" for line in drifted)
     return "\n".join(("Since this session was used last, the workspace has changed:", *lines))
 

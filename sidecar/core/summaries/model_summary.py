@@ -38,7 +38,7 @@ OVERLONG = 2
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """Wishes for a summary: focus, texts to keep verbatim, the user's instructions."""
+    """Focus, texts to keep verbatim, the user's instructions."""
 
     focus: str = ""
     preserve: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ what nobody needs any more. Write the whole new summary, not the difference.
 
 
 def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
-    """Request for a summary of at most `room` tokens; `form` replaces the usual sections."""
+    """A request for at most `room` tokens; `form` replaces the usual sections."""
     said = [_OPENING]
     if previous.strip():
         said.append(_UPDATE.format(previous=framed(previous.strip())))
@@ -241,7 +241,7 @@ _SHORT_REFUSAL = 600
 
 
 def read_summary(reply: str) -> Reading:
-    """Parse a model's reply; raises ValueError without a summary."""
+    """Raises ValueError without a summary."""
     clean = reply.encode("utf-8", "replace").decode("utf-8")
     found = claims_in(_DROPPED.sub("", clean))
     text, calls = _TOOLISH.subn("", found.rest)
@@ -289,13 +289,13 @@ def note_of(text: str, by: SummaryWriter) -> str:
 
 
 def summary_in(note: str) -> str | None:
-    """The summary in a note; `None` for other notes."""
+    """`None` for other notes."""
     match = _NOTE.match(note)
     return None if match is None else match[1]
 
 
 def left_out(plan: Plan, situation: Situation) -> list[Item]:
-    """Items a plan's summary stands for, earlier notes included."""
+    """What a summary stands for, earlier notes included."""
     retired = set(plan.retired)
     changed = {c.part_id for c in plan.changes if isinstance(c.shown, Dropped)}
     return [

@@ -40,7 +40,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A line competing for room; `order` sorts lines of a section."""
+    """A line competing for room; `order` sorts within a section."""
 
     title: str
     text: str
@@ -49,7 +49,7 @@ class Weighed:
 
 
 def sections_of(text: str) -> tuple[Section, ...]:
-    """Parse a text's sections; empty ones are left out."""
+    """Without empty ones."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for line in text.splitlines():
         match = _TITLE.fullmatch(line)
@@ -70,7 +70,7 @@ def written(sections: Iterable[Section]) -> str:
 
 
 def shortened(text: str, room: int) -> str:
-    """Keep a summary's heaviest lines within `room` tokens, in order."""
+    """The heaviest lines within `room` tokens, in order."""
     if tokens_of(text) <= room:
         return text
     lines: list[Weighed] = []
@@ -119,7 +119,7 @@ def room_in_characters(room: int) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """Cut a line to `most` characters, between words if cheap."""
+    """A line's `most` characters, between words if cheap."""
     if len(text) <= most:
         return text
     head = text[: max(0, most - 1)]

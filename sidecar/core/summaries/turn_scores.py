@@ -67,7 +67,7 @@ class ScoredTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnScore:
-    """A turn's action and reason; `summary` replaces a summarised turn."""
+    """`summary` replaces a summarised turn."""
 
     action: TurnAction
     reason: str = ""
@@ -76,7 +76,7 @@ class TurnScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores by turn id, and the updated earlier summary."""
+    """By turn id, and the updated earlier summary."""
 
     turns: Mapping[str, TurnScore]
     earlier: str = ""
@@ -102,7 +102,7 @@ def scorable(turns: Iterable[ScoredTurn], spared: Set[PartId]) -> list[ScoredTur
 
 
 def question(turns: Sequence[ScoredTurn]) -> str:
-    """Question to a model: turns, actions, form of the answer."""
+    """Turns, actions, form of the answer."""
     lines = "\n".join(_line(turn) for turn in turns[:LISTED])
     return f"""\
 Instead of sections, score these turns of the conversation above, the oldest first. Each line has \

@@ -6,7 +6,7 @@ TAG = "b2:"
 
 
 def digest(data: bytes, previous: str = "") -> str:
-    """Hash bytes, after `previous` if given: `b2:` and 40 hex digits."""
+    """`b2:` and 40 hex digits; covers `previous` too."""
     state = hashlib.blake2b(digest_size=20)
     if previous:
         state.update(previous.encode("ascii"))
@@ -26,5 +26,5 @@ def content_hash(text: str) -> str:
 
 
 def bytes_hash(data: bytes) -> str:
-    """Hash a file's bytes: `sha256:` and 64 hex digits."""
+    """A file's bytes: `sha256:` and 64 hex digits."""
     return "sha256:" + hashlib.sha256(data).hexdigest()

@@ -33,7 +33,7 @@ _SHORT = re.compile(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Paths, file names, code names of 6 letters or more, and `quoted` spans."""
+    """Paths, file names, code names of 6 letters or more, `quoted` spans."""
     words: Iterable[str] = _TOKEN.findall(text)
     if len(text) > LONGEST:
         stripped = (word if len(word) <= LONGEST else word.rstrip(_ENDS) for word in words)
@@ -95,7 +95,7 @@ class Name:
 
 
 class NameIndex:
-    """Every identifier of a session, and its uses by the agent."""
+    """A session's identifiers, and the agent's uses."""
 
     def __init__(self, names: Mapping[str, Name] = MappingProxyType({})) -> None:
         self._names = dict(names)
@@ -105,7 +105,7 @@ class NameIndex:
 
     @property
     def known(self) -> Mapping[str, Name]:
-        """The index without a copy, for thousands of look-ups."""
+        """Without a copy, for thousands of look-ups."""
         return self._names
 
     def __contains__(self, name: object) -> bool:

@@ -43,12 +43,12 @@ def read(text: str | bytes) -> Json:
 
 
 def read_all(text: str | bytes) -> Json:
-    """Parse stored JSON; NaN and infinities become null. Raises as `read` does."""
+    """Stored JSON; NaN and infinities become null. Raises as `read`."""
     return _loaded(text, _nothing, _finite_or_none)
 
 
 def check_inner(text: str | bytes) -> None:
-    """Raise `TooMuch` for a text of over `MOST_INNER` lists and objects, before parsing."""
+    """Raise `TooMuch` before parsing over `MOST_INNER` lists and objects."""
     if isinstance(text, bytes):
         if text.count(b"[") + text.count(b"{") > MOST_INNER:
             check_inner(text.decode("utf-8", "replace"))
@@ -71,7 +71,7 @@ def is_deep(value: Json) -> bool:
 
 
 def plain(value: Json) -> Json:
-    """Replace NaN and infinities by null; recursive, so check `is_deep` first."""
+    """NaN and infinities as null; recursive, so check `is_deep` first."""
     match value:
         case dict():
             return {key: plain(inner) for key, inner in value.items()}
@@ -84,7 +84,7 @@ def plain(value: Json) -> Json:
 
 
 def kind(value: Json) -> str:
-    """Name a value's JSON type, as in "an object"."""
+    """A value's JSON type, as in "an object"."""
     return next((name for found, name in _NAMES if isinstance(value, found)), "null")
 
 

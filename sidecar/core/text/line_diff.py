@@ -43,7 +43,7 @@ class Difference:
 
 
 def split(data: bytes) -> list[bytes]:
-    """Divide after line feeds; joined, the lines are the same bytes."""
+    """Divide after line feeds; joined, the same bytes."""
     if b"\r" not in data or data.count(b"\r") == data.count(b"\r\n"):
         # `splitlines` is twice as quick, but would also divide at single carriage returns.
         return data.splitlines(keepends=True)
@@ -61,7 +61,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:
-    """Differing stretches in order, with an equal line at least between two."""
+    """In order, at least an equal line between two."""
     head = _shared(old, new)
     most = min(len(old), len(new)) - head
     tail = _shared(old[len(old) - most :][::-1], new[len(new) - most :][::-1])
@@ -87,7 +87,7 @@ def count(old: bytes | None, new: bytes | None) -> tuple[int, int]:
 
 
 def in_header(name: str) -> str:
-    """Quote a file name with control characters as git does, against forged diff lines."""
+    """Quote a name with control characters as git does, against forged diff lines."""
     if _CONTROL.search(name) is None:
         return name
     return f'"{_QUOTED.sub(lambda found: _escaped(found[0]), name)}"'
@@ -166,7 +166,7 @@ def _group(old: list[bytes], new: list[bytes], group: Sequence[Hunk]) -> Iterato
 
 
 def _span(start: int, end: int) -> str:
-    """Format a range from 1; an empty range is named by the line before."""
+    """From 1; an empty range is named by the line before."""
     if end - start == 1:
         return f"{start + 1}"
     return f"{start + 1 if end > start else start},{end - start}"
@@ -280,7 +280,7 @@ def _once(lines: Sequence[int]) -> dict[int, int]:
 
 
 def _fewest(a: Sequence[object], b: Sequence[object], steps: int) -> list[tuple[int, int]] | None:
-    """Match with the fewest changes (Myers, greedy); `None` beyond `steps` or `_MOST_EDITS`."""
+    """Fewest changes (Myers, greedy); `None` beyond `steps` or `_MOST_EDITS`."""
     n, m = len(a), len(b)
     if not n or not m:
         return []

@@ -100,7 +100,7 @@ _BY_NAME = tuple((marker, re.compile(pattern)) for marker, pattern in _NAMED)
 
 @dataclass(slots=True)
 class Redaction:
-    """Redacts values and counts hits; `known` lists secrets to remove anywhere."""
+    """Counts hits; `known` lists secrets to remove anywhere."""
 
     known: tuple[str, ...] = ()
     count: int = 0
@@ -118,7 +118,7 @@ class Redaction:
         return text
 
     def value(self, value: T) -> T:
-        """Redact every text in a frozen value or JSON, except images and signed data."""
+        """Every text in a frozen value or JSON, except images and signed data."""
         return cast("T", self._walk(value))
 
     def _walk(self, value: object, name: str = "") -> object:
@@ -188,7 +188,7 @@ def holds_key(text: str) -> bool:
 
 
 def _key(marker: str, found: re.Match[str]) -> str:
-    """The key in what a pattern matched; empty where it only looks like one."""
+    """The key in a match; empty if it only looks like one."""
     key: str = found.groupdict().get("value") or found[0]
     return key if marker not in _CHECKS or _CHECKS[marker](key) else ""
 
@@ -208,7 +208,7 @@ def _patterns_of(name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def secrets_in(variables: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Values of variables with secret names, longest first; no paths, none under `SHORTEST`."""
+    """Longest first; no paths, none under `SHORTEST`."""
     found = {
         value
         for name, value in variables

@@ -96,20 +96,20 @@ _CURLY = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " "})
 
 @dataclass(frozen=True, slots=True)
 class RuleSentence:
-    """A rule: `span` in characters (start, end), `sure` is `FIRM` or `SOFT`."""
+    """`span`: characters (start, end); `sure`: `FIRM` or `SOFT`."""
 
     span: Span
     sure: int
 
 
 def rules_in(text: str) -> tuple[RuleSentence, ...]:
-    """Rules in order, each wording once, at most `MOST_RULES`; none in fenced code."""
+    """In order, each wording once, at most `MOST_RULES`; none in fenced code."""
     found = (RuleSentence(span, sure) for span, sure in _graded(text) if sure)
     return tuple(islice(found, MOST_RULES))
 
 
 def sureness(sentence: str) -> int:
-    """How surely a sentence forbids or requires: `FIRM`, `SOFT` or 0."""
+    """`FIRM`, `SOFT` or 0."""
     plain = sentence.casefold()
     solid = not plain.isascii()
     if solid:
@@ -129,7 +129,7 @@ def sureness(sentence: str) -> int:
 
 
 def _graded(text: str) -> Iterator[tuple[Span, int]]:
-    """Each wording once, graded; items of a list of rules are `FIRM`."""
+    """Each wording once; items of a list of rules are `FIRM`."""
     seen: set[str] = set()
     listed = False
     for start, end in _unfenced(text):

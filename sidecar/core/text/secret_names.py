@@ -25,7 +25,7 @@ def is_random(value: str) -> bool:
 
 
 def is_login(value: str) -> bool:
-    """Whether a value is `name:password` in base64, as in HTTP basic authorization."""
+    """Whether a value is `name:password` in base64, as in HTTP."""
     try:
         return b":" in b64decode(value, validate=True)
     except ValueError:

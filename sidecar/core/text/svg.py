@@ -18,7 +18,7 @@ def frame(width: int, height: int, body: str, label: str) -> str:
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Round numbers from low to high, at most `most` + 1."""
+    """Round numbers, at most `most` + 1."""
     rough = (high - low) / most
     size = 10.0 ** floor(log10(rough))
     step = next(size * n for n in (1, 2, 5, 10) if size * n >= rough * 0.999)
@@ -27,7 +27,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
-    """Values with room for a line of text, highest first; `scale`: units per value."""
+    """With room for a line, highest first; `scale`: units per value."""
     last = None
     for value in sorted(set(values), reverse=True):
         if last is None or (last - value) * scale >= ROW:
@@ -36,7 +36,7 @@ def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
 
 
 def short(tokens: float) -> str:
-    """Format a count for an axis: 950, 1.2k, 52k, 1.5M."""
+    """For an axis: 950, 1.2k, 52k, 1.5M."""
     for size, letter in ((1_000_000, "M"), (1_000, "k")):
         if abs(tokens) >= size:
             return f"{tokens / size:.1f}".removesuffix(".0") + letter

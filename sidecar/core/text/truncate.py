@@ -56,7 +56,7 @@ def cut(
 def cut_to_tokens(
     text: str, most: int, tokens: Callable[[str], int], *, keep: Keep = "both", part_id: str = ""
 ) -> Cut:
-    """Cut to `most` tokens, note included, as `tokens` counts."""
+    """`most` tokens, note included, as `tokens` counts."""
     piece = cut(text, keep=keep, part_id=part_id)
     room = len(piece.text.encode("utf-8", "surrogatepass"))
     while room and (size := tokens(piece.text)) > most:
@@ -104,7 +104,7 @@ def _tail(data: bytes, max_lines: int, max_bytes: int) -> int:
 
 
 def _boundary(data: bytes, index: int, step: int) -> int:
-    """Move an index to a code point's edge; continuation bytes are 10xxxxxx."""
+    """Move to a code point's edge; continuation bytes are 10xxxxxx."""
     while 0 < index < len(data) and data[index] & 0xC0 == 0x80:
         index += step
     return index

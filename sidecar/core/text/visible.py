@@ -29,12 +29,12 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Spell out as `visible`, but keep line ends and tabs."""
+    """As `visible`, but keep line ends and tabs."""
     return visible(text, keep="\n\t")
 
 
 def visible_json(value: Json, indent: int | None = None) -> str:
-    r"""Serialise a value as printable JSON: `\u202e` for steering characters."""
+    r"""Printable JSON: `\u202e` for steering characters."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if text.isprintable():
         return text
@@ -43,13 +43,13 @@ def visible_json(value: Json, indent: int | None = None) -> str:
 
 
 def as_found(name: str) -> str:
-    """A file name without unseen letters, which some disks pass over."""
+    """Without unseen letters, which some disks pass over."""
     seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
     return _PASSED_OVER.sub("", seen)
 
 
 def whole_letters(text: str, most: int) -> str:
-    """Cut to at most `most` characters without splitting a letter, emoji or flag."""
+    """At most `most` characters, no letter, emoji or flag split."""
     end = min(most, len(text))
     while 0 < end < len(text) and _joined(text, end):
         end -= 1

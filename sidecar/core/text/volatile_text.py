@@ -18,7 +18,7 @@ EPHEMERAL = 32_768
 
 @dataclass(frozen=True, slots=True)
 class Volatile:
-    """A volatile piece of a text; `offset` in characters."""
+    """`offset` in characters."""
 
     kind: VolatileKind
     text: str
@@ -26,7 +26,7 @@ class Volatile:
 
 
 def volatile(text: str) -> tuple[Volatile, ...]:
-    """Volatile pieces in order, without overlaps; the longer reading wins."""
+    """In order, without overlaps; the longer reading wins."""
     found = [
         Volatile(rule.kind, match["v"], match.start("v"))
         for rule in _RULES

@@ -72,7 +72,7 @@ class CourseRequest:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A request outside the conversation: summary, title, subtask or ping."""
+    """Outside the conversation: summary, title, subtask or ping."""
 
     after: int
     at: Millis
@@ -110,7 +110,7 @@ class CourseChange:
 
 @dataclass(frozen=True, slots=True)
 class CourseTurn:
-    """One turn; `held`: tokens at the end, `None` without a request."""
+    """`held`: tokens at the end, `None` without a request."""
 
     number: int
     id: str
@@ -169,7 +169,7 @@ class CourseCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class ContextPiece:
-    """A piece in or out of the context; tokens add up to the meter's."""
+    """In or out of the context; tokens add up to the meter's."""
 
     id: str
     region: str
@@ -183,7 +183,7 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True)
 class CutResult:
-    """A result cut at the source; `recall` returns all."""
+    """Cut at the source; `recall` returns all."""
 
     part_id: str
     tool: str

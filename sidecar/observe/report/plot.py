@@ -54,7 +54,7 @@ class Plot:
 
 
 def plot(course: Course, height: int, most: float) -> Plot:
-    """Lay out a chart with `most` at the upper edge."""
+    """With `most` at the upper edge."""
     count = len(course.requests)
     size = max(1, -(-count // MOST_COLUMNS))
     columns = tuple((at, min(at + size, count)) for at in range(0, count, size))
@@ -62,7 +62,7 @@ def plot(course: Course, height: int, most: float) -> Plot:
 
 
 def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequence[float]) -> str:
-    """The area between step lines; `ends` are x of column ends."""
+    """Between step lines; `ends`: x of column ends."""
     there = (f"V{plot.y(upper[n]):.1f}H{end:.1f}" for n, end in enumerate(ends[1:]))
     back = (f"V{plot.y(lower[n]):.1f}H{ends[n]:.1f}" for n in reversed(range(len(lower))))
     return f"M{ends[0]:.1f} {plot.y(lower[0]):.1f}{''.join(there)}{''.join(back)}Z"
@@ -125,7 +125,7 @@ def epochs(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
 
 
 def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[str]:
-    """Labels at their heights; earlier ones win the space."""
+    """At their heights; earlier ones win the space."""
     taken: list[float] = []
     for value, words in labels:
         at = plot.y(value)

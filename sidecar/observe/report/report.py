@@ -23,7 +23,7 @@ SWITCH = """<fieldset><legend>Colours</legend>
 
 
 def report(course: Course, when: When, made: Millis) -> str:
-    """Draw a session; `made` is the time of the report."""
+    """`made`: the time of the report."""
     title = course.about.title or "Untitled session"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'

@@ -41,7 +41,7 @@ MOST_TOOLS = 12
 
 
 def context(course: Course) -> str:
-    """Tokens by region, for each request and now, over the zones."""
+    """Tokens by region, each request and now, over the zones."""
     held = [one.held for one in course.requests]
     most = max([course.meter.used, *held])
     whole = most >= MUCH * course.limit
@@ -165,7 +165,7 @@ def _misses(field: Plot, requests: Sequence[CourseRequest]) -> Iterator[str]:
 
 
 def cost(course: Course) -> str:
-    """Cost with and without a cache; "" without a known price."""
+    """With and without a cache; "" without a known price."""
     paid, fresh = running(course)
     if not paid or paid[-1] is None:
         return ""

@@ -234,7 +234,7 @@ def _why(text: str) -> str:
 
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table; each row is CSS class, heading, HTML cells."""
+    """Rows: CSS class, heading, HTML cells."""
     left = ' class="text"'
     head = "".join(
         f'<th scope="col"{left if n == 0 or name.endswith("<") else ""}>'

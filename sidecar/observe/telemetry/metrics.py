@@ -29,7 +29,7 @@ NONE: Attributes = {}
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Functions callable from any thread.
+    """Callable from any thread.
 
     `alerts`: count by (name, level); `store`: bytes.
     """

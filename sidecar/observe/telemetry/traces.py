@@ -26,7 +26,7 @@ NANOS = 1_000_000
 
 
 class Traces:
-    """Spans; a turn's span is open from start to end."""
+    """A turn's span is open from start to end."""
 
     def __init__(self, provider: TracerProvider, version: str, vendor: str) -> None:
         self._tracer = provider.get_tracer("sidecar", version)

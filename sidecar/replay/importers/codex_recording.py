@@ -40,7 +40,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Read items; a token count or first result ends a response."""
+    """A token count or first result ends a response."""
     reader = _Reader()
     for number, line in lines:
         try:

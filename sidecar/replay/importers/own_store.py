@@ -32,7 +32,7 @@ _REWRITE: Final = "rewrite"
 
 
 def find_store(path: Path) -> tuple[Path, str] | None:
-    """A store's file and a session id ("" for all), or `None`; raises OSError."""
+    """A store's file and a session id ("" for all); raises OSError."""
     if path.is_dir():
         path = path / STORE_FILE
         return (path, "") if path.is_file() and _is_store(path) else None
@@ -62,7 +62,7 @@ def stored_sessions(store: Path) -> list[SessionRow]:
 
 
 def stored_transcript(store: Path, session: str) -> Transcript:
-    """Open a session, or the only one; raises BadRequest without a single one."""
+    """A session, or the only one; raises BadRequest without a single one."""
     rows = stored_sessions(store)
     chosen = [row for row in rows if not session or row.id == session]
     if len(chosen) != 1:

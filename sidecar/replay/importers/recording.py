@@ -8,7 +8,7 @@ from sidecar.core.parts import Json, JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Title, folder and the agent's session id; empty if unknown."""
+    """Title, folder, the agent's session id; empty if unknown."""
 
     title: str = ""
     cwd: str = ""

@@ -62,7 +62,7 @@ def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
 
 
 def is_bundle(source: Path | bytes) -> bool:
-    """Whether a file or its content is packed or a bundle; raises OSError."""
+    """Whether packed or a bundle; raises OSError."""
     with suppress(BadRequest), _opened(source) as (first, rest):
         return first == _MAGIC or next(_joined(first, rest)).startswith(HEAD)
     return False

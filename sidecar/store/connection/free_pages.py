@@ -28,7 +28,7 @@ _WAIT_MS = 20
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Bytes of the file, and free bytes; `shrinks`: pages can be returned."""
+    """Bytes in all and free; `shrinks`: pages can be returned."""
 
     size: int
     free: int
@@ -36,7 +36,7 @@ class Space:
 
 
 class FreePages:
-    """Free pages and the write-ahead log. Every method may raise StorageFailed."""
+    """And the write-ahead log. Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, path: Path) -> None:
         self._submit = submit
@@ -56,11 +56,11 @@ class FreePages:
         await self._submit(overwrite_free)
 
     async def rebuild(self) -> None:
-        """Rewrite an older file, to let the file shrink. Blocks writers."""
+        """Rewrite an older file, to let it shrink. Blocks writers."""
         await asyncio.to_thread(rebuild, self._path)
 
     async def empty_log(self) -> bool:
-        """Truncate the log; `False` if readers use the log for seconds."""
+        """`False` if readers use the log for seconds."""
         return await asyncio.to_thread(empty_log, self._path)
 
 
@@ -75,7 +75,7 @@ def space(con: sqlite3.Connection) -> Space:
 
 
 def shrink(con: sqlite3.Connection) -> Space:
-    """Return free pages for one slice, in the caller's transaction."""
+    """One slice, in the caller's transaction."""
     end = time.monotonic() + SLICE_SECONDS
     while before := _number(con, "freelist_count"):
         # Each row is a page; without fetching all rows, the vacuum stops early.
@@ -102,7 +102,7 @@ def overwrite_free(con: sqlite3.Connection) -> None:
 
 
 def make_shrinkable(con: sqlite3.Connection) -> None:
-    """Rewrite an older file up to 64 MiB, to let the file shrink."""
+    """Rewrite an older file up to 64 MiB, to let it shrink."""
     found = space(con)
     if not found.shrinks and found.size <= SMALL_BYTES:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
@@ -110,14 +110,14 @@ def make_shrinkable(con: sqlite3.Connection) -> None:
 
 
 def rebuild(path: Path) -> None:
-    """Rewrite a file of any size, to let the file shrink. Blocks writers."""
+    """Of any size, to let the file shrink. Blocks writers."""
     with closing(store_files.open_writer(path)) as con:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
         con.execute("VACUUM")
 
 
 def empty_log(path: Path) -> bool:
-    """Truncate the log; `False` if readers use the log."""
+    """`False` if readers use the log."""
     with closing(store_files.open_writer(path)) as con:
         # Do most of the work while others can write.
         con.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

@@ -20,14 +20,14 @@ HEARTBEAT_LIMIT: Millis = 30_000
 
 
 class Leases:
-    """Leases on all sessions. Every method may raise StorageFailed."""
+    """Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, now: Callable[[], Millis]) -> None:
         self._submit = submit
         self._now = now
 
     async def acquire(self, session_id: SessionId, owner: Owner) -> Owner | None:
-        """Take a session's lease, or return its living owner."""
+        """Take a lease, or return the living owner."""
         return await self._submit(lambda con: acquire(con, session_id, owner, self._now()))
 
     async def release(self, session_id: SessionId, token: str) -> None:
@@ -63,7 +63,7 @@ def _since(pid: int) -> str:
 def acquire(
     con: sqlite3.Connection, session_id: SessionId, owner: Owner, now: Millis
 ) -> Owner | None:
-    """Take a session's lease, or return its living owner."""
+    """Take a lease, or return the living owner."""
     found = con.execute(
         "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
         (session_id,),
@@ -92,7 +92,7 @@ def beat(con: sqlite3.Connection, token: str, now: Millis) -> None:
 
 
 def alive(owner: Owner, heartbeat: Millis, now: Millis) -> bool:
-    """Whether an owner still runs, as far as known."""
+    """As far as known."""
     if not _is_owner(owner, heartbeat):
         return False
     fresh = abs(now - heartbeat) < HEARTBEAT_LIMIT
@@ -127,7 +127,7 @@ def _world() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """Start of a process in ticks since boot, or `None`."""
+    """Ticks since boot."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

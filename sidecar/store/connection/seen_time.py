@@ -28,7 +28,7 @@ ALWAYS: Millis = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Uptime:
-    """Uptime in ms, sleep included; `boot` names the boot."""
+    """Ms, sleep included; `boot` names the boot."""
 
     boot: str
     millis: Millis

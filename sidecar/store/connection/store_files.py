@@ -97,7 +97,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def open_lasting_reader(path: Path) -> sqlite3.Connection:
-    """Open for many reads, each of the latest commit."""
+    """For many reads, each of the latest commit."""
     con = _connect(f"{path.absolute().as_uri()}?mode=ro")
     try:
         version(con)
@@ -108,7 +108,7 @@ def open_lasting_reader(path: Path) -> sqlite3.Connection:
 
 
 def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """Call `look` on one consistent state, over a new connection."""
+    """On one consistent state, over a new connection."""
 
     def once() -> T:
         with closing(open_reader(path)) as con:
@@ -182,7 +182,7 @@ def _require_wal(mode: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for this user alone; raises OSError."""
+    """For this user alone; raises OSError."""
     if folder.is_dir():
         return
     if not folder.parent.is_dir():
@@ -214,7 +214,7 @@ def _tighten(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable; raises OSError."""
+    """Make a folder's names durable; raises OSError."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)

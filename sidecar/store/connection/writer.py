@@ -49,7 +49,7 @@ class WriteUnit:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Unawaited work, replaced by newer work of its key."""
+    """Unawaited work, replaced by newer of its key."""
 
     run: UnitRun[None]
     weight: int
@@ -122,7 +122,7 @@ class StoreWriter:
         return future
 
     def save(self, key: UnitKey, run: UnitRun[None], weight: int = 0) -> None:
-        """Queue unawaited work, replacing older work of the key."""
+        """Queue unawaited work in place of the key's older."""
         with self._changed:
             self._forget(key)
             if self._refusal(weight) is None:
@@ -141,7 +141,7 @@ class StoreWriter:
         return len(self._units) + len(self._saves)
 
     def close(self) -> "asyncio.Future[None]":
-        """Write everything queued, then close; the future tells when."""
+        """Write everything queued; the future tells when closed."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         closed = UnitOutcome(loop, lambda: None if future.done() else future.set_result(None))

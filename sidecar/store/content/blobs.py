@@ -82,7 +82,7 @@ def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bo
 
 
 def settle(con: sqlite3.Connection) -> None:
-    """Move blobs from the small table to the large, if more than 256."""
+    """Move blobs from the small table to the large, if over 256."""
     (last,) = con.execute("SELECT max(rowid) FROM recent").fetchone()
     if last is not None and last > MOST_RECENT:
         # In the index's order, each page of the index is written once.
@@ -91,7 +91,7 @@ def settle(con: sqlite3.Connection) -> None:
 
 
 def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
-    """Insert bytes unless stored; raises StorageFailed for a wrong hash."""
+    """Insert unless stored; raises StorageFailed for a wrong hash."""
     if con.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone() is not None:
         return
     blob = press(data)

@@ -66,7 +66,7 @@ def apply(con: sqlite3.Connection, change: StoreChange) -> None:
 
 
 def weight(change: object) -> int:
-    """Estimate a value's bytes, cheaply: runs at every write."""
+    """Roughly its bytes: runs at every write."""
     total = 100
     pending: list[Any] = [change]
     while pending:

@@ -33,14 +33,14 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class FactCandidate:
-    """An unpromoted fact, and how many of the workspace's sessions bear the fact out."""
+    """Unpromoted, and how many of the workspace's sessions bear it out."""
 
     fact: Fact
     sessions: int
 
 
 class FactRows:
-    """Facts of all sessions. Every method may raise StorageFailed."""
+    """Of all sessions. Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead) -> None:
         self._submit = submit
@@ -81,11 +81,11 @@ class FactRows:
             await self._submit(partial(_mark, rows=rows), 100 * len(rows))
 
     async def writes(self, path: bytes, hash_: str) -> None:
-        """Note, durably and beforehand, the daemon's own write to an absolute path."""
+        """Note the daemon's own write durably beforehand, by absolute path."""
         await self._submit(partial(_write, path=path, hash_=hash_), 200)
 
     async def written(self, folder: bytes) -> frozenset[tuple[bytes, str]]:
-        """The daemon's own writes below a folder: (path, hash)."""
+        """The daemon's writes below a folder: (path, hash)."""
         return await self._read(partial(_written, folder=folder))
 
 
@@ -237,7 +237,7 @@ def _written(con: sqlite3.Connection, folder: bytes) -> frozenset[tuple[bytes, s
 def copy_facts(
     con: sqlite3.Connection, source: SessionId, target: SessionId, before: Millis | None
 ) -> None:
-    """Copy facts, or those before a time, to a fork."""
+    """To a fork: all, or those before a time."""
     con.execute(
         """INSERT INTO fact (session_id, id, cwd, kind, source, at, key, text, body, hash)
         SELECT ?, id, cwd, kind, source, at, key, text, body, hash FROM fact

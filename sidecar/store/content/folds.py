@@ -22,14 +22,14 @@ ChooseMessages: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A fold's body, and messages named by the fold or newer."""
+    """A fold's body, and messages it names or newer."""
 
     body: bytes
     stored: Stored
 
 
 def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
-    """Replace a session's fold, unless unfit for the log."""
+    """Replace a fold, unless unfit for the log."""
     chain = _chain(con, put.session_id, put.revision)
     found = con.execute(
         "SELECT number FROM message WHERE session_id = ? AND id = ?", (put.session_id, put.newest)

@@ -8,7 +8,7 @@ from sidecar.store.content.trees import fold_all
 
 
 def refer(con: sqlite3.Connection, session_id: SessionId, holder: str, now: set[str]) -> None:
-    """Set a holder's blobs (`part:…`, `record:…`, `session`); delete blobs without users."""
+    """Set a holder's blobs (`part:…`, `record:…`, `session`); unused ones go."""
     rows = con.execute(
         "SELECT hash FROM reference WHERE session_id = ? AND holder = ?", (session_id, holder)
     )

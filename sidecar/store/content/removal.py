@@ -59,7 +59,7 @@ def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
 def remove_some(
     con: sqlite3.Connection, session_id: SessionId, seconds: float = SLICE_SECONDS
 ) -> Left:
-    """Remove a leaving session's rows and blobs, for some seconds."""
+    """Rows and blobs, for some seconds."""
     if session_id not in leaving(con):
         return Left(0, done=True)
     end = time.monotonic() + seconds
@@ -86,7 +86,7 @@ def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:
 
 
 def _remove(con: sqlite3.Connection, session_id: SessionId) -> int | None:
-    """Remove a few rows; return the bytes, or `None` at the end."""
+    """Bytes of a few rows, or `None` at the end."""
     for table, key in (("part", "id"), ("record", "revision"), ("message", "id")):
         found = con.execute(
             f"SELECT {key}, length(body) FROM {table} WHERE session_id = ? LIMIT ?",
@@ -162,7 +162,7 @@ def _sweep_unreachable(con: sqlite3.Connection, session_id: SessionId) -> int | 
 
 
 def unfinished(con: sqlite3.Connection) -> dict[SessionId, Millis]:
-    """Leaving sessions, with the time of archiving or `DELETED`."""
+    """With the time of archiving or `DELETED`."""
     return {SessionId(n): at for n, at in con.execute("SELECT session_id, at FROM erasing")}
 
 

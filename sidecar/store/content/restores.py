@@ -43,7 +43,7 @@ TAKEN = (
 
 
 class FileMark(NamedTuple):
-    """A file's identity: `st_mode`, inode, `mtime` (ns), bytes, and hash if known."""
+    """`st_mode`, inode, `mtime` (ns), bytes, and hash if known."""
 
     mode: int
     inode: int
@@ -106,7 +106,7 @@ class RestoreClaim:
 
 
 class RestoreRows:
-    """Restores of all workspaces. Every method may raise StorageFailed."""
+    """Of all workspaces. Every method may raise StorageFailed."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class RestoreRows:
         return await self._submit(partial(_adopt, claim=claim, now=self._now()))
 
     async def running(self, root: bytes) -> Owner | None:
-        """The living process that restores a workspace, if any."""
+        """The living process that restores a workspace."""
         return await self._read(partial(_running, root=root, now=self._now()))
 
     async def roots(self) -> tuple[bytes, ...]:
@@ -163,7 +163,7 @@ class RestoreRows:
         await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
     async def finish(self, restore: int, token: str, changes: Sequence[StoreChange]) -> None:
-        """Complete the restore and the sessions' changes, in one transaction."""
+        """The restore and the sessions' changes, in one transaction."""
         self._overtake(changes)
         run = partial(_move, restore=restore, token=token, to="done", now=self._now())
         both = partial(_finish, run=run, changes=tuple(changes))
@@ -174,7 +174,7 @@ class RestoreRows:
         return await self._read(partial(_finished, restore=restore))
 
     async def undone(self, restore: int) -> None:
-        """Note that all files are back, so that later changes are not undone."""
+        """All files are back: later changes are not to be undone."""
         await self._submit(partial(_undone, restore=restore))
 
     async def leave(self, restore: int) -> None:
@@ -182,7 +182,7 @@ class RestoreRows:
         await self._submit(partial(_leave, restore=restore))
 
     async def over(self, restore: int, *, small: bool = False) -> None:
-        """Delete the row: nothing is left on the disk. `small`: few files."""
+        """Nothing is left on the disk. `small`: few files."""
         # After a power cut, a recovery deletes the row again.
         await self._submit(partial(_over, restore=restore), synced=False, small=small)
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class SessionRows:
-    """Rows of all sessions. Every method may raise StorageFailed."""
+    """Of all sessions. Every method may raise StorageFailed."""
 
     def __init__(self, read: StoreRead) -> None:
         self._read = read
@@ -36,7 +36,7 @@ class SessionRows:
         return await self._read(lambda con: page(con, cwd, before, limit))
 
     async def named(self, start: str, most: int) -> tuple[SessionRow, ...]:
-        """Up to `most` sessions by id prefix, newest first."""
+        """By id prefix, newest first."""
         return await self._read(lambda con: named(con, start, most))
 
 
@@ -132,7 +132,7 @@ def reader(con: sqlite3.Connection) -> ReadBlob:
 
 
 def session_body(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str]:
-    """Body and hash of a session's row; raises UnknownSession."""
+    """A session's row; raises UnknownSession."""
     found: tuple[bytes, str] | None = None
     if storable(session_id) and session_id not in leaving(con):
         found = con.execute("SELECT body, hash FROM session WHERE id = ?", (session_id,)).fetchone()
@@ -164,7 +164,7 @@ def put_together(
     problems: list[str],
     read: ReadBlob | None = None,
 ) -> tuple[Message, ...]:
-    """Join messages (id, body, hash) and parts (id, message, position, body, hash)."""
+    """Messages (id, body, hash) and parts (id, message, position, body, hash)."""
     read = read or reader(con)
     parts: dict[str, list[Part]] = {}
     for part_id, message_id, position, body, expected in found:
@@ -218,7 +218,7 @@ def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[st
 
 
 def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
-    """Decode a body, or add the reason to `problems` and return `None`."""
+    """Decode a body, or add the reason to `problems`."""
     try:
         return decode(body)
     except BodyBroken as error:

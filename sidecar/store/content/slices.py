@@ -42,7 +42,7 @@ class RecordSlice:
 
 
 class LogRows:
-    """Logs of all sessions. Every method may raise StorageFailed."""
+    """Of all sessions. Every method may raise StorageFailed."""
 
     def __init__(self, read: StoreRead) -> None:
         self._read = read
@@ -62,7 +62,7 @@ class LogRows:
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
     async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
-        """Message numbers up to `until`, oldest first; raises UnknownSession."""
+        """Message numbers, oldest first; raises UnknownSession."""
         return await self._read(lambda con: numbers(con, session_id, until))
 
     async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
@@ -72,7 +72,7 @@ class LogRows:
     async def records(
         self, session_id: SessionId, after: int, previous: str, until: int
     ) -> RecordSlice:
-        """A slice of records after a revision; raises UnknownSession."""
+        """A slice after a revision; raises UnknownSession."""
         return await self._read(lambda con: records(con, session_id, after, previous, until))
 
     async def message_of(self, session_id: SessionId, part_id: PartId) -> Message | None:
@@ -85,7 +85,7 @@ class LogRows:
 
 
 def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":
-    """Message numbers (8 bytes each) up to `until`, oldest first; raises UnknownSession."""
+    """Message numbers (8 bytes each), oldest first; raises UnknownSession."""
     session_rows.session_body(con, session_id)
     found = con.execute(
         # Without the `+`, SQLite may scan the messages of all sessions by number.

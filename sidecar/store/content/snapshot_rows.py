@@ -25,7 +25,7 @@ log, after a thousand pages or more, SQLite also syncs the log's header there.""
 
 
 class SnapshotRows:
-    """Snapshots of all workspaces. Every method may raise StorageFailed."""
+    """Of all workspaces. Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead) -> None:
         self._submit = submit
@@ -76,7 +76,7 @@ class SnapshotRows:
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
     async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:
-        """Release `most` blobs of the oldest snapshot before `before`, and its row at last."""
+        """Release `most` blobs of the oldest snapshot before `before`, its row at last."""
         run = partial(chains.sweep, workspace=workspace, before=before, most=most)
         return await self._submit(run)
 

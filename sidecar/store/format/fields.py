@@ -11,7 +11,7 @@ Choice = TypeVar("Choice", bound=str)
 
 
 class BodyBroken(Exception):
-    """A stored body cannot be read; the message says why."""
+    """The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Fields:
 
 
 def fields_of(content: object) -> Fields:
-    """Wrap an unpacked dict; raises BodyBroken for other types."""
+    """Raises BodyBroken for other types."""
     if not isinstance(content, dict):
         raise BodyBroken(f"expected fields, found {type(content).__name__}")
     return Fields(content)

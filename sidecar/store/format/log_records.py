@@ -34,7 +34,7 @@ class _OfMessage(RecordHead, frozen=True, kw_only=True):
 
 
 class CreatedRecord(RecordHead, frozen=True, tag="created"):
-    """The session was made: the end of its first unit."""
+    """The end of a session's first unit."""
 
 
 class BegunAgainRecord(RecordHead, frozen=True, tag="begun_again"):
@@ -63,7 +63,7 @@ class ImportedRecord(RecordHead, frozen=True, tag="imported", kw_only=True):
 
 
 class InheritedRecord(RecordHead, frozen=True, tag="inherited", kw_only=True):
-    """The work that the session goes on with; `checkpoint` as in `core/ledger/milestone`."""
+    """Work to go on with; `checkpoint` as in `core/ledger/milestone`."""
 
     source: str | None = field(default=None, name="from")
     title: str
@@ -85,7 +85,7 @@ class TurnStartedRecord(_OfMessage, frozen=True, tag="turn_started", kw_only=Tru
 
 
 class FailureShape(Struct, frozen=True, rename="camel"):
-    """Why a turn failed: the error's kind, its text, and the provider's HTTP status."""
+    """The error's kind, its text, and the provider's HTTP status."""
 
     kind: str
     message: str
@@ -94,7 +94,7 @@ class FailureShape(Struct, frozen=True, rename="camel"):
 
 
 class TurnEndedRecord(RecordHead, frozen=True, tag="turn_ended", kw_only=True):
-    """A turn ended; `stop_reason` is ACP's, or `blocked`, or `error`."""
+    """`stop_reason` is ACP's, or `blocked`, or `error`."""
 
     turn_id: TurnId
     stop_reason: str = ""
@@ -122,7 +122,7 @@ class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
 
 
 class StepFailedRecord(_OfMessage, frozen=True, tag="step_failed", kw_only=True):
-    """The provider failed in an answer; `failure` is the kind of error."""
+    """In an answer; `failure` is the kind of error."""
 
     failure: str = field(name="kind")
 
@@ -145,7 +145,7 @@ class CutRecord(RecordHead, frozen=True, tag="cut", kw_only=True):
 
 
 class ToolRecord(RecordHead, frozen=True, tag="tool", kw_only=True):
-    """A call ended; `failure` is the kind of failure."""
+    """A call ended; `failure` is the kind."""
 
     part_id: PartId
     failure: str | None = None
@@ -163,7 +163,7 @@ class DelegatedRecord(RecordHead, frozen=True, tag="delegated", kw_only=True):
 
 
 class UsageShape(Struct, frozen=True):
-    """Tokens of requests, by price, under the names of `core.parts.Usage`."""
+    """By price, under the names of `core.parts.Usage`."""
 
     input: Signed = 0
     cache_read: Signed = 0
@@ -189,7 +189,7 @@ class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
 
 
 class PingRecord(_Request, frozen=True, tag="ping", kw_only=True):
-    """A request that kept the cache of an answer's prompt alive; counts in tokens."""
+    """Kept an answer's prompt cached; counts in tokens."""
 
     message_id: MessageId
     started: Signed
@@ -213,7 +213,7 @@ class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
 
 
 class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
-    """A notice for people, under a sequence number of the wire."""
+    """For people, under a sequence number of the wire."""
 
     seq: Signed
     level: NoticeLevel
@@ -221,19 +221,19 @@ class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
 
 
 class ToldRecord(RecordHead, frozen=True, tag="instructions_told", kw_only=True):
-    """The model was told of changed instructions; `files` has hashes by path."""
+    """Changed instructions; `files` has hashes by path."""
 
     files: dict[str, str]
 
 
 class ComparedRecord(RecordHead, frozen=True, tag="workspace_compared", kw_only=True):
-    """The model was told of drifted files; `files` has each path's state as found."""
+    """Drifted files; `files` has each path's state as found."""
 
     files: dict[str, str]
 
 
 class RefusedRecord(RecordHead, frozen=True, tag="refused", kw_only=True):
-    """Plans of a rewrite were not admitted; sizes in tokens."""
+    """Plans not admitted; sizes in tokens."""
 
     reasons: tuple[str, ...] = ()
     used: Signed = 0
@@ -242,7 +242,7 @@ class RefusedRecord(RecordHead, frozen=True, tag="refused", kw_only=True):
 
 
 class UnknownRecord(RecordHead, frozen=True, kw_only=True):
-    """A record of an unknown kind, or unlike its kind."""
+    """Of an unknown kind, or unlike its kind."""
 
     name: str
     body: dict[str, Any]

@@ -234,7 +234,7 @@ def _recent(con: sqlite3.Connection) -> None:
 
 
 def has_full_text(con: sqlite3.Connection) -> bool:
-    """Whether this SQLite has FTS5; a few builds do not."""
+    """Whether SQLite has FTS5; a few builds do not."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
     return con.execute(query).fetchone() is not None
 
@@ -263,7 +263,7 @@ def version(con: sqlite3.Connection) -> int:
 
 
 def migrate(con: sqlite3.Connection, steps: Sequence[Migration], at: int) -> None:
-    """Take missing steps, each in one transaction; safe in several processes."""
+    """Missing steps, each in one transaction; safe in several processes."""
     while (done := version(con)) < len(steps):
         con.execute("BEGIN IMMEDIATE")
         try:

@@ -111,7 +111,7 @@ def write(record: LogRecord) -> Record:
 
 
 def read(record: Record) -> LogRecord:
-    """A stored record as its type, or an UnknownRecord."""
+    """As its type, or an UnknownRecord."""
     try:
         return _typed(record)
     except ValidationError as error:
@@ -122,7 +122,7 @@ def read(record: Record) -> LogRecord:
 
 
 def read_all(records: Iterable[Record]) -> tuple[LogRecord, ...]:
-    """Stored records as their types, in the same order."""
+    """In the same order."""
     return tuple(map(read, records))
 
 
@@ -166,7 +166,7 @@ def _negative(value: Json, name: str = "") -> str:
 
 
 def named_by(record: LogRecord) -> tuple[MessageId, ...]:
-    """The messages that a record names; each began before the record was written."""
+    """Messages a record names; each began before."""
     match record:
         case (
             TurnStartedRecord(message_id=name) | SteeredRecord(message_id=name)
@@ -186,5 +186,5 @@ def named_by(record: LogRecord) -> tuple[MessageId, ...]:
 
 
 def comes_with(record: LogRecord) -> tuple[MessageId, ...]:
-    """The messages written or ended together with a record."""
+    """Messages written or ended together with a record."""
     return () if isinstance(record, PingRecord | UnknownRecord) else named_by(record)

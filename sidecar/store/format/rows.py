@@ -105,7 +105,7 @@ def message_fields(message: Message) -> dict[str, Plain]:
 
 
 def decode_message(body: bytes, read: ReadBlob, parts: tuple[Part, ...] = ()) -> Message:
-    """Decode a message, and add its parts; raises BodyBroken."""
+    """With its parts; raises BodyBroken."""
     return read_message(unpack(body, read), parts)
 
 
@@ -153,12 +153,12 @@ def read_record(fields: Fields) -> Record:
 
 
 def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
-    """Encode a part, with position in the hash; `spill=False` keeps long texts inside."""
+    """With position in the hash; `spill=False` keeps long texts inside."""
     return pack(part_fields(part), spill=spill, previous=str(position))
 
 
 def whole_output(part: Part) -> str | None:
-    """The hash of a part's complete output, or `None`."""
+    """The hash of a part's complete output."""
     if not isinstance(part, ToolPart) or not isinstance(part.state, ToolCompleted | ToolError):
         return None
     return None if part.state.output is None else part.state.output.whole

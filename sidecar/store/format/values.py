@@ -55,7 +55,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the session list; `next` is a cursor, if any."""
+    """Of the session list; `next` is a cursor."""
 
     rows: tuple[SessionRow, ...]
     next: str | None
@@ -70,7 +70,7 @@ class PutSession:
 
 @dataclass(frozen=True, slots=True)
 class PutMessage:
-    """Insert or replace a stored session's message, without parts."""
+    """Insert or replace, without parts."""
 
     session_id: SessionId
     message: Message
@@ -92,7 +92,7 @@ class PutPart:
 
 @dataclass(frozen=True, slots=True)
 class AppendRecord:
-    """Append to a session's log, with a higher revision."""
+    """To a session's log, with a higher revision."""
 
     session_id: SessionId
     record: Record
@@ -112,7 +112,7 @@ class PutBlob:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Removal of a complete output: when, why, beyond which days or MiB."""
+    """When, why, beyond which days or MiB an output was removed."""
 
     at: Millis
     why: SweepReason
@@ -131,7 +131,7 @@ class PutGone:
 
 @dataclass(frozen=True, slots=True)
 class PutFacts:
-    """Store a session's new facts, perhaps for all sessions in the folder `cwd`."""
+    """New facts, perhaps for all sessions in `cwd`."""
 
     session_id: SessionId
     cwd: str
@@ -140,7 +140,7 @@ class PutFacts:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSession:
-    """Delete a session and everything held only by it; ignore unknown ids."""
+    """With everything held only by it; ignore unknown ids."""
 
     session_id: SessionId
 

@@ -35,7 +35,7 @@ class ToolShape(Struct, frozen=True, rename="camel"):
 
 
 class EpochRecord(RecordHead, frozen=True, tag="epoch", kw_only=True):
-    """An epoch began: the static part of every prompt from here on."""
+    """The static part of every prompt from here on."""
 
     compaction_id: str
     cause: str
@@ -55,7 +55,7 @@ class ModelChangedRecord(RecordHead, frozen=True, tag="epoch_changed", kw_only=T
 
 
 class _Shown(Struct, frozen=True, rename="camel", tag_field="kind"):
-    """How a part is shown, as `core.prompt.visibility` has it."""
+    """As `core.prompt.visibility` has it."""
 
 
 class TruncatedShape(_Shown, frozen=True, tag="truncated"):
@@ -91,7 +91,7 @@ ShownShape: TypeAlias = (
 
 
 class NoteShape(Struct, frozen=True):
-    """A text before a message, for parts that were left out."""
+    """Before a message, for parts left out."""
 
     id: PartId
     text: str
@@ -100,7 +100,7 @@ class NoteShape(Struct, frozen=True):
 
 
 class ViewRecord(RecordHead, frozen=True, kw_only=True):
-    """A change of the view; the fields of `session.log.rewrite_records.Recorded`."""
+    """The fields of `session.log.rewrite_records.Recorded`."""
 
     compaction_id: str
     cause: Cause
@@ -182,7 +182,7 @@ RestoreRecord: TypeAlias = FilesRestoredRecord | TalkRestoredRecord
 
 
 class ReachedRecord(RecordHead, frozen=True, tag="snapshot_reached", kw_only=True):
-    """The snapshot after a restore of files; `sets` are others' changes during the restore."""
+    """The snapshot after a restore; `sets`: others' changes during the restore."""
 
     snapshot: Signed | None = field(default=None, name="at")
     sets: list[Any] = field(default_factory=list)

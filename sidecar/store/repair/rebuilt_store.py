@@ -62,7 +62,7 @@ class Revive:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """The old store's new place, the new store's content, and losses."""
+    """The old store's new place, the new one's content, losses."""
 
     aside: Path
     kept: VerifyReport

@@ -78,7 +78,7 @@ class SalvagedRows:
 
 
 def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
-    """All rows, orphaned pages' last; whole blobs go to `con`."""
+    """Orphaned pages' rows last; whole blobs go to `con`."""
     made = SalvagedRows()
     roots = tables(pages)
     if pages.damaged or not roots:
@@ -114,7 +114,7 @@ def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
 
 
 def table_of(kind: int, row: Row) -> str:
-    """A row's table by shape; "" if not wanted."""
+    """By shape; "" if not wanted."""
     unnumbered = kind in (INDEX_LEAF, INDEX_INTERIOR)
     match row:
         case (str(), bytes(), int(), bytes(body), str()) if body.startswith(TAG):
@@ -154,7 +154,7 @@ def put_whole(con: sqlite3.Connection, row: Row) -> bool:
 
 
 def logs(con: sqlite3.Connection, found: FoundRows) -> dict[SessionId, Log]:
-    """Decode the sessions' remains; their blobs are in `con`."""
+    """The sessions' remains; their blobs are in `con`."""
     made: dict[SessionId, Log] = {}
     read = reader(con)
 

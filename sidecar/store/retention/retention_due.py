@@ -23,7 +23,7 @@ _DELEGATED = str(DelegatedRecord.__struct_config__.tag).encode()
 
 @dataclass(frozen=True, slots=True)
 class GoingSession:
-    """A session to archive, freeing `size` bytes; a subtask's with its `parent`."""
+    """To archive, freeing `size` bytes; a subtask's with its `parent`."""
 
     id: SessionId
     title: str
@@ -34,7 +34,7 @@ class GoingSession:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPlan:
-    """Due removals, bytes freed, and a sentence about a wrong clock, or ""."""
+    """Removals, bytes freed, and a sentence about a wrong clock, or ""."""
 
     outputs: tuple[GoingOutput, ...]
     outputs_size: int
@@ -176,7 +176,7 @@ def _leaves(con: sqlite3.Connection, blobs: _Blobs, session_id: SessionId) -> in
 
 
 def family(con: sqlite3.Connection, row: SessionRow, now: Millis) -> tuple[SessionRow, ...]:
-    """A session's stored subtasks not open anywhere, then the session."""
+    """Stored subtasks not open anywhere, then the session."""
     found: list[SessionRow] = []
     for name in sorted(_subtasks(con, row.id)):
         child = row_of(con, SessionId(name))

@@ -14,7 +14,7 @@ MOST_SESSIONS = 10
 
 @dataclass(frozen=True, slots=True)
 class Heavy:
-    """Bytes of a session with its blobs, shared or not."""
+    """Bytes with blobs, shared or not."""
 
     id: SessionId
     title: str

@@ -28,7 +28,7 @@ class KeepingRows:
         self._clock = clock
 
     async def look(self) -> str:
-        """Note the passing of time; return a sentence about a wrong clock, or ""."""
+        """Note the passing of time; a sentence about a wrong clock, or ""."""
         run = partial(seen_time.note, now=self._clock.now(), count=self._clock.uptime())
         return await self._submit(run, synced=False)
 
@@ -43,7 +43,7 @@ class KeepingRows:
         )
 
     async def weigh(self) -> StoreWeights:
-        """Weigh the store; reads an index entry or row of everything."""
+        """Reads an index entry or row of everything."""
         return await self._read(store_sizes.weigh)
 
     async def claim(self, owner: Owner, every: Millis = HOUR) -> bool:

@@ -28,21 +28,21 @@ _Texts: TypeAlias = tuple[str | None, str]
 
 
 async def write_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Create a file, or replace its text; CRLF and byte order mark stay."""
+    """Create, or replace the text; CRLF and byte order mark stay."""
     place = await _place(given, context)
     async with context.buffers.writing(place.real):
         return await _change(place, await _rewritten(given, place, context), context)
 
 
 async def edit_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Replace `oldText`, which must occur once, or everywhere with `replaceAll`."""
+    """`oldText` must occur once, or everywhere with `replaceAll`."""
     place = await _place(given, context)
     async with context.buffers.writing(place.real):
         return await _change(place, await _edited(given, place, context), context)
 
 
 async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[Json]:
-    """Predict an edit's change as ACP's `diff` blocks, one per hunk, or none."""
+    """An edit as ACP's `diff` blocks, one per hunk, or none."""
     texts = {"write_file": _rewritten, "edit_file": _edited}.get(name)
     if texts is None:
         return []

@@ -13,7 +13,7 @@ _CONTEXT = 3
 
 @dataclass(frozen=True, slots=True)
 class EditDiff:
-    """A diff, cut after `MAX_DIFF_LINES`, with total counts of lines added and removed."""
+    """Cut after `MAX_DIFF_LINES`, with total counts of lines added and removed."""
 
     diff: str
     additions: int
@@ -21,7 +21,7 @@ class EditDiff:
 
 
 def compare(path: str, before: str, after: str) -> EditDiff:
-    """Compare two texts; changes beyond `_MAX_COMPARED` lines yield counts only."""
+    """Changes beyond `_MAX_COMPARED` lines yield counts only."""
     old, new = _lines(before), _lines(after)
     # Equal lines at both ends are skipped first: comparing takes quadratic time at worst.
     head = _equal(old, new)
@@ -72,7 +72,7 @@ def _equal(one: list[str], other: list[str]) -> int:
 
 
 def _moved(line: str, by: int) -> str:
-    """Shift a hunk's line numbers by the lines left out before."""
+    """Shift by the lines left out before."""
     if not line.startswith("@@") or not by:
         return line
     return " ".join(_shift(word, by) if word[0] in "+-" else word for word in line.split(" "))

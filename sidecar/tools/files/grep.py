@@ -22,7 +22,7 @@ LINE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A matching line: path relative to the search's root, line number from 1."""
+    """Path relative to the search's root, line number from 1."""
 
     path: str
     line: int
@@ -36,7 +36,7 @@ Lines = Callable[[str, float], bool]
 
 
 def compile_pattern(pattern: str) -> Lines:
-    """Compile a regular expression to a test of lines; raises BadRequest."""
+    """A test of lines; raises BadRequest."""
     if len(pattern) > MAX_PATTERN:
         raise BadRequest(f"The pattern is longer than {MAX_PATTERN} characters.", "input.pattern")
     try:

@@ -31,7 +31,7 @@ _LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)
 
 @dataclass(slots=True)
 class RipgrepRun:
-    """ripgrep's matches. `failed`: unreadable pattern, so no matches prove nothing."""
+    """`failed`: unreadable pattern, so no matches prove nothing."""
 
     matches: list[Match] = field(default_factory=list)
     failed: bool = False
@@ -47,7 +47,7 @@ async def run_ripgrep(
     limit: int,
     seconds: float,
 ) -> RipgrepRun:
-    """Search a file or folder for up to `limit` lines in `wanted` files."""
+    """Up to `limit` lines in `wanted` files."""
     is_folder = await asyncio.to_thread(real.is_dir)
     rules = [f"--glob={glob}"] if glob else []
     rules += [f"--glob=!{name}" for name in sorted(SKIPPED)]
@@ -96,7 +96,7 @@ async def _collect(
     limit: int,
     matches: list[Match],
 ) -> None:
-    """Keep lines confirmed in a file reached without links, since ripgrep follows paths."""
+    """Keep lines confirmed in a file reached without links: ripgrep follows paths."""
     assert stream is not None
     asked: dict[str, list[bytes]] = {}
     while len(matches) < limit and (line := await stream.readline()):
@@ -115,7 +115,7 @@ async def _collect(
 
 
 def _lines(real: Path) -> list[bytes]:
-    """A file's lines as ripgrep reads them, without links; empty if unreadable."""
+    """As ripgrep reads them, without links; empty if unreadable."""
     try:
         with folder_of(real) as folder, open(open_in(folder, real, _FLAGS), "rb") as file:
             data = file.read(MAX_FILE + 1)

@@ -43,7 +43,7 @@ def main(daemon: int, command: list[str]) -> None:
 
 
 def watch(daemon: int, server: int) -> None:
-    """Wait for the end of either process; end the server if still running."""
+    """Wait for the end of either; end the server if still running."""
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
@@ -63,7 +63,7 @@ def watch(daemon: int, server: int) -> None:
 
 
 def _ends_before(server: int, daemon: int) -> bool:
-    """Wait until either process ends; return whether the daemon did."""
+    """Wait until either ends; whether the daemon did."""
     waited = []
     for process in (daemon, server):
         try:

@@ -35,10 +35,10 @@ _CONTENT_TEXT = ["params", "update", "content", "text"]
 
 
 class AgentRequests(ClientRequests):
-    """Requests by ACP's or Sidecar's names, and ACP's way to withdraw them."""
+    """By ACP's or Sidecar's names, with ACP's way to withdraw."""
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
-        """Make a request's message, by ACP's or Sidecar's name."""
+        """By ACP's or Sidecar's name."""
         return super().asking(outgoing(method), params)
 
     def _withdrawal(self, request_id: str) -> JsonObject:
@@ -98,7 +98,7 @@ class AgentConnection(Connection):
     # --- telling the client ------------------------------------------------------------------
 
     def watch(self, event: Event) -> None:
-        """Queue an event's update, except text typed by this user."""
+        """Queue an update, except text typed by this user."""
         session_id = _session_of(event)
         if session_id and session_id not in self._folders:
             self._early.append(event)
@@ -106,7 +106,7 @@ class AgentConnection(Connection):
             self._tell(session_id, event)
 
     async def show(self, event: Event) -> None:
-        """Queue an event of a replay, waiting for room."""
+        """Queue a replay's event, waiting for room."""
         session_id = _session_of(event)
         told = update(event, self.acp, self._folders.get(session_id, "/"))
         if told is not None:
@@ -173,7 +173,6 @@ class AgentConnection(Connection):
         self.send(session_id, told)
 
     def _keep_terminal(self, event: ToolChanged, told: JsonObject) -> None:
-        """Keep an ended call's terminal, which still shows the output."""
         terminal = self._terminals.pop(event.call_id, None)
         if terminal is not None:
             told["content"] = [{"type": "terminal", "terminalId": terminal}]

@@ -19,7 +19,7 @@ def agent_fault(error: SidecarError) -> JsonObject:
 
 
 def model_code(kind: str) -> int:
-    """Code of a model's failure; a missing or wrong key is ACP's `auth_required`."""
+    """A missing or wrong key is ACP's `auth_required`."""
     return AUTH_REQUIRED if kind == "authentication" else code_of_turn(kind)
 
 

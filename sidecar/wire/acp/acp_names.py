@@ -20,10 +20,10 @@ CLIENT_METHODS = frozenset(
 
 
 def incoming(method: str) -> str | None:
-    """A name without the prefix; `None` for a name without."""
+    """Without the prefix; `None` for a name without."""
     return method.removeprefix(PREFIX) if method.startswith(PREFIX) else None
 
 
 def outgoing(method: str) -> str:
-    """Name of a request or notification for an ACP client."""
+    """For an ACP client."""
     return method if method in CLIENT_METHODS else PREFIX + method

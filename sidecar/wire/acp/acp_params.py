@@ -20,7 +20,7 @@ class Shape(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Initialize(Shape, frozen=True):
-    """`initialize`. The version is not read: some clients send no number."""
+    """The version is not read: some clients send no number."""
 
     client_capabilities: Opaque = {}
 

@@ -78,7 +78,7 @@ def _stop(task: "asyncio.Task[str]") -> None:
 
 
 async def _said(command: SlashCommand, scene: CommandScene) -> str:
-    """Run a command; report a failure as text, for the person who typed it."""
+    """A failure is text too, for the person who typed."""
     try:
         return await run(command, scene)
     except (SidecarError, ExceptionGroup) as error:

@@ -29,14 +29,14 @@ AcpMethod: TypeAlias = tuple[type[acp_params.Shape], Callable[[Any, Ticket], Awa
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Resources of ACP's methods: sessions, client, handlers of Sidecar's own methods."""
+    """Sessions, client, handlers of Sidecar's own methods."""
 
     sessions: Sessions
     connection: AgentConnection
     ours: Mapping[str, Handler]
 
     async def enter(self, session_id: str) -> Session:
-        """Start sending a session's updates to the client; raises UnknownSession."""
+        """Start sending a session's updates; raises UnknownSession."""
         session = await self.sessions.get(SessionId(session_id))
         self.connection.enter(session_id, session.state.log.row.cwd)
         return session
@@ -50,7 +50,7 @@ class Desk:
         return session
 
     def greet(self, session: Session) -> None:
-        """Send the commands and the meter of a newly opened session."""
+        """Send a new session's commands and meter."""
         commands: JsonObject = {
             "sessionUpdate": "available_commands_update",
             "availableCommands": list(ADVERTISED),

@@ -67,7 +67,7 @@ def usage_update(measured: Meter) -> JsonObject:
 
 
 def text_update(kind: str, text: str) -> JsonObject:
-    """Update with text outside of the log, such as a command's answer."""
+    """Text outside the log, such as a command's answer."""
     return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
 
 
@@ -119,7 +119,7 @@ def _rewritten(event: EpochChanged, can: Abilities) -> JsonObject | None:
 
 
 def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonObject | None:
-    """A notice, or, for clients without notices, a thought (warnings and errors only)."""
+    """For clients without notices a thought (warnings and errors only)."""
     meta: JsonObject = {"sidecar": about}
     if can.notices:
         return {"sessionUpdate": "notice", "severity": level, "title": text, "_meta": meta}
@@ -129,7 +129,7 @@ def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonOb
 
 
 def _retrying(event: Retrying, can: Abilities) -> JsonObject | None:
-    """Declare a retried step's shown part void: ACP cannot withdraw parts."""
+    """Declare a retried step's part void: ACP cannot withdraw parts."""
     void = " What was just shown of it is void." if event.discard else ""
     seconds = ceil(event.delay_ms / 1000)
     text = (

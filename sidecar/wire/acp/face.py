@@ -26,7 +26,7 @@ from sidecar.wire.messages import METHODS
 
 
 class AgentFace:
-    """Implements `dispatch.Face`; `on_ready` is called once the workspace is known."""
+    """Implements `dispatch.Face`; `on_ready`: once the workspace is known."""
 
     def __init__(
         self,

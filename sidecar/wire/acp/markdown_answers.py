@@ -26,7 +26,7 @@ def told_compaction(done: JsonObject) -> str:
 
 
 def told_breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
-    """The context: tokens by region, and the largest pieces."""
+    """Tokens by region, and the largest pieces."""
     room = meter.window - meter.reserved_output
     lines = [
         f"**Context: {meter.percent:g} %**, {_count(meter.used)} of {_count(room)} tokens "
@@ -87,7 +87,7 @@ def told_conflict(command: str, conflicts: Sequence[Json]) -> str:
 
 
 def told_nothing(files: Json) -> str:
-    """Why each path stayed as is; empty without any."""
+    """Why each path stayed as is."""
     skipped = files.get("skipped") if isinstance(files, dict) else None
     listed = skipped if isinstance(skipped, list) else []
     found = (one for one in listed if isinstance(one, dict))
@@ -96,7 +96,7 @@ def told_nothing(files: Json) -> str:
 
 
 def told_handoff(made: Handoff) -> str:
-    """A handoff: the new session, its draft and files."""
+    """The new session, its draft and files."""
     lines = []
     if made.session_id is not None:
         lines.append(
@@ -110,7 +110,7 @@ def told_handoff(made: Handoff) -> str:
 
 
 def fenced(text: str) -> str:
-    """Text in a code fence longer than any inside."""
+    """In a code fence longer than any inside."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"

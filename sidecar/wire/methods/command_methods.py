@@ -33,7 +33,7 @@ logger = logging.getLogger("sidecar.wire")
 
 
 class Commands:
-    """The commands of one connection, on its newest session."""
+    """Of one connection, on its newest session."""
 
     def __init__(self, sessions: Sessions, editor: PlainEditor, group: asyncio.TaskGroup) -> None:
         self._sessions = sessions
@@ -85,7 +85,7 @@ class Commands:
     # --- sessions ----------------------------------------------------------------------------
 
     async def _session(self) -> Session:
-        """The commands' session: the folder's newest, or a new one."""
+        """The folder's newest, or a new one."""
         if self._current is None:
             page, _ = await self._sessions.list(str(self._folder()), None, 1)
             if not page:
@@ -175,7 +175,7 @@ class Commands:
         self._tell(session, f"{filled}. Cache {cache}.{paid}")
 
     async def compact(self, instructions: str) -> None:
-        """Compact the context, after the user has seen the plan."""
+        """Compact, after the user has seen the plan."""
         session = await self._session()
         plan = await session.rewriting.compact(None, None, dry_run=True, instructions=instructions)
         if not plan["plan"]:
@@ -201,7 +201,7 @@ class Commands:
     # --- going back --------------------------------------------------------------------------
 
     async def rollback(self, words: str) -> None:
-        """Go back to before a turn: `[turns back] [scope] [handling of conflicts]`."""
+        """To before a turn: `[turns back] [scope] [handling of conflicts]`."""
         session = await self._session()
         scope, on_conflict, number = wanted(words)
         message_id = await self._turn(session, number)
@@ -262,7 +262,7 @@ class Commands:
     async def _chosen(
         self, question: str, choices: tuple[str, ...], else_: str | None
     ) -> str | None:
-        """Ask the user; `else_`, or BadRequest without one, where the editor cannot ask."""
+        """Where the editor cannot ask, `else_`, or BadRequest without one."""
         try:
             return await self._editor.choose(question, choices)
         except ClientFailed:

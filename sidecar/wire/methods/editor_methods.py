@@ -9,7 +9,7 @@ from sidecar.wire.connection import path_of
 
 
 def follow_documents(server: LanguageServer, documents: EditorDocuments) -> None:
-    """Keep the sessions' buffers equal to the editor's documents, saved or not."""
+    """Sessions' buffers equal the editor's documents, saved or not."""
 
     def opened(uri: str) -> None:
         path = path_of(uri)
@@ -39,7 +39,7 @@ def follow_documents(server: LanguageServer, documents: EditorDocuments) -> None
 
 
 def follow_cancellations(server: LanguageServer, sessions: OpenSessions) -> None:
-    """Cancel work shown by `$/progress` when the user does so there."""
+    """Cancel work shown by `$/progress` when the user does there."""
 
     @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
     def cancelled(params: types.WorkDoneProgressCancelParams) -> None:

@@ -29,7 +29,7 @@ from sidecar.workspace.restore.staging import new_name, old_name
 
 
 class StateMoved(Exception):
-    """A path changed since its check: the whole restore must be undone."""
+    """Changed since its check: the whole restore must be undone."""
 
     def __init__(self, conflict: Conflict) -> None:
         super().__init__(conflict.reason)

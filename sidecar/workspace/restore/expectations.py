@@ -33,7 +33,7 @@ HOLDS_OTHERS = "The folder holds other files, so nothing can take its place."
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A path that differs from the plan, and why, for people."""
+    """A path that differs from the plan, and why."""
 
     path: bytes
     reason: str
@@ -71,7 +71,7 @@ def check_plan(actions: Sequence[Action]) -> None:
 
 
 def only_mode(action: Action) -> bool:
-    """Whether the content stays and at most the mode changes."""
+    """Whether at most the mode changes."""
     entry, expect = action.entry, action.expect
     if entry is None or expect is None or entry.kind != expect.kind:
         return False
@@ -84,7 +84,7 @@ def only_mode(action: Action) -> bool:
 def check(
     root: bytes, actions: Sequence[Action], stopped: Callable[[], bool]
 ) -> tuple[list[Checked], list[Conflict]]:
-    """Compare every action's expectation with the disk; raises OSError."""
+    """Every expectation against the disk; raises OSError."""
     made = {a.path for a in actions if a.entry is not None and a.entry.is_folder}
     taken = {a.path for a in actions if a.entry is None}
     checked: list[Checked] = []
@@ -104,7 +104,7 @@ def check(
 
 
 def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, FileMark] | str:
-    """Stat and mark of an entry as expected, or the difference for people."""
+    """Stat and mark as expected, or the difference for people."""
     found = stat_in(at, name)
     if found is None:
         return GONE
@@ -174,7 +174,7 @@ def names_in(top: int, path: bytes) -> list[bytes]:
 
 
 def missing_folders(top: int, checked: Sequence[Checked]) -> list[bytes]:
-    """Missing parent folders of new entries, except those made by an action."""
+    """Parents of new entries, except those made by an action."""
     made = {c.action.path for c in checked if c.action.entry is not None}
     found: set[bytes] = set()
     there: set[bytes] = set()

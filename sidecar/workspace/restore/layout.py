@@ -47,7 +47,7 @@ class Layout:
     modes: tuple[Step, ...]
 
     def steps(self, staged: Mapping[int, FileMark]) -> tuple[Step, ...]:
-        """All steps; `staged` has the mark of each staged entry by number."""
+        """`staged` has marks by number."""
         made = [
             Step("put", put.path, put.number, put.stage, put.old, staged.get(put.number))
             for put in self.puts
@@ -95,7 +95,7 @@ def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
 
 
 class _Devices:
-    """Staging places by file system: moves cannot cross file systems."""
+    """Staging by file system: moves cannot cross."""
 
     def __init__(self, top: int) -> None:
         self._top = top

@@ -70,7 +70,7 @@ def folder(root: int, path: bytes) -> AbstractContextManager[int]:
 
 
 def around(root: int, path: bytes) -> AbstractContextManager[tuple[int, bytes]]:
-    """Open a path's parent folder: its descriptor and the path's last name."""
+    """The parent's descriptor and the path's last name."""
     outer, _, name = path.rpartition(b"/")
     descriptor = _entered(root, outer)
     return _Opened(descriptor, (descriptor, name))
@@ -98,7 +98,7 @@ def _entered(root: int, path: bytes) -> int:
 
 
 def stat_in(at: int, name: bytes) -> os.stat_result | None:
-    """Stat a name in a folder, not through a link; `None` if missing."""
+    """Not through a link; `None` if missing."""
     try:
         return os.stat(name, dir_fd=at, follow_symlinks=False)
     except FileNotFoundError:
@@ -146,7 +146,7 @@ def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
 
 
 def set_mode(at: int, name: bytes, mode: int) -> None:
-    """Set a file's or folder's mode, never through a link; raises OSError."""
+    """Never through a link; raises OSError."""
     try:
         descriptor = os.open(name, _READ, dir_fd=at)
     except PermissionError:
@@ -164,7 +164,7 @@ def set_mode(at: int, name: bytes, mode: int) -> None:
 
 
 def sync(root: int, path: bytes) -> None:
-    """Sync a folder's names to disk, if readable; raises OSError."""
+    """A folder's names, if readable; raises OSError."""
     try:
         with folder(root, path) as at:
             # A descriptor by `O_PATH` cannot be synced.

@@ -26,7 +26,7 @@ _tokens: set[str] = set()
 
 @contextmanager
 def claimed(root: bytes) -> Iterator[RestoreClaim]:
-    """Claim a workspace's restores for this process, with a fresh token."""
+    """For this process, with a fresh token."""
     token = secrets.token_hex(8)
     claim = RestoreClaim(root, this_process(token), frozenset(_tokens))
     _tokens.add(token)
@@ -53,7 +53,7 @@ async def recover(
 
 
 async def settle(root: Path, store: Store, *, touched: OnTouched | None = None) -> Recovered | None:
-    """End a restore as `recover` does, but leave its report to the next `recover`."""
+    """As `recover`, but leave the report to the next `recover`."""
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     rows = store.restores
     with claimed(base) as claim:

@@ -292,7 +292,7 @@ def _write(
 
 
 async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> RestoreOutcome:
-    """Wait for a restore's end even when cancelled: nothing may be left half done."""
+    """Wait even when cancelled: nothing may be left half done."""
     cancelled: asyncio.CancelledError | None = None
 
     async def guarded() -> RestoreOutcome | Exception:

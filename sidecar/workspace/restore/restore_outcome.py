@@ -51,7 +51,7 @@ class FilesRestored:
 
 @dataclass(frozen=True, slots=True)
 class RestoreRefused:
-    """Nothing was restored, because these paths differ from the plan."""
+    """Nothing was restored: these paths differ from the plan."""
 
     conflicts: tuple[Conflict, ...]
 
@@ -90,7 +90,7 @@ def failure(error: Exception) -> Exception:
 
 
 def half_done(error: Exception) -> StorageFailed:
-    """Error for a restore not yet undone, with the reason."""
+    """A restore not yet undone, with the reason."""
     kind: StorageFailure = "io"
     told = storage_failed(error)
     why = error.strerror if isinstance(error, OSError) else told.message

@@ -104,7 +104,7 @@ def write_batch(
 
 
 def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Sync the names of the staging folders to disk."""
+    """Sync the staging folders' names."""
     with root_folder(root) as top:
         for stage in stages:
             sync(top, stage)
@@ -112,7 +112,7 @@ def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def remove_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Remove the staging folders with their contents; raises OSError."""
+    """With their contents; raises OSError."""
     with root_folder(root) as top:
         for stage in stages:
             outer, _, name = stage.rpartition(b"/")

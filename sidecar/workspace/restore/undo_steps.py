@@ -69,7 +69,7 @@ def undo(
 
 
 def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[Step]) -> frozenset[str]:
-    """Hashes of former entries whose staging folder somebody removed."""
+    """Former entries whose staging folder somebody removed, by hash."""
     found: set[str] = set()
     with root_folder(root) as top:
         for step in steps:

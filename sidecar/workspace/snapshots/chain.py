@@ -54,7 +54,7 @@ class SnapshotChain:
             await asyncio.sleep(PAUSE)
 
     async def load(self, patience: int = 0) -> dict[bytes, SeenEntry]:
-        """The stored chain's state by path, or empty if unusable."""
+        """The stored state by path, or empty if unusable."""
         self._untold = {}
         found = await self._stored()
         if patience and found is not None and not found.complete:
@@ -72,7 +72,7 @@ class SnapshotChain:
         self._stand(await self._rows.begin(self._base, self._now()))
 
     async def append(self, addition: Addition) -> ChainMoved | None:
-        """Append a snapshot; return the chain's head instead if others moved it."""
+        """Append a snapshot, or return the head if others moved it."""
         parent = self.head
         moved = self._done(await self._rows.append(self._id, parent, addition, self._now()))
         few = moved is None and len(addition.delta) <= MOST_UNTOLD
@@ -80,7 +80,7 @@ class SnapshotChain:
         return moved
 
     async def fill(self, addition: Addition, *, complete: bool = False) -> ChainMoved | None:
-        """Store more of the head's state; return the chain's head if others moved it."""
+        """Store more of the head's state, or return the head if others moved it."""
         moved = self._done(await self._rows.fill(self._id, self.head, addition, complete=complete))
         self.complete = self.complete or (complete and moved is None)
         if moved is None:
@@ -88,7 +88,7 @@ class SnapshotChain:
         return moved
 
     def learn(self, known: Mapping[bytes, SeenEntry | None]) -> bool:
-        """Remember stats at the head; return whether `keep` is due."""
+        """Remember stats at the head; whether `keep` is due."""
         self._untold.update(known)
         return len(self._untold) > MOST_UNTOLD
 
@@ -113,7 +113,7 @@ class SnapshotChain:
         return {path: _to_look_at(path, seen.get(path)) for path in paths}
 
     async def deltas(self, first: SnapshotId, last: SnapshotId) -> tuple[Delta, ...] | None:
-        """Deltas from one snapshot to a later one; `None` if swept."""
+        """From one snapshot to a later; `None` if swept."""
         if self._newest is not None and self._newest[:2] == (first, last):
             return (self._newest[2],)
         return await self._rows.deltas(self._id, first, last)
@@ -123,7 +123,7 @@ class SnapshotChain:
         return self.head in await self._rows.ids(self._id)
 
     async def sweep(self, before: SnapshotId) -> bool:
-        """Drop some content of snapshots before one; return whether any was left."""
+        """Drop content of snapshots before one; whether any was left."""
         done = await self._rows.sweep(self._id, before, SWEPT_AT_ONCE)
         self.held = done.held
         return done.looked > 0

@@ -9,7 +9,7 @@ MOST_BYTES = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """Tracked files and their parents, relative to the repository's folder."""
+    """Files and their parents, relative to the repository."""
 
     files: frozenset[bytes]
     folders: frozenset[bytes]
@@ -19,7 +19,7 @@ NOTHING = Tracked(frozenset(), frozenset())
 
 
 def read_tracked(git: Path) -> Tracked:
-    """Read the index of a `.git` folder; empty if missing, over `MOST_BYTES` or unknown."""
+    """Empty if missing, over `MOST_BYTES` or unknown."""
     index = git / "index"
     try:
         if index.stat().st_size > MOST_BYTES:

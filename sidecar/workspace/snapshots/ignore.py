@@ -61,7 +61,7 @@ class Pattern:
 
 
 class Patterns:
-    """A rule file's lines, with a cache of verdicts by name."""
+    """A rule file's lines; verdicts are cached by name."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         found = [pattern for line in lines if (pattern := _pattern(line)) is not None]
@@ -76,14 +76,14 @@ class Patterns:
         self._names: tuple[dict[bytes, tuple[int, bool]], ...] = ({}, {})
 
     def silent(self, names: list[bytes], text: bytes) -> bool:
-        """Quickly, whether no line matches any name; `text` contains all names."""
+        """Quickly, whether no line matches; `text` contains all names."""
         if not self._literals.isdisjoint(names):
             return False
         # A generator would take longer than the search.
         return not any(map(text.__contains__, self._pieces))
 
     def verdict(self, path: bytes, name: bytes, is_folder: bool) -> bool | None:
-        """Whether a path, relative to the file's folder, is ignored; `None` without a match."""
+        """Whether ignored; `None` without a match. Relative to the file's folder."""
         known = self._names[is_folder]
         best = known.get(name) if self._wild or name in self._literals else NO_OPINION
         if best is None:
@@ -114,7 +114,7 @@ class Repository:
         return read_tracked(self.git)
 
     def tracks(self, path: bytes, is_folder: bool) -> bool:
-        """Whether a path of the workspace, or any file below it, is tracked."""
+        """Whether a path, or any file below it, is tracked."""
         relative = self.above + (path[len(self.folder) + 1 :] if self.folder else path)
         return relative in (self.tracked.folders if is_folder else self.tracked.files)
 
@@ -130,7 +130,7 @@ class IgnoreLevel:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The rules of one folder; `levels` run from weakest to strongest."""
+    """Of one folder; `levels` run from weakest to strongest."""
 
     levels: tuple[IgnoreLevel, ...] = ()
     repository: Repository | None = None
@@ -209,7 +209,7 @@ class IgnoreRules:
 
 
 def root_rules(root: Path) -> IgnoreRules:
-    """A workspace root's rules, from the enclosing repository down."""
+    """From the enclosing repository down."""
     around = [root, *root.parents]
     at = next((n for n, folder in enumerate(around) if os.path.lexists(folder / ".git")), None)
     own = (at == 0, os.path.lexists(root / ".gitignore"))
@@ -243,7 +243,7 @@ def _leaves_out(top: Path, root: Path) -> bool:
 def _in_repository(
     rules: IgnoreRules, real: Path, folder: bytes, above: bytes = b""
 ) -> IgnoreRules:
-    """Start afresh with a repository's rules: outer rules end here."""
+    """Start afresh: outer rules end at a repository."""
     git = real / ".git"
     try:
         if git.is_file():

@@ -36,12 +36,12 @@ class KnownPaths:
         return None if names is None else names.get(name)
 
     def is_folder(self, path: bytes) -> bool:
-        """Whether a path is the root or a known folder."""
+        """Whether the root or a known folder."""
         seen = self.get(path) if path else None
         return not path or (seen is not None and seen.entry.is_folder)
 
     def put(self, path: bytes, seen: SeenEntry | None) -> None:
-        """Set or remove (`None`) a path's entry; entries below a folder stay."""
+        """Set or remove (`None`); entries below a folder stay."""
         if self._table is not None:
             self._table.doubt(path, known=seen is not None)
         folder, _, name = path.rpartition(b"/")
@@ -65,7 +65,7 @@ class KnownPaths:
         self._table = None
 
     def below(self, path: bytes) -> Iterator[bytes]:
-        """Yield known paths below a folder, outer before inner."""
+        """Outer before inner."""
         pending = [path]
         while pending:
             folder = pending.pop()
@@ -125,7 +125,7 @@ def join(folder: bytes, name: bytes) -> bytes:
 
 
 def ancestors(path: bytes) -> Iterator[bytes]:
-    """The folders above a path, outermost first, without the root."""
+    """Outermost first, without the root."""
     at = path.find(b"/")
     while at >= 0:
         yield path[:at]
@@ -145,7 +145,7 @@ def unchanged(seen: SeenEntry, found: os.stat_result) -> bool:
 
 
 def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
-    """Whether two stats of a path show no write in between."""
+    """Whether two stats show no write in between."""
     return (
         one.st_ctime_ns == other.st_ctime_ns
         and one.st_mtime_ns == other.st_mtime_ns
@@ -156,20 +156,20 @@ def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def is_tracked_kind(mode: int) -> bool:
-    """Whether files of a kind can be restored: no pipes, sockets, devices."""
+    """Whether restorable: no pipes, sockets, devices."""
     return mode & 0o170000 in KINDS
 
 
 def seen_of(
     entry: TreeEntry, found: os.stat_result, read_ms: int, *, followed: bool = False
 ) -> SeenEntry:
-    """Record of an entry read at a time (ms), with its stat."""
+    """An entry read at a time (ms), with its stat."""
     racy = is_racy(found, read_ms)
     return SeenEntry(entry, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, racy, followed)
 
 
 def unread_of(found: os.stat_result, at: int) -> SeenEntry:
-    """Record of an entry found at a time (ms), to be read later."""
+    """An entry found at a time (ms), to be read later."""
     mode, mtime = found.st_mode, found.st_mtime_ns
     is_folder = mode & 0o170000 == 0o040000
     # Every file passes here before the first turn: skipping the named constructors of tuples saves

@@ -25,17 +25,17 @@ Batch: TypeAlias = dict[bytes, SeenEntry]
 
 
 class Beginning:
-    """Paths of a first snapshot, with stats, whose content is still to be stored."""
+    """A first snapshot's paths, with stats, whose content is still to be stored."""
 
     def __init__(self) -> None:
         self._left: Batch | None = {}
 
     def begin(self) -> None:
-        """Start over after a first snapshot, with nothing stored."""
+        """Start over, with nothing stored."""
         self._left = None
 
     def left(self, state: KnownPaths) -> Batch:
-        """The remaining paths; the first call takes time in proportion."""
+        """The first call takes time in proportion."""
         if self._left is None:
             self._left = dict(state.items())
         return self._left
@@ -53,14 +53,14 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class PreImage:
-    """A file's content; `same` if equal to the newest snapshot's."""
+    """`same` if equal to the newest snapshot's."""
 
     seen: SeenEntry
     blob: PressedBlob | None
     same: bool
 
     def followed(self, follow: bool) -> SeenEntry:
-        """The file's record; `follow`: checked at each snapshot, even if ignored."""
+        """`follow`: checked at each snapshot, even if ignored."""
         return self.seen._replace(followed=follow)
 
     def looked(self, path: bytes, seen: SeenEntry) -> Looked:
@@ -69,7 +69,7 @@ class PreImage:
 
 
 def slice_of(unread: Mapping[bytes, SeenEntry]) -> Batch:
-    """The next paths to read, up to `SLICE_FILES` or `SLICE_BYTES`."""
+    """The next paths, up to `SLICE_FILES` or `SLICE_BYTES`."""
     batch: Batch = {}
     size = 0
     for path, seen in unread.items():
@@ -87,7 +87,7 @@ def read_batch(
     room: int,
     now: Callable[[], int],
 ) -> Looked:
-    """Read paths unchanged since the first snapshot, leaving others to a later one."""
+    """Paths unchanged since the first snapshot; others are left to a later one."""
     stats: dict[bytes, os.stat_result] = {}
     restless: set[bytes] = set()
     for path, seen in batch.items():

@@ -11,14 +11,14 @@ from sidecar.workspace.snapshots.steady_read import Looked
 
 @dataclass(frozen=True, slots=True)
 class ScanOutcome:
-    """`delta`: changes since the last snapshot. `known`: new state by path, changed or not."""
+    """`delta`: changes since the last snapshot; `known`: new states by path."""
 
     delta: Delta
     known: Mapping[bytes, SeenEntry | None]
 
 
 def conclude(state: KnownPaths, scan: Scan, looked: Looked) -> ScanOutcome:
-    """Compare scanned and read paths with the known state."""
+    """Compare with the known state."""
     changes: list[TreeChange] = []
     known: dict[bytes, SeenEntry | None] = {}
     for path, now in (looked.seen | dict.fromkeys(scan.gone)).items():
@@ -36,7 +36,7 @@ def conclude(state: KnownPaths, scan: Scan, looked: Looked) -> ScanOutcome:
 
 
 def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> None:
-    """Apply new states of paths; removals run inner before outer."""
+    """Apply new states; removals run inner before outer."""
     for path in sorted((p for p, seen in known.items() if seen is None), reverse=True):
         state.put(path, None)
     for path, seen in known.items():

@@ -106,7 +106,7 @@ class Snapshots:
                 await (self._read_more() if self._chain.begun else self._take())
 
     async def run(self) -> None:
-        """Store first contents, keep stats, and sweep beyond the size limit, until cancelled."""
+        """Store first contents, keep stats, sweep beyond the size limit; until cancelled."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -139,7 +139,7 @@ class Snapshots:
             self._noticing.waiting.add(path)
 
     async def delta(self, before: SnapshotId, after: SnapshotId) -> Delta | None:
-        """Changes from one snapshot to another, in either direction; `None` if either was swept."""
+        """In either direction; `None` if either was swept."""
         first, last = sorted((before, after))
         deltas = await self._chain.deltas(first, last)
         if deltas is None:
@@ -175,7 +175,7 @@ class Snapshots:
             return tuple(sorted(found))
 
     async def sweep(self, before: SnapshotId) -> None:
-        """Forget snapshots before one, with their own content; in slices."""
+        """Forget earlier snapshots and their own content; in slices."""
         while True:
             async with self._lock:
                 if not await self._chain.sweep(before):
@@ -206,11 +206,11 @@ class Snapshots:
         return None if seen is None else seen.entry
 
     def entries(self) -> dict[bytes, TreeEntry]:
-        """All entries of the newest snapshot; takes time in proportion."""
+        """Of the newest snapshot; takes time in proportion."""
         return {path: seen.entry for path, seen in self._state.items()}
 
     async def close(self) -> None:
-        """Store known stats for the next start, and release the watch; repeatable."""
+        """Store known stats for the next start; repeatable."""
         async with self._lock:
             if self._closed:
                 return

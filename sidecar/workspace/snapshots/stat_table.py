@@ -44,7 +44,7 @@ class StatTable:
         return len(self._paths)
 
     def suspects(self) -> set[bytes]:
-        """Known paths without a proven stat, or with another; raises OSError without the root."""
+        """Paths without a proven stat, or with another; raises OSError without the root."""
         self._found.clear()
         suspects: set[bytes] = set()
         root = os.open(self._base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -64,7 +64,7 @@ class StatTable:
         return suspects
 
     def prove(self, path: bytes) -> None:
-        """Keep a suspected path's latest raw stat as proof, after `os.lstat` found no change."""
+        """Keep the latest raw stat as proof, after `os.lstat` found no change."""
         piece, at = divmod(self._at[path], AT_ONCE)
         if piece in self._found:
             found = self._found[piece][at * ROOM : (at + 1) * ROOM]
@@ -72,7 +72,7 @@ class StatTable:
                 self._put(path, found)
 
     def doubt(self, path: bytes, *, known: bool) -> None:
-        """Drop a path's proof after a change or removal (`known` false)."""
+        """Drop proof after a change or removal (`known` false)."""
         if path not in self._at:
             if len(self._paths) % AT_ONCE == 0:
                 self._proven.append(bytearray(ROOM * AT_ONCE))

@@ -54,14 +54,14 @@ class SnapshotBudget:
 
 @dataclass(slots=True)
 class Looked:
-    """Entries by path, `None` if missing; `restless` paths kept changing."""
+    """`None` if missing; `restless` paths kept changing."""
 
     seen: dict[bytes, SeenEntry | None] = field(default_factory=dict)
     blobs: list[PressedBlob] = field(default_factory=list)
     restless: set[bytes] = field(default_factory=set)
 
     def miss(self, path: bytes) -> None:
-        """Record a path as missing, to look again next time."""
+        """Record as missing, to look again next time."""
         self.seen[path] = None
         self.restless.add(path)
 

@@ -55,7 +55,7 @@ class Aircher:
         return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Plan by code's scores, and ask a model for better ones."""
+        """By code's scores; a model may give better ones."""
         turns, spared = turns_of(situation.items), kept_always(situation)
         listed = scorable(turns, spared)
         summary = Summary("extension", 0, OUTPUT_TOKENS, prompt=question(listed), finish=finish)
@@ -93,7 +93,7 @@ def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
 
 
 def kept_always(situation: Situation) -> frozenset[PartId]:
-    """Parts no score touches: the untouchable, and the first typed message."""
+    """The untouchable, and the first typed message."""
     typed = (i.unit for i in situation.items if i.unit.kind == "typed")
     first = next((unit.message_id for unit in typed), None)
     goal = {i.unit.part_id for i in situation.items if i.unit.message_id == first}
@@ -136,7 +136,7 @@ _HARDER: tuple[tuple[TurnAction, tuple[TurnAction, ...]], ...] = (
 
 
 def worths(turns: Sequence[ScoredTurn]) -> dict[str, float]:
-    """Score turns by code: new, failed, typed and small score high."""
+    """By code: new, failed, typed and small score high."""
     sizes = [turn.tokens for turn in turns]
     tenth = max(1, sum(sizes)) / 10
     found = {}

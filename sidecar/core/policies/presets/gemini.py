@@ -48,7 +48,7 @@ class Gemini:
         return full(standing, trigger(standing))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Compress the part before the cut, if that leaves less than the trigger."""
+        """Compress before the cut, if that leaves less than the trigger."""
         items, standing = situation.items, situation.standing
         cut = split(items)
         waits = cause in ("budget", "idle")

@@ -75,7 +75,7 @@ class Opencode:
 
 
 def prune(situation: Situation) -> tuple[tuple[Change, ...], int]:
-    """Changes that prune old results, and the results' tokens; back to an earlier rewrite."""
+    """Old results pruned, back to an earlier rewrite, and their tokens."""
     never = PRUNE_NEVER | situation.protected_tools
     spared = untouchable(situation)
     newest = max((i.unit.turn for i in situation.items), default=0)
@@ -97,7 +97,7 @@ def prune(situation: Situation) -> tuple[tuple[Change, ...], int]:
 
 
 def transcript_tokens(items: Sequence[Item]) -> int:
-    """Estimate a summariser's input: the conversation as text, each result cut."""
+    """A summariser's input: the conversation as text, each result cut."""
     return INSTRUCTION_TOKENS + sum(map(_as_text, items))
 
 

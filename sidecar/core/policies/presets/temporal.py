@@ -33,7 +33,7 @@ class Temporal:
         return forced(standing) or ("budget" if standing.messages >= MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Leave out all that may go, with a summary of two sentences."""
+        """Leave out all that may go; a summary of two sentences."""
         items = situation.items
         count = message_count(items)
         if cause in ("budget", "idle") and count < MESSAGES:

@@ -68,7 +68,7 @@ class RuleBook:
         return False
 
     def outside(self, path: bytes) -> IgnoreRules:
-        """Rules that decide on a path: those inside its parent folder."""
+        """Inside the parent folder."""
         return self.inside(path.rpartition(b"/")[0])
 
     def ignores(self, path: bytes) -> bool:
@@ -78,7 +78,7 @@ class RuleBook:
         return self.outside(path).ignored(path, False)
 
     def drop(self, folder: bytes) -> None:
-        """Forget a removed folder's rules: a new one of that name starts afresh."""
+        """A new folder of that name starts afresh."""
         self._changes[folder] = None
 
     def forget(self, folder: bytes, kept: Container[bytes]) -> None:
@@ -90,7 +90,7 @@ class RuleBook:
         self.is_other = False
 
     def keep(self) -> bool:
-        """Keep the rules read; return whether there were any."""
+        """Keep the rules read; whether there were any."""
         for folder, rules in self._changes.items():
             if rules is None:
                 self._kept.pop(folder, None)

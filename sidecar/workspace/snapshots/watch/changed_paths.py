@@ -21,7 +21,7 @@ class InThread(Protocol):
 
 
 class Noticing:
-    """Gathers possibly changed paths.
+    """Possibly changed paths.
 
     `why_rescan`: why there is no watch, or empty.
     """
@@ -45,7 +45,7 @@ class Noticing:
         return self.mode == "inotify"
 
     def begin(self, watch: Watch) -> None:
-        """Start listening to a watch; call on an event loop."""
+        """Call on an event loop."""
         self.watch = watch
         if isinstance(watch, InotifyWatch):
             # The queue is emptied as it fills, because the system drops events beyond its limit.
@@ -74,7 +74,7 @@ class Noticing:
         return not self.unwatched or not (self.unwatched.notice(state, waiting) or waiting)
 
     async def gather(self, state: KnownPaths) -> tuple[Noticed, bool]:
-        """Take all changes, and whether rules outside the workspace changed."""
+        """All changes, and whether rules outside the workspace changed."""
         noticed, self.waiting = self.waiting, Noticed()
         try:
             if self.watch is None:

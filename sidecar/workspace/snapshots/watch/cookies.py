@@ -28,7 +28,7 @@ ADDED, DELETED = 1, 3
 
 
 class CookieWatch:
-    """Watches a workspace with everything below, ignored folders too."""
+    """A workspace with everything below, ignored folders too."""
 
     mode: Mode = "watchfiles"
 

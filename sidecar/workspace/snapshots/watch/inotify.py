@@ -29,7 +29,7 @@ _EVENT = struct.Struct("iIII")
 
 
 class InotifyWatch:
-    """Watches folders individually; drained on one thread, extended on another."""
+    """Folders watched individually; drained on one thread, extended on another."""
 
     mode: Mode = "inotify"
 

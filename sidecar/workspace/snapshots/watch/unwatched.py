@@ -16,7 +16,7 @@ MOST_LINKED = 1000
 
 
 class Unwatched:
-    """Paths to check at each snapshot; `follow`: ignored files written by tools."""
+    """To check at each snapshot; `follow`: ignored files written by tools."""
 
     def __init__(self, base: bytes) -> None:
         self._base = base
@@ -28,7 +28,7 @@ class Unwatched:
         return bool(self.follow or self._linked or self._outside)
 
     def notice(self, state: KnownPaths, into: Noticed) -> bool:
-        """Add changed paths to `into`; return whether rule files outside changed."""
+        """Add changed paths; whether rule files outside changed."""
         for path in (*self.follow, *self._linked):
             seen = state.get(path)
             try:
@@ -52,7 +52,7 @@ class Unwatched:
         self._outside = {path: _stamp(path) for path in paths}
 
     def link(self, linked: dict[bytes, int]) -> bool:
-        """Follow files with several links; return whether at most `MOST_LINKED`."""
+        """Follow files with several links; whether at most `MOST_LINKED`."""
         self._linked.update(linked)
         return len(self._linked) <= MOST_LINKED
 

@@ -15,7 +15,7 @@ FEW = 16
 
 @dataclass(slots=True)
 class Noticed:
-    """Possibly changed paths.
+    """Possibly changed.
 
     `folders`: with everything below. `all`: events were lost.
     """
@@ -65,7 +65,7 @@ class WatchFailed(Exception):
 
 
 class Watch(Protocol):
-    """Notices changes below a folder; paths are bytes relative to it."""
+    """Changes below a folder; paths are bytes relative to it."""
 
     mode: Mode
 
@@ -76,7 +76,7 @@ class Watch(Protocol):
         """
 
     def drop(self, folder: bytes) -> None:
-        """Stop watching a removed folder; may be called from a thread."""
+        """A removed folder; may be called from a thread."""
 
     def idle(self) -> bool:
         """Quickly, whether nothing happened; `False` where unknown."""
@@ -85,7 +85,7 @@ class Watch(Protocol):
         """Add noticed paths without waiting; return whether complete."""
 
     def settle(self, into: Noticed) -> bool:
-        """Add all changes before this call; return whether complete. Blocks."""
+        """Add all changes before this call; whether complete. Blocks."""
 
     def close(self) -> None:
         """Release the watch."""
