@@ -36,7 +36,6 @@ from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.store.connection.lease import this_process
 from sidecar.store.connection.seen_time import uptime
 from sidecar.store.journal import Store
-from sidecar.tools.mcp.servers import McpServers
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import log_to_stderr
@@ -48,6 +47,7 @@ from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.steady_read import Limits
 from sidecar.workspace.trust import is_trusted
 from sidecar.workspace.volatile_facts import read_git, volatile_context
+from sidecar.workspace.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from sidecar.observe.alerts.alerts import Changed
@@ -129,8 +129,6 @@ async def _serve(read: int, write: int) -> int:
     clock = Clock(read_clock, id_source(read_clock))
     models = Models(read_clock, secrets.SystemRandom().random, *_paces())
     buffers = Buffers()
-    watch = InstructionsWatch()
-    mcp = McpServers()
 
     async def open_environment(options: JsonObject, root: Path | None) -> Environment:
         # Before anything is run for the model. `ctypes` takes a hundredth of a second.
@@ -156,20 +154,13 @@ async def _serve(read: int, write: int) -> int:
         queues = partial(_queues, sessions, outboxes, store)
         await observer.export(config, __version__, os.environ, queues, store.size)
         observers.append(observer)
+        snapshots = SharedSnapshots(store, store.folder, read_clock, Limits.of(config.snapshots))
         environment = Environment(
             store=store,
             settings=settings,
             clock=clock,
-            buffers=buffers,
             models=await _access(models),
-            facts=_facts,
-            variables=os.environ,
-            instructions=lambda cwd, trusted: _instructions(settings.config, cwd, trusted),
-            watch=watch,
-            snapshots=SharedSnapshots(
-                store, config.data_dir, read_clock, Limits.of(config.snapshots)
-            ),
-            mcp=mcp,
+            workspaces=_workspaces(settings, buffers, snapshots),
             observe=observer.take,
         )
         sweeping = Sweeping(
@@ -181,9 +172,9 @@ async def _serve(read: int, write: int) -> int:
             _seconds("SIDECAR_SWEEP_EVERY", LOOK),
             config.snapshots.workspace_mib,
         )
-        following.append(group.create_task(observer.run()))
-        following.append(group.create_task(sweeping.run()))
-        following.append(group.create_task(follow(files, read, take, known)))
+        instructions, servers = environment.workspaces.instructions, environment.mcp
+        works = (instructions.run(), servers.run(), observer.run(), sweeping.run())
+        following.extend(map(group.create_task, (*works, follow(files, read, take, known))))
         return environment
 
     following: list[asyncio.Task[None]] = []
@@ -195,7 +186,6 @@ async def _serve(read: int, write: int) -> int:
     sessions = Sessions(open_environment, buffers, owner, tell, check_options)
     async with asyncio.TaskGroup() as group:
         group.create_task(sessions.run())
-        others = (group.create_task(watch.run()), group.create_task(mcp.run()))
         try:
             return await serve(
                 sessions,
@@ -208,7 +198,7 @@ async def _serve(read: int, write: int) -> int:
         finally:
             for observer in observers:
                 await observer.close(LAST_NUMBERS)
-            for task in (*others, *following):
+            for task in following:
                 task.cancel()
 
 
@@ -220,15 +210,13 @@ def look_into(folder: Path) -> Store:
 async def looking(config: Config, store: Store) -> Environment:
     """Environment for reading sessions: no writes, model requests or watches."""
     models = Models(read_clock, secrets.SystemRandom().random, 0.0)
+    settings = CurrentSettings(config)
     return Environment(
         store=store,
-        settings=CurrentSettings(config),
+        settings=settings,
         clock=Clock(read_clock, id_source(read_clock)),
-        buffers=Buffers(),
         models=await _access(models),
-        facts=_facts,
-        variables=os.environ,
-        instructions=partial(_instructions, config),
+        workspaces=_workspaces(settings, Buffers()),
     )
 
 
@@ -338,9 +326,7 @@ def describe(
         "readOnly": store.read_only,
         "retention": {**swept},
     }
-    snapshots = environment.snapshots
-    workspaces = [] if snapshots is None else snapshots.status()
-    about["watcher"] = {**environment.watch.status(), "workspaces": workspaces}
+    about["watcher"] = environment.workspaces.status()
     about["mcp"] = [*environment.mcp.status()]
     metrics = environment.counts.as_json()
     for observer in observers:
@@ -362,14 +348,23 @@ async def _access(models: Models) -> ModelAccess:
     return ModelAccess(models.model_for, lookup, KNOWN, count, ColdGate(read_clock))
 
 
+def _workspaces(
+    settings: CurrentSettings, buffers: Buffers, snapshots: SharedSnapshots | None = None
+) -> Workspaces:
+    instructions = InstructionsWatch(partial(_instructions, settings))
+    return Workspaces(buffers, _facts, os.environ, instructions, snapshots)
+
+
 async def _facts(cwd: str, trusted: bool, shown: JsonObject) -> str:
     git = await read_git(Path(cwd), trusted, os.environ)
     day = datetime.fromtimestamp(read_clock() / 1000).astimezone().date()
     return volatile_context(day, git, shown, Path(cwd))
 
 
-async def _instructions(config: Config, cwd: str, trusted: bool) -> tuple[Instruction, ...]:
-    if not config.instructions:
+async def _instructions(
+    settings: CurrentSettings, cwd: str, trusted: bool
+) -> tuple[Instruction, ...]:
+    if not settings.config.instructions:
         return ()
     return await asyncio.to_thread(read_instructions, Path(cwd), trusted, user_folder())
 

@@ -1,6 +1,6 @@
 """A session's state, and the environment shared by all sessions of a daemon."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -27,31 +27,21 @@ from sidecar.tools.mcp.servers import McpServers
 from sidecar.tools.tool_contract import Client, Delegate
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction
-from sidecar.workspace.instructions_watch import InstructionsWatch
-from sidecar.workspace.shared_snapshots import SharedSnapshots
+from sidecar.workspace.workspaces import Workspaces
 
 ANSWER_TOKENS = 32_000
 """Most tokens of an answer unless maxTokens is set, within the model's limit."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Environment:
-    """Parts joined by `daemon.py` for every session.
-
-    Without `snapshots` no workspace is followed, and no change can be undone. `observe` gets
-    figures of events.
-    """
+    """Parts joined by `daemon.py` for every session. `observe` gets figures of events."""
 
     store: Store
     settings: CurrentSettings
     clock: Clock
-    buffers: Buffers
     models: ModelAccess
-    facts: Callable[[str, bool, JsonObject], Awaitable[str]]
-    variables: Mapping[str, str]
-    instructions: Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
-    watch: InstructionsWatch = field(default_factory=InstructionsWatch)
-    snapshots: SharedSnapshots | None = None
+    workspaces: Workspaces
     mcp: McpServers = field(default_factory=McpServers)
     counts: Counts = field(default_factory=Counts)
     observe: Observe = ignore
@@ -62,7 +52,7 @@ class Environment:
 
     def forget(self, session_id: SessionId) -> None:
         """Release a closed session's watches and MCP servers."""
-        self.watch.forget(session_id)
+        self.workspaces.instructions.forget(session_id)
         self.mcp.drop(session_id)
         self.observe(SessionClosed(session_id))
 
@@ -129,7 +119,7 @@ class State:
     @property
     def buffers(self) -> Buffers:
         """The editor's open buffers."""
-        return self.environment.buffers
+        return self.environment.workspaces.buffers
 
     def setting(self, name: str) -> str:
         """One of the session's settings as text; empty without a text."""
@@ -181,4 +171,4 @@ class State:
 
     async def facts(self, shown: JsonObject) -> str:
         """Facts of the moment for the model: date, Git, and the editor's `shown`."""
-        return await self.environment.facts(self.log.row.cwd, self.trust.granted, shown)
+        return await self.environment.workspaces.facts(self.log.row.cwd, self.trust.granted, shown)

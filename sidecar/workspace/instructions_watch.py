@@ -47,15 +47,17 @@ def name_of(path: str) -> str:
 class _Follower:
     cwd: str
     trusted: Callable[[], bool]
-    read: ReadInstructions
     seen: SeenInstructions
     known: Mapping[str, str] | None = None
 
 
 class InstructionsWatch:
-    """One watch, in one thread, for all open workspaces."""
+    """Reads instructions, with one watch, in one thread, for all open workspaces."""
 
-    def __init__(self, user: Path | None = None, every: float = EVERY) -> None:
+    def __init__(
+        self, read: ReadInstructions, user: Path | None = None, every: float = EVERY
+    ) -> None:
+        self.read = read
         self._user = user_folder() if user is None else user
         self._every = every
         self._followers: dict[str, _Follower] = {}
@@ -69,11 +71,10 @@ class InstructionsWatch:
         key: str,
         cwd: str,
         trusted: Callable[[], bool],
-        read: ReadInstructions,
         seen: SeenInstructions,
     ) -> None:
         """Call `seen` with a workspace's instructions soon, and after each change."""
-        self._followers[key] = _Follower(cwd, trusted, read, seen)
+        self._followers[key] = _Follower(cwd, trusted, seen)
         self._moved.set()
 
     def forget(self, key: str) -> None:
@@ -149,7 +150,7 @@ class InstructionsWatch:
             for key, follower in tuple(self._followers.items()):
                 place = (follower.cwd, follower.trusted())
                 if place not in found:
-                    found[place] = await follower.read(*place)
+                    found[place] = await self.read(*place)
                 now = hashes(found[place])
                 if now != follower.known and self._followers.get(key) is follower:
                     follower.known = now

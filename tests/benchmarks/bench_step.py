@@ -34,6 +34,8 @@ from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.store.connection.lease import this_process
 from sidecar.store.journal import Store
 from sidecar.workspace.buffers import Buffers
+from sidecar.workspace.instructions_watch import InstructionsWatch
+from sidecar.workspace.workspaces import Workspaces
 from tests.fakes.scripted_model import calls, says, started, stop
 from tests.replay.recorded import tokenizer
 
@@ -104,11 +106,6 @@ def info(_: str) -> ModelInfo:
     return replace(lookup("claude-opus-5-5"), id="timed")
 
 
-def access(model: TimedModel) -> ModelAccess:
-    """Give `model` whatever is asked for."""
-    return ModelAccess(lambda _: model, info, ("timed",), tokenizer(), ColdGate(read_clock))
-
-
 async def facts(*_: object) -> str:
     """Say nothing of git, which is not ours to time."""
     return "<context>\nDate: 2026-11-21\n</context>"
@@ -117,6 +114,20 @@ async def facts(*_: object) -> str:
 async def none(*_: object) -> tuple[()]:
     """Give no instructions."""
     return ()
+
+
+def around(
+    store: Store, config: Config, buffers: Buffers, model: TimedModel, observe: Observe = ignore
+) -> Environment:
+    """Give what sessions stand on, with `model` for whatever is asked for."""
+    return Environment(
+        store,
+        CurrentSettings(config),
+        Clock(read_clock, id_source(read_clock)),
+        ModelAccess(lambda _: model, info, ("timed",), tokenizer(), ColdGate(read_clock)),
+        Workspaces(buffers, facts, {}, InstructionsWatch(none)),
+        observe=observe,
+    )
 
 
 async def measure(
@@ -129,11 +140,8 @@ async def measure(
     model, editor = TimedModel(clock), InstantEditor()
     store = Store.open(folder, now=read_clock)
     buffers = Buffers()
-    environment = Environment(
-        store, CurrentSettings(Config(model="timed", max_steps=100_000)),
-        Clock(read_clock, id_source(read_clock)), buffers, access(model), facts, {}, none,
-        observe=observe,
-    )  # fmt: skip
+    config = Config(model="timed", max_steps=100_000)
+    environment = around(store, config, buffers, model, observe)
 
     async def open_environment(*_: object) -> Environment:
         return environment
@@ -176,10 +184,7 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
     model.stream = flood  # type: ignore[method-assign]
     store = Store.open(folder, now=read_clock)
     buffers = Buffers()
-    environment = Environment(
-        store, CurrentSettings(Config(model="timed")), Clock(read_clock, id_source(read_clock)),
-        buffers, access(model), facts, {}, none,
-    )  # fmt: skip
+    environment = around(store, Config(model="timed"), buffers, model)
 
     async def open_environment(*_: object) -> Environment:
         return environment

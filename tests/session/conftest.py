@@ -35,6 +35,7 @@ from sidecar.tools.tool_contract import PermissionOption
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions_watch import InstructionsWatch, ReadInstructions
 from sidecar.workspace.shared_snapshots import RECHECK_EVERY, SharedSnapshots
+from sidecar.workspace.workspaces import Workspaces
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Script
 from tests.fakes.validation import refusal
@@ -164,7 +165,7 @@ class World:
     sleepers: list[tuple[int, asyncio.Event]] = field(default_factory=list)
     slept: asyncio.Event = field(default_factory=asyncio.Event)
     instructions: ReadInstructions = no_instructions
-    watch: InstructionsWatch = field(default_factory=InstructionsWatch)
+    watch: InstructionsWatch = field(init=False)
     follows: bool = False
     recheck_every: int = RECHECK_EVERY
     shared: SharedSnapshots | None = None
@@ -219,11 +220,11 @@ class World:
         store = Store.open(self.folder, now=self.now)
         model = BilledModel(observe=self._check)
         buffers = Buffers()
+        self.watch = InstructionsWatch(self.instructions)
         environment = Environment(
             store=store,
             settings=CurrentSettings(self.config),
             clock=Clock(self.now, self.new_id, self.sleep),
-            buffers=buffers,
             models=ModelAccess(
                 lambda _: model,
                 info,
@@ -231,11 +232,13 @@ class World:
                 lambda text: len(text) // 4,
                 ColdGate(self.now),
             ),
-            facts=facts,
-            variables={"PATH": "/usr/bin:/bin"},
-            instructions=self.instructions,
-            watch=self.watch,
-            snapshots=self.snapshots(store) if self.follows else None,
+            workspaces=Workspaces(
+                buffers,
+                facts,
+                {"PATH": "/usr/bin:/bin"},
+                self.watch,
+                self.snapshots(store) if self.follows else None,
+            ),
             observe=self.see,
         )
 

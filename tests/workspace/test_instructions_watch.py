@@ -35,10 +35,10 @@ class Ground:
         return self.root / "repo"
 
     def watch(self, every: float) -> InstructionsWatch:
-        return InstructionsWatch(self.root / "user", every)
+        return InstructionsWatch(self.read, self.root / "user", every)
 
     def follow(self, watch: InstructionsWatch, cwd: Path | None = None, key: str = "a") -> None:
-        watch.follow(key, str(cwd or self.repository), lambda: self.trusted, self.read, self.note)
+        watch.follow(key, str(cwd or self.repository), lambda: self.trusted, self.note)
 
     async def read(self, cwd: str, trusted: bool) -> tuple[Instruction, ...]:
         self.reads += 1

@@ -104,8 +104,7 @@ class Sessions:
                 environment.forget(session.id)
                 with suppress(StorageFailed):
                     await environment.store.leases.release(session.id, self._owner.token)
-            if environment.snapshots is not None:
-                await environment.snapshots.close()
+            await environment.workspaces.close()
             await environment.store.close()
         self._ended.set()
 
@@ -265,7 +264,7 @@ class Sessions:
         self.open.drop(session_id)
         environment.forget(session_id)
         ground, row = self._ground(environment), session.state.log.row
-        return await delete(ground, environment.snapshots, row)
+        return await delete(ground, environment.workspaces, row)
 
     def _ground(self, environment: Environment) -> Ground:
         return ground_of(environment.store, environment.clock.now, self._owner)

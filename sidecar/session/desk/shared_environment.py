@@ -54,8 +54,8 @@ class SharedEnvironment:
             self.check_running()
             if self.known is None:
                 self.known = await self._build(self._options, self.root)
-                if self.known.snapshots is not None and self._group is not None:
-                    self._group.create_task(self.known.snapshots.run())
+                if self._group is not None:
+                    self._group.create_task(self.known.workspaces.run())
             return self.known
 
     async def warm_up(self) -> None:

@@ -31,16 +31,15 @@ async def begin(
 ) -> Static:
     """A new session's static part."""
     model = str(row.settings["model"])
-    found = await environment.instructions(row.cwd, trusted)
+    found = await environment.workspaces.instructions.read(row.cwd, trusted)
     known = await lessons.learned(environment, row.cwd, trusted, model)
     return build_static(model, tools, system, found, known)
 
 
 async def look(state: State) -> None:
     """Read instructions and learned facts, for the other functions here."""
-    state.instructions = await state.environment.instructions(
-        state.log.row.cwd, state.trust.granted
-    )
+    read = state.environment.workspaces.instructions.read
+    state.instructions = await read(state.log.row.cwd, state.trust.granted)
     await lessons.look(state)
 
 
@@ -89,10 +88,8 @@ def follow(state: State) -> None:
             text = f"Instructions changed: {paths}. The model is told with your next message."
             give_notice(state.log, state.channel, "info", text)
 
-    environment, row = state.environment, state.log.row
-    environment.watch.follow(
-        row.id, row.cwd, lambda: state.trust.granted, environment.instructions, seen
-    )
+    watch, row = state.environment.workspaces.instructions, state.log.row
+    watch.follow(row.id, row.cwd, lambda: state.trust.granted, seen)
 
 
 def _changed(state: State, current: tuple[Instruction, ...]) -> list[str]:

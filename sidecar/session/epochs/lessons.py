@@ -58,12 +58,11 @@ async def _promote(state: State) -> int:
         return 0
     trusted, loop = state.trust.granted, asyncio.get_running_loop()
 
-    snapshots = state.environment.snapshots
+    workspaces = state.environment.workspaces
 
     def writes(real: Path, text: str) -> None:
         # What the daemon writes itself is nobody's change.
-        if snapshots is not None:
-            asyncio.run_coroutine_threadsafe(snapshots.own(real, text), loop).result(LIMIT)
+        asyncio.run_coroutine_threadsafe(workspaces.own(real, text), loop).result(LIMIT)
 
     done = await asyncio.to_thread(promote, Path(row.cwd), trusted, row.id, worth, writes)
     await rows.promoted(row.cwd, done, state.clock.now())

@@ -58,7 +58,7 @@ def compose(
         trust=environment.trust(log.row.cwd),
         permissions=Permissions(Rules(config.permissions.allow, config.permissions.reject)),
         tracking=Tracking(
-            environment.snapshots,
+            environment.workspaces.snapshots,
             log,
             environment.clock.part_id,
             tell,

@@ -70,7 +70,7 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
 async def _static(environment: Environment, row: SessionRow, before: Static) -> Static:
     """Former tools and system text, with present instructions and lessons."""
     model, trusted = str(row.settings["model"]), environment.trust(row.cwd).granted
-    found = await environment.instructions(row.cwd, trusted)
+    found = await environment.workspaces.instructions.read(row.cwd, trusted)
     known = await lessons.learned(environment, row.cwd, trusted, model)
     same = Static(model, before.tools, before.system, RENDERER)
     return with_learned(with_instructions(same, found), known)

@@ -38,7 +38,7 @@ def turn_of(
     )
     asked = client if bound is None else bound.client
     consent = Consent(row.id, asked, state.trust, state.permissions)
-    variables = state.environment.variables
+    variables = state.environment.workspaces.variables
     place = Workplace(
         consent, row.cwd, state.buffers, variables, state.tracking, recall, state.delegate
     )

@@ -90,7 +90,7 @@ async def export_session(
     )
     known = (
         environment.settings.config.provider.api_key,
-        *secrets_in(environment.variables.items()),
+        *secrets_in(environment.workspaces.variables.items()),
     )
 
     def write() -> tuple[int, int]:

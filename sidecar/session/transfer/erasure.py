@@ -22,22 +22,19 @@ from sidecar.store.connection.store_files import ASIDE, REPORTS
 from sidecar.store.content.removal import DELETED
 from sidecar.store.format.values import SessionRow
 from sidecar.store.journal import Store
-from sidecar.workspace.shared_snapshots import SharedSnapshots
+from sidecar.workspace.workspaces import Workspaces
 
 logger = logging.getLogger("sidecar.session")
 
 
-async def delete(
-    ground: Ground, snapshots: SharedSnapshots | None, row: SessionRow
-) -> tuple[str, ...]:
+async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tuple[str, ...]:
     """Remove a session open nowhere, and all content of its own; return `put_aside`'s notes.
 
     Raises:
         StorageFailed: the session is still there.
     """
     await ground.store.delete(row.id)
-    if snapshots is not None:
-        await snapshots.read_anew(row.cwd)
+    await workspaces.read_anew(row.cwd)
     await erase(ground)
     return await put_aside(ground.store)
 

@@ -1,0 +1,53 @@
+"""Users' folders as a daemon works in them: buffers, instructions, snapshots."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from sidecar.core.parts import JsonObject
+from sidecar.workspace.buffers import Buffers
+from sidecar.workspace.instructions_watch import InstructionsWatch
+from sidecar.workspace.shared_snapshots import SharedSnapshots
+
+ReadFacts: TypeAlias = Callable[[str, bool, JsonObject], Awaitable[str]]
+"""(folder, trusted, what the editor shows) -> the date, Git, and what is shown, for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspaces:
+    """All folders. `variables` are the daemon's, for tools.
+
+    Without `snapshots` no folder is followed, and no change can be undone.
+    """
+
+    buffers: Buffers
+    facts: ReadFacts
+    variables: Mapping[str, str]
+    instructions: InstructionsWatch
+    snapshots: SharedSnapshots | None = None
+
+    def status(self) -> JsonObject:
+        """How changes are noticed, for `daemon/status`."""
+        followed = [] if self.snapshots is None else self.snapshots.status()
+        return {**self.instructions.status(), "workspaces": followed}
+
+    async def own(self, real: Path, text: str) -> None:
+        """Record that the daemon is about to write a file; raises StorageFailed."""
+        if self.snapshots is not None:
+            await self.snapshots.own(real, text)
+
+    async def read_anew(self, folder: str) -> None:
+        """Drop what is known of a folder's state if it is outdated."""
+        if self.snapshots is not None:
+            await self.snapshots.read_anew(folder)
+
+    async def run(self) -> None:
+        """End interrupted restores, and follow folders until `close`."""
+        if self.snapshots is not None:
+            await self.snapshots.run()
+
+    async def close(self) -> None:
+        """Follow no folder any more."""
+        if self.snapshots is not None:
+            await self.snapshots.close()
