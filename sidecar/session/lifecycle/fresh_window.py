@@ -117,7 +117,8 @@ async def _look(state: State, context: str) -> _Told | None:
         drifted = await milestones.drifted(state, before.checkpoint)
         text = telling.bootstrap(before.checkpoint, before.title, before.goal, before.said, drifted)
         return _Told(_block(text), pinned=True)
-    return await _compare(state, context)
+    # Of a session without a message nothing can have changed.
+    return await _compare(state, context) if state.log.messages else None
 
 
 async def _compare(state: State, context: str) -> _Told | None:
