@@ -48,44 +48,8 @@ class CacheWatch:
         self.last_break: tuple[str, str] | None = None
 
     def foresee(self, request: ModelRequest, at: Millis, minimum: int, factor: float) -> Prediction:
-        """Predict cache reads and writes of a request started `at`; changes nothing."""
-        return self._foresee(self._link(request), request, at, minimum, factor)
-
-    def sent(
-        self, request: ModelRequest, at: Millis, minimum: int, factor: float, usage: Usage
-    ) -> tuple[Prediction, Miss | None]:
-        """Take in a finished request; reported usage wins over the prediction.
-
-        Returns the prediction, and a miss if fewer tokens came from the cache.
-        """
+        """Predict cache reads and writes of a request started `at`; the cache stays as it is."""
         chain = self._link(request)
-        prediction = self._foresee(chain, request, at, minimum, factor)
-        now = AnsweredRequest(chain, at, prediction, usage)
-        miss = find_miss(self._last, now, usage.cache_read, minimum)
-        self._warm = follow(self._warm, prediction, usage=usage)
-        self._chain, self._last = chain, now
-        if miss is not None:
-            self.last_break = (miss.segment, miss.reason)
-        return prediction, miss
-
-    def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
-        """After a restart, assume the cached prefixes of an earlier request at its breakpoints.
-
-        `usage` gives the prefixes' exact size.
-        """
-        chain = self._link(request)
-        self._chain = chain
-        marks = marks_of(request.prompt)
-        cached = usage.prompt - usage.input
-        warm: dict[object, CachedPrefix] = {}
-        for index, ttl in marks:
-            size = round(chain.sizes[index] * cached / max(1, chain.sizes[marks[-1][0]]))
-            warm[chain.hashes[index]] = CachedPrefix(size, started + TTL_MS[ttl], TTL_MS[ttl])
-        self._warm = warm
-
-    def _foresee(
-        self, chain: Chain, request: ModelRequest, at: Millis, minimum: int, factor: float
-    ) -> Prediction:
         return foresee(
             self._warm,
             chain.hashes,
@@ -97,8 +61,40 @@ class CacheWatch:
             scale=factor,
         )
 
+    def sent(
+        self, request: ModelRequest, at: Millis, minimum: int, factor: float, usage: Usage
+    ) -> tuple[Prediction, Miss | None]:
+        """Take in a finished request; reported usage wins over the prediction.
+
+        Returns the prediction, and a miss if fewer tokens came from the cache.
+        """
+        prediction = self.foresee(request, at, minimum, factor)
+        now = AnsweredRequest(self._chain, at, prediction, usage)
+        miss = find_miss(self._last, now, usage.cache_read, minimum)
+        self._warm = follow(self._warm, prediction, usage=usage)
+        self._last = now
+        if miss is not None:
+            self.last_break = (miss.segment, miss.reason)
+        return prediction, miss
+
+    def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
+        """After a restart, assume the cached prefixes of an earlier request at its breakpoints.
+
+        `usage` gives the prefixes' exact size.
+        """
+        chain, marks = self._link(request), marks_of(request.prompt)
+        cached = usage.prompt - usage.input
+        warm: dict[object, CachedPrefix] = {}
+        for index, ttl in marks:
+            size = round(chain.sizes[index] * cached / max(1, chain.sizes[marks[-1][0]]))
+            warm[chain.hashes[index]] = CachedPrefix(size, started + TTL_MS[ttl], TTL_MS[ttl])
+        self._warm = warm
+
     def _link(self, request: ModelRequest) -> Chain:
-        return link(request.model, request.prompt, self._weigh, self._chain, request.effort)
+        # Kept of requests that are only foreseen too: a meter is told several times a second, and
+        # what a tool has returned is hashed and counted for the first of them alone.
+        self._chain = link(request.model, request.prompt, self._weigh, self._chain, request.effort)
+        return self._chain
 
     def _weigh(self, content: PrefixPiece) -> int:
         if isinstance(content, Block):

@@ -42,3 +42,17 @@ def test_what_was_marked_before_a_restart_is_read_after_it() -> None:
     foreseen, _ = watch.sent(rewritten, 1_000, 1, 1.0, reported := told(simulator, rewritten))
     assert reported.cache_read > 500
     assert abs(foreseen.read - reported.cache_read) <= 5
+
+
+def test_what_a_request_foreseen_before_has_told_is_not_counted_again() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return len(text) // 4
+
+    watch, head = CacheWatch(count), system("Be brief.")
+    talk = user("one"), model("two"), user("three")
+    for told in (1, 3, 3, 2):
+        watch.foresee(ModelRequest("m", Prompt((), head, talk[:told]), 1), 0, 1, 1.0)
+    assert counted == ["Be brief.", "one", "two", "three"]
