@@ -164,6 +164,10 @@ def test_a_rule_holds_in_the_folder_that_it_names(
         ("rm x", ".", ""),
         ("foo x", ".", ""),
         ("ls | sh", ".", ""),
+        ("./test x", ".", ""),
+        ("sub/file x", ".", ""),
+        ("/srv/bin/ls x", ".", ""),
+        ("gid x", ".", ""),
     ],
 )
 def test_the_question_offers_exactly_this_and_what_is_safe(
