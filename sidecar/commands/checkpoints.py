@@ -45,7 +45,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class RestoreChoices:
-    """`paths` are relative to the session's folder."""
+    """Options of a restore; `paths` are relative to the session's folder."""
 
     scope: Scope = "both"
     on_conflict: OnConflict = "refuse"

@@ -44,7 +44,7 @@ _NAMES = Reader("list of alerts", _off)
 
 @dataclass(frozen=True, slots=True)
 class Alerts:
-    """A threshold for each alert; `off`: silenced."""
+    """A threshold for each alert; `off`: silenced alerts."""
 
     overflow_rate: float = setting(
         0.10,

@@ -48,7 +48,7 @@ def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Relo
 
 @dataclass(slots=True)
 class CurrentSettings:
-    """What counts now. `amiss`: the files' errors; `described`: see `given`."""
+    """The settings that count now. `amiss`: the files' errors; `described`: see `given`."""
 
     config: Config
     amiss: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ class Model(Protocol):
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Up to `ResponseFinished`, with retries; raises ModelFailed after the last."""
+        """Events up to `ResponseFinished`, with retries; raises ModelFailed after the last."""
         ...
 
     async def ping(self, request: ModelRequest) -> Usage:

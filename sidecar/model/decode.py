@@ -142,7 +142,7 @@ class ResponseDecoder:
 
 
 def usage_of(told: JsonObject, before: Usage) -> Usage:
-    """Missing or invalid counts stay as in `before`."""
+    """Read a usage object; missing or invalid counts stay as in `before`."""
 
     def number(value: Json, otherwise: int) -> int:
         counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST

@@ -51,7 +51,7 @@ def _tool(tool: ToolSpec) -> JsonObject:
 
 
 def _without_blanks(last: JsonObject) -> None:
-    """A prefilled answer's trailing blanks: the API refuses any."""
+    """Strip a prefilled answer's trailing blanks: the API refuses any."""
     if last["type"] == "text":
         last["text"] = str(last["text"]).rstrip()
 

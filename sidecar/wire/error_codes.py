@@ -66,7 +66,7 @@ def code_of_turn(kind: str) -> int:
 
 
 def fault(error: SidecarError) -> JsonObject:
-    """Always with `data.kind`."""
+    """A JSON-RPC error object, always with `data.kind`."""
     data: JsonObject = {k: v for k, v in error.data.items() if v is not None}
     return {
         "code": CODES.get(type(error), INTERNAL_ERROR),
@@ -84,7 +84,7 @@ def _short(message: str) -> str:
 
 
 def internal(error: BaseException) -> JsonObject:
-    """For a bug, without paths or bodies."""
+    """A JSON-RPC error for a bug, without paths or bodies."""
     message = "Something went wrong inside the daemon: its log on stderr says what."
     # Python has no class of its own for a thread without memory.
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":

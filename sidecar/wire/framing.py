@@ -179,7 +179,7 @@ class FrameDecoder:
 
 
 def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
-    """All digits of numbers stay; NaN and infinity are refused."""
+    """A JSON value with all digits of numbers; NaN and infinity are refused."""
     try:
         return Arrived(read(body))
     except ValueError as error:

@@ -184,7 +184,7 @@ class SidecarProtocol(LanguageServerProtocol):
     # --- messages pygls sends of its own accord ----------------------------------------------
 
     def _send_data(self, data: object) -> None:
-        """What pygls would write to stdout at once, and log whole."""
+        """Queue what pygls would write to stdout at once, and log whole."""
         self._outbox.answer(self._converter.unstructure(data))
 
 
@@ -193,7 +193,7 @@ def _is_ours(method: Method) -> bool:
 
 
 def language_server(version: str) -> LanguageServer:
-    """With this protocol, one per connection."""
+    """A pygls server with this protocol, one per connection."""
     return LanguageServer(
         "sidecar",
         version,

@@ -33,7 +33,7 @@ def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
 
 @dataclass(frozen=True, slots=True)
 class UndoableTurn:
-    """A turn open to undoing: first message's id, title, changed paths."""
+    """A turn's first message, title and changed paths."""
 
     message_id: str
     title: str
@@ -78,7 +78,7 @@ def paths(done: Done, fate: str) -> list[str]:
 
 
 def summary(done: Done) -> str:
-    """A restore's outcome for files and conversation, in a few words."""
+    """A restore's outcome in a few words."""
     parts = [] if done.prompt is None else ["the conversation"]
     for fate, word in (("restored", "restored"), ("merged", "merged"), ("conflict", "in conflict")):
         names = paths(done, fate)

@@ -203,7 +203,7 @@ async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -
 
 
 async def _until_orphaned(parent: "asyncio.Future[int | None]") -> None:
-    """The editor's end: the named process, or our parent."""
+    """Wait for the end of the editor: the named process, or our parent."""
     started_by = os.getppid()
     named = await parent
     while os.getppid() == started_by and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells

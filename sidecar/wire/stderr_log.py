@@ -25,7 +25,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_to_stderr(level: str) -> None:
-    """Libraries' logs only if errors: pygls logs whole bodies."""
+    """Log to stderr; libraries' logs only if errors: pygls logs whole bodies."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)

@@ -53,7 +53,7 @@ def reader(descriptor: int) -> ReadBytes:
 
 
 def writer(descriptor: int) -> WriteBytes:
-    """In a thread; the function awaits the write."""
+    """Write to a descriptor in a thread; the function awaits the write."""
     loop = asyncio.get_running_loop()
     jobs: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
 

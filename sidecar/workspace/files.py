@@ -95,7 +95,7 @@ def decode(data: bytes, name: str) -> str:
 
 
 def legible(text: str) -> str:
-    """For display: valid UTF-8, LF, no byte order mark."""
+    """Text fit for display: valid UTF-8, LF, no byte order mark."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
     return _SURROGATES.sub("\ufffd", plain)
 

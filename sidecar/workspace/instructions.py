@@ -18,7 +18,7 @@ MAX_INSTRUCTION = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """Absolute `path`, `text` capped at 64 KiB."""
+    """A file of instructions: absolute `path`, `text` capped at 64 KiB."""
 
     path: str
     text: str

@@ -149,7 +149,7 @@ class SharedSnapshots:
         await self._store.facts.writes(os.fsencode(real), name)
 
     async def without_own(self, root: Path, delta: Delta) -> Delta:
-        """Without the daemon's own files, and folders made for them."""
+        """A delta without the daemon's own files, and folders made for them."""
         base = os.fsencode(root)
         written = await self._store.facts.written(base) if delta else frozenset()
         own = {

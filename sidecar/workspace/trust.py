@@ -28,7 +28,7 @@ def is_trusted(data: Path, workspace: Path) -> bool:
 
 
 def trust(data: Path, workspace: Path) -> None:
-    """With everything below; durable on return."""
+    """Trust a folder with everything below; durable on return."""
     folders = sorted({*_read(data), str(workspace)})
     make_folder(data)
     descriptor, name = tempfile.mkstemp(dir=data, prefix=NAME)

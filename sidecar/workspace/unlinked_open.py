@@ -40,7 +40,7 @@ def open_straight(real: bytes, flags: int) -> int:
 
 
 def stat_straight(real: bytes) -> os.stat_result:
-    """Of a resolved path, itself possibly a link; raises as `open_straight`."""
+    """Stat a resolved path, itself possibly a link; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:

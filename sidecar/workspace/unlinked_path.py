@@ -55,7 +55,7 @@ def standing_in(real: Path) -> Iterator[str]:
 
 
 def open_in(folder: int, real: Path, flags: int) -> int:
-    """Never through a link; raises OSError."""
+    """Open a resolved path, never through a link; raises OSError."""
     try:
         return os.open(real.name or ".", flags | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder)
     except OSError as error:

@@ -107,7 +107,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
-    """By the innermost file with a match, and its last matching line."""
+    """Decide by the innermost file with a match, and its last matching line."""
     for ignore in reversed(ignores):
         relative = os.path.relpath(path, ignore.folder).replace(os.sep, "/")
         verdict = ignore.spec.check_file(f"{relative}/" if is_folder else relative).include

@@ -39,7 +39,7 @@ WORDS = {"outputs": "outputs", "sessions": "sessions to archive", "space": "givi
 
 @dataclass(frozen=True, slots=True)
 class PruneChoices:
-    """Each given rule replaces the configured one."""
+    """Options of a prune; each given rule replaces the configured one."""
 
     dry_run: bool = False
     as_json: bool = False

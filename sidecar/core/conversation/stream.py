@@ -40,7 +40,7 @@ class BlockDelta:
 
 @dataclass(frozen=True, slots=True)
 class BlockMetadata:
-    """The provider's data, sent back unchanged."""
+    """The provider's data on a block, sent back unchanged."""
 
     index: int
     metadata: JsonObject

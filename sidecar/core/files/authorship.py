@@ -88,7 +88,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A path or pattern relative to the root, contents included."""
+    """A path or pattern relative to the root; covers its contents too."""
 
     pattern: str
     deletes: bool

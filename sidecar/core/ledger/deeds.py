@@ -53,7 +53,7 @@ _STATUS: dict[str, TodoProgress] = {
 
 @dataclass(frozen=True, slots=True)
 class TouchedFile:
-    """Read or changed; `hash` of the content afterwards, if known."""
+    """A file read or changed; `hash` of the content afterwards, if known."""
 
     path: str
     operation: Operation

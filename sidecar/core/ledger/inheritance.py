@@ -6,7 +6,7 @@ from sidecar.core.ledger.ledger import File, Ledger, Todo, joined
 
 
 def merged(earlier: Ledger, later: Ledger) -> Ledger:
-    """Two sessions' ledgers; the later goal becomes a directive."""
+    """Merge two sessions' ledgers; the later goal becomes a directive."""
     if earlier.goal is None:
         directives, goal = later.directives, later.goal
     else:

@@ -53,7 +53,7 @@ _SECRET = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """To write: ISO `day`, session and turn of origin."""
+    """A fact to write, with ISO `day`, session and turn of origin."""
 
     text: str
     day: str

@@ -63,7 +63,7 @@ def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapp
 
 
 def cut_long(item: Item, most: int) -> Stay:
-    """Rules and both ends, in about `most` tokens."""
+    """Shorten to rules and both ends, in about `most` tokens."""
     text = item.unit.text
     bytes_ = size_of(text) * max(0, most - MARK) // item.tokens_whole
     rules = _rules(item.unit, round(RULES_SHARE * bytes_), SOFT)
@@ -73,7 +73,7 @@ def cut_long(item: Item, most: int) -> Stay:
 
 
 def shorten_goal(item: Item, most: int) -> Stay:
-    """A part of the first message in about `most` tokens."""
+    """Show a part of the first message in about `most` tokens."""
     if item.tokens_whole <= max(most, 2 * MARK):
         return Stay(None, item.tokens_whole, "typed by the user")
     if is_media(item):

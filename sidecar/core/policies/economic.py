@@ -86,7 +86,7 @@ class Economic:
     static_ttl: Ttl = "1h"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Forced, free or paying, in this order."""
+        """Cause of a forced, free or paying rewrite, in this order."""
         st = standing
         if st.overflow:
             return "overflow"
@@ -259,7 +259,7 @@ def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
 
 
 def less(keeping: Keeping, share: float) -> Keeping:
-    """Scale by `share`; names, the cheapest, shrink last."""
+    """Scale what is kept by `share`; names, the cheapest, shrink last."""
     if share == 1:
         return keeping
     room = keeping.room

@@ -68,7 +68,7 @@ Shown: TypeAlias = Truncated | Excerpt | Quoted | Placeholder | Dropped
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Before a message, for parts left out."""
+    """Text before a message, for parts left out."""
 
     id: PartId
     text: str
@@ -106,7 +106,7 @@ class View:
 
 
 def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> View:
-    """Applied in order; later ones win."""
+    """Apply rewrites in order; later ones win."""
     shown: dict[PartId, Shown] = {} if before is None else {**before.shown}
     notes: dict[PartId, Note] = {} if before is None else {**before.notes}
     for rewrite in rewrites:
@@ -159,7 +159,7 @@ def _left(part: ToolPart, how: Shown) -> str:
 
 
 def shorten(text: str, how: Shown, part_id: str) -> str:
-    """With the recall id for the rest."""
+    """Shorten, with the recall id for the rest."""
     match how:
         case Truncated(keep=keep, max_bytes=most):
             return cut(text, max_lines=1_000_000, max_bytes=most, keep=keep, part_id=part_id).text

@@ -93,7 +93,7 @@ _CHATTER = re.compile(
 
 
 def extract(gone: Sequence[Unit], previous: str, room: int) -> str:
-    """Departing units and `previous` in `room` tokens; empty if too little."""
+    """Summarise departing units and `previous` in `room` tokens; empty if too little."""
     units = [unit for unit in gone if unit.kind not in NOTES]
     if not units:
         return shortened(previous, room)
@@ -133,7 +133,7 @@ def _carried(previous: str, room: int) -> Iterator[Weighed]:
 
 @dataclass(frozen=True, slots=True)
 class _Episode:
-    """Told together; `rank` counts from the newest, 0."""
+    """Units told together; `rank` counts from the newest, 0."""
 
     units: Sequence[Unit]
     rank: int

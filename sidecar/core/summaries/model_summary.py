@@ -107,7 +107,7 @@ what nobody needs any more. Write the whole new summary, not the difference.
 
 
 def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
-    """A request for at most `room` tokens; `form` replaces the usual sections."""
+    """A request for a summary of at most `room` tokens; `form` replaces the usual sections."""
     said = [_OPENING]
     if previous.strip():
         said.append(_UPDATE.format(previous=framed(previous.strip())))
@@ -295,7 +295,7 @@ def summary_in(note: str) -> str | None:
 
 
 def left_out(plan: Plan, situation: Situation) -> list[Item]:
-    """What a summary stands for, earlier notes included."""
+    """Items a plan's summary stands for, earlier notes included."""
     retired = set(plan.retired)
     changed = {c.part_id for c in plan.changes if isinstance(c.shown, Dropped)}
     return [

@@ -76,7 +76,7 @@ class TurnScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """By turn id, and the updated earlier summary."""
+    """Scores by turn id, and the updated earlier summary."""
 
     turns: Mapping[str, TurnScore]
     earlier: str = ""

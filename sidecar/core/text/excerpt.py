@@ -24,7 +24,7 @@ def lines_kept(text: str, ranges: Sequence[tuple[int, int]], part_id: str) -> st
 
 
 def quoted(text: str, spans: Sequence[tuple[int, int]], part_id: str) -> str:
-    """Spans (start, end; characters), then the id for `recall`."""
+    """Join spans (start, end; characters), then name the id for `recall`."""
     kept: list[str] = []
     at = 0
     for start, end in spans:

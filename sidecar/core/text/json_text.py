@@ -43,7 +43,7 @@ def read(text: str | bytes) -> Json:
 
 
 def read_all(text: str | bytes) -> Json:
-    """Stored JSON; NaN and infinities become null. Raises as `read`."""
+    """Parse stored JSON; NaN and infinities become null. Raises as `read`."""
     return _loaded(text, _nothing, _finite_or_none)
 
 

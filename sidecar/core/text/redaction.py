@@ -100,7 +100,7 @@ _BY_NAME = tuple((marker, re.compile(pattern)) for marker, pattern in _NAMED)
 
 @dataclass(slots=True)
 class Redaction:
-    """Counts hits; `known` lists secrets to remove anywhere."""
+    """Redacts values and counts hits; `known` lists secrets to remove anywhere."""
 
     known: tuple[str, ...] = ()
     count: int = 0

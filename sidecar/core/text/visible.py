@@ -43,7 +43,7 @@ def visible_json(value: Json, indent: int | None = None) -> str:
 
 
 def as_found(name: str) -> str:
-    """Without unseen letters, which some disks pass over."""
+    """A name without unseen letters, which some disks pass over."""
     seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
     return _PASSED_OVER.sub("", seen)
 

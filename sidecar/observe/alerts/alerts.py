@@ -41,7 +41,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Raised or cleared, with the value of that moment."""
+    """An alert raised or cleared, with the value of that moment."""
 
     state: Literal["raised", "cleared"]
     alert: Alert

@@ -72,7 +72,7 @@ class CourseRequest:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """Outside the conversation: summary, title, subtask or ping."""
+    """A request outside the conversation: summary, title, subtask or ping."""
 
     after: int
     at: Millis
@@ -169,7 +169,7 @@ class CourseCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class ContextPiece:
-    """In or out of the context; tokens add up to the meter's."""
+    """A piece in or out of the context; tokens add up to the meter's."""
 
     id: str
     region: str
@@ -183,7 +183,7 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True)
 class CutResult:
-    """Cut at the source; `recall` returns all."""
+    """A result cut at the source; `recall` returns all."""
 
     part_id: str
     tool: str

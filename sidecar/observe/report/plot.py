@@ -62,7 +62,7 @@ def plot(course: Course, height: int, most: float) -> Plot:
 
 
 def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequence[float]) -> str:
-    """Between step lines; `ends`: x of column ends."""
+    """The area between step lines; `ends`: x of column ends."""
     there = (f"V{plot.y(upper[n]):.1f}H{end:.1f}" for n, end in enumerate(ends[1:]))
     back = (f"V{plot.y(lower[n]):.1f}H{ends[n]:.1f}" for n in reversed(range(len(lower))))
     return f"M{ends[0]:.1f} {plot.y(lower[0]):.1f}{''.join(there)}{''.join(back)}Z"
@@ -125,7 +125,7 @@ def epochs(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
 
 
 def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[str]:
-    """At their heights; earlier ones win the space."""
+    """Labels at their heights; earlier ones win the space."""
     taken: list[float] = []
     for value, words in labels:
         at = plot.y(value)

@@ -36,7 +36,7 @@ class Space:
 
 
 class FreePages:
-    """And the write-ahead log. Every method may raise StorageFailed."""
+    """Free pages and the write-ahead log. Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, path: Path) -> None:
         self._submit = submit
@@ -60,7 +60,7 @@ class FreePages:
         await asyncio.to_thread(rebuild, self._path)
 
     async def empty_log(self) -> bool:
-        """`False` if readers use the log for seconds."""
+        """Truncate the log; `False` if readers use the log for seconds."""
         return await asyncio.to_thread(empty_log, self._path)
 
 
@@ -75,7 +75,7 @@ def space(con: sqlite3.Connection) -> Space:
 
 
 def shrink(con: sqlite3.Connection) -> Space:
-    """One slice, in the caller's transaction."""
+    """Return one slice of free pages, in the caller's transaction."""
     end = time.monotonic() + SLICE_SECONDS
     while before := _number(con, "freelist_count"):
         # Each row is a page; without fetching all rows, the vacuum stops early.
@@ -110,14 +110,14 @@ def make_shrinkable(con: sqlite3.Connection) -> None:
 
 
 def rebuild(path: Path) -> None:
-    """Of any size, to let the file shrink. Blocks writers."""
+    """Rewrite a file of any size, to let the file shrink. Blocks writers."""
     with closing(store_files.open_writer(path)) as con:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
         con.execute("VACUUM")
 
 
 def empty_log(path: Path) -> bool:
-    """`False` if readers use the log."""
+    """Truncate the log; `False` if readers use the log."""
     with closing(store_files.open_writer(path)) as con:
         # Do most of the work while others can write.
         con.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

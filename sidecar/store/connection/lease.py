@@ -92,7 +92,7 @@ def beat(con: sqlite3.Connection, token: str, now: Millis) -> None:
 
 
 def alive(owner: Owner, heartbeat: Millis, now: Millis) -> bool:
-    """As far as known."""
+    """Whether an owner still runs, as far as known."""
     if not _is_owner(owner, heartbeat):
         return False
     fresh = abs(now - heartbeat) < HEARTBEAT_LIMIT
@@ -127,7 +127,7 @@ def _world() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """Ticks since boot."""
+    """A process's start, in ticks since boot."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

@@ -15,7 +15,7 @@ _Kept: TypeAlias = tuple[tuple[int, int] | None, sqlite3.Connection]
 
 
 class Readers:
-    """To the writer's file, from any thread."""
+    """Connections to the writer's file, from any thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -97,7 +97,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def open_lasting_reader(path: Path) -> sqlite3.Connection:
-    """For many reads, each of the latest commit."""
+    """Open for many reads, each of the latest commit."""
     con = _connect(f"{path.absolute().as_uri()}?mode=ro")
     try:
         version(con)
@@ -108,7 +108,7 @@ def open_lasting_reader(path: Path) -> sqlite3.Connection:
 
 
 def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """On one consistent state, over a new connection."""
+    """Call `look` on one consistent state, over a new connection."""
 
     def once() -> T:
         with closing(open_reader(path)) as con:
@@ -182,7 +182,7 @@ def _require_wal(mode: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """For this user alone; raises OSError."""
+    """Make a folder for this user alone; raises OSError."""
     if folder.is_dir():
         return
     if not folder.parent.is_dir():

@@ -28,7 +28,7 @@ PARENT = "parent"
 
 @dataclass(frozen=True, slots=True)
 class GoingOutput:
-    """To remove; `bound` is in days or MiB."""
+    """An output to remove; `bound` is in days or MiB."""
 
     session_id: SessionId
     part_id: PartId
@@ -47,7 +47,7 @@ class Freed:
 
 
 class OutputRows:
-    """Of all sessions. Every method may raise StorageFailed."""
+    """Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, clock: SeenClock) -> None:
         self._submit = submit

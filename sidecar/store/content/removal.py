@@ -59,7 +59,7 @@ def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
 def remove_some(
     con: sqlite3.Connection, session_id: SessionId, seconds: float = SLICE_SECONDS
 ) -> Left:
-    """Rows and blobs, for some seconds."""
+    """Remove rows and blobs, for some seconds."""
     if session_id not in leaving(con):
         return Left(0, done=True)
     end = time.monotonic() + seconds
@@ -162,7 +162,7 @@ def _sweep_unreachable(con: sqlite3.Connection, session_id: SessionId) -> int | 
 
 
 def unfinished(con: sqlite3.Connection) -> dict[SessionId, Millis]:
-    """With the time of archiving or `DELETED`."""
+    """Leaving sessions, with the time of archiving or `DELETED`."""
     return {SessionId(n): at for n, at in con.execute("SELECT session_id, at FROM erasing")}
 
 

@@ -43,7 +43,7 @@ TAKEN = (
 
 
 class FileMark(NamedTuple):
-    """`st_mode`, inode, `mtime` (ns), bytes, and hash if known."""
+    """A file's `st_mode`, inode, `mtime` (ns), bytes, and hash if known."""
 
     mode: int
     inode: int
@@ -106,7 +106,7 @@ class RestoreClaim:
 
 
 class RestoreRows:
-    """Of all workspaces. Every method may raise StorageFailed."""
+    """Every method may raise StorageFailed."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class RestoreRows:
         await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
     async def finish(self, restore: int, token: str, changes: Sequence[StoreChange]) -> None:
-        """The restore and the sessions' changes, in one transaction."""
+        """Complete the restore and the sessions' changes, in one transaction."""
         self._overtake(changes)
         run = partial(_move, restore=restore, token=token, to="done", now=self._now())
         both = partial(_finish, run=run, changes=tuple(changes))

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class SessionRows:
-    """Of all sessions. Every method may raise StorageFailed."""
+    """Every method may raise StorageFailed."""
 
     def __init__(self, read: StoreRead) -> None:
         self._read = read
@@ -36,7 +36,7 @@ class SessionRows:
         return await self._read(lambda con: page(con, cwd, before, limit))
 
     async def named(self, start: str, most: int) -> tuple[SessionRow, ...]:
-        """By id prefix, newest first."""
+        """Sessions by id prefix, newest first."""
         return await self._read(lambda con: named(con, start, most))
 
 
@@ -164,7 +164,7 @@ def put_together(
     problems: list[str],
     read: ReadBlob | None = None,
 ) -> tuple[Message, ...]:
-    """Messages (id, body, hash) and parts (id, message, position, body, hash)."""
+    """Join messages (id, body, hash) and parts (id, message, position, body, hash)."""
     read = read or reader(con)
     parts: dict[str, list[Part]] = {}
     for part_id, message_id, position, body, expected in found:

@@ -42,7 +42,7 @@ class RecordSlice:
 
 
 class LogRows:
-    """Of all sessions. Every method may raise StorageFailed."""
+    """Every method may raise StorageFailed."""
 
     def __init__(self, read: StoreRead) -> None:
         self._read = read

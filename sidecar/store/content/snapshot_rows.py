@@ -25,7 +25,7 @@ log, after a thousand pages or more, SQLite also syncs the log's header there.""
 
 
 class SnapshotRows:
-    """Of all workspaces. Every method may raise StorageFailed."""
+    """Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead) -> None:
         self._submit = submit

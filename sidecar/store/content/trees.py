@@ -14,7 +14,7 @@ _COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed
 
 
 def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -> None:
-    """Up to a workspace's head, except `told` paths, `put` next."""
+    """Bring rows up to a workspace's head, except `told` paths, `put` next."""
     head, folded = con.execute(
         "SELECT head, folded FROM workspace WHERE id = ?", (workspace,)
     ).fetchone()

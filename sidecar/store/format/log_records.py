@@ -189,7 +189,7 @@ class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
 
 
 class PingRecord(_Request, frozen=True, tag="ping", kw_only=True):
-    """Kept an answer's prompt cached; counts in tokens."""
+    """A request that kept an answer's prompt cached; counts in tokens."""
 
     message_id: MessageId
     started: Signed
@@ -221,19 +221,19 @@ class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
 
 
 class ToldRecord(RecordHead, frozen=True, tag="instructions_told", kw_only=True):
-    """Changed instructions; `files` has hashes by path."""
+    """The model was told of changed instructions; `files`: hashes by path."""
 
     files: dict[str, str]
 
 
 class ComparedRecord(RecordHead, frozen=True, tag="workspace_compared", kw_only=True):
-    """Drifted files; `files` has each path's state as found."""
+    """The model was told of drifted files; `files`: each path's state as found."""
 
     files: dict[str, str]
 
 
 class RefusedRecord(RecordHead, frozen=True, tag="refused", kw_only=True):
-    """Plans not admitted; sizes in tokens."""
+    """A rewrite's plans were not admitted; sizes in tokens."""
 
     reasons: tuple[str, ...] = ()
     used: Signed = 0
@@ -242,7 +242,7 @@ class RefusedRecord(RecordHead, frozen=True, tag="refused", kw_only=True):
 
 
 class UnknownRecord(RecordHead, frozen=True, kw_only=True):
-    """Of an unknown kind, or unlike its kind."""
+    """A record of an unknown kind, or unlike its kind."""
 
     name: str
     body: dict[str, Any]

@@ -263,7 +263,7 @@ def version(con: sqlite3.Connection) -> int:
 
 
 def migrate(con: sqlite3.Connection, steps: Sequence[Migration], at: int) -> None:
-    """Missing steps, each in one transaction; safe in several processes."""
+    """Take missing steps, each in one transaction; safe in several processes."""
     while (done := version(con)) < len(steps):
         con.execute("BEGIN IMMEDIATE")
         try:

@@ -66,7 +66,7 @@ def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") ->
 
 
 def unpack(body: bytes, read: ReadBlob) -> Fields:
-    """With strings from blobs; raises BodyBroken."""
+    """Decode a body with strings from blobs; raises BodyBroken."""
     # A damaged row may hold a value of any type.
     if not isinstance(body, bytes) or not body.startswith(TAG):
         raise BodyBroken(f"unknown format {body!r:.20}; a newer Sidecar may read it")

@@ -49,7 +49,7 @@ class Pages:
         return max(self.whole, max(self.logged, default=0)) if self.cut is None else self.cut
 
     def page(self, number: int) -> bytes:
-        """Raises IndexError if missing, OSError from the disk."""
+        """A page; raises IndexError if missing, OSError from the disk."""
         if not 1 <= number <= self.count:
             raise IndexError(number)
         if number in self.logged:
@@ -60,7 +60,7 @@ class Pages:
 
 
 def read_pages(handle: int, log: Path) -> Pages:
-    """A file and its log, if any; raises OSError."""
+    """Open a file and its log, if any; raises OSError."""
     head = os.pread(handle, HEADER, 0)
     (size,) = struct.unpack(">H", head[16:18]) if len(head) == HEADER else (0,)
     size = 65536 if size == 1 else size

@@ -111,7 +111,7 @@ def write(record: LogRecord) -> Record:
 
 
 def read(record: Record) -> LogRecord:
-    """As its type, or an UnknownRecord."""
+    """A stored record as its type, or an UnknownRecord."""
     try:
         return _typed(record)
     except ValidationError as error:

@@ -105,7 +105,7 @@ def message_fields(message: Message) -> dict[str, Plain]:
 
 
 def decode_message(body: bytes, read: ReadBlob, parts: tuple[Part, ...] = ()) -> Message:
-    """With its parts; raises BodyBroken."""
+    """Decode a message with its parts; raises BodyBroken."""
     return read_message(unpack(body, read), parts)
 
 

@@ -35,7 +35,7 @@ class ToolShape(Struct, frozen=True, rename="camel"):
 
 
 class EpochRecord(RecordHead, frozen=True, tag="epoch", kw_only=True):
-    """The static part of every prompt from here on."""
+    """An epoch began: the static part of every prompt from here on."""
 
     compaction_id: str
     cause: str

@@ -37,7 +37,7 @@ def copy_gone(con: sqlite3.Connection, made: SalvagedRows) -> None:
 
 
 def copy_snapshots(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
-    """A workspace's all or none; yield losses."""
+    """Copy a workspace's snapshots, all or none; yield losses."""
     torn = any(name in made.damaged for name in (*SNAPSHOTS, "schema"))
     for name, columns in zip(SNAPSHOTS, (6, 5, 12, 2), strict=True):
         for row in made.rows.get(name, ()):

@@ -42,12 +42,12 @@ class LeavingRows:
         return await self._submit(partial(_leave, row=row, token=token, at=self._now()))
 
     async def remove_some(self, session_id: SessionId) -> Left:
-        """For some milliseconds."""
+        """Remove rows for some milliseconds."""
         run = partial(removal.remove_some, session_id=session_id)
         return await self._submit(run, synced=False)
 
     async def unfinished(self) -> dict[SessionId, Millis]:
-        """With the time of archiving or `DELETED`."""
+        """Leaving sessions, with the time of archiving or `DELETED`."""
         return await self._read(removal.unfinished)
 
     async def finish(self, session_id: SessionId) -> None:

@@ -43,7 +43,7 @@ class KeepingRows:
         )
 
     async def weigh(self) -> StoreWeights:
-        """Reads an index entry or row of everything."""
+        """Weigh the store; reads an index entry or row of everything."""
         return await self._read(store_sizes.weigh)
 
     async def claim(self, owner: Owner, every: Millis = HOUR) -> bool:

@@ -157,7 +157,7 @@ class FoundTools:
 
 
 class McpServers:
-    """The servers of all sessions of a daemon, by session."""
+    """The servers of a daemon's sessions, by session."""
 
     def __init__(self) -> None:
         self._servers: dict[str, dict[str, _Server]] = {}

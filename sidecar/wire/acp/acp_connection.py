@@ -35,10 +35,10 @@ _CONTENT_TEXT = ["params", "update", "content", "text"]
 
 
 class AgentRequests(ClientRequests):
-    """By ACP's or Sidecar's names, with ACP's way to withdraw."""
+    """Requests by ACP's or Sidecar's names, with ACP's way to withdraw."""
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
-        """By ACP's or Sidecar's name."""
+        """A request's message, by ACP's or Sidecar's name."""
         return super().asking(outgoing(method), params)
 
     def _withdrawal(self, request_id: str) -> JsonObject:

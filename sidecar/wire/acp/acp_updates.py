@@ -119,7 +119,7 @@ def _rewritten(event: EpochChanged, can: Abilities) -> JsonObject | None:
 
 
 def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonObject | None:
-    """For clients without notices a thought (warnings and errors only)."""
+    """A notice; for clients without notices a thought (warnings and errors only)."""
     meta: JsonObject = {"sidecar": about}
     if can.notices:
         return {"sessionUpdate": "notice", "severity": level, "title": text, "_meta": meta}

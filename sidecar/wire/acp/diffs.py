@@ -6,7 +6,7 @@ from sidecar.core.parts import Json, JsonObject
 
 
 def wanted(given: Json, folder: str) -> list[Json]:
-    """Requested by an edit's input; empty for other calls."""
+    """The change requested by an edit's input; empty for other calls."""
     match given:
         case {"path": str(path), "oldText": str(old), "newText": str(new)}:
             return [_diff(path, folder, old, new)]
@@ -15,7 +15,7 @@ def wanted(given: Json, folder: str) -> list[Json]:
 
 
 def done(metadata: JsonObject, folder: str) -> list[Json]:
-    """From an edit's metadata; empty for counts only."""
+    """The change made by an edit, from metadata; empty for counts only."""
     path, text = metadata.get("path"), metadata.get("diff")
     if not isinstance(path, str) or not isinstance(text, str):
         return []

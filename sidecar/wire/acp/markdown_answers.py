@@ -26,7 +26,7 @@ def told_compaction(done: JsonObject) -> str:
 
 
 def told_breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
-    """Tokens by region, and the largest pieces."""
+    """The context: tokens by region, and the largest pieces."""
     room = meter.window - meter.reserved_output
     lines = [
         f"**Context: {meter.percent:g} %**, {_count(meter.used)} of {_count(room)} tokens "
@@ -110,7 +110,7 @@ def told_handoff(made: Handoff) -> str:
 
 
 def fenced(text: str) -> str:
-    """In a code fence longer than any inside."""
+    """Text in a code fence longer than any inside."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"

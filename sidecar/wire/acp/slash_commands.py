@@ -65,7 +65,7 @@ def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
 
 @dataclass(frozen=True, slots=True)
 class CommandScene:
-    """All sessions, the command's own, and the client."""
+    """All sessions, the command's own session, and the client."""
 
     sessions: Sessions
     session: Session
@@ -74,7 +74,7 @@ class CommandScene:
 
 
 async def run(command: SlashCommand, scene: CommandScene) -> str:
-    """A Markdown report; raises SidecarError."""
+    """Run a command; return a Markdown report, or raise SidecarError."""
     return await _ACTS[command.name](command.argument.strip(), scene)
 
 

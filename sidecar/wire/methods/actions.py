@@ -12,7 +12,7 @@ from sidecar.wire.connection import Connection
 
 
 def offer_actions(server: LanguageServer, connection: Connection) -> None:
-    """To send the selection, and to take back the newest turn."""
+    """Offer to send the selection, and to take back the newest turn."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
     def actions(params: types.CodeActionParams) -> list[types.Command]:

@@ -33,7 +33,7 @@ logger = logging.getLogger("sidecar.wire")
 
 
 class Commands:
-    """Of one connection, on its newest session."""
+    """The commands of one connection, on its newest session."""
 
     def __init__(self, sessions: Sessions, editor: PlainEditor, group: asyncio.TaskGroup) -> None:
         self._sessions = sessions
@@ -201,7 +201,7 @@ class Commands:
     # --- going back --------------------------------------------------------------------------
 
     async def rollback(self, words: str) -> None:
-        """To before a turn: `[turns back] [scope] [handling of conflicts]`."""
+        """Go back to before a turn: `[turns back] [scope] [handling of conflicts]`."""
         session = await self._session()
         scope, on_conflict, number = wanted(words)
         message_id = await self._turn(session, number)

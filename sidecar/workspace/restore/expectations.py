@@ -84,7 +84,7 @@ def only_mode(action: Action) -> bool:
 def check(
     root: bytes, actions: Sequence[Action], stopped: Callable[[], bool]
 ) -> tuple[list[Checked], list[Conflict]]:
-    """Every expectation against the disk; raises OSError."""
+    """Compare every expectation with the disk; raises OSError."""
     made = {a.path for a in actions if a.entry is not None and a.entry.is_folder}
     taken = {a.path for a in actions if a.entry is None}
     checked: list[Checked] = []

@@ -21,7 +21,7 @@ class At(NamedTuple):
 
 
 def move(source: At, target: At) -> None:
-    """Raises FileExistsError, or another OSError."""
+    """Move to a free name; raises FileExistsError, or another OSError."""
     if _renamed(source, target, _NO_REPLACE):
         return
     try:

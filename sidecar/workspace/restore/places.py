@@ -98,7 +98,7 @@ def _entered(root: int, path: bytes) -> int:
 
 
 def stat_in(at: int, name: bytes) -> os.stat_result | None:
-    """Not through a link; `None` if missing."""
+    """Stat a name, not through a link; `None` if missing."""
     try:
         return os.stat(name, dir_fd=at, follow_symlinks=False)
     except FileNotFoundError:
@@ -146,7 +146,7 @@ def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
 
 
 def set_mode(at: int, name: bytes, mode: int) -> None:
-    """Never through a link; raises OSError."""
+    """Set a mode, never through a link; raises OSError."""
     try:
         descriptor = os.open(name, _READ, dir_fd=at)
     except PermissionError:
@@ -164,7 +164,7 @@ def set_mode(at: int, name: bytes, mode: int) -> None:
 
 
 def sync(root: int, path: bytes) -> None:
-    """A folder's names, if readable; raises OSError."""
+    """Sync a folder's names, if readable; raises OSError."""
     try:
         with folder(root, path) as at:
             # A descriptor by `O_PATH` cannot be synced.

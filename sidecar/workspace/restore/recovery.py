@@ -26,7 +26,7 @@ _tokens: set[str] = set()
 
 @contextmanager
 def claimed(root: bytes) -> Iterator[RestoreClaim]:
-    """For this process, with a fresh token."""
+    """Claim restores for this process, with a fresh token."""
     token = secrets.token_hex(8)
     claim = RestoreClaim(root, this_process(token), frozenset(_tokens))
     _tokens.add(token)

@@ -18,7 +18,7 @@ class ScanOutcome:
 
 
 def conclude(state: KnownPaths, scan: Scan, looked: Looked) -> ScanOutcome:
-    """Compare with the known state."""
+    """Compare scanned and read paths with the known state."""
     changes: list[TreeChange] = []
     known: dict[bytes, SeenEntry | None] = {}
     for path, now in (looked.seen | dict.fromkeys(scan.gone)).items():

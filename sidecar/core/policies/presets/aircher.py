@@ -55,7 +55,7 @@ class Aircher:
         return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """By code's scores; a model may give better ones."""
+        """Plan by code's scores; a model may give better ones."""
         turns, spared = turns_of(situation.items), kept_always(situation)
         listed = scorable(turns, spared)
         summary = Summary("extension", 0, OUTPUT_TOKENS, prompt=question(listed), finish=finish)

@@ -28,7 +28,7 @@ ADDED, DELETED = 1, 3
 
 
 class CookieWatch:
-    """A workspace with everything below, ignored folders too."""
+    """Watches a workspace with everything below, ignored folders too."""
 
     mode: Mode = "watchfiles"
 

@@ -16,7 +16,7 @@ MOST_LINKED = 1000
 
 
 class Unwatched:
-    """To check at each snapshot; `follow`: ignored files written by tools."""
+    """Paths to check at each snapshot; `follow`: ignored files written by tools."""
 
     def __init__(self, base: bytes) -> None:
         self._base = base

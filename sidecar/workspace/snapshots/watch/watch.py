@@ -65,7 +65,7 @@ class WatchFailed(Exception):
 
 
 class Watch(Protocol):
-    """Changes below a folder; paths are bytes relative to it."""
+    """Notices changes below a folder; paths are bytes relative to the folder."""
 
     mode: Mode
 
@@ -76,7 +76,7 @@ class Watch(Protocol):
         """
 
     def drop(self, folder: bytes) -> None:
-        """A removed folder; may be called from a thread."""
+        """Stop watching a removed folder; may be called from a thread."""
 
     def idle(self) -> bool:
         """Quickly, whether nothing happened; `False` where unknown."""

@@ -66,7 +66,7 @@ ChooseWatch: TypeAlias = Callable[[Path, Path], Watch]
 
 
 def choose(root: Path, cookies: Path) -> Watch:
-    """The best for this system; blocks. Raises WatchFailed without any."""
+    """The best watch for this system; blocks. Raises WatchFailed without any."""
     reason = why_no_events(os.fsencode(root))
     if reason:
         raise WatchFailed(reason)
