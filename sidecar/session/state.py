@@ -1,21 +1,19 @@
 """A session's state, and the environment shared by all sessions of a daemon."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 
 from sidecar.config import Config
 from sidecar.config.reload import CurrentSettings
-from sidecar.core.parts import Json, JsonObject, SessionId, Usage
+from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt.observation import Observe, SessionClosed, ignore
-from sidecar.core.prompt.pricing import ModelInfo, money, price
-from sidecar.model.contract import Model
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.session_settings import SessionSettings
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.view.cache_state import CacheWatch
@@ -28,9 +26,6 @@ from sidecar.tools.tool_contract import Client, Delegate
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction
 from sidecar.workspace.workspaces import Workspaces
-
-ANSWER_TOKENS = 32_000
-"""Most tokens of an answer unless maxTokens is set, within the model's limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +64,6 @@ class Bound:
     parent: SessionId
 
 
-def answer_tokens(most: int | None, info: ModelInfo) -> int:
-    """Most tokens of an answer: `most`, or 32,000, within the model's limit."""
-    return min(most or ANSWER_TOKENS, info.max_output)
-
-
 @dataclass(slots=True)
 class State:
     """A session's parts. `owner` names the writer when `read_only`.
@@ -92,6 +82,7 @@ class State:
     trust: Trust
     permissions: Permissions
     tracking: Tracking
+    settings: SessionSettings
     take_over: Callable[[], Awaitable[bool]]
     read_only: bool = False
     owner: JsonObject | None = None
@@ -120,54 +111,6 @@ class State:
     def buffers(self) -> Buffers:
         """The editor's open buffers."""
         return self.environment.workspaces.buffers
-
-    def setting(self, name: str) -> str:
-        """One of the session's settings as text; empty without a text."""
-        value = self.log.row.settings.get(name)
-        return value if isinstance(value, str) else ""
-
-    def number(self, name: str) -> int | None:
-        """One of the session's settings as a number; `None` without a number."""
-        value = self.log.row.settings.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-    def model_id(self) -> str:
-        """Model of the next turn."""
-        return self.setting("model")
-
-    def model(self) -> Model:
-        """Model to send requests to."""
-        return self.environment.models.find(self.model_id())
-
-    def info(self) -> ModelInfo:
-        """Catalogue entry of the model."""
-        return self.environment.models.info(self.model_id())
-
-    def window(self) -> int:
-        """Window in tokens: as set, within the model's own."""
-        most = self.info().window
-        return min(self.number("window") or most, most)
-
-    def max_tokens(self) -> int:
-        """Most tokens of an answer: as set, or 32,000, within the model's limit."""
-        return answer_tokens(self.number("maxTokens"), self.info())
-
-    def price(self, usage: Usage) -> Decimal | None:
-        """USD of usage; `None` when the model's price is unknown."""
-        return price(self.info(), usage)
-
-    def total(self, costs: Iterable[str | None]) -> str | None:
-        """Sum of USD; `None` if any is unknown."""
-        total = Decimal(0)
-        for cost in costs:
-            if cost is None:
-                return None
-            total += Decimal(cost)
-        return money(total)
-
-    def configure(self, name: str, value: Json) -> None:
-        """Set one of the session's settings."""
-        self.log.entry.configure({**self.log.row.settings, name: value})
 
     async def facts(self, shown: JsonObject) -> str:
         """Facts of the moment for the model: date, Git, and the editor's `shown`."""

@@ -13,6 +13,7 @@ from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.session_settings import SessionSettings
 from sidecar.store.format.log_records import NoticeLevel, OptionRecord
 from sidecar.store.format.values import Record, SessionRow
 from tests.session.logged import logged
@@ -72,9 +73,13 @@ def static(session: Session) -> Static:
     return session.state.view.static
 
 
+def settings(session: Session) -> SessionSettings:
+    return session.state.settings
+
+
 def configure(session: Session, name: str, value: Json) -> None:
     """Set an option without a word to anybody."""
-    session.state.configure(name, value)
+    settings(session).change(name, value)
 
 
 async def commit(session: Session, facts: tuple[Fact, ...] = ()) -> None:

@@ -107,7 +107,7 @@ def _ended(
 ) -> TurnEnded:
     turn_id = messages[0].turn_id
     ends = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
-    usage, cost = spent(state, ends, turn.asked)
+    usage, cost = spent(ends, turn.asked)
     reason = record.stop_reason
     error = None if record.error is None else to_builtins(record.error)
     about = state.log.row.id, 0, turn_id, turn.message_id or messages[0].id

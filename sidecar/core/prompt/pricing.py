@@ -1,5 +1,6 @@
 """Prices and sizes of models. An unknown price is `None`, never another model's."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -58,6 +59,16 @@ def money(amount: Decimal) -> str:
     """Format USD without exponent or trailing zeros."""
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def total(costs: Iterable[str | None]) -> str | None:
+    """Sum of USD as texts; `None` if any is unknown."""
+    summed = Decimal(0)
+    for cost in costs:
+        if cost is None:
+            return None
+        summed += Decimal(cost)
+    return money(summed)
 
 
 def money_of(amount: float) -> str:

@@ -14,7 +14,7 @@ OWN = 8
 def follow(state: State) -> None:
     """Choose a turn's lifetime; log a choice by the session's own pauses."""
     view = state.view
-    view.minimum = state.info().min_cacheable
+    view.minimum = state.settings.info().min_cacheable
     asked = starts_of(state.log) if state.log.row.turns >= OWN else ()
     found = _hour(state, asked)
     view.static_ttl = "5m" if found is None or not found.pays else "1h"
@@ -34,7 +34,7 @@ def restore(state: State) -> None:
     """Choose after a restart; a logged choice takes precedence."""
     view, told = state.view, _logged(state)
     found = _hour(state, ())
-    view.minimum = state.info().min_cacheable
+    view.minimum = state.settings.info().min_cacheable
     view.static_ttl = "5m" if found is None or not found.pays else "1h"
     if found is not None and told is not None:
         view.static_ttl = told
@@ -42,7 +42,7 @@ def restore(state: State) -> None:
 
 def _hour(state: State, asked: tuple[Millis, ...]) -> Pays | None:
     """Weigh an hour; `None` without prices or if the policy wants five minutes."""
-    card, view = state.info().price, state.view
+    card, view = state.settings.info().price, state.view
     if card is None or policy_of(state).static_ttl != "1h":
         return None
     return hour_pays(

@@ -17,7 +17,7 @@ from sidecar.core.ledger.facts import to_json as fact_to_json
 from sidecar.core.parts import JsonObject
 from sidecar.core.plans.plan import Standing
 from sidecar.core.policies.manual import MANUAL
-from sidecar.core.prompt.budget import at_most, budget
+from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.pricing import money
 from sidecar.core.summaries.model_summary import without_summary
 from sidecar.session.compaction.decision import (
@@ -135,7 +135,7 @@ class Compactor:
         state = self._state
         size = state.view.size(state.log)
         most = at_most(size.total, size.guessed)
-        room = budget(state.window(), state.max_tokens())
+        room = state.settings.room()
         if most <= room.limit:
             return
         setting = "autoCompact is off" if policy_of(state).name != MANUAL else "policy is manual"

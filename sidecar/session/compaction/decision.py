@@ -69,18 +69,17 @@ class Decision:
 
 def policy_of(state: State) -> Policy:
     """The session's policy, weighted for its agent."""
-    return _known(state, state.setting("policy")) or policies()[DEFAULT]
+    return _known(state, state.settings.text("policy")) or policies()[DEFAULT]
 
 
 def _known(state: State, name: str) -> Policy | None:
-    weights = state.config.agents.get(state.setting("agent"), NOTHING).weights
+    weights = state.config.agents.get(state.settings.text("agent"), NOTHING).weights
     return weighed(weights) if weights and name == HYBRID else policies().get(name)
 
 
 def is_automatic(state: State) -> bool:
     """Whether to rewrite unasked."""
-    off = state.log.row.settings.get("autoCompact") is False
-    return not off and policy_of(state).name != MANUAL
+    return state.settings.is_on("autoCompact") and policy_of(state).name != MANUAL
 
 
 def is_due(state: State, planner: Planner, scene: Scene) -> bool:
@@ -186,7 +185,7 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
         plan.reason,
         standing.used,
         after,
-        None if state.info().price is None else money_of(price),
+        None if state.settings.info().price is None else money_of(price),
         sum(isinstance(p, StepFinishPart) for m in scene.messages for p in m.parts),
         anchor,
         opens,

@@ -20,7 +20,6 @@ from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.ledger import Folding, Ledger
 from sidecar.core.ledger.milestone import Milestone, from_json, may_replace, to_json, to_markdown
 from sidecar.core.parts import MessageId, SessionId
-from sidecar.core.prompt.budget import budget
 from sidecar.session.compaction.session_handoff import MOST_FACTS, with_inherited
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import ledger_start, messages_after, opened_by
@@ -150,7 +149,7 @@ class Milestones:
 
     def _mark(self, ledger: Ledger) -> MilestoneMark:
         state = self._state
-        limit = budget(state.window(), state.max_tokens()).limit
+        limit = state.settings.room().limit
         used = state.view.size(state.log).total / limit if limit > 0 else 1.0
         done = frozenset(ledger.todo.done)
         return MilestoneMark(state.log.row.revision, done, self._folding.changes, used)

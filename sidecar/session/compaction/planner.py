@@ -12,7 +12,6 @@ from sidecar.core.ledger.units import Item, Unit, UnitKind, learn, units_of
 from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, StepStartPart
 from sidecar.core.plans.plan import Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, for_agent, preserved
-from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.visibility import Note
 from sidecar.core.text.identifiers import NameIndex, names_in
 from sidecar.session.log.rewrite_records import Recorded
@@ -112,7 +111,7 @@ class Planner:
         steps = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
         since = steps[0 if newest is None else newest.steps - steps_before(state.log) :]
         now = state.clock.now()
-        room = budget(state.window(), state.max_tokens())
+        room = state.settings.room()
         size = view.size(messages)
         return Standing(
             used=size.total,
@@ -155,7 +154,7 @@ class Planner:
                 sent = len(items)
             items.extend(self._notes(seen, view.calibration.factor))
             items.extend(self._items(view, message, state.views.pinned))
-        settings = for_agent(state.config.preserve, state.setting("agent"))
+        settings = for_agent(state.config.preserve, state.settings.text("agent"))
         kept = preserved(items, settings, NAMED_SHARE * standing.window)
         if scene.idle:
             kept |= _newest_turns(items, IDLE_KEEPS)

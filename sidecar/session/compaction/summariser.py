@@ -157,7 +157,7 @@ def _extracted(draft: Decision, problem: str, figures: JsonObject) -> Told:
 
 
 def _brief(state: State, scene: Scene) -> Brief:
-    kept = for_agent(state.config.preserve, state.setting("agent"))
+    kept = for_agent(state.config.preserve, state.settings.text("agent"))
     return Brief(kept.focus, kept.texts, scene.instructions)
 
 
@@ -173,7 +173,8 @@ def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
     factor = view.calibration.factor
     most = _most(state, room)
     added = round(count_block(asked, state.environment.models.count) * factor)
-    if not prompt.messages or view.size(scene.messages).total + added + most > state.window():
+    coming = view.size(scene.messages).total + added + most
+    if not prompt.messages or coming > state.settings.window():
         return None
     last = prompt.messages[-1]
     if last.role == "user":
@@ -182,7 +183,7 @@ def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
         messages = (*prompt.messages, Rendered("user", (asked,)))
     marks = tuple(mark for mark in prompt.breakpoints if _before(mark, prompt, cached))
     prompt = replace(prompt, messages=messages, breakpoints=marks)
-    effort = state.setting("effort")
+    effort = state.settings.effort
     request = ModelRequest(view.static.model, prompt, most, effort, "summary")
     info = state.environment.models.info(request.model)
     seen = state.cached.foresee(request, state.clock.now(), info.min_cacheable, factor)
@@ -207,7 +208,7 @@ def _fresh(state: State, draft: Decision, model: str, text: str) -> Way | None:
 
 
 def _most(state: State, room: int) -> int:
-    return min(state.max_tokens(), max(ANSWER_LEAST, 4 * room))
+    return min(state.settings.max_tokens(), max(ANSWER_LEAST, 4 * room))
 
 
 def _before(mark: Breakpoint, prompt: Prompt, blocks: int) -> bool:

@@ -138,7 +138,7 @@ class _Following:
         log.entry.spend(cost)
         record = AskedRecord(
             purpose="subtask",
-            model=child.model_id(),
+            model=child.settings.model_id,
             usage=UsageShape(**asdict(more)),
             cost=cost,
             session_id=self._child.id,

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TypeAlias, assert_never
 
 from sidecar.core.parts import JsonObject, Message, Millis, StepFinishPart, Usage
-from sidecar.core.prompt.budget import REGIONS, budget, spread
+from sidecar.core.prompt.budget import REGIONS, spread
 from sidecar.core.prompt.pricing import ModelInfo, price
 from sidecar.observe.report.course import (
     About,
@@ -91,8 +91,8 @@ def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Cou
             row.id,
             titles(state.log.messages, clean)(row.title),
             clean(row.cwd),
-            state.model_id(),
-            state.setting("policy"),
+            state.settings.model_id,
+            state.settings.text("policy"),
             row.created,
             row.updated,
             row.revision,
@@ -101,7 +101,7 @@ def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Cou
             priced_as,
         ),
         meter,
-        budget(state.window(), state.max_tokens()).limit,
+        state.settings.room().limit,
         requests,
         tuple(walk.asides),
         tuple(walk.changes),
@@ -119,7 +119,7 @@ def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Cou
 
 def _is_free(state: State) -> bool:
     """Whether models answered for nothing."""
-    models = {m.model for m in state.log.messages if m.model} or {state.model_id()}
+    models = {m.model for m in state.log.messages if m.model} or {state.settings.model_id}
     probe = Usage(input=1_000_000, output=1_000_000)
     return all(price(state.environment.models.info(model), probe) == 0 for model in models)
 
@@ -216,7 +216,7 @@ class _Walk:
             case AskedRecord(purpose=purpose, model=model):
                 self._aside(record.at, purpose, model, *asked_of(record))
             case PingRecord(cost=cost):
-                self._aside(record.at, "ping", self.state.model_id(), usage_of(record), cost)
+                self._aside(record.at, "ping", self.state.settings.model_id, usage_of(record), cost)
             case ModelChangedRecord():
                 self._model_changed(record)
             case FilesRestoredRecord(left=left, back=back):

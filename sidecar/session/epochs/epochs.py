@@ -76,7 +76,7 @@ async def follow_model(state: State) -> EpochChanged | None:
     prefix has the current instructions. Returns the event for clients; `None` if nothing was sent
     before, or nothing changed.
     """
-    static, model = state.view.static, state.model_id()
+    static, model = state.view.static, state.settings.model_id
     if static.model == model:
         return None
     before = state.view.size(state.log).total
@@ -84,7 +84,7 @@ async def follow_model(state: State) -> EpochChanged | None:
     changed = renewed(state, Static(model, static.tools, static.system, RENDERER))
     compaction_id = state.clock.new_id("cmp")
     since = begin(state.log, changed, compaction_id, "model")
-    state.view.rewrite(changed, state.info().token_factor, since)
+    state.view.rewrite(changed, state.settings.info().token_factor, since)
     after = state.view.size(state.log).total
     changed_to = ModelChangedRecord(
         compaction_id=compaction_id,

@@ -97,7 +97,7 @@ async def learned(
 async def look(state: State) -> None:
     """Read the current learned facts, for the next epoch."""
     row = state.log.row
-    trusted, model = state.trust.granted, state.model_id()
+    trusted, model = state.trust.granted, state.settings.model_id
     state.learned = await learned(state.environment, row.cwd, trusted, model, row.id)
 
 

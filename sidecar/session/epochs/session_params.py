@@ -18,7 +18,8 @@ from sidecar.core.text.volatile_text import Volatile, VolatileKind, volatile
 from sidecar.session.interface import NewSession
 from sidecar.session.log.channel import give_notice
 from sidecar.session.meter.gauge import user_message_limit
-from sidecar.session.state import State, answer_tokens
+from sidecar.session.session_settings import answer_tokens
+from sidecar.session.state import State
 from sidecar.store.format.values import Owner
 from sidecar.tools.builtin_tools import BUILTIN
 from sidecar.tools.mcp.mcp_bounds import (
@@ -97,10 +98,10 @@ def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | No
 
 def warn_of_limits(state: State) -> None:
     """Warn of a `window` or `maxTokens` above the model's limit, which then counts."""
-    info = state.info()
+    info = state.settings.info()
     known = "(as far as is known) " if info.price is None else ""
     for name, most in (("window", info.window), ("maxTokens", info.max_output)):
-        asked = state.number(name)
+        asked = state.settings.number(name)
         if asked is not None and asked > most:
             text = (
                 f"{name} is set to {asked} tokens, and {info.id} {known}takes {most} at most: "
@@ -125,10 +126,10 @@ def checked_policy(name: str) -> str:
 
 def replace_gone_policy(state: State) -> None:
     """Replace a loaded session's removed policy by the configured policy, with a warning."""
-    gone, kept = state.setting("policy"), state.config.policy
+    gone, kept = state.settings.text("policy"), state.config.policy
     if gone in policies():
         return
-    state.configure("policy", kept)
+    state.settings.change("policy", kept)
     text = f"There is no policy {gone!r} any more: this session goes on with {kept!r}."
     give_notice(state.log, state.channel, "warning", text)
 
@@ -179,7 +180,7 @@ async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
     """Raise BadRequest, with the numbers, for a message larger than the window's room."""
     tokens, room = await user_message_limit(state, parts)
     if room <= 0:
-        split = budget(state.window(), state.max_tokens())
+        split = state.settings.room()
         raise BadRequest(
             f"the window of {split.window} tokens has no room for a message: "
             f"{split.reserved_output} are kept for the answer and {split.limit - room} are tools "

@@ -80,7 +80,7 @@ class Telling:
 
     def ended(self, end: Ended, turn: SliceTurn) -> TurnEnded:
         """A turn's end, with all messages read."""
-        usage, cost = spent(self._state, turn.ends, end.asked)
+        usage, cost = spent(turn.ends, end.asked)
         about = self._state.log.row.id, 0, end.turn_id, end.message_id or turn.first
         return TurnEnded(*about, end.reason, usage, cost, end.error)
 

@@ -8,6 +8,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import MessageId, StepFinishPart, TurnId, Usage
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
+from sidecar.core.prompt.pricing import total
 from sidecar.session.interface import PromptResult
 from sidecar.session.log.events import TurnEnded
 from sidecar.session.meter.side_request import asked_since
@@ -22,7 +23,7 @@ def result_of(
     """Usage and cost of steps and summaries, and the present meter."""
     parts = (p for m in state.log if m.turn_id == turn_id for p in m.parts)
     ends = [part for part in parts if isinstance(part, StepFinishPart)]
-    usage, cost = spent(state, ends, asked_since(state, turn_id))
+    usage, cost = spent(ends, asked_since(state, turn_id))
     return PromptResult(
         end.stop_reason,
         turn_id,
@@ -36,11 +37,11 @@ def result_of(
 
 
 def spent(
-    state: State, ends: Sequence[StepFinishPart], asked: Sequence[tuple[Usage, str | None]]
+    ends: Sequence[StepFinishPart], asked: Sequence[tuple[Usage, str | None]]
 ) -> tuple[Usage, str | None]:
     """Usage and USD of steps and side requests."""
     each = [*((end.usage, end.cost) for end in ends), *asked]
-    return sum((usage for usage, _ in each), Usage()), state.total(cost for _, cost in each)
+    return sum((usage for usage, _ in each), Usage()), total(cost for _, cost in each)
 
 
 def ended_record(turn_id: TurnId, end: TurnEnd) -> TurnEndedRecord:

@@ -14,6 +14,7 @@ from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
 from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.observations import observe_record
+from sidecar.session.session_settings import SessionSettings
 from sidecar.session.state import Environment, State
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
@@ -64,6 +65,7 @@ def compose(
             tell,
             lambda seconds: environment.observe(SnapshotTaken(log.row.id, seconds)),
         ),
+        settings=SessionSettings(log, environment.models),
         take_over=lambda: take_over(state),
         read_only=read_only,
         owner=owner,

@@ -13,13 +13,18 @@ SWITCHES = ("on", "off")
 
 def describe(state: State) -> tuple[JsonObject, ...]:
     """With current and possible values."""
-    models = dict.fromkeys((state.model_id(), *state.environment.models.known))
+    chosen = state.settings
+    models = dict.fromkeys((chosen.model_id, *state.environment.models.known))
     return (
-        _select("model", "Model", "model", state.model_id(), tuple(models)),
+        _select("model", "Model", "model", chosen.model_id, tuple(models)),
         _select(
-            "policy", "Compaction policy", "_policy", state.setting("policy"), tuple(policies())
+            "policy",
+            "Compaction policy",
+            "_policy",
+            chosen.text("policy"),
+            tuple(policies()),
         ),
-        _select("effort", "Effort", "thought_level", state.setting("effort") or "default", EFFORTS),
+        _select("effort", "Effort", "thought_level", chosen.effort or "default", EFFORTS),
         _select(
             "autoCompact", "Compact automatically", "_switch", _on(state, "autoCompact"), SWITCHES
         ),
@@ -41,17 +46,17 @@ def change(state: State, config_id: str, value: object) -> None:
             wrong = amiss(state.log.row.settings, info)
             if wrong is not None:
                 raise BadRequest(f"{model} cannot be used here: {wrong[1]}", "params.value")
-            state.configure("model", model)
+            state.settings.change("model", model)
             warn_of_limits(state)
         case "policy", str(policy):
-            state.configure("policy", _one_of(policy, tuple(policies())))
+            state.settings.change("policy", _one_of(policy, tuple(policies())))
         case "effort", str(effort):
             chosen = _one_of(effort, EFFORTS)
-            state.configure("effort", "" if chosen == "default" else chosen)
+            state.settings.change("effort", "" if chosen == "default" else chosen)
         case (("autoCompact" | "autoContinue"), bool(switch)):
-            state.configure(config_id, switch)
+            state.settings.change(config_id, switch)
         case (("autoCompact" | "autoContinue"), str(switch)):
-            state.configure(config_id, _one_of(switch, SWITCHES) == "on")
+            state.settings.change(config_id, _one_of(switch, SWITCHES) == "on")
         case (("model" | "policy" | "effort" | "autoCompact" | "autoContinue"), _):
             raise BadRequest(f"{config_id} cannot be {value!r}", "params.value")
         case _:
@@ -69,7 +74,7 @@ def _one_of(value: str, allowed: tuple[str, ...]) -> str:
 
 
 def _on(state: State, name: str) -> str:
-    return "off" if state.log.row.settings.get(name) is False else "on"
+    return "on" if state.settings.is_on(name) else "off"
 
 
 def _select(

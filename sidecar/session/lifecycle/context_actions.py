@@ -126,7 +126,7 @@ class Rewriting:
         view = scene.view
         request, seen = foresee(state, view, scene.messages)
         return Preview(
-            state.model().body(request),
+            state.settings.model().body(request),
             view.size(scene.messages).total,
             seen.read,
             seen.write_5m + seen.write_1h,

@@ -69,12 +69,12 @@ def _show(state: State, epoch: Epoch) -> None:
 def _foresee(state: State, messages: tuple[Message, ...], index: int, *, begin: bool) -> None:
     view, finish = state.view, _finish(messages[index])
     assert finish is not None
-    prompt, effort = view.prompt(messages[:index]), state.setting("effort")
+    prompt, effort = view.prompt(messages[:index]), state.settings.effort
     request = ModelRequest(view.static.model, prompt, 0, effort)
     if begin:
         state.cached.resume(request, finish.started, finish.usage)
     else:
-        minimum, factor = state.info().min_cacheable, view.calibration.factor
+        minimum, factor = state.settings.info().min_cacheable, view.calibration.factor
         state.cached.sent(request, finish.started, minimum, factor, finish.usage)
 
 

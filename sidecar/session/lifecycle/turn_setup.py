@@ -31,8 +31,8 @@ def turn_of(
         view=view,
         cached=state.cached,
         models=state.environment.models,
-        max_tokens=state.max_tokens(),
-        effort=state.setting("effort"),
+        max_tokens=state.settings.max_tokens(),
+        effort=state.settings.effort,
         purpose="turn" if bound is None else "subtask",
         gate=rewriting.gate,
     )
@@ -51,7 +51,7 @@ def turn_of(
         tracking=state.tracking,
         make_room=rewriting.make_room,
         # A subtask has no user to tell it to go on.
-        goes_on=bound is not None or row.settings.get("autoContinue") is not False,
+        goes_on=bound is not None or state.settings.is_on("autoContinue"),
         max_steps=state.config.max_steps if bound is None else bound.max_steps,
     )
 

@@ -8,9 +8,9 @@ from sidecar.core.engine.trigger import compaction_point
 from sidecar.core.parts import Message, MessageId, Millis, Part, StepFinishPart, TurnId, Usage
 from sidecar.core.plans.plan import Rates, Standing
 from sidecar.core.policies import DEFAULT, policies
-from sidecar.core.prompt.budget import budget, burn_rate, velocity
+from sidecar.core.prompt.budget import burn_rate, velocity
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
-from sidecar.core.prompt.pricing import money_of
+from sidecar.core.prompt.pricing import money_of, total
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.warmth import Prediction
 from sidecar.session.meter.side_request import asked_since
@@ -37,8 +37,8 @@ def read_meter(state: State, compact_now: str | None = None) -> Meter:
     return measure(
         session_id=state.log.row.id,
         revision=state.log.row.revision,
-        window=state.window(),
-        max_tokens=state.max_tokens(),
+        window=state.settings.window(),
+        max_tokens=state.settings.max_tokens(),
         compact_at=_compact_at(state, size),
         burn_rate=_burn_rate(state, everything[-BURNING:], since),
         size=size,
@@ -50,10 +50,10 @@ def read_meter(state: State, compact_now: str | None = None) -> Meter:
 
 def _compact_at(state: State, size: Size) -> int:
     """Tokens at which the policy must rewrite; the limit if never."""
-    room = budget(state.window(), state.max_tokens())
+    room = state.settings.room()
     static = round(state.view.static_tokens * state.view.calibration.factor)
-    policy = policies().get(state.setting("policy"), policies()[DEFAULT])
-    if state.log.row.settings.get("autoCompact") is False:
+    policy = policies().get(state.settings.text("policy"), policies()[DEFAULT])
+    if not state.settings.is_on("autoCompact"):
         return room.limit
     standing = Standing(
         size.total, static, room.window, room.limit, static, 0, 0, True, True, size.messages,
@@ -64,7 +64,7 @@ def _compact_at(state: State, size: Size) -> int:
 
 def rates(state: State) -> Rates:
     """The model's USD per token; the usual rates if unknown."""
-    card = state.info().price
+    card = state.settings.info().price
     if card is None:
         return UNKNOWN
     million = Decimal(1_000_000)
@@ -80,7 +80,7 @@ async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int
     """Estimated tokens: (a user's message, the window's room for a message)."""
     factor = state.view.calibration.factor
     raw = await state.view.rendering.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
-    room = budget(state.window(), state.max_tokens()).limit
+    room = state.settings.room().limit
     return round(raw * factor), room - round(state.view.static_tokens * factor)
 
 
@@ -101,15 +101,16 @@ def foresee(
 ) -> tuple[ModelRequest, Prediction]:
     """The next request for messages in a view, with predicted cache use."""
     prompt = view.prompt(messages)
-    request = ModelRequest(view.static.model, prompt, state.max_tokens(), state.setting("effort"))
-    minimum, factor = state.info().min_cacheable, view.calibration.factor
+    asked = state.settings
+    request = ModelRequest(view.static.model, prompt, asked.max_tokens(), asked.effort)
+    minimum, factor = asked.info().min_cacheable, view.calibration.factor
     return request, state.cached.foresee(request, state.clock.now(), minimum, factor)
 
 
 def price_of(state: State, seen: Prediction) -> str | None:
     """USD of a predicted request's prompt; `None` if unknown."""
     usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h)
-    return state.environment.models.cost(state.model_id(), usage)
+    return state.environment.models.cost(state.settings.model_id, usage)
 
 
 def _costs(state: State, last: Sequence[Turn], since: Millis, compact_now: str | None) -> Costs:
@@ -117,7 +118,7 @@ def _costs(state: State, last: Sequence[Turn], since: Millis, compact_now: str |
     costs += [cost for turn in last for _, cost in asked_since(state, turn.id)]
     return Costs(
         session=state.log.row.cost,
-        last_turn=state.total(costs) if costs else None,
+        last_turn=total(costs) if costs else None,
         next_request=price_of(state, foresee(state, state.view, state.log)[1]),
         compact_now=compact_now,
     )

@@ -16,6 +16,7 @@ from sidecar.config import OFFLINE_MODEL
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.keep_alive import Pays, chance_back, ping_pays, starts_of
+from sidecar.core.prompt.pricing import price
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.warmth import TTL_MS, Miss, Prediction
 from sidecar.session.state import State
@@ -56,7 +57,7 @@ class Pings:
         """Await the end of the pause, keeping the cache alive."""
         state = self._state
         wanted = state.config.keep_alive
-        wanted = wanted and state.model_id() not in (OFFLINE_MODEL, self._refused_by)
+        wanted = wanted and state.settings.model_id not in (OFFLINE_MODEL, self._refused_by)
         keeping = group.create_task(self._keep()) if wanted else None
         try:
             return await coming
@@ -131,7 +132,7 @@ def ping_due(state: State) -> Due | None:
 
     The whole prompt must be cached: nothing is written only to be kept alive.
     """
-    view, anchor, info = state.view, state.view.anchor, state.info()
+    view, anchor, info = state.view, state.view.anchor, state.settings.info()
     if anchor is None or state.read_only:
         return None
     request = _again(state, anchor)
@@ -140,8 +141,8 @@ def ping_due(state: State) -> Due | None:
     tokens = foreseen.read
     if tokens < max(1, info.min_cacheable) or foreseen.cached > tokens:
         return None
-    write = _per_token(state.price(Usage(cache_write_5m=tokens)), tokens)
-    read = _per_token(state.price(Usage(cache_read=tokens)), tokens)
+    write = _per_token(price(info, Usage(cache_write_5m=tokens)), tokens)
+    read = _per_token(price(info, Usage(cache_read=tokens)), tokens)
     if write is None or read is None:
         return None
     sent = len(_since(state, anchor))
@@ -177,14 +178,14 @@ def _again(state: State, anchor: Anchor) -> ModelRequest:
     """Rebuild the request of an answer."""
     asked = takewhile(lambda message: message.id != anchor.message_id, state.log)
     prompt = state.view.prompt(asked)
-    return ModelRequest(state.view.static.model, prompt, 0, state.setting("effort"))
+    return ModelRequest(state.view.static.model, prompt, 0, state.settings.effort)
 
 
 def _follow(
     state: State, request: ModelRequest, started: Millis, usage: Usage
 ) -> tuple[Prediction, Miss | None]:
     """Take in a ping's usage; return the prediction and any miss."""
-    minimum, factor = state.info().min_cacheable, state.view.calibration.factor
+    minimum, factor = state.settings.info().min_cacheable, state.view.calibration.factor
     foreseen, miss = state.cached.sent(request, started, minimum, factor, usage)
     state.view.renew(started)
     return foreseen, miss
@@ -196,5 +197,5 @@ def _since(state: State, anchor: Anchor) -> list[PingRecord]:
     return [ping for ping in pings if ping.message_id == anchor.message_id]
 
 
-def _per_token(price: Decimal | None, tokens: int) -> float | None:
-    return None if price is None else float(price) / tokens
+def _per_token(cost: Decimal | None, tokens: int) -> float | None:
+    return None if cost is None else float(cost) / tokens

@@ -187,9 +187,13 @@ def replayed(session: Session, summaries: bool) -> SimulatedRun:
     for message in state.log:
         listener.hear(message)
     conversation = listener.conversation("log", "sidecar")
-    policy, tell = policies()[state.setting("policy")], told_by_extract
+    policy, tell = policies()[state.settings.text("policy")], told_by_extract
     return simulate(
-        conversation, policy, state.window(), rates(state), told_by_model if summaries else tell
+        conversation,
+        policy,
+        state.settings.window(),
+        rates(state),
+        told_by_model if summaries else tell,
     )
 
 

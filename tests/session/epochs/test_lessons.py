@@ -265,7 +265,7 @@ async def test_it_takes_no_more_than_its_room(desk: Desk, world: World) -> None:
     for name in ("decisions", "errors", "learnings"):
         write(world, "".join(f"- {name} {n} {'word ' * 20}\n" for n in range(200)), name)
     session = await desk.open()
-    factor = session.state.info().token_factor
+    factor = inside.settings(session).info().token_factor
     tokens = session.state.environment.models.count(told(session)) * factor
     assert ROOM * 0.9 < tokens <= ROOM
     assert "learnings 199 " in told(session)

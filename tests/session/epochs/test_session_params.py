@@ -59,7 +59,7 @@ async def test_a_model_whose_window_is_too_small_is_not_changed_to(desk: Desk) -
     with pytest.raises(BadRequest, match="must be smaller than the window") as refused:
         await session.set_option("model", "gpt-4")
     assert refused.value.data["path"] == "params.value"
-    assert session.state.model_id() == "scripted"
+    assert inside.settings(session).model_id == "scripted"
 
 
 async def test_what_leaves_no_room_for_a_message_is_told_with_its_numbers(desk: Desk) -> None:

@@ -253,7 +253,7 @@ async def test_what_can_be_no_models_name_is_not_taken_over(desk: Desk, name: st
     inside.configure(session, "model", name)
     await inside.log(session).writer.commit(OptionRecord(config_id="model"))
     made, _ = await take(desk, (await export(desk, session)).path)
-    assert made.state.model_id() == desk.world.config.model
+    assert inside.settings(made).model_id == desk.world.config.model
 
 
 async def test_files_of_before_do_not_come_back(world: World, tmp_path: Path) -> None:
