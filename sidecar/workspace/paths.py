@@ -31,6 +31,11 @@ INSTEAD = {
     "CLAUDE_CONFIG_DIR": ".claude", "CODEX_HOME": ".codex", "IPYTHONDIR": ".ipython",
     "JUPYTER_CONFIG_DIR": ".jupyter", "R_PROFILE_USER": ".Rprofile", "DOCKER_CONFIG": ".docker",
     "SIDECAR_DATA_DIR": ".sidecar", "PSQLRC": ".psqlrc", "WGETRC": ".wgetrc", "GNUPGHOME": ".gnupg",
+    "ZDOTDIR": ".zsh", "ZSH": ".zsh", "ZSH_CUSTOM": ".zsh", "DOOMDIR": ".emacs.d",
+    "SPACEMACSDIR": ".emacs.d", "XDG_CACHE_HOME": ".local", "XDG_CONFIG_DIRS": ".config",
+    "XDG_DATA_DIRS": ".local/share", "PRE_COMMIT_HOME": ".local", "RUSTUP_HOME": ".cargo",
+    "NVM_DIR": ".local", "PYENV_ROOT": ".local", "RBENV_ROOT": ".local", "ASDF_DIR": ".local",
+    "ASDF_DATA_DIR": ".local", "SDKMAN_DIR": ".local", "VOLTA_HOME": ".local",
 }  # fmt: skip
 """Variables naming a file or folder used instead of one in the home folder."""
 
@@ -167,9 +172,11 @@ def linked_names(
 
 
 def _instead(home: Path, base: Path) -> Iterator[tuple[Path, Path]]:
-    for variable, usual in INSTEAD.items():
-        if value := os.environ.get(variable):
-            yield home / usual, Path(os.path.realpath(base / value))
+    for variable, value in os.environ.items():
+        # npm has its own in lower case; some name several.
+        usual = INSTEAD.get(variable.upper())
+        for one in filter(None, value.split(os.pathsep) if usual else ()):
+            yield home / str(usual), Path(os.path.realpath(base / one))
 
 
 def _signs(path: Path) -> tuple[object, ...]:

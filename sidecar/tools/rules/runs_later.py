@@ -26,7 +26,7 @@ _SHORT = re.compile(r"(?=.{3,8}(?:\.|$))[^.~]+~\d+(?:\.[^.]{0,3})?")
 _RUN_LATER: Mapping[str, str] = {
     ".envrc* .direnvrc .direnv/ .env.zsh .autoenv* .env.leave mise.* .mise.* mise/ .mise/ "
     ".rtx.toml .tool-versions .asdfrc .rvmrc .prototools .shadowenv.d/ devenv.* "
-    "flake.nix shell.nix default.nix replit.nix devbox.json hermit.hcl "
+    "flake.nix shell.nix default.nix replit.nix devbox.json hermit.hcl aqua.yaml aqua.yml "
     ".pre-commit-config.* lefthook.* .lefthook* lefthook-local.* .huskyrc* "
     "husky.config.* .lintstagedrc* lint-staged.config.* simple-git-hooks.* .simple-git-hooks.* "
     ".overcommit.yml .git-hooks.yml grumphp.* captainhook.* prek.toml": "a shell or git runs it "

@@ -266,7 +266,7 @@ def test_remembering(inside: ToolContext) -> None:
      "a/VS1A2B~1.COD/x", "AGENTS\ufe0f.md", "x/sitecustomize\u115f.py", "Session.vim",
      "bin/hermit.hcl", "buildkite/pipeline.yml", "p4config.txt", "vercel.mts",
      "sub/jupyter_server_config.json", "sub/wdio.conf.ts", "replit.nix", "lib/pathdef.m",
-     "pnpmfile.js", "runs/all.run.xml", "SOUL.md", "WORKFLOW.md", "hooks/post-update",
+     "pnpmfile.js", "runs/all.run.xml", "SOUL.md", "WORKFLOW.md", "hooks/post-update", "aqua.yaml",
      "Library/Application Support/Code/User/tasks.json", "AppData/Roaming/x/y.json"],
 )  # fmt: skip
 def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext) -> None:
@@ -324,11 +324,12 @@ def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: Tool
         )
 
 
-@pytest.mark.parametrize("variable", paths.INSTEAD)
+@pytest.mark.parametrize("variable", [*paths.INSTEAD, "npm_config_userconfig"])
 def test_what_a_variable_names_instead_is_asked_about(
     variable: str, inside: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for value in ("conf", f"{inside.cwd}/conf", f"{inside.cwd}/conf/x.toml"):
+    conf = f"{inside.cwd}/conf"
+    for value in ("conf", conf, f"{conf}/x.toml", os.pathsep.join(("/etc", conf))):
         monkeypatch.setenv(variable, value)
         for name, found in (("conf/x.toml", Ask), ("b/x.toml", Allow)):
             wanted: Json = {"path": name, "content": ""}
