@@ -35,6 +35,11 @@ MAX_SHOWN = 256 * 1024
 """Characters of output shown while a command runs; the rest follows at its end."""
 _PLAIN = {"PAGER": "cat", "BAT_PAGER": "cat"}
 """No pager, though a terminal is there to be paged."""
+_OBEYED = (
+    "BASH_ENV", "BAT_CONFIG_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "RIPGREP_CONFIG_PATH",
+    "XDG_CONFIG_HOME",
+)  # fmt: skip
+"""Variables by which bash, and programs that a rule's `*` covers, find what to obey."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,7 @@ async def _in_terminal(
         str(where),
         seconds,
         # Otherwise an editor's terminal has the editor's variables, with keys.
-        {**dict.fromkeys(secrets, ""), **for_git({}), **_read_first(context.environment), **_PLAIN},
+        {**dict.fromkeys(secrets, ""), **for_git({}), **_named_anew(context.environment), **_PLAIN},
     )
     notes = ("[the beginning of the output was too long for the terminal]",) if end.cut else ()
     return _Ran(end.text, end.code, end.timed_out, notes)
@@ -120,17 +125,17 @@ def _shell(environment: Mapping[str, str]) -> str:
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment without secrets, pager, or prompts."""
-    kept = {**for_git(without_secrets(environment)), **_read_first(environment)}
+    kept = {**for_git(without_secrets(environment)), **_named_anew(environment)}
     return {**kept, "TERM": "dumb", **_PLAIN}
 
 
-def _read_first(environment: Mapping[str, str]) -> dict[str, str]:
-    """Emptied BASH_ENV, unless a plain absolute path: bash expands it, and obeys that file first.
+def _named_anew(environment: Mapping[str, str]) -> dict[str, str]:
+    """Emptied variables that name a file to obey, but another one in each folder.
 
-    Which file of a workspace others come to depends on the command's folder.
+    bash expands its own.
     """
-    plain = re.fullmatch(r"(?:/[^$`\\\"]*)?", environment.get("BASH_ENV", ""))
-    return {} if plain else {"BASH_ENV": ""}
+    plain = re.compile(r"(?:/[^$`\\\"]*)?")
+    return {name: "" for name in _OBEYED if not plain.fullmatch(environment.get(name, ""))}
 
 
 @asynccontextmanager

@@ -131,6 +131,23 @@ async def test_bash_reads_no_file_first_that_its_folder_decides(
     assert answer.text == "read\nran\n"
 
 
+@pytest.mark.parametrize(
+    ("variable", "file"), [("GIT_CONFIG_GLOBAL", "own"), ("XDG_CONFIG_HOME", "own/git/config")]
+)
+async def test_git_obeys_no_settings_that_its_folder_decides(
+    variable: str, file: str, root: Path, context: ToolContext
+) -> None:
+    for folder in (root, root / "sub", root.parent):
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text("[user]\n\tname = Theirs\n")
+    for value, told in (("own", ""), ("./own", ""), (str(root.parent / "own"), "Theirs\n")):
+        kept = {**context.environment, "HOME": str(root), variable: value}
+        given = replace(context, environment=kept)
+        for folder in (".", "sub"):
+            answer = await run(given, "git config user.name || true", cwd=folder)
+            assert answer.text == (told or "[no output]")
+
+
 @pytest.mark.parametrize("entry", ["", "bin", "./bin"])
 async def test_no_shell_is_taken_from_a_folder_that_is_relative(
     entry: str, root: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
