@@ -1,5 +1,6 @@
 """Who may do what: a table of calls and rules, and attempts to get around them."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
