@@ -29,8 +29,8 @@ from sidecar.store.content.blobs import press
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.watch.cookies import CookieWatch
-from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 from tests.store.on_disk import opened_beside
+from tests.workspace.snapshots.work import EVENTS, Watch
 
 SIZES = (4_000, 28_000, 77_000)
 CHANGED = (0, 1, 10, 100)
@@ -122,7 +122,7 @@ class AtWork:
         beside.mkdir()
         rows = Store.open(data_dir, now=now).snapshots
         of_root, of_beside = [
-            await Snapshots.open(one, rows, data_dir=data_dir, now=now, watch=choose)
+            await Snapshots.open(one, rows, data_dir=data_dir, now=now, watch=EVENTS)
             for one in (root, beside)
         ]
         await of_root.snapshot()
@@ -161,7 +161,7 @@ async def bench(folder: Path, files: int) -> None:
     await firsts(root, folder, files)
     watched_store = Store.open(folder / "watched", now=now)
     watched = await Snapshots.open(
-        root, watched_store.snapshots, data_dir=folder / "watched", now=now, watch=choose
+        root, watched_store.snapshots, data_dir=folder / "watched", now=now, watch=EVENTS
     )
     await watched.snapshot()
     await watched.ready()
@@ -211,7 +211,7 @@ async def growth(
     """Tell what snapshots of so many changed files each take on the disk, batches included."""
     changed, compressed = 0, 0
     store = Store.open(data_dir, now=now)
-    made = await Snapshots.open(root, store.snapshots, data_dir=data_dir, now=now, watch=choose)
+    made = await Snapshots.open(root, store.snapshots, data_dir=data_dir, now=now, watch=EVENTS)
     await made.snapshot()
     before = on_disk(data_dir)
     for _ in range(max(ROUNDS, 100 // count)):
@@ -258,7 +258,7 @@ async def first_of(root: Path, folder: Path, files: int, name: str) -> None:
 
 async def begin(root: Path, store: Store, data_dir: Path, made: list[Snapshots]) -> None:
     rows = store.snapshots
-    one = await Snapshots.open(root, rows, data_dir=data_dir, now=now, watch=choose)
+    one = await Snapshots.open(root, rows, data_dir=data_dir, now=now, watch=EVENTS)
     await one.snapshot()
     made.append(one)
 
@@ -275,7 +275,7 @@ def middle(rows: list[tuple[float, float]]) -> tuple[float, float]:
     return median(wall for wall, _ in rows), median(used for _, used in rows)
 
 
-async def begun(root: Path, data_dir: Path, watch: ChooseWatch | None) -> Snapshots:
+async def begun(root: Path, data_dir: Path, watch: Watch) -> Snapshots:
     """Open snapshots over a store of their own, with the first one taken and all stored."""
     rows = Store.open(data_dir, now=now).snapshots
     made = await Snapshots.open(root, rows, data_dir=data_dir, now=now, watch=watch)
@@ -289,7 +289,7 @@ async def restart(before: Snapshots, store: Store, root: Path, folder: Path) -> 
     ended = await measured(before.close)
     print(f"  what is kept in batches: {ended[0]:.1f} ms, {ended[1]:.1f} CPU for all rounds")
     again = await Snapshots.open(
-        root, store.snapshots, data_dir=folder / "watched", now=now, watch=choose
+        root, store.snapshots, data_dir=folder / "watched", now=now, watch=EVENTS
     )
     wall, used = await measured(lambda: drop(again.snapshot()))
     assert await again.snapshot() == head

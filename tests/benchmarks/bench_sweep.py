@@ -21,8 +21,8 @@ from sidecar.session.transfer.erasure import clear_free, erase
 from sidecar.session.transfer.sweep import carry_out
 from sidecar.store.format.values import PutMessage, PutPart, PutSession, StoreChange
 from sidecar.store.journal import Store
-from tests.session.transfer.leaving import ground_at
 from tests.store.contents import blob
+from tests.store.holders import ground_at
 from tests.store.samples import NOW, message, session, tool
 
 OUTPUTS = 2_000

@@ -28,7 +28,6 @@ from sidecar.session.lifecycle import assembly
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import State
 from sidecar.store.format.log_records import StepRecord
-from sidecar.store.format.record_codec import LogRecord
 from tests.benchmarks.bench_step import measure
 
 MESSAGES = 300
@@ -61,7 +60,7 @@ class Timed:
         """Time within the block what sessions do for being observed."""
         real = assembly.observe_record
 
-        def timed(state: State, log: SessionLog, record: LogRecord) -> None:
+        def timed(state: State, log: SessionLog, record: object) -> None:
             begun = thread_time()
             real(state, log, record)
             self.within += thread_time() - begun - self._clock

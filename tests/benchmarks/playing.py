@@ -17,16 +17,15 @@ from sidecar.core.parts import Message, PartId
 from sidecar.replay.conversation import Conversation
 from sidecar.replay.importers.own_store import stored_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine
-from sidecar.session.log.rewrite_records import Recorded, recorded_in
+from sidecar.session.log.rewrite_records import Recorded
 from sidecar.store.connection import store_files
 from sidecar.store.content import session_rows
-from sidecar.store.format.record_codec import read_all
-from sidecar.store.format.view_records import RewriteRecord
 from tests.e2e.plain import PlainClient
 from tests.e2e.recorded import script
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text
 from tests.fakes.validation import Body, plain
 from tests.replay.recorded import messages_of, overheard, tokenizer
+from tests.session.logged import rewrites_in
 
 TURN_SECONDS = 1_800.0
 MOST_STEPS = 5_000
@@ -311,7 +310,7 @@ def _messages(store: Path, session: str) -> list[Message]:
 
 def _rewrites(store: Path, session: str) -> list[Recorded]:
     stored = store_files.read(store, lambda con: session_rows.load(con, session))
-    return [recorded_in(r) for r in read_all(stored.records) if isinstance(r, RewriteRecord)]
+    return rewrites_in(stored.records)
 
 
 def _notices(client: PlainClient) -> list[str]:

@@ -1,6 +1,7 @@
 """What is read off the requests of a played session: the figures are only as good as this."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,6 @@ from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.visibility import Dropped, Note, Rewrite
 from sidecar.core.text.identifiers import names_in
-from sidecar.replay.conversation import Conversation
 from sidecar.session.log.rewrite_records import Recorded
 from tests.benchmarks.measuring import Figures, measure
 from tests.benchmarks.playing import Asked, Piece, Played
@@ -24,7 +24,7 @@ Seen: gone_line"""
 EXCERPT = "bash (recall part_3):\nkept_line"
 
 
-def conversation() -> Conversation:
+def conversation() -> Any:
     """A goal, a call that fails, an edit with a long result, another message; four requests."""
     made = talk("0: t10; 1: c20!; 2: c40; 3: t5")
     texts = (GOAL, "error: no rule", "kept_line\nlost_line\ngone_line", NEXT)

@@ -16,7 +16,7 @@ from sidecar.session.transfer.erasure import erase
 from sidecar.session.transfer.sweep import carry_out, shrink
 from sidecar.store.format.values import DeleteSession
 from sidecar.store.journal import Store
-from tests.session.transfer.leaving import ground_at
+from tests.store.holders import ground_at
 
 SESSIONS = 12
 RULES = Retention(outputs_days=7, archive_days=20)

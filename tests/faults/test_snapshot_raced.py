@@ -9,10 +9,9 @@ import pytest
 
 from sidecar.core.errors import StorageFailed
 from sidecar.workspace.snapshots.snapshots import Snapshots
-from sidecar.workspace.snapshots.watch.watch_choice import choose
 from tests.e2e.test_secrets import holding
 from tests.store.contents import blob
-from tests.workspace.snapshots.work import Work
+from tests.workspace.snapshots.work import EVENTS, RESCAN, Work
 from tests.workspace.swapping import SECONDS, swapping
 
 FILES = 12
@@ -52,7 +51,7 @@ async def test_nothing_outside_is_stored_while_a_folder_becomes_a_link(
     work = Work(tmp_path)
     ours, hers = fill(work.root / "folder"), fill(tmp_path / "outside")
     (work.root / "aside").symlink_to(tmp_path / "outside")
-    one = await work.open(choose if watched else None)
+    one = await work.open(EVENTS if watched else RESCAN)
     try:
         if begun:
             await one.ready()

@@ -23,8 +23,7 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.core.prompt.visibility import Dropped, Note, Rewrite
-from sidecar.session.log.rewrite_records import Recorded, written
-from sidecar.store.format.record_codec import fields_of_record
+from sidecar.session.log.rewrite_records import Recorded
 from sidecar.store.format.values import (
     AppendRecord,
     PutMessage,
@@ -34,8 +33,8 @@ from sidecar.store.format.values import (
     SessionRow,
     StoreChange,
 )
-from sidecar.store.format.view_records import RewriteRecord
 from sidecar.store.journal import Store
+from tests.session.logged import body_of
 
 STEPS = 12
 PER_STEP = 4
@@ -146,7 +145,7 @@ class Growing:
             rewrite, "economic", "full", 98_000, 36_000, "0.1", self.steps,
             self.firsts[until], True, 1.0,
         )  # fmt: skip
-        return self.record("rewrite", fields_of_record(written(recorded, RewriteRecord)))
+        return self.record("rewrite", body_of(recorded))
 
 
 async def grow(store: Store, session_id: SessionId, parts: int) -> Growing:

@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from sidecar.config import Config
+from sidecar.config import Config, Provider, Retry
 from sidecar.config.readers import Secret
-from sidecar.config.settings import Provider, Retry
 from sidecar.core.errors import ModelFailed
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
 from sidecar.model.models import Models

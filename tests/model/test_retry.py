@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from sidecar.config.settings import Retry
+from sidecar.config import Retry
 from sidecar.core.conversation.stream import AttemptFailed, StreamEvent
 from sidecar.core.errors import ModelFailed, ModelFailure
 from sidecar.model.retry import Patience, with_retries

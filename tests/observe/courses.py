@@ -1,5 +1,6 @@
 """Sessions' courses that never happened, to draw: of any length, with any words in every text."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from sidecar.core.parts import Usage
@@ -36,6 +37,11 @@ def regions_at(number: int, period: int) -> tuple[int, ...]:
     noted = {"summary": 800, "ledger": 600} if number >= period else {}
     held = {**STATIC, **noted, **{name: each * (since + 1) for name, each in grown.items()}}
     return tuple(held.get(region, 0) for region in REGIONS)
+
+
+def by_region(tokens: Iterable[int]) -> dict[str, int]:
+    """Tokens by what they are spent on; a course has them in one order for all requests."""
+    return dict(zip(REGIONS, tokens, strict=True))
 
 
 def request(number: int, turn: int, period: int, words: str) -> CourseRequest:

@@ -4,7 +4,17 @@ from typing import Any
 
 from sidecar.core.parts import SessionId, TurnId, Usage
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
-from sidecar.core.prompt.observation import ModelAsked, ToolDone, TurnBegun, TurnDone, ViewRewritten
+from sidecar.core.prompt.observation import (
+    ModelAsked,
+    RestoreDone,
+    Retried,
+    SessionClosed,
+    SnapshotTaken,
+    ToolDone,
+    TurnBegun,
+    TurnDone,
+    ViewRewritten,
+)
 
 SES = SessionId("ses_1")
 TURN = TurnId("turn_1")
@@ -82,3 +92,23 @@ def rewritten(at: int = NOW, **given: Any) -> ViewRewritten:
         0.25,
         **known,
     )
+
+
+def retried(model: str = "m", error: str = "overloaded") -> Retried:
+    """A request that is made again."""
+    return Retried(SES, NOW, model, error)
+
+
+def snapshot_taken(seconds: float = 0.1) -> SnapshotTaken:
+    """A snapshot."""
+    return SnapshotTaken(SES, seconds)
+
+
+def restored(seconds: float = 0.5) -> RestoreDone:
+    """Files that are as they were."""
+    return RestoreDone(SES, seconds)
+
+
+def closed() -> SessionClosed:
+    """The end of a session in its daemon."""
+    return SessionClosed(SES)

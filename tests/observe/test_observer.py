@@ -2,22 +2,28 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from sidecar.config.alert_thresholds import Alerts
 from sidecar.core.parts import Usage
-from sidecar.core.prompt.observation import (
-    Observation,
-    RestoreDone,
-    Retried,
-    SessionClosed,
-    SnapshotTaken,
-)
 from sidecar.observe import observer as module
 from sidecar.observe.alerts.alerts import Changed
 from sidecar.observe.observer import Observer
-from tests.observe.seen import NOW, SES, asked, rewritten, tool_done, turn_begun, turn_done
+from tests.observe.seen import (
+    NOW,
+    SES,
+    asked,
+    closed,
+    restored,
+    retried,
+    rewritten,
+    snapshot_taken,
+    tool_done,
+    turn_begun,
+    turn_done,
+)
 
 LIMIT = 10.0
 
@@ -34,7 +40,7 @@ class Bench:
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         self.due.append((seconds, call))
 
-    def see(self, *seen: Observation) -> list[tuple[str, str]]:
+    def see(self, *seen: Any) -> list[tuple[str, str]]:
         for one in seen:
             self.observer.take(one)
         self.observer.settle()
@@ -48,11 +54,11 @@ def test_totals_add_up() -> None:
         turn_begun(),
         asked(usage=usage, uncached=0.03, break_=("changed", "tools")),
         asked(error="context_overflow", cost=None),
-        Retried(SES, NOW, "m", "overloaded"),
+        retried("m", "overloaded"),
         tool_done(left_out=5),
         rewritten(),
-        SnapshotTaken(SES, 0.25),
-        RestoreDone(SES, 0.5),
+        snapshot_taken(0.25),
+        restored(0.5),
         turn_done(),
     )
     assert bench.observer.metrics() == {
@@ -90,7 +96,7 @@ def test_alerts_are_told_when_they_change_and_given_while_they_stand() -> None:
     assert alert["name"] == "tool_results"
     assert alert["sessionId"] == SES
     assert bench.observer.standing() == {("tool_results", "info"): 1}
-    assert bench.see(SessionClosed(SES))[1:] == [("cleared", "tool_results")]
+    assert bench.see(closed())[1:] == [("cleared", "tool_results")]
     assert bench.observer.alerts() == []
 
 

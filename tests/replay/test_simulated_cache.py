@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from sidecar.core.plans.plan import Change, Plan, Situation
 from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prompt import Prompt, Ttl
 from sidecar.core.prompt.visibility import Dropped, Placeholder
-from sidecar.replay.conversation import Conversation
 from sidecar.replay.simulate import MINIMUM, _Simulation
 from tests.core.prompts import system, user
 from tests.fakes.cache_simulator import CacheSimulator
@@ -91,7 +91,7 @@ def assert_same_positions(state: _Simulation, places: list[int], ends: list[int]
     assert state._places[-1] == places[-1]
 
 
-def played(conversation: Conversation, edits: list[Edit], ttl: Ttl) -> _Simulation:
+def played(conversation: Any, edits: list[Edit], ttl: Ttl) -> _Simulation:
     script = {edit.step: partial(edited, edit) for edit in edits}
     return _Simulation(conversation, Scripted(script, static_ttl=ttl), WINDOW, RATES)
 

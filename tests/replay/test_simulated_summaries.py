@@ -1,10 +1,10 @@
 """Summaries in a replay: billed in any case, worded where somebody words them."""
 
-from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Plan, Situation, Summary
 from sidecar.core.policies.presets.opencode import Opencode
 from sidecar.core.summaries.model_summary import left_out, summary_before, summary_in, with_summary
 from sidecar.replay.simulate import simulate
+from tests.core.policies.situations import is_note
 from tests.replay.talks import RATES, WINDOW, Scripted, shortened, talk
 
 NOTATION = "0: t1000 p400; 10: c500; 20: p10 t20; 30: p10"
@@ -25,9 +25,9 @@ def test_words_take_the_place_that_was_reckoned_and_cost_nothing_more() -> None:
     assert [one.prompt for one in told.sent] == [one.prompt for one in silent.sent]
     assert told.rewrites == silent.rewrites
     assert (told.cost, told.summaries) == (silent.cost, 1)
-    notes = [item.unit.text for item in told.items if item.unit.kind in NOTES]
+    notes = [item.unit.text for item in told.items if is_note(item)]
     assert [summary_in(note) for note in notes] == ["So far 5 parts.", None]
-    assert [item.unit.text for item in silent.items if item.unit.kind in NOTES] == notes[1:]
+    assert [item.unit.text for item in silent.items if is_note(item)] == notes[1:]
 
 
 def test_what_the_last_request_held_is_given_as_it_was_shown() -> None:
@@ -55,7 +55,7 @@ def test_each_summary_replaces_the_one_before_and_stands_for_it_too() -> None:
     replaced: list[tuple[str, int]] = []
 
     def told(plan: Plan, situation: Situation) -> Plan:
-        notes = [item for item in left_out(plan, situation) if item.unit.kind in NOTES]
+        notes = [item for item in left_out(plan, situation) if is_note(item)]
         replaced.append((summary_before(plan, situation), len(notes)))
         return with_summary(plan, f"Summary {len(replaced)}.", "model")
 
@@ -64,7 +64,7 @@ def test_each_summary_replaces_the_one_before_and_stands_for_it_too() -> None:
     assert run.summaries == len(replaced) > 1
     assert replaced[0] == ("", 0)
     assert replaced[1:] == [(f"Summary {n}.", 2) for n in range(1, len(replaced))]
-    held = [summary_in(i.unit.text) for i in run.items if i.unit.kind in NOTES]
+    held = [summary_in(i.unit.text) for i in run.items if is_note(i)]
     assert held == [f"Summary {len(replaced)}.", None]
 
 

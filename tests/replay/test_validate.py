@@ -1,12 +1,12 @@
 """How a replay is held against what the recorded provider reported."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from sidecar.core.parts import Usage
 from sidecar.core.policies.manual import Manual
-from sidecar.replay.conversation import Conversation
 from sidecar.replay.simulate import SimulatedRun, simulate
 from sidecar.replay.validate import Agreement, agreement, validity
 from tests.replay.talks import RATES, WINDOW, talk
@@ -15,9 +15,7 @@ NOTATION = "0: t1000; 10: p500; 20: p500; 30: p500"
 # What a replay sends: 3,000, 3,500, 4,000 and 4,500 tokens; it reads 0, 3,000, 3,500 and 4,000.
 
 
-def reported(
-    *usages: Usage | None, compacted: tuple[int, ...] = ()
-) -> tuple[Conversation, SimulatedRun]:
+def reported(*usages: Usage | None, compacted: tuple[int, ...] = ()) -> tuple[Any, SimulatedRun]:
     plain = talk(NOTATION)
     requests = [replace(r, usage=u) for r, u in zip(plain.requests, usages, strict=True)]
     conversation = replace(plain, requests=tuple(requests), compacted=compacted)

@@ -8,6 +8,7 @@ from sidecar.core.parts import Json, JsonObject, Message, PartId
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import View
 from sidecar.session.changes.timeline import Timeline
+from sidecar.session.epochs.lessons import promote_facts
 from sidecar.session.history.checkpoint_list import Listing
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
@@ -85,6 +86,12 @@ def configure(session: Session, name: str, value: Json) -> None:
 async def commit(session: Session, facts: tuple[Fact, ...] = ()) -> None:
     """Write down what waits, and what was learned."""
     await session.state.log.writer.commit(OptionRecord(), facts=facts)
+
+
+async def learn(session: Session, *facts: Fact) -> None:
+    """Keep facts as the record of a rewrite does that brought them, with all that comes of it."""
+    await commit(session, facts)
+    await promote_facts(session.state)
 
 
 def notice(session: Session, level: NoticeLevel, text: str) -> None:

@@ -6,9 +6,9 @@ from sidecar.core.parts import PartId
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, broken_pairs, flat
 from sidecar.model.encode import encode
 from sidecar.session.log.session_log import SessionLog
-from sidecar.store.format.record_codec import checked, write
 from sidecar.store.format.view_records import EpochRecord, ViewRecord
 from tests.fakes.validation import refusal
+from tests.session.logged import survives
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Net:
             for record in log.records
         )
         for record in log.records[self.read.get(log.row.id, 0) :]:
-            assert checked(write(record)) == record
+            assert survives(record)
         self.read[log.row.id] = len(log.records)
         if request.purpose == "summary":
             _beside(prompt, before, epochs)

@@ -15,6 +15,7 @@ from sidecar.session.transfer.bundle_export import export_session
 from sidecar.session.transfer.bundle_import import ImportSource, import_session
 from sidecar.store.connection import bundle_file
 from tests.fakes.scripted_model import calls, says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 
 
@@ -23,7 +24,7 @@ async def story(desk: Desk, path: Path) -> list[Any]:
     worker = await desk.worker(policy="manual")
     session = worker.session
     await worker.turns(3, 3)
-    part = next(p for m in session.state.log for p in m.parts if isinstance(p, ToolPart))
+    part = inside.parts(session, ToolPart)[0]
     await session.rewriting.pin(part.id, pinned=True)
     await session.rewriting.compact("economic", None, dry_run=False)
     await worker.turns(1, 2)

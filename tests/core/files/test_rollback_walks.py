@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.files.restore_plan import RestorePlan
 from sidecar.core.files.tree import TreeEntry
@@ -59,7 +58,7 @@ def begun(dice: random.Random) -> Desk:
     return desk
 
 
-def stretch(desk: Desk, dice: random.Random, end: Callable[[], ChangeSet]) -> None:
+def stretch(desk: Desk, dice: random.Random, end: Callable[[], object]) -> None:
     for _ in range(dice.randrange(1, 6)):
         act(desk, dice)
     end()

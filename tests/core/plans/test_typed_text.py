@@ -3,10 +3,9 @@
 import pytest
 
 from sidecar.core.ledger.units import Item
-from sidecar.core.plans.rebuild import rebuild
 from sidecar.core.prompt.visibility import Dropped, Quoted, shorten
-from tests.core.plans.test_rebuild import KEEPING
-from tests.core.policies.situations import history, saying, situation
+from tests.core.plans.test_rebuild import plan_of
+from tests.core.policies.situations import history, saying
 from tests.core.rules_said import RULES
 
 FILLER = "The importer reads the rows and writes a line for each. It ran well for a while. "
@@ -19,8 +18,7 @@ def paste(item: Item, rule: str) -> Item:
 
 def left(items: list[Item], window: int = 200_000) -> dict[str, str]:
     """Give each typed message as it stands after a rewrite; nothing for those that go."""
-    given = situation(items, window=window, limit=window - 4_000)
-    plan = rebuild(given, 0, KEEPING, "budget", "test")
+    plan = plan_of(items, cause="budget", window=window, limit=window - 4_000)
     assert plan is not None
     shown = {change.part_id: change.shown for change in plan.changes}
     return {
@@ -56,8 +54,7 @@ def test_however_many_messages_there_are_the_rest_is_bounded() -> None:
     for place, item in enumerate(items):
         if item.tokens == 340:
             items[place] = saying(item, f"Never drop table_{place}. {FILLER * 16}")
-    given = situation(items, window=60_000, limit=56_000)
-    plan = rebuild(given, 0, KEEPING, "budget", "test")
+    plan = plan_of(items, cause="budget", window=60_000, limit=56_000)
     assert plan is not None
     assert plan.tokens_after < 0.6 * 56_000
     shown = [change.shown for change in plan.changes]

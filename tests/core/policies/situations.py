@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from sidecar.core.ledger.units import Item, Unit, UnitKind, learn
 from sidecar.core.parts import MessageId, PartId
+from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Plan, Rates, Situation, Standing
 from sidecar.core.prompt.visibility import Dropped, Placeholder, Shown
 from sidecar.core.text.identifiers import NameIndex, asked_to_keep, names_in
@@ -134,6 +135,11 @@ def shown_after(plan: Plan | None) -> dict[str, str]:
 def dropped(plan: Plan | None) -> list[str]:
     """Give the parts that a plan drops, in prompt order."""
     return [part for part, how in shown_after(plan).items() if how == "dropped"]
+
+
+def is_note(item: Item) -> bool:
+    """Whether it is what an earlier rewrite left."""
+    return item.unit.kind in NOTES
 
 
 def parts(numbers: Iterable[int]) -> list[str]:

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from sidecar.core.conversation.call_outcome import error_line
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.guard import NOTES, untouchable
+from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.plan import REWRITE_ID, Plan, Situation
 from sidecar.core.plans.rebuild import WORTHWHILE
 from sidecar.core.policies.economic import POLICIES, Economic
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Quoted, Truncated
-from tests.core.policies.situations import history, saying, situation
+from tests.core.policies.situations import history, is_note, saying, situation
 
 pytestmark = pytest.mark.long
 
@@ -100,7 +100,7 @@ def test_every_plan_leaves_alone_what_it_must_and_adds_up(
         item = items[change.part_id]
         assert change.tokens_before == item.tokens
         assert change.shown != item.shown
-        assert item.unit.kind not in NOTES
+        assert not is_note(item)
     if plan.note:
         _rebuilt(plan, told, items)
     else:
@@ -133,7 +133,7 @@ def _rebuilt(plan: Plan, told: Situation, items: dict[PartId, Item]) -> None:
     spared = untouchable(told)
     after = {change.part_id: change.shown for change in plan.changes}
     zone = told.items[plan.first :]
-    assert list(plan.retired) == [i.unit.part_id for i in zone if i.unit.kind in NOTES]
+    assert list(plan.retired) == [i.unit.part_id for i in zone if is_note(i)]
     for item in zone:
         part_id, unit = item.unit.part_id, item.unit
         shown = after.get(part_id, item.shown)

@@ -14,7 +14,7 @@ from sidecar.core.policies import policies
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Shown, Truncated
 from sidecar.core.text.identifiers import NameIndex
 from tests.core.policies.presets.test_documented_constants import NAMES
-from tests.core.policies.situations import STATIC, situation, standing
+from tests.core.policies.situations import STATIC, is_note, situation, standing
 
 pytestmark = pytest.mark.long
 
@@ -161,7 +161,7 @@ def _whole(plan: Plan, situation: Situation) -> None:
     assert plan.first == min([*places, *(order[part_id] for part_id in plan.retired)])
     for place, change in zip(places, plan.changes, strict=True):
         item = situation.items[place]
-        assert item.unit.kind not in NOTES
+        assert not is_note(item)
         assert change.shown != item.shown
         assert change.tokens_before == item.tokens
         assert change.tokens_after < item.tokens or not item.tokens

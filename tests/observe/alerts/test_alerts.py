@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.config.alert_thresholds import NAMES, Alerts
-from sidecar.core.prompt.observation import Observation, SessionClosed
 from sidecar.observe.alerts.alert_rules import RULES
 from sidecar.observe.alerts.alerts import Alert, AlertKey, Changed, burn_spike, look
 from sidecar.observe.alerts.recent import RecentPast, after
-from tests.observe.seen import NOW, SES, asked, repeated, rewritten, turn_done
+from tests.observe.seen import NOW, SES, asked, closed, repeated, rewritten, turn_done
 
 MINUTE = 60_000
 FIVE = 5 * MINUTE
@@ -28,7 +28,7 @@ class Watch:
         self.standing: dict[AlertKey, Alert] = {}
         self.changes: list[Changed] = []
 
-    def see(self, seen: Sequence[Observation], now: int = NOW) -> list[str]:
+    def see(self, seen: Sequence[Any], now: int = NOW) -> list[str]:
         """Take observations in one by one; gives what changed, such as `+hit_rate`."""
         before = len(self.changes)
         for one in seen:
@@ -43,7 +43,7 @@ class Watch:
         self.changes += changes
 
 
-CASES: dict[str, tuple[list[Observation], list[Observation], list[Observation], int]] = {
+CASES: dict[str, tuple[list[Any], list[Any], list[Any], int]] = {
     # what is not bad yet, what makes it bad, what makes it well again, and when that is
     "overflow_rate": (
         [*[asked()] * 9, asked(**REFUSED)],
@@ -198,7 +198,7 @@ def test_what_is_cleared_tells_the_number_that_is_well() -> None:
 def test_a_closed_session_has_no_alerts() -> None:
     watch = Watch()
     assert watch.see([turn_done(50_000, 40_000)]) == ["+tool_results"]
-    assert watch.see([SessionClosed(SES)]) == ["-tool_results"]
+    assert watch.see([closed()]) == ["-tool_results"]
 
 
 def test_sessions_have_alerts_of_their_own() -> None:
@@ -230,7 +230,7 @@ shares = st.integers(0, 100_000)
 def test_an_alert_is_always_raised_and_cleared_in_turn(turns: list[tuple[int, int]]) -> None:
     watch = Watch()
     watch.see([turn_done(max(used, part), min(used, part)) for used, part in turns])
-    watch.see([SessionClosed(SES)])
+    watch.see([closed()])
     for name in NAMES:
         states = [c.state for c in watch.changes if c.alert.name == name]
         assert states == ["raised", "cleared"] * (len(states) // 2)

@@ -1,12 +1,22 @@
 """The past that alerts are computed from: bounded, in order, by session."""
 
+from typing import Any
+
 from sidecar.core.parts import Usage
-from sidecar.core.prompt.observation import Observation, SessionClosed, SnapshotTaken
 from sidecar.observe.alerts.recent import KEPT, TURNS, Minute, RecentPast, SessionStanding, after
-from tests.observe.seen import NOW, SES, asked, repeated, rewritten, turn_done
+from tests.observe.seen import (
+    NOW,
+    SES,
+    asked,
+    closed,
+    repeated,
+    rewritten,
+    snapshot_taken,
+    turn_done,
+)
 
 
-def past_of(*seen: Observation) -> RecentPast:
+def past_of(*seen: Any) -> RecentPast:
     past = RecentPast()
     for one in seen:
         past = after(past, one)
@@ -65,13 +75,13 @@ def test_only_whole_rewrites_say_how_well_it_went() -> None:
 
 
 def test_a_closed_session_is_forgotten() -> None:
-    past = past_of(turn_done(), turn_done(session="ses_2"), SessionClosed(SES))
+    past = past_of(turn_done(), turn_done(session="ses_2"), closed())
     assert list(past.sessions) == ["ses_2"]
 
 
 def test_other_observations_change_nothing() -> None:
     past = RecentPast(sessions={SES: SessionStanding()})
-    assert after(past, SnapshotTaken(SES, 0.1)) is past
+    assert after(past, snapshot_taken(0.1)) is past
 
 
 def test_the_default_policy_is_no_news_by_itself() -> None:

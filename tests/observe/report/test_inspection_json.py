@@ -2,10 +2,9 @@
 
 import json
 
-from sidecar.core.prompt.budget import REGIONS
 from sidecar.observe.report.course import Course
 from sidecar.observe.report.inspection_json import as_json
-from tests.observe.courses import course
+from tests.observe.courses import by_region, course
 
 
 def test_everything_is_told_and_can_be_read_back() -> None:
@@ -14,7 +13,7 @@ def test_everything_is_told_and_can_be_read_back() -> None:
     assert told.keys() == {"version", *Course.__slots__}
     assert told["version"] == 1
     first, sixth = told["requests"][0], told["requests"][5]
-    assert first["regions"] == dict(zip(REGIONS, given.requests[0].regions, strict=True))
+    assert first["regions"] == by_region(given.requests[0].regions)
     assert first["held"] == sum(first["regions"].values())
     assert first["spent"]["cost"] == "0.0125"
     assert first["spent"]["usage"]["cacheRead"] == given.requests[0].spent.usage.cache_read  # type: ignore[union-attr]

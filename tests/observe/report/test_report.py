@@ -8,13 +8,12 @@ from time import monotonic
 
 import pytest
 
-from sidecar.core.prompt.budget import REGIONS
 from sidecar.observe.report.course import Course
 from sidecar.observe.report.plot import MOST_COLUMNS
 from sidecar.observe.report.report import POLICY, report
 from sidecar.observe.report.report_charts import NAMES
 from sidecar.observe.report.style import COLOURS, REGION_COLOURS, style
-from tests.observe.courses import NASTY, NOW, course
+from tests.observe.courses import NASTY, NOW, by_region, course
 
 ALONE = {"meta", "input", "br"}
 MOST_BYTES = 2_000_000
@@ -117,7 +116,7 @@ def test_each_chart_shows_all_there_is() -> None:
     assert found.tags.count("svg") == 4
     assert len(found.of("svg", "aria-label")) == 4
     assert found.of("svg", "role") == ["img"] * 4
-    for region in REGIONS:
+    for region in by_region(drawn.now):
         areas = [v for v in found.of("path", "class") if v == f"area r-{region}"]
         assert len(areas) == 1, region
     assert found.classes("of-context") == found.classes("of-cache") == len(drawn.requests) == 18
@@ -133,7 +132,7 @@ def test_each_chart_shows_all_there_is() -> None:
     assert found.of("g", "class").count("tool") == 13
     assert found.classes("points") == 1
     said = " ".join(found.texts)
-    for region, tokens in zip(REGIONS, drawn.now, strict=True):
+    for region, tokens in by_region(drawn.now).items():
         assert NAMES.get(region, region) in said
         assert f"{tokens:,}" in found.texts
     assert f"{drawn.meter.used:,} of {drawn.limit:,} tokens, green" in said
@@ -178,7 +177,7 @@ def test_two_thousand_turns_make_a_page_that_opens() -> None:
 def test_every_colour_that_is_used_is_there_in_light_and_in_dark() -> None:
     sheet = style()
     assert set(re.findall(r"var\(--([\w-]+)\)", sheet)) == COLOURS.keys()
-    assert set(REGION_COLOURS) == set(REGIONS)
+    assert set(REGION_COLOURS) == set(by_region(course(turns=1, steps=1, period=1).now))
     assert "color-scheme:light dark" in sheet
     assert ":has(#dark:checked){color-scheme:dark}" in sheet
 

@@ -9,24 +9,35 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from sidecar.core.parts import Usage
-from sidecar.core.prompt.observation import Observation, RestoreDone, Retried, SnapshotTaken
 from sidecar.observe.telemetry.instruments import INSTRUMENTS
 from sidecar.observe.telemetry.metrics import Levels, Metrics
-from tests.observe.seen import NOW, SES, asked, meter, rewritten, tool_done, turn_begun, turn_done
+from tests.observe.seen import (
+    NOW,
+    SES,
+    asked,
+    meter,
+    restored,
+    retried,
+    rewritten,
+    snapshot_taken,
+    tool_done,
+    turn_begun,
+    turn_done,
+)
 
 USAGE = Usage(input=500, cache_read=1500, cache_write_5m=300, output=40, requests=1)
-EVERYTHING: list[Observation] = [
+EVERYTHING: list[Any] = [
     turn_begun(),
     asked(usage=USAGE, uncached=0.03, break_=("changed", "tools")),
     asked(error="context_overflow", cost=None),
     asked(usage=USAGE, cost=0.02),
-    Retried(SES, NOW, "claude-opus-5-5", "overloaded"),
+    retried("claude-opus-5-5", "overloaded"),
     tool_done(left_out=9_000),
     tool_done(failure="denied"),
     rewritten(),
     rewritten(opens=False, shown=(("truncated", 1),)),
-    SnapshotTaken(SES, 0.02),
-    RestoreDone(SES, 0.5),
+    snapshot_taken(0.02),
+    restored(0.5),
     turn_done(at=NOW + 4_000),
 ]
 
@@ -34,7 +45,7 @@ EVERYTHING: list[Observation] = [
 class Scope:
     """Metrics over the SDK's own reader."""
 
-    def __init__(self, *seen: Observation) -> None:
+    def __init__(self, *seen: Any) -> None:
         self.reader = InMemoryMetricReader()
         provider = MeterProvider([self.reader], shutdown_on_exit=False)
         levels = Levels(

@@ -1,19 +1,20 @@
 """Traces through the real SDK: a turn's span holds its requests, calls and rewrites."""
 
+from typing import Any
+
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
 from sidecar.core.parts import Usage
-from sidecar.core.prompt.observation import Observation, SessionClosed
 from sidecar.observe.telemetry.traces import Traces
-from tests.observe.seen import NOW, SES, asked, rewritten, tool_done, turn_begun, turn_done
+from tests.observe.seen import NOW, SES, asked, closed, rewritten, tool_done, turn_begun, turn_done
 
 MS = 1_000_000
 
 
-def spans_of(*seen: Observation) -> dict[str, ReadableSpan]:
+def spans_of(*seen: Any) -> dict[str, ReadableSpan]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -76,4 +77,4 @@ def test_turns_after_one_another_are_traces_of_their_own() -> None:
 
 
 def test_a_turn_that_was_broken_off_is_forgotten() -> None:
-    assert spans_of(turn_begun(), SessionClosed(SES), turn_done()) == {}
+    assert spans_of(turn_begun(), closed(), turn_done()) == {}

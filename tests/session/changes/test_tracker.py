@@ -10,7 +10,6 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.files.tree import SnapshotId
 from sidecar.core.parts import Json, PatchPart
 from sidecar.core.prompt.prompt import ToolSpec
-from sidecar.session.epochs.lessons import promote_facts
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.change_records import patches
 from sidecar.session.log.events import Notice
@@ -303,8 +302,7 @@ async def test_what_the_daemon_learned_is_nobodys_change(desk: Desk) -> None:
     desk.script(says("seen"))
     await desk.ask(session, "look")
     fact = stated("Use pnpm", at=1_795_219_200_000)
-    await inside.commit(session, (fact,))
-    await promote_facts(session.state)
+    await inside.learn(session, fact)
     file = desk.workspace / ".sidecar/learned/decisions.md"
     assert file.exists()
     desk.script(says("seen"))
@@ -328,8 +326,7 @@ async def test_what_the_daemon_learned_is_nobodys_change_after_a_restart_and_in_
             session = await desk.open()
             desk.script(says("seen"))
             await desk.ask(session, "look")
-            await inside.commit(session, (fact,))
-            await promote_facts(session.state)
+            await inside.learn(session, fact)
         file = desk.workspace / ".sidecar/learned/decisions.md"
         assert file.exists()
         window.script(says("seen"))

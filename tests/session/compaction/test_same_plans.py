@@ -15,7 +15,6 @@ import pytest
 
 from sidecar.core.conversation.stream import ResponseFinished, ResponseStarted, StreamEvent
 from sidecar.core.parts import StepFinishPart, Usage
-from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Plan, Situation
 from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec, flat
@@ -31,6 +30,7 @@ from sidecar.replay.conversation import Listener
 from sidecar.replay.simulate import SimulatedRun, simulate
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.meter.gauge import rates
+from tests.core.policies.situations import is_note
 from tests.e2e.recorded import RECORDED, catalogue, script
 from tests.e2e.recorded import Script as Recording
 from tests.fakes.scripted_model import SUMMARY, ScriptedModel, call, started, stop, text, thought
@@ -169,7 +169,7 @@ class Story:
 
 def told_by_extract(plan: Plan, situation: Situation) -> Plan:
     """Summarise as a session does that asks no model."""
-    gone = [item.unit for item in left_out(plan, situation) if item.unit.kind not in NOTES]
+    gone = [item.unit for item in left_out(plan, situation) if not is_note(item)]
     assert plan.summary is not None
     words = extract(gone, summary_before(plan, situation), plan.summary.output_tokens)
     return with_summary(plan, words, "extract")

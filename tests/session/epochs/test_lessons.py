@@ -12,8 +12,6 @@ from sidecar.core.parts import TurnId
 from sidecar.session.epochs.lessons import ROOM, find, promote_facts
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import EpochChanged, Notice
-from sidecar.session.state import State
-from sidecar.store.format.log_records import OptionRecord
 from tests.core.prompts import beginning
 from tests.core.stated import stated
 from tests.fakes.scripted_model import SUMMARY, says
@@ -28,12 +26,6 @@ WITH_FACTS = f"{SUMMARY}\n```facts\n{FACT}\n```\n"
 
 def fact(content: str, kind: Any = "decision", who: Any = "user", source: str = "turn_1") -> Any:
     return stated(content, kind, AT, source, who)
-
-
-async def keep(state: State, facts: list[Any]) -> None:
-    """Keep what a summary brought, as the record that installs it does, and what comes of it."""
-    await state.log.writer.commit(OptionRecord(), facts=tuple(facts))
-    await promote_facts(state)
 
 
 def file(world: World, name: str = "decisions") -> Path:
@@ -117,33 +109,33 @@ async def test_facts_are_written_with_the_rewrite_or_not_at_all(desk: Desk) -> N
 
 async def test_what_is_worth_it_is_promoted_and_said(desk: Desk, world: World) -> None:
     session = await desk.open()
-    await keep(session.state, [fact("Use pnpm"), fact("a.py has 3 lines", "file_state")])
+    await inside.learn(session, fact("Use pnpm"), fact("a.py has 3 lines", "file_state"))
     assert file(world).read_text().splitlines()[-1].startswith("- Use pnpm <!-- 2026-11-21 ses_")
     assert await listed(desk) == [("a.py has 3 lines", False), ("Use pnpm", True)]
     said = ("info", "1 fact was added to .sidecar/learned, for later sessions to know.")
     assert notices(desk) == [said]
-    await keep(session.state, [fact("Use pnpm"), fact("Use `pnpm`.", "constraint")])
+    await inside.learn(session, fact("Use pnpm"), fact("Use `pnpm`.", "constraint"))
     assert notices(desk) == [said]
-    await keep(session.state, [])
+    await inside.learn(session)
     assert [path.name for path in file(world).parent.iterdir()] == ["decisions.md"]
 
 
 async def test_two_sessions_bear_out_what_one_does_not(desk: Desk, world: World) -> None:
     one, two = await desk.open(), await desk.open()
     seen = fact("ruff 0.14 is required", "dependency", "tool")
-    await keep(one.state, [seen])
+    await inside.learn(one, seen)
     assert not file(world, "dependencies").exists()
-    await keep(two.state, [replace(seen, source=TurnId("turn_2"))])
+    await inside.learn(two, replace(seen, source=TurnId("turn_2")))
     assert f"{two.id} turn_2" in file(world, "dependencies").read_text()
     assert await listed(desk) == [(seen.content, True)] * 2
 
 
 async def test_a_deleted_bullet_does_not_come_back(desk: Desk, world: World) -> None:
     session = await desk.open()
-    await keep(session.state, [fact("Use pnpm")])
+    await inside.learn(session, fact("Use pnpm"))
     write(world, "")
     other = await desk.open()
-    await keep(other.state, [fact("use pnpm."), fact("use PNPM", "constraint")])
+    await inside.learn(other, fact("use pnpm."), fact("use PNPM", "constraint"))
     assert file(world).read_text() == ""
     assert not file(world, "constraints").exists()
 
@@ -153,13 +145,13 @@ async def test_without_trust_it_is_only_kept(world: World) -> None:
     write(world, "- by hand\n")
     async with world.daemon() as desk:
         session = await desk.open()
-        await keep(session.state, [fact("Use pnpm")])
+        await inside.learn(session, fact("Use pnpm"))
         assert file(world).read_text() == "- by hand\n"
         assert await listed(desk) == [("Use pnpm", False)]
         assert told(session) == ""
         assert notices(desk) == []
         session.state.trust.granted = True
-        await keep(session.state, [])
+        await inside.learn(session)
         assert "- Use pnpm" in file(world).read_text()
 
 
@@ -168,7 +160,7 @@ async def test_it_can_be_turned_off(world: World) -> None:
     write(world, "- by hand\n")
     async with world.daemon() as desk:
         session = await desk.open()
-        await keep(session.state, [fact("Use pnpm")])
+        await inside.learn(session, fact("Use pnpm"))
         assert file(world).read_text() == "- by hand\n"
         assert told(session) == ""
         assert await listed(desk) == [("Use pnpm", False)]
@@ -183,7 +175,7 @@ async def test_a_failure_is_said_and_no_more(desk: Desk, world: World) -> None:
         raise StorageFailed("the disk is full", kind="full")
 
     store.facts.candidates = fails
-    await keep(session.state, [fact("Use pnpm")])
+    await inside.learn(session, fact("Use pnpm"))
     store.facts.candidates = works
     ((level, text),) = notices(desk)
     assert (level, "the disk is full" in text) == ("warning", True)
@@ -195,7 +187,7 @@ async def test_a_failure_is_said_and_no_more(desk: Desk, world: World) -> None:
 
 async def test_a_new_session_is_told_of_it(desk: Desk, world: World) -> None:
     first = await desk.open()
-    await keep(first.state, [fact("Use pnpm"), fact("tests need a database", "learning")])
+    await inside.learn(first, fact("Use pnpm"), fact("tests need a database", "learning"))
     write(world, "- Never push\n", "constraints")
     session = await desk.open()
     assert told(session).endswith(
@@ -233,7 +225,7 @@ async def test_what_a_session_promoted_itself_leaves_its_prefix_alone(
     session = worker.session
     await worker.turns(3)
     before = (await session.rewriting.preview(())).body
-    await keep(session.state, [fact("Use pnpm")])
+    await inside.learn(session, fact("Use pnpm"))
     done = await compact(session)
     assert told(session) == ""
     await session.rewriting.undo(done["compactionId"])
@@ -274,7 +266,7 @@ async def test_it_takes_no_more_than_its_room(desk: Desk, world: World) -> None:
 
 async def test_facts_are_listed_by_what_is_asked(desk: Desk, world: World) -> None:
     session = await desk.open()
-    await keep(session.state, [fact("Use pnpm"), fact("tests need a database", "learning")])
+    await inside.learn(session, fact("Use pnpm"), fact("tests need a database", "learning"))
     link = world.workspace.parent / "link"
     link.symlink_to(world.workspace)
     assert await listed(desk, cwd=str(link), query="datab") == [("tests need a database", True)]

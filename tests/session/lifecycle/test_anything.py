@@ -14,6 +14,7 @@ from sidecar.core.parts import ToolPart
 from sidecar.core.policies import policies
 from sidecar.session.log.events import EpochChanged
 from tests.fakes.scripted_model import Hold, says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.work import Worker
 
@@ -114,7 +115,7 @@ class Chaos:
 
     async def pin(self) -> None:
         assert self.worker is not None
-        log = self.worker.session.state.log
+        log = inside.log(self.worker.session)
         calls = [p for m in log for p in m.parts if isinstance(p, ToolPart)]
         if calls:
             await self.rewriting.pin(self.dice.choice(calls).id, pinned=self.dice.random() < 0.7)

@@ -9,6 +9,7 @@ from sidecar.session.log.events import Notice, TextChunk
 from sidecar.session.transfer.revival import reviving
 from sidecar.store.repair.rebuilt_store import repair
 from tests.fakes.scripted_model import says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.store.on_disk import opened_beside
 
@@ -86,7 +87,7 @@ async def test_a_mended_session_goes_on(world: World, what: str) -> None:
     assert done.kept.problems == ()
     async with world.daemon() as desk:
         session, _ = await opened(desk, name)
-        assert session.state.log.row.cwd == str(world.workspace)
+        assert inside.row(session).cwd == str(world.workspace)
         said = [e.text for e in desk.of(TextChunk)]
         assert said
         await goes_on(desk, session)

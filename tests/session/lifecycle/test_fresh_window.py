@@ -12,7 +12,6 @@ from sidecar.session.compaction.session_handoff import inherited, ledger_of
 from sidecar.session.lifecycle import fresh_window
 from sidecar.session.lifecycle.session import Session
 from sidecar.store.format.log_records import OptionRecord
-from sidecar.store.format.view_records import PinRecord
 from sidecar.workspace.instructions import Instruction
 from tests.fakes.scripted_model import calls, says
 from tests.session import inside
@@ -88,7 +87,7 @@ async def test_what_it_is_told_is_pinned(desk: Desk) -> None:
     made = await go_on(desk, session)
     [part] = await fresh_window.tell(made.state, CONTEXT)
     assert inside.pinned(made) == {part.id}
-    assert inside.log(made).last_record(PinRecord) is not None
+    assert inside.records(made, "pin")
 
 
 async def test_it_is_told_what_has_drifted_meanwhile(desk: Desk) -> None:

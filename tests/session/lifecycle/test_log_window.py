@@ -31,17 +31,15 @@ from sidecar.session.lifecycle.session import Session
 from sidecar.session.log import past
 from sidecar.session.log.events import MeterChanged, Notice
 from sidecar.session.log.losses import LOST
-from sidecar.session.log.rewrite_records import written
 from sidecar.session.log.whole_log import message_count
 from sidecar.session.transfer.revival import reviving
 from sidecar.store.format.log_records import PingRecord, StepRecord
-from sidecar.store.format.record_codec import write
-from sidecar.store.format.view_records import RewriteRecord
 from sidecar.store.repair.rebuilt_store import repair
 from tests.fakes.scripted_model import calls, says
+from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.lifecycle.test_anything import Chaos
-from tests.session.logged import logged
+from tests.session.logged import as_stored, logged, rewrite_of
 from tests.session.work import Worker
 from tests.store.on_disk import opened_beside, store_file
 
@@ -95,7 +93,7 @@ async def open_copy(world: World, kept: Worker) -> Opened:
         desk.model.cache = deepcopy(kept.desk.model.cache)
         session = await desk.sessions.get(kept.session.id)
         session.audience.attach(desk.watch, desk.editor)
-        found.windowed = not session.state.log.is_whole
+        found.windowed = not inside.log(session).is_whole
         await go_on(desk, session, kept, found)
         await look_at_all(desk, session, found)
     return found
@@ -121,17 +119,17 @@ async def go_on(desk: Desk, session: Session, kept: Worker, found: Opened) -> No
 
 async def look_at_all(desk: Desk, session: Session, found: Opened) -> None:
     """Do what needs the whole log, in the session that was opened by a window of it."""
-    await session.state.log.whole()
-    log = session.state.log
+    await inside.log(session).whole()
+    log = inside.log(session)
     row = replace(log.row, seq=0)
-    found.told += [log.messages, tuple(logged(log)), row, session.state.views.standing()]
+    found.told += [log.messages, tuple(logged(log)), row, inside.rewrites(session)]
     found.told += [await session.rewriting.breakdown(), (await session.rewriting.preview(())).body]
     found.told.append(session.rewriting.checkpoints.ledger())
     try:
         found.told.append(await session.rewriting.compact(None, None, dry_run=False))
     except NothingToDo as nothing:
         found.told.append(str(nothing))
-    for recorded in session.state.views.standing()[:1]:
+    for recorded in inside.rewrites(session)[:1]:
         if recorded.rewrite.cause not in ("undo", "restore"):
             found.told.append(await session.recall(recorded.rewrite.id, 0, None, None))
             await session.rewriting.undo(recorded.rewrite.id)
@@ -196,7 +194,7 @@ class Walk(Chaos):
         """Leave some of the newest messages behind, and perhaps come back."""
         assert self.worker is not None
         session = self.worker.session
-        typed = [m.id for m in session.state.log if m.role == "user"]
+        typed = [m.id for m in inside.conversation(session) if m.role == "user"]
         if len(typed) > 6:
             wish = Wish("conversation", None, self.dice.choice(typed[-3:]))
             await session.rollback.restore(wish)
@@ -233,11 +231,11 @@ async def long_work(desk: Desk, policy: str = "manual") -> Worker:
 async def test_what_is_hidden_is_not_read(world: World) -> None:
     async with world.daemon() as desk:
         worker = await long_work(desk)
-        there = len(worker.session.state.log.messages)
+        there = len(inside.messages(worker.session))
         assert await compare(world, worker)
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
-        log = session.state.log
+        log = inside.log(session)
         assert not log.is_whole
         assert message_count(log) == there
         assert len(log.messages) < there - 10
@@ -262,7 +260,7 @@ async def test_a_fold_that_does_not_hold_is_as_if_there_were_none(
         assert con.execute(damage).rowcount == 1
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
-        assert session.state.log.is_whole
+        assert inside.log(session).is_whole
         assert (await session.rewriting.preview(())).body == preview
 
 
@@ -279,7 +277,7 @@ async def test_damage_outside_of_the_window_is_told_when_it_is_read(
 ) -> None:
     async with world.daemon() as desk:
         worker = await long_work(desk)
-        log, view = worker.session.state.log, worker.session.state.view
+        log, view = inside.log(worker.session), worker.session.state.view
         rewrite = next(r.revision for r in logged(log) if r.kind == "rewrite")
         hidden = next(one.message.id for one in view.rendering.seen(log) if not one.rendered)
     with opened_beside(world.folder) as con:
@@ -287,8 +285,8 @@ async def test_damage_outside_of_the_window_is_told_when_it_is_read(
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
         session.audience.attach(desk.watch, desk.editor)
-        assert not session.state.log.is_whole
-        assert await session.state.log.whole()
+        assert not inside.log(session).is_whole
+        assert await inside.log(session).whole()
         assert any("cannot be read" in notice.text for notice in desk.of(Notice))
         desk.script(says("I am still here."))
         assert (await desk.ask(session, "Are you there?")).stop_reason == "end_turn"
@@ -306,8 +304,8 @@ async def test_a_log_whose_beginning_is_made_up_is_not_folded(world: World) -> N
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
         assert not (await desk.store.logs.load(session.id)).problems
-        assert LOST in str(session.state.log.messages[0])
-        assert session.state.log.damaged
+        assert LOST in str(inside.messages(session)[0])
+        assert inside.log(session).damaged
 
 
 async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
@@ -322,23 +320,23 @@ async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
         assert newest is not None
         note = Note(PartId("cmp_9 ledger"), "Mind the gap.", place, "ledger")
         rewrite = Rewrite("cmp_9", "user", {}, (note,))
-        await state.log.writer.commit(written(replace(newest, rewrite=rewrite), RewriteRecord))
+        await state.log.writer.commit(rewrite_of(replace(newest, rewrite=rewrite)))
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
-        assert "Mind the gap." in str(session.state.view.prompt(session.state.log))
+        assert "Mind the gap." in str(session.state.view.prompt(inside.log(session)))
 
 
 async def test_the_newest_break_of_the_cache_is_known_after_a_ping(world: World) -> None:
     async with world.daemon() as desk:
         worker = await long_work(desk)
-        records = worker.session.state.log.records
+        records = inside.log(worker.session).records
         broke: dict[str, Any] = {"segment": "tools", "message_id": MessageId("nobody")}
         step = StepRecord(**broke)
         ping = PingRecord(started=0, uncached=0, read=0, write_5m=0, write_1h=0, **broke)
         records[10] = step
         records[20] = ping
         kept = log_window._needed(records, 40, frozenset(), frozenset())
-        assert (write(step) in kept, write(ping) in kept) == (True, False)
+        assert [one in kept for one in as_stored(step, ping)] == [True, False]
 
 
 async def test_a_damaged_page_of_folds_keeps_nobody_from_a_session(world: World) -> None:
@@ -354,11 +352,11 @@ async def test_a_damaged_page_of_folds_keeps_nobody_from_a_session(world: World)
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
         session.audience.attach(desk.watch, desk.editor)
-        assert session.state.log.is_whole
+        assert inside.log(session).is_whole
         again = Worker(desk, session, worker.done)
         # Folds cannot be written now, which fails nothing else.
         await again.turns(6, steps=1)
-        assert (await desk.store.logs.load(session.id)).session.turns == session.state.log.row.turns
+        assert (await desk.store.logs.load(session.id)).session.turns == inside.row(session).turns
 
 
 async def test_a_fold_in_another_shape_is_as_if_there_were_none(world: World) -> None:
@@ -369,7 +367,7 @@ async def test_a_fold_in_another_shape_is_as_if_there_were_none(world: World) ->
         con.execute("UPDATE fold SET body = ?, hash = ?", (body, digest(body)))
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
-        assert session.state.log.is_whole
+        assert inside.log(session).is_whole
 
 
 async def test_the_code_is_named_as_it_was_when_it_was_started(desk: Desk) -> None:

@@ -1,6 +1,7 @@
 """What is there again after a daemon was killed, and who may write."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -9,12 +10,12 @@ from sidecar.core.parts import PartId, SessionId, TextPart, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec, flat
 from sidecar.session.log.channel import BLOCK, Channel
 from sidecar.session.log.events import Event, TextChunk, ToolChanged, TurnEnded
-from sidecar.store.format.record_codec import LogRecord, write
+from sidecar.store.format.log_records import OptionRecord
 from sidecar.store.format.values import PutSession, StoreChange
-from sidecar.store.format.view_records import PinRecord
 from tests.fakes.scripted_model import Hold, calls, says, started, stop, text, thought
 from tests.session import inside
 from tests.session.conftest import Desk, World, prompt_of
+from tests.session.logged import as_stored
 
 TOOLS = (ToolSpec("one", "one", {"type": "object"}, "read", origin="client"),)
 
@@ -236,11 +237,11 @@ class Failing:
 async def test_a_prompt_that_cannot_be_stored_is_as_if_it_had_not_been_sent(world: World) -> None:
     async with world.daemon() as desk:
         session = await desk.open()
-        heard: list[LogRecord] = []
+        heard: list[Any] = []
         inside.log(session).writer.durable = heard.append
         store = Failing(desk, 0)
         for _ in range(3):
-            inside.log(session).writer.note(PinRecord(part_id=PartId("p"), pinned=True))
+            inside.log(session).writer.note(OptionRecord(config_id="mode"))
             with pytest.raises(StorageFailed, match="full"):
                 await desk.ask(session, "while full")
         assert not session.prompts.busy
@@ -254,7 +255,7 @@ async def test_a_prompt_that_cannot_be_stored_is_as_if_it_had_not_been_sent(worl
     typed = [p.text for m in stored.messages for p in m.parts if isinstance(p, TextPart)]
     assert "while full" not in typed
     assert (stored.session.title, stored.session.turns) == ("when free", 1)
-    assert [write(r) for r in heard] == [
+    assert as_stored(*heard) == [
         r for r in stored.records if r.kind in ("turn_started", "turn_ended", "step")
     ]
 

@@ -29,11 +29,11 @@ from sidecar.session.log.log_slices import InMemory, InSlices, source_of
 from sidecar.session.state import State
 from sidecar.session.transfer.bundle_import import ImportSource, import_session
 from sidecar.store.content import slices
-from sidecar.store.format.record_codec import LogRecord, read
+from sidecar.store.format.log_records import StepRecord, TurnEndedRecord, TurnStartedRecord
 from sidecar.store.format.values import Record
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Hold, says, started, stop, text
-from tests.session import whole
+from tests.session import inside, whole
 from tests.session.conftest import LIMIT, Desk, World, prompt_of
 from tests.session.lifecycle.test_log_window import SEEDS, Walk, copied, long_work
 from tests.session.work import Worker
@@ -115,7 +115,7 @@ async def moved_about(desk: Desk) -> Worker:
     """A session that went back and forth, had a rewrite undone, and whose clock was set back."""
     worker = await long_work(desk)
     session = worker.session
-    typed = [m.id for m in session.state.log if m.role == "user"]
+    typed = [m.id for m in inside.conversation(session) if m.role == "user"]
     await session.rollback.restore(Wish("conversation", None, typed[-2]))
     await session.rollback.redo(Wish("conversation", None))
     await session.rollback.restore(Wish("conversation", None, typed[-3]))
@@ -123,7 +123,7 @@ async def moved_about(desk: Desk) -> Worker:
     await session.rewriting.undo(None)
     desk.world.time -= 3_600_000
     await worker.turns(2, steps=1)
-    give_notice(session.state.log, session.state.channel, "info", "Mind the gap.")
+    inside.notice(session, "info", "Mind the gap.")
     desk.world.time += 900_000
     await worker.turns(2, steps=1)
     await session.rewriting.compact("economic", None, dry_run=False)
@@ -135,7 +135,7 @@ async def moved_about(desk: Desk) -> Worker:
 async def test_what_was_left_behind_and_undone_is_told_as_it_stands(world: World) -> None:
     async with world.daemon() as desk:
         worker = await moved_about(desk)
-        assert worker.session.state.log.left
+        assert inside.log(worker.session).left
         assert await compare(world, worker.session.id)
 
 
@@ -189,7 +189,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Long:
     async def work() -> Long:
         async with world.daemon() as desk:
             session = (await long_work(desk)).session
-            log = session.state.log
+            log = inside.log(session)
         return Long(world, session.id, log.messages, tuple(log.records))
 
     with pytest.MonkeyPatch.context() as patch:
@@ -203,7 +203,7 @@ async def reopened(long: Long) -> AsyncIterator[tuple[Desk, Session]]:
     """The long session, opened again by a window."""
     async with copied(long.world, "again", folds=True).daemon() as desk:
         session = await desk.sessions.get(long.session_id)
-        assert not session.state.log.is_whole
+        assert not inside.log(session).is_whole
         session.audience.attach(desk.watch, desk.editor)
         yield desk, session
 
@@ -234,7 +234,7 @@ async def test_all_may_be_read_meanwhile(long: Long) -> None:
 
         async def read(number: int) -> None:
             if number == 20:
-                await session.state.log.whole()
+                await inside.log(session).whole()
 
         sliced = await told(replay, session.state, act=read)
         assert sliced == await told(whole.replay, session.state)
@@ -243,7 +243,7 @@ async def test_all_may_be_read_meanwhile(long: Long) -> None:
 async def test_what_comes_back_meanwhile_is_told_behind_it(world: World) -> None:
     async with world.daemon() as desk:
         session = (await long_work(desk)).session
-        last = [m.id for m in session.state.log if m.role == "user"][-1]
+        last = [m.id for m in inside.conversation(session) if m.role == "user"][-1]
         await session.rollback.restore(Wish("conversation", None, last))
 
         async def back(number: int) -> None:
@@ -257,7 +257,7 @@ async def test_what_comes_back_meanwhile_is_told_behind_it(world: World) -> None
 
 async def test_who_catches_up_has_nothing_read_that_is_in_memory(long: Long) -> None:
     async with reopened(long) as (desk, session):
-        log = session.state.log
+        log = inside.log(session)
         newest, oldest = log.messages[-1].parts[0].id, long.messages[3].parts[0].id
         assert isinstance(source_of(desk.store.logs, log, newest), InMemory)
         assert isinstance(source_of(desk.store.logs, log, oldest), InSlices)
@@ -296,9 +296,9 @@ async def test_a_replay_that_is_cancelled_ends_and_keeps_nothing(long: Long) -> 
             loading.cancel()
             await asyncio.wait({loading})
         assert loading.cancelled()
-        give_notice(session.state.log, session.state.channel, "info", "Who is there?")
+        inside.notice(session, "info", "Who is there?")
         assert len(shown) == 20
-        assert not session.state.log.is_whole
+        assert not inside.log(session).is_whole
         assert len(await told(replay, session.state)) > 40
 
 
@@ -334,7 +334,7 @@ async def test_what_is_damaged_is_told_as_of_the_whole(long: Long, damage: str) 
 async def test_others_have_their_turn(long: Long) -> None:
     """Also where all of a log is in memory, so that nothing need be waited for."""
     async with reopened(long) as (_, session):
-        await session.state.log.whole()
+        await inside.log(session).whole()
         alone = most = 0
 
         async def count(_: int) -> None:
@@ -358,7 +358,7 @@ async def test_nothing_is_read_for_a_rewrite_that_is_not_due(long: Long) -> None
     async with reopened(long) as (_, session):
         await session.set_option("policy", "economic")
         assert not await session.rewriting.idle(hurried=False)
-        assert not session.state.log.is_whole
+        assert not inside.log(session).is_whole
 
 
 def test_turns_that_are_told_before_their_steps_are_not_told_in_slices() -> None:
@@ -368,12 +368,12 @@ def test_turns_that_are_told_before_their_steps_are_not_told_in_slices() -> None
             [("a", "user"), ("a", "assistant"), ("b", "user"), ("a", "assistant")]
         )
     )
-    begun = read(Record(1, "turn_started", 1, {"turnId": "a", "messageId": "m0"}))
-    ended = read(Record(2, "turn_ended", 12, {"turnId": "a", "stopReason": "end_turn"}))
-    step = read(Record(2, "step", 9, {"messageId": "m3"}))
+    begun = TurnStartedRecord(at=1, turn_id=TurnId("a"), message_id=MessageId("m0"))
+    ended = TurnEndedRecord(at=12, turn_id=TurnId("a"), stop_reason="end_turn")
+    step = StepRecord(at=9, message_id=MessageId("m3"))
     early = structs.replace(ended, at=9)
 
-    def told(messages: tuple[Message, ...], *records: LogRecord, left: str = "") -> bool:
+    def told(messages: tuple[Message, ...], *records: object, left: str = "") -> bool:
         return log_window._in_turns(messages, records, {left})
 
     assert told((asked, answered, later), begun, ended)

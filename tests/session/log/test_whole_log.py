@@ -10,6 +10,7 @@ from sidecar.core.parts import PartId, SessionId
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle import log_window
 from sidecar.session.lifecycle.session import Session
+from tests.session import inside
 from tests.session.conftest import World
 from tests.session.lifecycle.test_log_window import copied, long_work
 
@@ -46,13 +47,13 @@ async def reopened(world: World, session_id: SessionId) -> AsyncIterator[Session
 async def test_what_needs_the_whole_log_has_it_read(world: World, what: str) -> None:
     async with world.daemon() as desk:
         session = (await long_work(desk)).session
-        name, every = session.id, session.state.log.messages
+        name, every = session.id, inside.messages(session)
     async with reopened(world, name) as opened:
-        here = {message.id for message in opened.state.log.messages}
+        here = {message.id for message in inside.messages(opened)}
         hidden = next(message for message in every if message.id not in here)
         asked = (hidden.id, hidden.parts[1].id)
         found = await NEED_ALL[what](opened, *asked)
-        assert opened.state.log.is_whole
+        assert inside.log(opened).is_whole
     async with reopened(world, name) as opened:
-        assert await opened.state.log.whole()
+        assert await inside.log(opened).whole()
         assert found == await NEED_ALL[what](opened, *asked)

@@ -24,9 +24,8 @@ from tests.fakes.scripted_model import Hold, calls, says
 from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World
 from tests.session.subtasks import TASK, hands, limited
-from tests.session.transfer.leaving import ground_beside
 from tests.session.work import TOOLS
-from tests.store.holders import hold
+from tests.store.holders import ground_beside, hold
 
 KEY = "sk-ant-api03-" + "aB3_" * 20
 LINES = "\n".join(f"line {n} of a long output" for n in range(20_000))

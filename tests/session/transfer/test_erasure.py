@@ -20,10 +20,10 @@ from tests.core.stated import stated
 from tests.fakes.scripted_model import calls, says
 from tests.session import inside
 from tests.session.conftest import Desk, World
-from tests.session.transfer.leaving import ground_beside
 from tests.session.transfer.test_sweep import put
 from tests.session.work import TOOLS
 from tests.store.contents import noise
+from tests.store.holders import ground_beside
 from tests.store.on_disk import opened_beside, put_aside
 
 pytestmark = pytest.mark.long

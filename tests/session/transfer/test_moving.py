@@ -26,7 +26,6 @@ from sidecar.session.transfer.bundle_import import (
 )
 from sidecar.store.connection import bundle_file
 from sidecar.store.format.log_records import OptionRecord
-from sidecar.store.format.record_codec import kind_of
 from tests.core.stated import stated
 from tests.fakes.scripted_model import calls, says
 from tests.session import inside
@@ -81,7 +80,7 @@ async def test_a_session_is_the_same_in_another_store(world: World, tmp_path: Pa
         assert await body(made) == sent
         assert inside.view(made) == view
         assert log.messages == before.messages
-        assert [r.kind for r in logged(log)] == [*(kind_of(r) for r in before.records), "imported"]
+        assert [r.kind for r in logged(log)] == [*(r.kind for r in logged(before)), "imported"]
         assert (log.row.title, log.row.turns) == (before.row.title, before.row.turns)
         assert log.row.cost == before.row.cost
         assert (about.format, about.revision) == ("sidecar", log.row.revision)

@@ -19,11 +19,9 @@ from sidecar.store.format.values import (
 from sidecar.store.retention.sweeper import HOUR
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
-from tests.session.transfer.leaving import ground_beside
 from tests.session.work import TOOLS
-from tests.store.content.test_snapshot_store import added
-from tests.store.contents import blob, kept, noise
-from tests.store.holders import hold
+from tests.store.contents import added, blob, kept, noise
+from tests.store.holders import ground_beside, hold
 from tests.store.samples import message, session, tool
 
 

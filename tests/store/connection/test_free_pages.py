@@ -13,8 +13,8 @@ from sidecar.session.transfer.sweep import carry_out, shrink
 from sidecar.store.connection import free_pages
 from sidecar.store.format.migrations import MIGRATIONS
 from sidecar.store.journal import Store
-from tests.session.transfer.leaving import ground_at
 from tests.store.contents import noise
+from tests.store.holders import ground_at
 from tests.store.on_disk import newest_pages, opened_beside, store_file
 from tests.store.samples import NOW, put_text
 from tests.store.years import LATER, Years

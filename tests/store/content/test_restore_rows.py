@@ -25,7 +25,7 @@ from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.values import AppendRecord, Record
 from sidecar.store.journal import Store
 from tests.store.contents import blob
-from tests.store.holders import claim
+from tests.store.holders import begin, claim
 from tests.store.on_disk import opened_beside
 from tests.store.samples import base, open_store, put_text
 
@@ -46,9 +46,7 @@ async def begun(
     coming: Iterable[str] = (),
     going: Iterable[str] = (),
 ) -> Begun:
-    found = await store.restores.begin(claim(ROOT, token), stages, coming, going)
-    assert isinstance(found, Begun)
-    return found
+    return await begin(store, claim(ROOT, token), *stages, coming=coming, going=going)
 
 
 async def test_what_was_intended_is_read_after_a_restart(tmp_path: Path) -> None:

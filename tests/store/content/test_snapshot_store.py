@@ -16,7 +16,7 @@ from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.values import PutMessage, PutPart, PutSession
 from sidecar.store.journal import Store
 from tests.core.trees import holding
-from tests.store.contents import blob, kept
+from tests.store.contents import added, blob, kept, seen
 from tests.store.on_disk import opened_beside
 from tests.store.samples import base, message, open_store, put_text, session, tool
 
@@ -24,21 +24,8 @@ ROOT = b"/home/dev/caf\xe9"
 FILE = 0o100644
 
 
-def entry(data: bytes) -> TreeEntry:
-    return holding(data)
-
-
-def seen(data: bytes) -> SeenEntry:
-    return SeenEntry(entry(data), 2**62, 2, 3, racy=True)
-
-
-def added(path: bytes, data: bytes, old: bytes | None = None) -> Addition:
-    change = TreeChange(path, None if old is None else entry(old), entry(data))
-    return Addition((change,), [press(data)], [(path, seen(data))])
-
-
 def removed(path: bytes, data: bytes) -> Addition:
-    return Addition((TreeChange(path, entry(data), None),), [], [(path, None)])
+    return Addition((TreeChange(path, holding(data), None),), [], [(path, None)])
 
 
 async def begun(store: Store) -> Workspace:
@@ -117,7 +104,7 @@ async def test_many_blobs_at_once_come_to_the_large_table(tmp_path: Path) -> Non
     store = open_store(tmp_path)
     space = await begun(store)
     texts = [b"%d" % number for number in range(MOST_RECENT + 1)]
-    changes = [TreeChange(b"f" + text, None, entry(text)) for text in texts]
+    changes = [TreeChange(b"f" + text, None, holding(text)) for text in texts]
     many = Addition(tuple(changes), [press(text) for text in texts], [])
     few, all_ = await appended(store, space, added(b"a", texts[0]), many)
     assert where(tmp_path) == (len(texts) - 1, 1)
@@ -170,7 +157,7 @@ async def test_a_snapshot_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     space = await begun(store)
     good = added(b"a", b"1")
-    too_large = SeenEntry(entry(b"1"), 2**70, 2, 3)
+    too_large = SeenEntry(holding(b"1"), 2**70, 2, 3)
     bad = Addition(good.delta, good.blobs, [(b"a", too_large)])
     with pytest.raises(StorageFailed):
         await store.snapshots.append(space.id, space.head, bad, 6)
@@ -251,16 +238,16 @@ async def test_a_state_follows_the_deltas_whose_stats_were_never_told(tmp_path: 
     await store.snapshots.fill(space.id, space.head, Addition((), [press(b"1")], rows))
     out = TreeEntry(FILE, "", 1, "ignored")
     changes = (
-        TreeChange(b"edited", entry(b"1"), entry(b"2")),
-        TreeChange(b"gone", entry(b"1"), None),
-        TreeChange(b"hidden", entry(b"1"), out),
-        TreeChange(b"new", None, entry(b"3")),
+        TreeChange(b"edited", holding(b"1"), holding(b"2")),
+        TreeChange(b"gone", holding(b"1"), None),
+        TreeChange(b"hidden", holding(b"1"), out),
+        TreeChange(b"new", None, holding(b"3")),
     )
     (one,) = await appended(store, space, Addition(changes, [press(b"2"), press(b"3")], []))
-    untold = SeenEntry(entry(b"3"), 0, 0, 0, racy=True)
+    untold = SeenEntry(holding(b"3"), 0, 0, 0, racy=True)
     expected = {
         b"same": seen(b"1"),
-        b"edited": untold._replace(entry=entry(b"2"), followed=True),
+        b"edited": untold._replace(entry=holding(b"2"), followed=True),
         b"new": untold,
     }
     loaded = await store.snapshots.load(ROOT)
@@ -313,7 +300,7 @@ async def test_damaged_snapshots_are_told(tmp_path: Path) -> None:
 
 def test_a_damaged_delta_is_noticed() -> None:
     names = sorted(range(50), key=str)
-    delta = tuple(TreeChange(b"a%d" % n, None, entry(b"%d" % n)) for n in names)
+    delta = tuple(TreeChange(b"a%d" % n, None, holding(b"%d" % n)) for n in names)
     body = pack_delta(delta)
     assert unpack_delta(body) == delta
     unnoticed = 0
@@ -384,7 +371,7 @@ async def test_in_any_order_what_snapshots_and_sessions_hold_can_be_read(
                 if sessions:
                     await store.delete(sessions.popitem()[0])
                 continue
-        changes = tuple(TreeChange(b"f%d" % n, None, entry(text)) for n, text in enumerate(texts))
+        changes = tuple(TreeChange(b"f%d" % n, None, holding(text)) for n, text in enumerate(texts))
         done = await store.snapshots.append(
             space.id, head, Addition(changes, [press(text) for text in texts], []), 6
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.store.content.restores import Begun, Unfinished
+from sidecar.store.content.restores import Unfinished
 from sidecar.workspace.restore.apply_steps import apply
 from sidecar.workspace.restore.expectations import check
 from sidecar.workspace.restore.layout import lay_out
@@ -18,7 +18,7 @@ from sidecar.workspace.restore.restore_outcome import FilesRestored, Recovered
 from sidecar.workspace.restore.staging import batches, make_stages, remove_stages, write_batch
 from sidecar.workspace.restore.undo_steps import STAYS, undo
 from sidecar.workspace.snapshots.snapshots import Snapshots
-from tests.store.holders import claim
+from tests.store.holders import begin, claim
 from tests.workspace.restore.site import Site, Tree, look, now, plan
 
 STAGE = (b".sidecar-restore-x",)
@@ -36,9 +36,7 @@ async def leave_half(site: Site, before: Tree, after: Tree, steps_done: int = 1 
     layout = lay_out(site.base, checked)
     rows = site.store.restores
     names = {e.hash for e in (*before.values(), *after.values()) if e.hash}
-    begun = await rows.begin(claim(site.base, "t"), STAGE, names)
-    assert isinstance(begun, Begun)
-    number = begun.id
+    number = (await begin(site.store, claim(site.base, "t"), *STAGE, coming=names)).id
     make_stages(site.base, STAGE)
     contents = await rows.contents(names)
     marks = {}

@@ -12,7 +12,6 @@ import pytest
 from sidecar.core.errors import BadRequest, Overloaded
 from sidecar.core.files.restore_plan import Action
 from sidecar.core.files.tree import TreeEntry
-from sidecar.store.content.restores import Begun
 from sidecar.workspace.restore import expectations, places
 from sidecar.workspace.restore.expectations import Conflict
 from sidecar.workspace.restore.places import spelt
@@ -21,7 +20,7 @@ from sidecar.workspace.restore.restore_outcome import FilesRestored, RestoreOutc
 from sidecar.workspace.restore.staging import make_stages
 from sidecar.workspace.snapshots.ignore import STAGING
 from tests.core.trees import holding
-from tests.store.holders import claim
+from tests.store.holders import begin, claim
 from tests.workspace.restore.site import SES, Site, Tree, plan, record, recording
 
 FILE = 0o100644
@@ -221,7 +220,7 @@ async def test_one_restore_at_a_time(site: Site) -> None:
     root = site.base
     action = Action(b"a", holding(b""), None)
     with claimed(root) as claim:
-        assert isinstance(await site.store.restores.begin(claim, ()), Begun)
+        await begin(site.store, claim)
         assert await site.store.restores.running(root) == claim.owner
         with pytest.raises(Overloaded, match=f"process {os.getpid()}"):
             await site.restore([action])
@@ -237,8 +236,7 @@ async def test_a_dead_owners_restore_ends(site: Site) -> None:
     dead = replace(ours, owner=replace(ours.owner, pid=1))
     stages = (b".sidecar-restore-x",)
     await asyncio.to_thread(make_stages, root, stages)
-    begun = await site.store.restores.begin(dead, stages)
-    assert isinstance(begun, Begun)
+    await begin(site.store, dead, *stages)
     ended = await recover(site.root, site.store)
     assert ended is not None
     assert (ended.how, ended.paths) == ("undone", 0)

@@ -17,10 +17,9 @@ from sidecar.core.files.tree import Delta
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.watch.cookies import CookieWatch
-from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 from tests.core.trees import apply
 from tests.workspace.snapshots.upheaval import NAMES, Upheaval, plain
-from tests.workspace.snapshots.work import now
+from tests.workspace.snapshots.work import EVENTS, RESCAN, Watch, now
 
 pytestmark = pytest.mark.long
 
@@ -30,16 +29,14 @@ BURST = 20_000 if len(SEEDS) >= 12 else 3_000
 ROUNDS = int(os.environ.get("SIDECAR_ROUNDS", "30"))
 
 
-async def open_snapshots(
-    root: Path, store: Store, data: Path, watch: ChooseWatch | None
-) -> Snapshots:
+async def open_snapshots(root: Path, store: Store, data: Path, watch: Watch) -> Snapshots:
     return await Snapshots.open(root, store.snapshots, data_dir=data, now=now, watch=watch)
 
 
 @pytest.mark.parametrize("seed", MOST_SEEDS)
 @pytest.mark.parametrize("way", ["events", "rescan"])
 async def test_every_snapshot_is_exact(tmp_path: Path, seed: int, way: str) -> None:
-    await upheaval(tmp_path, seed, choose if way == "events" else None, restarts=True)
+    await upheaval(tmp_path, seed, EVENTS if way == "events" else RESCAN, restarts=True)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -58,14 +55,14 @@ async def test_every_snapshot_by_cookies_is_exact(tmp_path: Path, seed: int) -> 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("way", ["events", "rescan"])
 async def test_rules_that_come_later_take_nothing_away(tmp_path: Path, seed: int, way: str) -> None:
-    watch = choose if way == "events" else None
+    watch = EVENTS if way == "events" else RESCAN
     await upheaval(tmp_path, seed, watch, restarts=True, other_rules=True)
 
 
 async def upheaval(
     tmp_path: Path,
     seed: int,
-    watch: ChooseWatch | None,
+    watch: Watch,
     *,
     restarts: bool = False,
     names: Sequence[bytes] = NAMES,
@@ -102,7 +99,7 @@ async def upheaval(
         assert (after == head) == (before == expected)
         await asyncio.sleep(pause)
         head, before = after, expected
-    if watch is choose:
+    if watch is EVENTS:
         assert snapshots.status()["mode"] == "inotify"
     await snapshots.close()
     assert (await store.verify()).problems == ()
@@ -118,7 +115,7 @@ async def test_a_burst_of_files_is_in_the_next_snapshot(tmp_path: Path) -> None:
     root.mkdir()
     changes = Upheaval(root, 1)
     store = Store.open(data, now=now)
-    snapshots = await open_snapshots(root, store, data, choose)
+    snapshots = await open_snapshots(root, store, data, EVENTS)
     await snapshots.ready()
     # In a thread, as another program would, so that events are taken meanwhile or lost.
     await asyncio.to_thread(changes.burst, BURST)

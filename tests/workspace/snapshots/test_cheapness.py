@@ -7,13 +7,12 @@ import pytest
 
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.watch.cookies import CookieWatch
-from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 from tests.workspace.opening import OPENING
-from tests.workspace.snapshots.work import Work, now
+from tests.workspace.snapshots.work import EVENTS, RESCAN, Watch, Work, now
 
 ALL = {str(number) for number in range(60)}
 WAYS = pytest.mark.parametrize(
-    "watch", [choose, CookieWatch, None], ids=["events", "cookies", "rescan"]
+    "watch", [EVENTS, CookieWatch, RESCAN], ids=["events", "cookies", "rescan"]
 )
 
 
@@ -22,7 +21,7 @@ def later() -> int:
     return now() + 60_000
 
 
-async def opened(work: Work, watch: ChooseWatch | None, clock: Callable[[], int]) -> Snapshots:
+async def opened(work: Work, watch: Watch, clock: Callable[[], int]) -> Snapshots:
     made = await Snapshots.open(
         work.root, work.store.snapshots, data_dir=work.data, now=clock, watch=watch
     )
@@ -42,7 +41,7 @@ async def read_by(snapshots: Snapshots) -> set[str]:
 
 
 @WAYS
-async def test_after_one_change_one_file_is_read(work: Work, watch: ChooseWatch | None) -> None:
+async def test_after_one_change_one_file_is_read(work: Work, watch: Watch) -> None:
     for name in ALL:
         work.write(f"s/{name}", name.encode())
     snapshots = await opened(work, watch, later)
@@ -57,9 +56,7 @@ async def test_after_one_change_one_file_is_read(work: Work, watch: ChooseWatch 
 
 
 @WAYS
-async def test_after_a_restart_only_what_is_not_proven_is_read(
-    work: Work, watch: ChooseWatch | None
-) -> None:
+async def test_after_a_restart_only_what_is_not_proven_is_read(work: Work, watch: Watch) -> None:
     ahead = 60_000
     for name in ALL:
         work.write(f"s/{name}", name.encode())

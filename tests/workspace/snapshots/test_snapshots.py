@@ -12,11 +12,10 @@ from sidecar.store.journal import Store
 from sidecar.workspace.snapshots import chain
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.steady_read import Limits
-from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 from tests.core.trees import holding
 from tests.polling import until
 from tests.workspace.snapshots.upheaval import plain
-from tests.workspace.snapshots.work import Work, held, now
+from tests.workspace.snapshots.work import EVENTS, RESCAN, Watch, Work, held, now
 
 SMALL = Limits(untracked=1000, tracked=4000, snapshot=5000, workspace=100_000)
 
@@ -59,8 +58,8 @@ async def test_nothing_new_is_the_same_snapshot(work: Work) -> None:
     assert await snapshots.snapshot() == first
 
 
-@pytest.mark.parametrize("watch", [choose, None], ids=["events", "rescan"])
-async def test_a_restart_goes_on_where_it_was(work: Work, watch: ChooseWatch | None) -> None:
+@pytest.mark.parametrize("watch", [EVENTS, RESCAN], ids=["events", "rescan"])
+async def test_a_restart_goes_on_where_it_was(work: Work, watch: Watch) -> None:
     for number in range(20):
         work.write(f"src/{number}", b"%d" % number)
     snapshots = await work.open(watch)
@@ -292,10 +291,8 @@ async def test_other_rules_show_without_a_change_and_hide_nothing_that_is_known(
     assert b"sub" in snapshots.entries()
 
 
-@pytest.mark.parametrize("watch", [choose, None])
-async def test_rules_hold_for_what_comes_with_them_and_after_them(
-    work: Work, watch: ChooseWatch | None
-) -> None:
+@pytest.mark.parametrize("watch", [EVENTS, RESCAN])
+async def test_rules_hold_for_what_comes_with_them_and_after_them(work: Work, watch: Watch) -> None:
     work.write("back/a")
     snapshots = await work.open(watch)
     await snapshots.ready()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.config.settings import SnapshotSizes
+from sidecar.config import SnapshotSizes
 from sidecar.core.files.tree import Loss, SeenEntry
 from sidecar.workspace import unlinked_open
 from sidecar.workspace.snapshots.known_paths import same_stat, unread_of

@@ -3,6 +3,7 @@
 import os
 import time
 from pathlib import Path
+from typing import TypeAlias
 
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots.snapshots import Snapshots
@@ -21,6 +22,13 @@ def held(snapshots: Snapshots) -> int:
     return found
 
 
+Watch: TypeAlias = ChooseWatch | None
+EVENTS: Watch = choose
+"""The system tells what changes, as daemons have it."""
+RESCAN: Watch = None
+"""Each snapshot looks at everything."""
+
+
 class Work:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "work"
@@ -29,9 +37,7 @@ class Work:
         self.store = Store.open(self.data, now=now)
         self.open_ones: list[Snapshots] = []
 
-    async def open(
-        self, watch: ChooseWatch | None = choose, limits: Limits | None = None
-    ) -> Snapshots:
+    async def open(self, watch: Watch = EVENTS, limits: Limits | None = None) -> Snapshots:
         one = await Snapshots.open(
             self.root,
             self.store.snapshots,

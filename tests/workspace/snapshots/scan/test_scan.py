@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecar.workspace.snapshots.snapshots import Snapshots
-from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 from tests.workspace.snapshots.upheaval import plain
-from tests.workspace.snapshots.work import Work, now
+from tests.workspace.snapshots.work import EVENTS, RESCAN, Watch, Work, now
 
-WATCHES = pytest.mark.parametrize("watch", [choose, None], ids=["events", "rescan"])
+WATCHES = pytest.mark.parametrize("watch", [EVENTS, RESCAN], ids=["events", "rescan"])
 
 
 @pytest.fixture
@@ -21,7 +20,7 @@ async def opened(work: Work) -> AsyncIterator[list[Snapshots]]:
         await one.close()
 
 
-async def begun(work: Work, opened: list[Snapshots], watch: ChooseWatch | None) -> Snapshots:
+async def begun(work: Work, opened: list[Snapshots], watch: Watch) -> Snapshots:
     """Begin where all time stamps are old enough to prove something, and where they did so."""
     made = await Snapshots.open(
         work.root,
@@ -39,7 +38,7 @@ async def begun(work: Work, opened: list[Snapshots], watch: ChooseWatch | None) 
 
 @WATCHES
 async def test_other_rules_hold_at_once_where_others_were_read_elsewhere(
-    work: Work, opened: list[Snapshots], watch: ChooseWatch | None
+    work: Work, opened: list[Snapshots], watch: Watch
 ) -> None:
     work.write("one/x")
     work.write("two/.gitignore", b"*.log\n")
@@ -56,7 +55,7 @@ async def test_other_rules_hold_at_once_where_others_were_read_elsewhere(
 
 @WATCHES
 async def test_rules_of_a_folder_go_with_it(
-    work: Work, opened: list[Snapshots], watch: ChooseWatch | None
+    work: Work, opened: list[Snapshots], watch: Watch
 ) -> None:
     work.write("in/.gitignore", b"*.log\n")
     work.write("in/a.log")
@@ -71,7 +70,7 @@ async def test_rules_of_a_folder_go_with_it(
 
 @WATCHES
 async def test_what_is_followed_is_looked_at_where_the_folder_around_changed(
-    work: Work, opened: list[Snapshots], watch: ChooseWatch | None
+    work: Work, opened: list[Snapshots], watch: Watch
 ) -> None:
     work.write("in/.gitignore", b"built/\n")
     work.write("in/built/own", b"1")
@@ -94,7 +93,7 @@ async def test_what_is_followed_is_looked_at_where_the_folder_around_changed(
 @pytest.mark.parametrize("mode", [0o000, 0o444], ids=["closed", "listed only"])
 @pytest.mark.usefixtures("modes_hold")
 async def test_nothing_in_a_folder_that_is_closed_to_us_is_gone(
-    work: Work, opened: list[Snapshots], watch: ChooseWatch | None, mode: int
+    work: Work, opened: list[Snapshots], watch: Watch, mode: int
 ) -> None:
     work.write("in/.gitignore", b"*.log\n")
     work.write("in/deep/file")
@@ -119,7 +118,7 @@ async def test_nothing_in_a_folder_that_is_closed_to_us_is_gone(
 
 @WATCHES
 async def test_what_another_process_follows_is_followed_here(
-    work: Work, opened: list[Snapshots], watch: ChooseWatch | None
+    work: Work, opened: list[Snapshots], watch: Watch
 ) -> None:
     work.write("in/.gitignore", b"built/\n")
     work.write("in/built/own", b"1")
@@ -165,7 +164,7 @@ async def test_what_is_in_a_folder_was_listed_when_the_look_began(work: Work) ->
 
 @WATCHES
 async def test_other_rules_hold_where_the_first_look_at_them_came_to_nothing(
-    work: Work, opened: list[Snapshots], watch: ChooseWatch | None
+    work: Work, opened: list[Snapshots], watch: Watch
 ) -> None:
     rules = work.write(".gitignore", b"*.log\n")
     work.write("in/a.log")
@@ -183,7 +182,7 @@ async def test_other_rules_hold_where_the_first_look_at_them_came_to_nothing(
 @WATCHES
 @pytest.mark.parametrize("how", ["file", "link"])
 async def test_what_is_followed_is_gone_with_the_folder_around(
-    work: Work, opened: list[Snapshots], watch: ChooseWatch | None, how: str
+    work: Work, opened: list[Snapshots], watch: Watch, how: str
 ) -> None:
     work.write("in/.gitignore", b"built/\n")
     work.write("in/built/own", b"1")
@@ -203,7 +202,7 @@ async def test_what_is_followed_is_gone_with_the_folder_around(
 
 @WATCHES
 async def test_rules_that_another_process_saw_change_hold_here(
-    work: Work, opened: list[Snapshots], watch: ChooseWatch | None
+    work: Work, opened: list[Snapshots], watch: Watch
 ) -> None:
     work.write("in/.gitignore", b"*.log\n")
     work.write("in/deep/a")
@@ -224,7 +223,7 @@ async def test_rules_that_another_process_saw_change_hold_here(
 @WATCHES
 @pytest.mark.parametrize("folder", ["", "in/"], ids=["root", "inner"])
 async def test_rules_that_ignore_their_own_file_are_read_again(
-    work: Work, opened: list[Snapshots], watch: ChooseWatch | None, folder: str
+    work: Work, opened: list[Snapshots], watch: Watch, folder: str
 ) -> None:
     work.write(f"{folder}.gitignore", b"*\n!a\n!b\n!deep\n")
     work.write(f"{folder}a")
