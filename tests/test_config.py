@@ -167,7 +167,7 @@ def test_a_workspace_may_forbid_more() -> None:
     assert problems == ()
 
 
-def test_permissions_as_verdicts() -> None:
+def test_permissions_may_be_written_as_verdicts_by_tool() -> None:
     table = {"shell": "allow", "write_file": "reject", "edit_file": "ask", "allow": ["x"]}
     config, problems = merge([Layer("x", {"permissions": table})])
     assert config.permissions == PermissionSettings(("x", "shell"), ("write_file",))

@@ -153,7 +153,7 @@ async def test_documents_are_lsp_documents(tmp_path: Path) -> None:
     assert closed == {"textDocument": {"uri": uri}}
 
 
-async def test_errors_are_typed() -> None:
+async def test_an_error_says_its_kind_and_what_comes_with_it() -> None:
     async with connect() as client:
         with pytest.raises(SidecarError, match="there is no no/such") as refused:
             await client.request("no/such", {})
@@ -238,7 +238,7 @@ async def test_permission_is_an_option_or_a_dismissal() -> None:
     assert second["result"] == golden("session-request_permission.cancelled.result")["result"]
 
 
-async def test_files_and_edits() -> None:
+async def test_a_client_is_asked_to_read_write_and_edit_files() -> None:
     texts = {"/a": "old"}
 
     async def read(params: messages.FsReadTextFileParams) -> str:

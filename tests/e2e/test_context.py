@@ -267,7 +267,7 @@ def test_media_cuts_steering_and_another_model(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("policy", ["economic", "picoclaw", "temporal", "evict-hybrid"])
-def test_very_small_windows(desk: Desk, policy: str) -> None:
+def test_turns_end_well_in_very_small_windows(desk: Desk, policy: str) -> None:
     desk.open(policy, window=9_000, maxTokens=2_000, system="Work.")
     for number in range(4):
         desk.api.script(*(desk.step(piece=2_000) for _ in range(4)), text("Seen."))

@@ -229,7 +229,7 @@ def test_what_cannot_be_taken_in_is_said_and_leaves_nothing(
     assert client.request("session/list", {})["sessions"] == []
 
 
-def test_both_over_acp(tmp_path: Path, workspace: Path) -> None:
+def test_a_session_is_exported_and_imported_over_acp(tmp_path: Path, workspace: Path) -> None:
     with each_ending_well(partial(LineClient, tmp_path / "data")) as begin:
         client = begin()
         client.request("initialize", {"protocolVersion": 1, "clientCapabilities": {}})

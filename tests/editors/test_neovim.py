@@ -105,7 +105,7 @@ def test_luacheck_finds_nothing() -> None:
     assert checked.returncode == 0, checked.stdout
 
 
-def test_a_day(nvim: str, workspace: Path) -> None:
+def test_a_day_of_work_goes_on_in_the_same_session(nvim: str, workspace: Path) -> None:
     session = play(nvim, workspace, "first.lua").strip()
     assert session.startswith("session ses_")
     assert play(nvim, workspace, "second.lua").strip() == session
@@ -119,7 +119,7 @@ def test_a_daemon_that_is_not_there_and_the_key(nvim: str, workspace: Path) -> N
     play(nvim, workspace, "trouble.lua")
 
 
-def test_health_and_help(nvim: str, workspace: Path) -> None:
+def test_health_is_checked_and_help_is_found(nvim: str, workspace: Path) -> None:
     play(nvim, workspace, "health.lua")
 
 

@@ -196,12 +196,16 @@ def play(scenario: str, pages: Path, said: dict[str, Any], folder: Path) -> None
 
 
 @needs_a_browser
-def test_the_chat(pages: Path, conversation: dict[str, Any], tmp_path: Path) -> None:
+def test_the_chat_shows_a_conversation(
+    pages: Path, conversation: dict[str, Any], tmp_path: Path
+) -> None:
     play("chat.mjs", pages, conversation, tmp_path)
 
 
 @needs_a_browser
-def test_the_context(pages: Path, breakdowns: dict[str, Any], tmp_path: Path) -> None:
+def test_the_context_shows_breakdowns(
+    pages: Path, breakdowns: dict[str, Any], tmp_path: Path
+) -> None:
     play("context.mjs", pages, breakdowns, tmp_path)
 
 

@@ -157,7 +157,7 @@ def test_the_folder_becomes_read_only(tmp_path: Path, begin: Callable[[], Place]
         assert place.client.stop() == 0
 
 
-def test_descriptors_run_out(begin: Callable[[], Place]) -> None:
+def test_a_daemon_goes_on_after_descriptors_ran_out(begin: Callable[[], Place]) -> None:
     place = begin()
     place.say("before")
     place.client.request("session/list", {})
@@ -229,7 +229,7 @@ def test_the_data_folder_is_away_for_a_while(begin: Callable[[], Place]) -> None
     assert (told[0], told[-1]) == ("before", "after")
 
 
-def test_the_clock_jumps(tmp_path: Path, begin: Callable[[], Place]) -> None:
+def test_a_daemon_goes_on_when_the_clock_jumps(tmp_path: Path, begin: Callable[[], Place]) -> None:
     place = begin()
     offset = tmp_path / "offset"
     place.client.kill()

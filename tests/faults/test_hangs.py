@@ -14,7 +14,7 @@ pytestmark = pytest.mark.long
 STALL = 1.5
 
 
-def test_a_tool_hangs(place: Place) -> None:
+def test_a_daemon_answers_while_a_tool_hangs(place: Place) -> None:
     place.say("before")
     client = place.client
     call = {"command": "echo begun; sleep 600", "timeoutMs": 2_000}
@@ -34,7 +34,7 @@ def test_a_tool_hangs(place: Place) -> None:
     place.say("after")
 
 
-def test_a_model_drips(tmp_path: Path) -> None:
+def test_a_turn_ends_when_a_model_only_drips(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     with FakeMessagesApi() as api, each_ending_well(PlainClient) as begin:

@@ -66,7 +66,7 @@ async def two_states(site: Site, files: int) -> tuple[Tree, Tree]:
 
 
 @pytest.mark.parametrize("more", [False, True])
-async def test_a_call_fails(site: Site, more: bool) -> None:
+async def test_a_restore_ends_whole_whichever_call_fails(site: Site, more: bool) -> None:
     before, after = await two_states(site, 8)
     names = {"before": before, "after": after}
     stands, revision = "after", 1

@@ -163,7 +163,7 @@ async def test_a_wait_that_is_too_long_is_told_instead() -> None:
         assert len(api.requests) == 1
 
 
-async def test_nobody_there() -> None:
+async def test_a_server_that_is_not_there_is_a_failure_of_the_network() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

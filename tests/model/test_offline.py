@@ -21,7 +21,7 @@ def check(text: str, *steps: list[tuple[str, Any]]) -> None:
     assert [[(c.name, c.input) for c in step] for step in plan(text, TOOLS)] == list(steps)
 
 
-def test_rules() -> None:
+def test_words_of_a_prompt_become_calls_of_tools() -> None:
     check("read README.md", [("read_file", {"path": "README.md"})])
     check("read a.py and b.py", [("read_file", {"path": "a.py"}), ("read_file", {"path": "b.py"})])
     check("show me the file `odd name.txt`", [("read_file", {"path": "odd name.txt"})])

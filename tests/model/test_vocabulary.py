@@ -30,7 +30,7 @@ def count():
 
 
 @pytest.mark.parametrize("text", KNOWN)
-def test_known_counts(count, text: str) -> None:
+def test_known_texts_have_their_known_counts(count, text: str) -> None:
     assert count(text) == KNOWN[text]
 
 
@@ -82,7 +82,7 @@ def test_slices_add_up(text: str) -> None:
     assert all(len(piece) <= SLICE for piece in pieces)
 
 
-def test_packing_comes_back() -> None:
+def test_a_packed_vocabulary_is_unpacked_as_it_was() -> None:
     ranks = unpack(PACKED.read_bytes())
     assert len(ranks) == 100_256
     small = dict(list(ranks.items())[:1000])

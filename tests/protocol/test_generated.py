@@ -113,7 +113,7 @@ def test_wire_names_are_camel_case() -> None:
                 assert all(allowed.fullmatch(field.name) for field in declared.fields), declared
 
 
-def test_typescript_compiles(tmp_path: Path) -> None:
+def test_the_generated_typescript_compiles(tmp_path: Path) -> None:
     compiler = shutil.which("tsc") or shutil.which(
         "tsc", path=str(ROOT / "clients/typescript/node_modules/.bin")
     )

@@ -42,7 +42,7 @@ def test_a_full_answer_comes_back_unchanged() -> None:
         ),
     ],
 )
-def test_blocks(block: Json, text: str) -> None:
+def test_a_block_of_a_clients_answer_becomes_text(block: Json, text: str) -> None:
     assert read_answer("t", {"content": [block]}) == ToolAnswer(text)
 
 
@@ -68,7 +68,7 @@ def test_malformed_answers_are_errors(result: Json) -> None:
     assert answer.text.startswith("theirs ran, but its client answered wrongly")
 
 
-async def test_calling(
+async def test_a_clients_tool_is_called_by_the_client_or_fails(
     context: ToolContext, with_editor: Callable[..., tuple[ToolContext, Any]]
 ) -> None:
     connected, editor = with_editor()

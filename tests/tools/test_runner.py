@@ -63,7 +63,7 @@ def test_what_a_call_touches(root: Path, context: ToolContext) -> None:
     assert access(spec, None, context) == Access("edit", "theirs")
 
 
-async def test_todo(context: ToolContext) -> None:
+async def test_a_plan_is_shown_with_what_is_done(context: ToolContext) -> None:
     items: Json = [
         {"content": "one", "status": "completed"},
         {"content": "two", "status": "in_progress", "extra": 1},
@@ -96,7 +96,7 @@ async def test_todo_says_which_item_is_wrong(context: ToolContext) -> None:
     assert "more than 200" in await said([good] * 201)
 
 
-async def test_recall(context: ToolContext) -> None:
+async def test_what_was_left_out_is_recalled_by_its_part(context: ToolContext) -> None:
     asked: list[tuple[str, int, int | None, str | None]] = []
 
     async def recall(part: str, offset: int, limit: int | None, pattern: str | None) -> str:

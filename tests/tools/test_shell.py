@@ -82,7 +82,9 @@ async def test_there_is_no_input_and_no_terminal(context: ToolContext) -> None:
     assert answer.text == "none\n"
 
 
-async def test_folders(root: Path, context: ToolContext) -> None:
+async def test_a_command_runs_within_the_workspace_or_where_it_was_granted(
+    root: Path, context: ToolContext
+) -> None:
     (root / "sub").mkdir()
     assert (await run(context, "pwd", cwd="sub")).text == f"{root}/sub\n"
     assert "outside" in (await run(context, "pwd", cwd="..")).text
@@ -324,7 +326,7 @@ def test_what_fits_is_whole_even_where_the_halves_meet_in_a_character() -> None:
     assert collected.text() == "aaaaéé"
 
 
-async def test_wrong_input(context: ToolContext) -> None:
+async def test_a_command_that_cannot_be_run_is_refused(context: ToolContext) -> None:
     for command in ("", "  "):
         assert (await run(context, command)).is_error
     assert "NUL" in (await run(context, "echo \0")).text

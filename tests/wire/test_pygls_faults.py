@@ -201,7 +201,7 @@ def test_a_client_that_does_not_read_does_not_stop_the_daemon(tmp_path: Path) ->
     client.close()
 
 
-def test_lifecycle_errors(start: Callable[..., PlainClient]) -> None:
+def test_a_request_at_the_wrong_time_of_life_is_refused(start: Callable[..., PlainClient]) -> None:
     client = start()
     assert code(client, "daemon/status") == -32002
     client.start(model="offline")

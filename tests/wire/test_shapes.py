@@ -56,7 +56,7 @@ EVENTS = [
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
-def test_notifications(event: e.Event) -> None:
+def test_a_notification_has_the_shape_of_the_protocol(event: e.Event) -> None:
     told = notification(event)
     if isinstance(event, e.Progressed):
         # LSP's own: {token, value}.
@@ -73,7 +73,7 @@ def test_every_event_is_tested() -> None:
     assert {type(event) for event in EVENTS} == kinds
 
 
-def test_results() -> None:
+def test_a_result_has_the_shape_of_the_protocol() -> None:
     session = Opened(SES, 3, False, (OPTION,))
     fits(opened(session), m.SessionNewResult)
     fits(loaded(session), m.SessionLoadResult)

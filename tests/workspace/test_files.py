@@ -64,7 +64,7 @@ def test_a_large_file_is_read_in_lines(tmp_path: Path) -> None:
     assert len(most.text) == files.MAX_FILE
 
 
-def test_ranges(tmp_path: Path) -> None:
+def test_lines_of_a_file_are_read_and_whether_more_follow_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("1\n2\n3")
     assert read_lines(path, 1, 2) == files.FileLines("1\n2\n", more=True)

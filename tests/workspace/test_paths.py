@@ -27,7 +27,7 @@ def check(root: Path, given: str, shown: str | None) -> None:
     assert os.path.realpath(place.real) == str(place.real)
 
 
-def test_plain_paths(root: Path) -> None:
+def test_a_path_is_taken_only_within_the_workspace(root: Path) -> None:
     check(root, "src/a.py", "src/a.py")
     check(root, str(root / "src/a.py"), "src/a.py")
     check(root, ".", ".")
@@ -44,7 +44,7 @@ def test_a_sibling_with_the_same_beginning_is_outside(root: Path) -> None:
     check(root, "../root2/x", None)
 
 
-def test_links(root: Path) -> None:
+def test_no_link_leads_out_of_the_workspace(root: Path) -> None:
     (root / "out").symlink_to(root.parent / "other")
     (root / "file").symlink_to(root.parent / "other/secret")
     (root / "within").symlink_to(root / "src")
@@ -97,7 +97,7 @@ def test_names_that_are_not_utf8(root: Path) -> None:
     assert printable("naïve") == "naïve"
 
 
-def test_git_folders() -> None:
+def test_what_lies_in_a_git_folder_is_known() -> None:
     assert in_git(Path("/w/.git/config"))
     assert not in_git(Path("/w/.github/x"))
     assert not in_git(Path("/w/.gitignore"))

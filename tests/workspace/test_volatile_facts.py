@@ -22,7 +22,7 @@ def block(shown: JsonObject, git: Git | None = None) -> str:
     return text[len("<context>\n") : -len("\n</context>")]
 
 
-def test_a_full_block() -> None:
+def test_a_block_tells_all_that_an_editor_shows() -> None:
     shown: JsonObject = {
         "openFiles": ["/w/a.py", "file:///w/b%20c.py", {"uri": "file:///other/d"}, "rel/e", 3],
         "selection": {
@@ -98,7 +98,7 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
-async def test_a_real_repository(tmp_path: Path) -> None:
+async def test_the_state_of_a_real_repository_is_read(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "-b", "work")
     found = await read_git(tmp_path, True, os.environ)
     assert found == Git("work", ())

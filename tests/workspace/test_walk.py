@@ -25,7 +25,7 @@ def check(root: Path, expected: str) -> None:
     assert not any(visible(root, path) for path in hidden)
 
 
-def test_nested_gitignore_files(tmp_path: Path) -> None:
+def test_ignore_files_hold_for_their_folder_and_below(tmp_path: Path) -> None:
     tree(
         tmp_path,
         _dot_gitignore="*.log\nbuild/\n/top\n",
@@ -105,7 +105,9 @@ def test_the_order_does_not_depend_on_the_disk(tmp_path: Path) -> None:
         ("src/", "src/a", "srcs"),
     ],
 )
-def test_globs(pattern: str, yes: str, no: str) -> None:
+def test_a_pattern_matches_the_paths_it_should_and_no_others(
+    pattern: str, yes: str, no: str
+) -> None:
     matches = glob(pattern)
     assert [path for path in yes.split() if not matches(path)] == []
     assert [path for path in no.split() if matches(path)] == []

@@ -263,7 +263,7 @@ def test_a_mode_that_the_user_changed_since_is_a_conflict_that_merges() -> None:
     assert d.tree[b"a"].mode == 0o100755
 
 
-def test_some_paths_only() -> None:
+def test_only_the_named_paths_are_restored() -> None:
     d = desk("a", "src/b", "src/deep/c")
     d.file("a", "x\n")
     d.file("src/b", "x\n")

@@ -40,7 +40,7 @@ from sidecar.core.files.shell_writes import patched, writes
         ("test 3 -gt 2 && ls", []),
     ],
 )
-def test_a_command_writes(command: str, files: list[str]) -> None:
+def test_the_files_that_a_command_writes_are_found(command: str, files: list[str]) -> None:
     assert [f"{how} {path}" for path, how in writes(command)] == files
 
 

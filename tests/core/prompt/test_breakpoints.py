@@ -62,7 +62,7 @@ def test_parallel_calls_are_one_position() -> None:
     assert joined == [False, True, True, False, True, True, False]
 
 
-def test_nothing_to_mark() -> None:
+def test_a_prompt_without_words_is_not_marked() -> None:
     assert place(prompt("e", begin=""), 0) == ()
 
 

@@ -25,7 +25,7 @@ from sidecar.core.prompt.meter import CacheState, Costs, Size, measure
     ("used", "expected"),
     [(0, "green"), (49, "green"), (50, "yellow"), (74, "yellow"), (75, "orange"), (90, "red")],
 )
-def test_zones(used: int, expected: str) -> None:
+def test_a_zone_is_told_by_the_share_that_is_used(used: int, expected: str) -> None:
     assert zone(used, 100) == expected
 
 
@@ -48,7 +48,7 @@ def test_velocity_looks_at_five_turns() -> None:
     assert velocity([1000, 2000, 3000, 500, 1500]) == 1000
 
 
-def test_turns_until() -> None:
+def test_turns_until_full_are_counted_where_the_prompt_grows() -> None:
     assert turns_until(0, 100, 30) == 4
     assert turns_until(200, 100, 30) == 0
     assert turns_until(0, 100, 0) is None

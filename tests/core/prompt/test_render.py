@@ -68,7 +68,7 @@ def shape(prompt) -> str:
         ("U5 A9[a] T4(a) | U6", "u:t a:tc u:rt"),
     ],
 )
-def test_shapes(text: str, expected: str) -> None:
+def test_a_history_is_rendered_with_results_on_the_users_side(text: str, expected: str) -> None:
     check(text, expected)
 
 

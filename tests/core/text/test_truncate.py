@@ -21,7 +21,7 @@ def test_short_text_is_untouched() -> None:
     assert cut("") == Cut("", cut=False, total_lines=0, total_bytes=0)
 
 
-def test_lines() -> None:
+def test_lines_are_left_out_at_the_head_the_tail_or_between() -> None:
     text = "1\n2\n3\n4\n5\n"
     check(text, "head", "1\n2\n[… 3 lines (6 bytes) left out …]", max_lines=2)
     check(text, "tail", "[… 3 lines (6 bytes) left out …]\n4\n5\n", max_lines=2)

@@ -91,12 +91,12 @@ STEADY = [
     ("kind", "text", "piece"),
     [(kind, text, piece) for kind, cases in VOLATILE.items() for text, piece in cases],
 )
-def test_volatile(kind: str, text: str, piece: str) -> None:
+def test_what_changes_with_each_run_is_found(kind: str, text: str, piece: str) -> None:
     assert [(one.kind, one.text) for one in volatile(text)] == [(kind, piece)]
 
 
 @pytest.mark.parametrize("text", STEADY)
-def test_steady(text: str) -> None:
+def test_what_stays_the_same_is_not_taken_for_volatile(text: str) -> None:
     assert volatile(text) == ()
 
 

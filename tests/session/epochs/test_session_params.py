@@ -45,7 +45,7 @@ def test_numbers_that_cannot_go_together(
     ("window", "most"),
     [(None, None), (32_001, None), (4_001, 100), (9_000, 8_999), (2_000_000, None), (None, 64_000)],
 )
-def test_numbers_that_can(window: int | None, most: int | None) -> None:
+def test_numbers_that_can_be_are_taken(window: int | None, most: int | None) -> None:
     assert amiss({"window": window, "maxTokens": most}, SONNET) is None
 
 

@@ -195,7 +195,7 @@ class Chaos:
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_anything_goes(world: World, seed: int) -> None:
+async def test_a_session_is_whole_whatever_it_lived_through(world: World, seed: int) -> None:
     chaos = Chaos(world, random.Random(seed))
     try:
         async with world.daemon(kill=seed % 2 == 0) as desk:

@@ -10,8 +10,8 @@ from sidecar.core.parts import PartId, SessionId, TextPart, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec, flat
 from sidecar.session.log.channel import BLOCK, Channel
 from sidecar.session.log.events import Event, TextChunk, ToolChanged, TurnEnded
-from sidecar.store.format.log_records import OptionRecord
 from sidecar.store.format.values import PutSession, StoreChange
+from sidecar.store.format.view_records import PinRecord
 from tests.fakes.scripted_model import Hold, calls, says, started, stop, text, thought
 from tests.session import inside
 from tests.session.conftest import Desk, World, prompt_of
@@ -241,7 +241,7 @@ async def test_a_prompt_that_cannot_be_stored_is_as_if_it_had_not_been_sent(worl
         inside.log(session).writer.durable = heard.append
         store = Failing(desk, 0)
         for _ in range(3):
-            inside.log(session).writer.note(OptionRecord(config_id="mode"))
+            inside.log(session).writer.note(PinRecord(part_id=PartId("p"), pinned=True))
             with pytest.raises(StorageFailed, match="full"):
                 await desk.ask(session, "while full")
         assert not session.prompts.busy
@@ -302,7 +302,7 @@ async def test_an_error_of_ours_ends_its_turn_and_nothing_else(
         assert (await asyncio.wait_for(desk.ask(session), 5)).stop_reason == "end_turn"
 
 
-async def test_delete_and_unknown(world: World) -> None:
+async def test_a_deleted_session_is_as_unknown_as_one_that_never_was(world: World) -> None:
     async with world.daemon() as desk:
         session = await desk.open()
         await desk.sessions.delete(session.id)

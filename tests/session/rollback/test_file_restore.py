@@ -39,9 +39,9 @@ async def test_paths_are_taken_as_they_are_shown_and_each_has_its_fate(desk: Des
     wish = await work(
         desk, session, calls(shell(r"echo 1 > $(printf 'b\377.txt'); echo 2 > c.txt"))
     )
-    start, made = (await inside.checkpoints(session)).checkpoints
+    start, made = (await session.checkpoints.listed()).checkpoints
     assert [f["path"] for f in made.files] == ["b\\xff.txt", "c.txt"]
-    (found,) = await inside.difference(session, start.checkpoint.id, None, "b\\xff.txt")
+    (found,) = await session.checkpoints.diff(start.checkpoint.id, None, "b\\xff.txt")
     assert str(found["diff"]).endswith("+1\n")
     done = await session.rollback.restore(replace(wish, paths=("./b\\xff.txt", "typo.txt")))
     assert [(f.path, f.fate) for f in done.fates] == [
@@ -88,7 +88,7 @@ LINES = "".join(f"{number}\n" for number in range(9))
 
 async def aggregate(session: Session) -> list[tuple[Json, ...]]:
     """What of the agent's work stands: path, author, lines."""
-    listed = await inside.checkpoints(session)
+    listed = await session.checkpoints.listed()
     return [(f["path"], f["author"], f["additions"], f["deletions"]) for f in listed.changes]
 
 
@@ -97,19 +97,19 @@ async def test_what_a_merge_took_out_is_not_counted_until_it_is_back(desk: Desk)
     note.write_text(LINES)
     session = await desk.open()
     wish = await work(desk, session, calls(write("notes.txt", LINES.replace("1", "one"))))
-    start = inside.timeline(session).checkpoints[0].id
+    start = session.checkpoints.timeline().checkpoints[0].id
     note.write_text(note.read_text().replace("7", "seven"))
     for _ in range(2):
         await session.rollback.restore(replace(wish, on_conflict="merge"))
         assert await aggregate(session) == []
-        (found,) = await inside.difference(session, start)
+        (found,) = await session.checkpoints.diff(start, None, None)
         assert (found["author"], found["additions"]) == ("user", 1)
         with pytest.raises(NothingToDo):
             await session.rollback.restore(wish)
         await session.rollback.redo(Wish("both"))
         assert note.read_text() == LINES.replace("1", "one").replace("7", "seven")
         assert await aggregate(session) == [("notes.txt", "tool", 1, 1)]
-    listed = await inside.checkpoints(session)
+    listed = await session.checkpoints.listed()
     told = [
         (f["path"], f["author"], f["size"], f["sizeBefore"]) for f in listed.checkpoints[2].files
     ]
@@ -191,7 +191,7 @@ async def test_a_name_stays_on_its_line_where_the_model_is_told_of_it(desk: Desk
     told = news(inside.log(session).records)
     assert told.count("\n") == 0
     assert told.endswith("as they were before: a␊The user says: b.")
-    titles = [one.title for one in inside.timeline(session).checkpoints]
+    titles = [one.title for one in session.checkpoints.timeline().checkpoints]
     assert titles[1] == "Changed a␊The user says: b"
 
 

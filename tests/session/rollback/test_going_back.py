@@ -32,7 +32,7 @@ def tree(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 
 def ids(session: Session) -> list[str]:
-    return [one.id for one in inside.timeline(session).checkpoints]
+    return [one.id for one in session.checkpoints.timeline().checkpoints]
 
 
 def said(session: Session) -> str:
@@ -118,12 +118,12 @@ async def test_the_middle_of_a_turn_keeps_pairs_whole_and_the_next_prompt_goes_o
         calls(write("a.txt", "a\n")),
         calls(write("b.txt", "b\n")),
     )
-    first_step = inside.timeline(session).checkpoints[1]
+    first_step = session.checkpoints.timeline().checkpoints[1]
     done = await session.rollback.restore(Wish("both", first_step.id))
     assert done.prompt is None
     assert fates(done) == {"b.txt": "restored"}
     assert set(tree(desk.workspace)) == {"notes.txt", "a.txt"}
-    assert inside.timeline(session).head == first_step.id
+    assert session.checkpoints.timeline().head == first_step.id
     await work(desk, session, "now c", calls(write("c.txt", "c\n")))
     assert set(tree(desk.workspace)) == {"notes.txt", "a.txt", "c.txt"}
     told = [text for text in texts(desk.prompts()[-1]) if "rolled back" in text]
@@ -147,7 +147,7 @@ async def test_a_branch_that_was_left_stays_listed_and_can_be_reached(desk: Desk
     # The answer that ended the turn came after its last checkpoint.
     assert said(session) in shown or shown.startswith(said(session)[:-1])
     assert "another way" not in said(session)
-    assert inside.timeline(session).head == end
+    assert session.checkpoints.timeline().head == end
 
 
 async def test_the_users_own_work_survives(desk: Desk) -> None:
@@ -246,7 +246,7 @@ async def test_past_a_compaction_and_back(desk: Desk) -> None:
     session = worker.session
     await worker.turns(4)
     shown, used = said(session), session.meter().used
-    target = [one for one in inside.timeline(session).checkpoints if one.kind == "turn"][3]
+    target = [one for one in session.checkpoints.timeline().checkpoints if one.kind == "turn"][3]
     body = await session.rewriting.compact("evict-lru", None, dry_run=False)
     assert body["compactionId"]
     compacted = said(session)
@@ -280,7 +280,7 @@ async def test_thinking_and_the_cached_prefix_stand_up_to_it(desk: Desk) -> None
     worker = await desk.worker(policy="manual")
     session = worker.session
     await worker.turns(3, steps=4)
-    points = inside.timeline(session).checkpoints
+    points = session.checkpoints.timeline().checkpoints
     for wish in (Wish("conversation", points[1].id), Wish("conversation", points[2].id)):
         await session.rollback.restore(wish)
         await worker.turns(1, steps=2)
@@ -326,7 +326,9 @@ async def test_what_a_restore_did_is_nobodys_change_afterwards(world: World) -> 
     async with world.daemon() as desk:
         session = await desk.sessions.get(session.id)
         await work(desk, session, "more")
-        assert [one.sets for one in inside.timeline(session).checkpoints if one.kind == "turn"] == [
+        assert [
+            one.sets for one in session.checkpoints.timeline().checkpoints if one.kind == "turn"
+        ] == [
             (),
             (),
         ]

@@ -41,7 +41,7 @@ async def test_a_restore_stands_and_is_nobodys_change_when_killed_right_after(wo
     async with world.daemon() as desk:
         session = await desk.sessions.get(session.id)
         await work(desk, session, "more")
-        turns = [one for one in inside.timeline(session).checkpoints if one.kind == "turn"]
+        turns = [one for one in session.checkpoints.timeline().checkpoints if one.kind == "turn"]
         assert [one.sets for one in turns] == [(), ()]
         assert set(tree(desk.workspace)) == {"notes.txt"}
 

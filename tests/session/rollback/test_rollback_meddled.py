@@ -68,7 +68,7 @@ async def test_it_is_the_users_in_the_next_turn_once(desk: Desk) -> None:
     session = await gone_back(desk)
     await work(desk, session, "more")
     assert told(session)[-1] == MINE
-    listed = inside.timeline(session).checkpoints[-1]
+    listed = session.checkpoints.timeline().checkpoints[-1]
     assert [c.path for one in listed.sets for c in one.changes] == [b"mine.txt", b"notes.txt"]
     await work(desk, session, "and more")
     assert told(session)[-1] == []
@@ -92,8 +92,8 @@ async def test_it_is_so_after_a_restart_too(world: World) -> None:
 @pytest.mark.usefixtures("meddled")
 async def test_it_is_in_the_way_of_the_way_forth_and_kept(desk: Desk) -> None:
     session = await gone_back(desk)
-    last = inside.timeline(session).checkpoints[-1]
-    shown = await inside.difference(session, last.id, None, "mine.txt")
+    last = session.checkpoints.timeline().checkpoints[-1]
+    shown = await session.checkpoints.diff(last.id, None, "mine.txt")
     assert [one["author"] for one in shown] == ["user"]
     with pytest.raises(RestoreConflict) as refused:
         await session.rollback.redo(Wish("files"))

@@ -95,7 +95,7 @@ async def test_nothing_of_files_is_believed(desk: Desk, things: list[Any]) -> No
     assert patches
     assert all(not patch.detail for patch in patches)
     assert "evil" not in str([record.body for record in inside.records(made)])
-    listed = await inside.checkpoints(made)
+    listed = await made.checkpoints.listed()
     with pytest.raises(SidecarError):
         await made.rollback.restore(Wish("files", listed.checkpoints[0].checkpoint.id))
 

@@ -160,7 +160,7 @@ async def test_the_last_session_of_a_folder_takes_its_snapshots_along(world: Wor
         path = str(desk.workspace / "new.txt")
         desk.script(calls(("a", "write_file", {"path": path, "content": "new"})), says("ok"))
         await desk.ask(again)
-        listed = await inside.checkpoints(again)
+        listed = await again.checkpoints.listed()
         assert [file["path"] for one in listed.checkpoints for file in one.files] == ["new.txt"]
         assert (await desk.store.verify()).problems == ()
 

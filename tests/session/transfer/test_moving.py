@@ -149,7 +149,7 @@ async def test_complete_outputs_come_along(desk: Desk) -> None:
     assert (await desk.store.verify()).problems == ()
 
 
-async def test_keys_stay_here(desk: Desk) -> None:
+async def test_a_key_is_taken_out_of_what_is_exported(desk: Desk) -> None:
     key = "sk-ant-api03-" + "aB3_" * 20
     (desk.workspace / "notes.txt").write_text(f"KEY={key}\n")
     session = await desk.open()
@@ -270,13 +270,13 @@ async def test_files_of_before_do_not_come_back(world: World, tmp_path: Path) ->
     other.follows = True
     async with other.daemon() as desk:
         made, _ = await take(desk, written.path)
-        listed = await inside.checkpoints(made)
+        listed = await made.checkpoints.listed()
         first = listed.checkpoints[0].checkpoint
         for scope in ("files", "both"):
             with pytest.raises(BadRequest, match="this session was imported"):
                 await made.rollback.restore(Wish(scope, first.id))
         with pytest.raises(BadRequest, match="this session was imported"):
-            await inside.difference(made, first.id)
+            await made.checkpoints.diff(first.id, None, None)
         done = await made.rollback.restore(Wish("conversation", first.id))
         assert done.prompt == "Make a file."
         assert (desk.workspace / "new.txt").read_text() == "made"
@@ -284,7 +284,7 @@ async def test_files_of_before_do_not_come_back(world: World, tmp_path: Path) ->
             calls(("b", "write_file", {"path": "new.txt", "content": "again"})), says("Made.")
         )
         await desk.ask(made, "Make it again.")
-        listed = await inside.checkpoints(made)
+        listed = await made.checkpoints.listed()
         turn = next(
             c.checkpoint
             for c in listed.checkpoints

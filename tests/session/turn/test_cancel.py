@@ -42,7 +42,7 @@ def held(hold: Hold, before: int) -> Script:
 
 
 @pytest.mark.parametrize("before", range(1, 9))
-async def test_while_streaming(desk: Desk, before: int) -> None:
+async def test_a_turn_is_cancelled_while_its_answer_streams(desk: Desk, before: int) -> None:
     session = await desk.open(tools=TOOLS)
     hold = Hold()
     desk.script(held(hold, before))
@@ -159,7 +159,7 @@ async def test_at_once_and_in_line(desk: Desk) -> None:
     assert (await desk.ask(session)).stop_reason == "end_turn"
 
 
-async def test_one_of_several(desk: Desk) -> None:
+async def test_one_of_several_waiting_prompts_is_cancelled(desk: Desk) -> None:
     session = await desk.open()
     hold = Hold()
     desk.script([started(), hold, *text("a"), stop()], says("c"))

@@ -121,7 +121,9 @@ async def test_a_failed_turn_keeps_its_place(desk: Desk) -> None:
     ("reason", "expected"),
     [("max_tokens", "max_tokens"), ("refusal", "refusal"), ("stop_sequence", "end_turn")],
 )
-async def test_stop_reasons(desk: Desk, reason: str, expected: str) -> None:
+async def test_a_turn_ends_for_the_reason_that_the_model_stopped(
+    desk: Desk, reason: str, expected: str
+) -> None:
     session = await desk.open(tools=TOOLS)
     desk.script([started(), *text("x"), *call("c", "one", {}), stop(reason)])
     if reason == "stop_sequence":

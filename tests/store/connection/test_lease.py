@@ -40,7 +40,9 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only /proc says w
         (replace(US, started="", pid=2**22 + 7), False, False),
     ],
 )
-def test_alive(owner: Owner, silent: bool, busy: bool) -> None:
+def test_an_owner_is_alive_by_its_process_or_its_heartbeat(
+    owner: Owner, silent: bool, busy: bool
+) -> None:
     """`silent`: alive without a recent heartbeat; `busy`: alive with one."""
     assert alive(owner, LONG_AGO, NOW) is silent
     assert alive(owner, NOW - 5_000, NOW) is busy

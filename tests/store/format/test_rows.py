@@ -75,13 +75,13 @@ def test_every_part_type_is_tried() -> None:
 
 
 @given(any_part, st.booleans())
-def test_part_comes_back(part: Part, spill: bool) -> None:
+def test_a_part_is_read_as_it_was_written(part: Part, spill: bool) -> None:
     packed = rows.encode_part(part, 0, spill=spill)
     same(part, rows.decode_part(packed.body, blobs_of(packed).__getitem__))
 
 
 @given(st.builds(SessionRow, *[texts] * 3, *[counts] * 5, st.none() | texts, objects))
-def test_session_comes_back(row: SessionRow) -> None:
+def test_a_session_is_read_as_it_was_written(row: SessionRow) -> None:
     packed = rows.encode_session(row)
     same(row, rows.decode_session(packed.body, blobs_of(packed).__getitem__))
 
@@ -98,13 +98,13 @@ def test_session_comes_back(row: SessionRow) -> None:
         texts,
     )
 )
-def test_message_comes_back(message: Message) -> None:
+def test_a_message_is_read_as_it_was_written(message: Message) -> None:
     packed = rows.encode_message(message)
     same(message, rows.decode_message(packed.body, blobs_of(packed).__getitem__))
 
 
 @given(st.builds(Record, counts, texts, counts, objects))
-def test_record_comes_back(record: Record) -> None:
+def test_a_record_is_read_as_it_was_written(record: Record) -> None:
     packed = rows.encode_record(record, "b2:before")
     same(record, rows.decode_record(packed.body, blobs_of(packed).__getitem__))
 

@@ -41,11 +41,11 @@ async def write(context: ToolContext, path: str, content: str) -> ToolAnswer:
         ("(.*)\\1", "(.*)", "\\1", "\\1\\1"),
     ],
 )
-def test_replacing_once(text: str, old: str, new: str, result: str) -> None:
+def test_a_text_that_stands_once_is_replaced(text: str, old: str, new: str, result: str) -> None:
     assert replaced(text, old, new) == result
 
 
-def test_replacing_everywhere() -> None:
+def test_a_text_is_replaced_everywhere_where_that_is_asked_for() -> None:
     assert replaced("aXbXc", "X", "", everywhere=True) == "abc"
     assert replaced("aaaa", "aa", "b", everywhere=True) == "bb"
 
@@ -57,7 +57,7 @@ def test_replacing_everywhere_is_what_python_does(old: str, new: str, text: str)
     assert replaced(text, old, new, everywhere=True) == text.replace(old, new)
 
 
-def test_errors_help() -> None:
+def test_a_refused_edit_says_where_to_look() -> None:
     with pytest.raises(BadRequest, match=re.escape("occurs 3 times (at lines 1, 2, 4)")):
         replaced("x\nx\ny\nx", "x", "z")
     with pytest.raises(BadRequest, match="nearest lines are:\n2:     return one"):
@@ -110,7 +110,7 @@ async def test_bytes_that_are_no_utf8_survive_an_edit(root: Path, context: ToolC
     assert (root / "a").read_bytes() == b"caf\xe9 au lait, no sugars please"
 
 
-async def test_writing(root: Path, context: ToolContext) -> None:
+async def test_a_file_is_made_changed_or_left_as_it_is(root: Path, context: ToolContext) -> None:
     answer = await write(context, "deep/er/new.txt", "a\nb\n")
     assert (root / "deep/er/new.txt").read_text() == "a\nb\n"
     assert answer.metadata["created"] is True

@@ -108,7 +108,7 @@ async def test_where_nothing_is_trusted_no_program_searches(
         assert trusted or found.text == "a.txt:1: a word"
 
 
-async def test_listing(root: Path, context: ToolContext) -> None:
+async def test_files_are_listed_by_folder_and_pattern(root: Path, context: ToolContext) -> None:
     tree(root, src__a_dot_py="", src__deep__b_dot_py="", node_modules__c_dot_py="", _dot_env="")
     tree(root, _dot_gitignore="*.log\n", x_dot_log="")
     assert await listed(context) == ".env\n.gitignore\nnode_modules/\nsrc/\nx.log"
@@ -139,7 +139,9 @@ async def test_names_that_are_not_utf8(root: Path, searching: ToolContext) -> No
     await check(searching, r"caf\xe9:1: needle", "needle")
 
 
-async def test_searching(root: Path, searching: ToolContext) -> None:
+async def test_lines_are_found_in_all_files_that_are_not_ignored(
+    root: Path, searching: ToolContext
+) -> None:
     tree(
         root, a_dot_py="one\ntwo needle\n", sub__b_dot_py="needle (here)\r\nend", c_dot_js="needle"
     )
@@ -181,7 +183,9 @@ async def test_rules_above_do_not_count_outside_of_git(root: Path, searching: To
     await check(searching, "sub/b.log:1: needle", "needle", path="sub")
 
 
-async def test_what_is_counted(root: Path, searching: ToolContext) -> None:
+async def test_all_matches_are_counted_unless_there_are_too_many(
+    root: Path, searching: ToolContext
+) -> None:
     tree(root, a="x\nx\nx\n", b="x\n")
     answer = await search(searching, "x", limit=2)
     assert answer.text == "a:1: x\na:2: x\n[… more than 2 lines match; narrow the search]"

@@ -16,7 +16,7 @@ async def check(context: ToolContext, given: Json, text: str, *, error: bool = F
     assert (answer.text, answer.is_error) == (text, error)
 
 
-async def test_whole_files(root: Path, context: ToolContext) -> None:
+async def test_a_file_is_read_whole(root: Path, context: ToolContext) -> None:
     (root / "a").write_bytes(b"\xef\xbb\xbf1\r\n2\r\n")
     (root / "empty").write_text("")
     (root / "latin").write_bytes(b"caf\xe9 au lait")
@@ -34,7 +34,9 @@ async def test_a_whole_file_is_known_again_by_its_hash(root: Path, context: Tool
     assert "hash" not in part.metadata
 
 
-async def test_ranges(root: Path, context: ToolContext) -> None:
+async def test_a_part_of_a_file_is_read_and_where_it_goes_on_is_said(
+    root: Path, context: ToolContext
+) -> None:
     (root / "a").write_bytes(b"1\r\n2\n3\n4")
     await check(context, {"path": "a", "limit": 2}, "1\n2\n[lines 1 to 2; the file goes on at 3]")
     await check(context, {"path": "a", "offset": 3}, "3\n4")

@@ -112,7 +112,9 @@ def test_ordinary_work_is_not_asked_about(
         ("shell:PYTHON3.12 *", "PYTHON3.12 x", False),
     ],
 )
-def test_words(rule: str, command: str, allowed: bool, work: ToolContext) -> None:
+def test_a_rule_covers_a_command_by_its_words(
+    rule: str, command: str, allowed: bool, work: ToolContext
+) -> None:
     assert isinstance(decided(command, work, rule), Allow if allowed else Ask)
 
 

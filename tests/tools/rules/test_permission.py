@@ -73,13 +73,13 @@ def inside(root: Path, context: ToolContext) -> ToolContext:
         ("read_file", {"path": "\0"}, Allow),
     ],
 )
-def test_by_default(
+def test_reading_within_the_workspace_is_allowed_and_the_rest_is_asked_about(
     tool: str, given: Json, decision: type[PermissionDecision], inside: ToolContext
 ) -> None:
     assert isinstance(call(tool, given, inside), decision)
 
 
-def test_an_untrusted_workspace(inside: ToolContext) -> None:
+def test_nothing_is_written_or_run_in_an_untrusted_workspace(inside: ToolContext) -> None:
     untrusted = replace(inside, trusted=False)
     everything = Rules(allow=("*", "shell", "write_file", "edit"))
     for tool, asked in (
@@ -95,7 +95,7 @@ def test_an_untrusted_workspace(inside: ToolContext) -> None:
     assert isinstance(theirs, Ask)
 
 
-def test_a_question(inside: ToolContext) -> None:
+def test_a_question_names_the_rules_that_its_answers_make(inside: ToolContext) -> None:
     asked = call("write_file", {"path": "a.py", "content": ""}, inside)
     assert isinstance(asked, Ask)
     assert asked.title == "Write a.py"
@@ -130,7 +130,7 @@ def test_a_tool_named_as_a_kind_is_never_always_allowed(inside: ToolContext) -> 
         ("execute", ("edit", "shell", "execute:x*"), Ask),
     ],
 )
-def test_client_tools(
+def test_a_clients_tool_is_asked_about_by_its_kind(
     kind: ToolKind, rules: tuple[str, ...], decision: type[PermissionDecision]
 ) -> None:
     found = decide(client(kind), Access(kind, "theirs"), Rules(rules), trusted=True)
@@ -160,7 +160,9 @@ def test_client_tools(
         ("write_file:/*", "/other/x.py", True),
     ],
 )
-def test_path_rules(rule: str, path: str, allowed: bool, inside: ToolContext) -> None:
+def test_a_rule_covers_a_file_by_its_path(
+    rule: str, path: str, allowed: bool, inside: ToolContext
+) -> None:
     found = call("write_file", {"path": path, "content": ""}, inside, Rules((rule,)))
     assert isinstance(found, Allow if allowed else Ask)
 
@@ -220,7 +222,7 @@ def test_rejecting_goes_first_and_further(inside: ToolContext) -> None:
     assert isinstance(call("read_file", {"path": "/etc/hosts"}, inside, rules), Refuse)
 
 
-def test_remembering(inside: ToolContext) -> None:
+def test_an_answer_is_remembered_for_the_same_call_alone(inside: ToolContext) -> None:
     given: Json = {"path": "/etc/hosts"}
     asked = call("read_file", given, inside)
     assert isinstance(asked, Ask)
