@@ -149,6 +149,76 @@ def test_core_imports_nothing_but_what_is_known_to_be_pure_and_opens_nothing() -
     assert found == set()
 
 
+MOST_TESTS = 6
+"""Files of tests that import one module: as many break where it moves or changes its names."""
+FACES = {
+    "sidecar.config": "what the settings came to, and how layers of them are merged",
+    "sidecar.config.retention": "the rules of what is kept, and their units",
+    "sidecar.core.conversation.stream": "what a model streams: scripts of tests are made of it",
+    "sidecar.core.errors": "whose fault a failure is",
+    "sidecar.core.files.restore_plan": "what a restore will do, before it does it",
+    "sidecar.core.files.tree": "states of a folder and what leads from one to another",
+    "sidecar.core.ledger.ledger": "what a log came to",
+    "sidecar.core.ledger.units": "a part of the log as policies see it",
+    "sidecar.core.parts": "what a conversation is made of",
+    "sidecar.core.plans.plan": "the question that a policy is asked, and its answer",
+    "sidecar.core.policies": "the policies by their names",
+    "sidecar.core.prompt.prompt": "what a model is asked",
+    "sidecar.core.prompt.tokens": "how large a text is, by estimate",
+    "sidecar.core.prompt.visibility": "how a part is shown, and what a rewrite is made of",
+    "sidecar.core.summaries.model_summary": "what a model is asked that summarises, and its answer",
+    "sidecar.core.text.digest": "the name of a content",
+    "sidecar.core.text.identifiers": "the names that texts have in common",
+    "sidecar.model.encode": "a prompt as the provider takes it: the yardstick of what is sent",
+    "sidecar.replay.importers": "recordings of other agents, opened",
+    "sidecar.replay.simulate": "a policy played over a recording",
+    "sidecar.replay.transcript": "what a recording is read as",
+    "sidecar.session.interface": "what clients ask of sessions, and are answered",
+    "sidecar.session.lifecycle.session": "a session as its clients have it",
+    "sidecar.session.log.events": "what clients are told",
+    "sidecar.session.transfer.archive": "sessions put away, and taken back",
+    "sidecar.store.content.blobs": "what a store makes of a content",
+    "sidecar.store.format.log_records": "the records of a session's log",
+    "sidecar.store.format.values": "what a store is given to write, and gives",
+    "sidecar.store.journal": "the store",
+    "sidecar.tools.runner": "the door of the tools",
+    "sidecar.tools.tool_contract": "what a tool is given, and answers",
+    "sidecar.wire.framing": "messages on a pipe",
+    "sidecar.workspace.restore.restore_outcome": "how a restore ended",
+    "sidecar.workspace.snapshots.snapshots": "the snapshots of a folder",
+}
+"""The modules that tests may import wherever they stand, and what each is."""
+
+
+def test_a_module_that_is_no_face_is_imported_by_a_handful_of_tests() -> None:
+    """Many need a helper among the tests, which then alone knows where the thing lies."""
+    tests: dict[str, set[Path]] = {}
+    for path in (ROOT / "tests").rglob("*.py"):
+        for module in modules_of_the_product(path):
+            tests.setdefault(module, set()).add(path)
+    crowded = {module for module, files in tests.items() if len(files) > MOST_TESTS}
+    assert crowded == set(FACES)
+    assert list(FACES) == sorted(FACES)
+
+
+def modules_of_the_product(path: Path) -> Iterator[str]:
+    """Give the modules that a file imports, or imports something of."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        match node:
+            case ast.ImportFrom(module=str() as module, names=names, level=0):
+                inner = {f"{module}.{name.name}" for name in names}
+                found = {one if is_module(one) else module for one in inner}
+            case ast.Import(names=names):
+                found = {name.name for name in names}
+            case _:
+                continue
+        yield from (one for one in found if one.partition(".")[0] == "sidecar")
+
+
+def is_module(name: str) -> bool:
+    return (ROOT / name.replace(".", "/")).with_suffix(".py").is_file()
+
+
 GROWING = {
     "core/policies/__init__.py: cache": "gives one value",
     "core/policies/economic.py: cache": "lives as long as one plan",

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.parts import Message, PartId
-from sidecar.replay.conversation import Conversation
 from sidecar.replay.importers.own_store import stored_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.session.log.rewrite_records import Recorded
@@ -209,7 +208,7 @@ class Played:
     told: list[tuple[int, Asked]]
     refused: list[str]
     notices: list[str]
-    conversation: Conversation
+    conversation: Any
     calls: dict[PartId, str]
     rewrites: list[Recorded]
     seconds: float
@@ -270,7 +269,7 @@ def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Pla
     )
 
 
-def recorded(path: Path) -> Conversation:
+def recorded(path: Path) -> Any:
     """Read a recording as a replay does, for what its usage says of sizes."""
     return overheard(messages_of(path), path.name)
 

@@ -30,9 +30,14 @@ def messages_of(path: Path) -> tuple[Message | None, ...]:
     return tuple(None if isinstance(one, Compacted) else one for one in heard)
 
 
-def overheard(messages: Iterable[Message | None], name: str, kind: str = "neutral") -> Conversation:
-    """What a replay makes of messages."""
-    return listen(messages, tokenizer(), name, kind)
+def overheard(
+    messages: Iterable[Message | None],
+    name: str,
+    kind: str = "neutral",
+    count: Callable[[str], int] | None = None,
+) -> Conversation:
+    """What a replay makes of messages; `count` tells how many tokens a text has."""
+    return listen(messages, tokenizer() if count is None else count, name, kind)
 
 
 @cache

@@ -1,7 +1,7 @@
 """What a session holds, as tests look at it: where a session keeps a thing is said here alone."""
 
 from decimal import Decimal
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import Json, JsonObject, Message, PartId
@@ -12,7 +12,6 @@ from sidecar.session.epochs.lessons import promote_facts
 from sidecar.session.history.checkpoint_list import Listing
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
-from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.session_settings import SessionSettings
 from sidecar.store.format.log_records import NoticeLevel, OptionRecord
@@ -55,7 +54,7 @@ def cost(session: Session) -> Decimal:
     return Decimal(session.state.log.row.cost or 0)
 
 
-def rewrites(session: Session) -> tuple[Recorded, ...]:
+def rewrites(session: Session) -> tuple[Any, ...]:
     """The rewrites in effect, oldest first."""
     return session.state.views.standing()
 

@@ -1,11 +1,11 @@
 """Files of what was learned: parsed, merged and rendered without touching what people wrote."""
 
 import random
+from typing import Any
 
 import pytest
 
 from sidecar.core.ledger.claims import FactKind
-from sidecar.core.ledger.facts import Fact, Speaker
 from sidecar.core.ledger.learned_markdown import (
     ABOUT,
     FRAME,
@@ -173,7 +173,7 @@ def test_the_newest_are_told_where_there_is_no_room_for_all() -> None:
     assert "by hand" not in render(files, words, room)
 
 
-def fact(kind: FactKind, content: str = "Use pnpm", who: Speaker = "model") -> Fact:
+def fact(kind: FactKind, content: str = "Use pnpm", who: Any = "model") -> Any:
     return stated(content, kind, who=who)
 
 
@@ -196,7 +196,7 @@ WORTH = [
 
 
 @pytest.mark.parametrize(("kind", "who", "sessions", "expected"), WORTH)
-def test_what_is_worth_keeping(kind: FactKind, who: Speaker, sessions: int, expected: bool) -> None:
+def test_what_is_worth_keeping(kind: FactKind, who: Any, sessions: int, expected: bool) -> None:
     assert is_worth_keeping(fact(kind, who=who), sessions) is expected
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from sidecar.core.ledger.units import Item, Unit, UnitKind, learn
 from sidecar.core.parts import MessageId, PartId
-from sidecar.core.plans.guard import NOTES
+from sidecar.core.plans.guard import NOTES, untouchable
 from sidecar.core.plans.plan import Plan, Rates, Situation, Standing
 from sidecar.core.prompt.visibility import Dropped, Placeholder, Shown
 from sidecar.core.text.identifiers import NameIndex, asked_to_keep, names_in
@@ -140,6 +140,11 @@ def dropped(plan: Plan | None) -> list[str]:
 def is_note(item: Item) -> bool:
     """Whether it is what an earlier rewrite left."""
     return item.unit.kind in NOTES
+
+
+def spared(given: Situation) -> frozenset[str]:
+    """What no plan may touch."""
+    return frozenset(untouchable(given))
 
 
 def parts(numbers: Iterable[int]) -> list[str]:

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from sidecar.core.conversation.call_outcome import error_line
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.plan import REWRITE_ID, Plan, Situation
 from sidecar.core.plans.rebuild import WORTHWHILE
 from sidecar.core.policies.economic import POLICIES, Economic
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Quoted, Truncated
-from tests.core.policies.situations import history, is_note, saying, situation
+from tests.core.policies.situations import history, is_note, saying, situation, spared
 
 pytestmark = pytest.mark.long
 
@@ -130,7 +129,7 @@ def _rebuilt(plan: Plan, told: Situation, items: dict[PartId, Item]) -> None:
     if plan.tokens_before <= told.standing.limit and not told.standing.overflow:
         assert plan.tokens_before - plan.tokens_after + told_tokens(plan) >= WORTHWHILE
     assert plan.note.count(REWRITE_ID) == 1
-    spared = untouchable(told)
+    stays = spared(told)
     after = {change.part_id: change.shown for change in plan.changes}
     zone = told.items[plan.first :]
     assert list(plan.retired) == [i.unit.part_id for i in zone if is_note(i)]
@@ -142,7 +141,7 @@ def _rebuilt(plan: Plan, told: Situation, items: dict[PartId, Item]) -> None:
             assert shown == Dropped()
         elif wanted and isinstance(item.shown, Dropped | Placeholder):
             assert shown is None
-        elif part_id in spared and item.shown != Dropped():
+        elif part_id in stays and item.shown != Dropped():
             assert part_id not in after
         elif unit.kind == "typed":
             assert isinstance(shown, Quoted | Dropped | Placeholder | None)

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import Json, JsonObject
-from sidecar.replay.conversation import FAR, Conversation, listen
-from sidecar.replay.importers import open_transcript
+from sidecar.replay.conversation import FAR, Conversation
 from sidecar.replay.measures.needs import Needs, needs_of, plain_text
-from sidecar.replay.transcript import Compacted, DamagedLine
 from tests.replay.neutral_files import line, result, text, write
+from tests.replay.recorded import messages_of, overheard
 
 FILE = "def first():\n    return 1\n\n\ndef second():\n    return first() + 1\n"
 
@@ -19,10 +18,7 @@ def used(call_id: str, name: str, given: Json) -> Json:
 
 
 def heard(tmp_path: Path, lines: list[JsonObject]) -> Conversation:
-    transcript = open_transcript(write(tmp_path / "one.jsonl", lines))
-    entries = [one for one in transcript.entries if not isinstance(one, DamagedLine)]
-    messages = [None if isinstance(one, Compacted) else one for one in entries]
-    return listen(messages, len, "one", transcript.format)
+    return overheard(messages_of(write(tmp_path / "one.jsonl", lines)), "one", count=len)
 
 
 def read(shown: str, between: int = 0) -> list[JsonObject]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.note import failure_line
 from sidecar.core.plans.plan import Plan, Situation
 from sidecar.core.policies.presets.aircher import Aircher, decided, finish, kept_always, worths
@@ -19,6 +18,7 @@ from tests.core.policies.situations import (
     saying,
     shown_after,
     situation,
+    spared,
     standing,
 )
 
@@ -158,7 +158,7 @@ def test_a_wish_frees_something_however_empty_the_window_is() -> None:
 def test_the_goal_and_what_must_stay_stay_whatever_is_scored() -> None:
     told = situation(TALK.replace("C30k; A900 U100 C30k; A900 U", "C30k*; A900 U100 C30k; A900 U"))
     kept = kept_always(told)
-    assert kept >= untouchable(told) | {"p0"}
+    assert kept >= spared(told) | {"p0"}
     plan = scored(told, answer(**{f"T{n}": "drop" for n in range(7)}))
     assert not kept & {change.part_id for change in plan.changes}
 
