@@ -4,12 +4,10 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from sidecar.core.ledger.facts import Fact
-from sidecar.core.parts import Json, JsonObject, Message, PartId
+from sidecar.core.parts import Json, Message, PartId
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import View
-from sidecar.session.changes.timeline import Timeline
 from sidecar.session.epochs.lessons import promote_facts
-from sidecar.session.history.checkpoint_list import Listing
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.session_log import SessionLog
@@ -96,20 +94,3 @@ async def learn(session: Session, *facts: Fact) -> None:
 def notice(session: Session, level: NoticeLevel, text: str) -> None:
     """Have the session tell its clients something of its own accord."""
     give_notice(session.state.log, session.state.channel, level, text)
-
-
-def timeline(session: Session) -> Timeline:
-    """Where one can go back to, and how one got here."""
-    return session.checkpoints.timeline()
-
-
-async def checkpoints(session: Session) -> Listing:
-    """The checkpoints as clients are told them."""
-    return await session.checkpoints.listed()
-
-
-async def difference(
-    session: Session, start: str, end: str | None = None, path: str | None = None
-) -> list[JsonObject]:
-    """What changed in files from one checkpoint to another, or until now."""
-    return await session.checkpoints.diff(start, end, path)
