@@ -9,17 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.tools.builtin_tools import BY_NAME
+from sidecar.core.parts import Json
 from sidecar.tools.rules.coverage import known
-from sidecar.tools.rules.permission import Allow, Ask, PermissionDecision, Refuse, Rules, decide
+from sidecar.tools.rules.permission import Allow, Ask, PermissionDecision, Refuse, Rules
 from sidecar.tools.rules.programs import PROGRAMS
 from sidecar.tools.rules.shell_words import plain_words
-from sidecar.tools.runner import access
 from sidecar.tools.shell import scrubbed
 from sidecar.tools.tool_contract import ToolContext
+from tests.tools.rules.decisions import call, wanted
 from tests.tools.rules.ways import hostile, ordinary
-
-SHELL = BY_NAME["shell"]
 
 
 @pytest.fixture
@@ -43,9 +41,9 @@ def work(root: Path, context: ToolContext) -> ToolContext:
 def decided(
     command: str, context: ToolContext, *allow: str, cwd: str = ".", reject: tuple[str, ...] = ()
 ) -> PermissionDecision:
-    found = access(SHELL, {"command": command, "cwd": cwd}, context)
-    assert not found.problem
-    return decide(SHELL, found, Rules(allow, reject), trusted=True)
+    given: Json = {"command": command, "cwd": cwd}
+    assert not wanted("shell", given, context).problem
+    return call("shell", given, context, Rules(allow, reject))
 
 
 @pytest.mark.parametrize("command", hostile())

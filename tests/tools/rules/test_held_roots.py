@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import Json
-from sidecar.tools.builtin_tools import BY_NAME
-from sidecar.tools.rules.permission import Allow, Ask, PermissionDecision, Rules, decide
-from sidecar.tools.runner import access
+from sidecar.tools.rules.permission import Allow, Ask, PermissionDecision, Rules
 from sidecar.tools.tool_contract import ToolContext
+from tests.tools.rules.decisions import call, wanted
 from tests.tools.rules.ways import ordinary
 
 WIDE = ("*", "edit", "write_file", "write_file:*", "write_file:s*", "edit:*.json")
@@ -30,9 +29,8 @@ def opened(root: Path, context: ToolContext) -> ToolContext:
     return replace(context, cwd=root)
 
 
-def call(tool: str, given: Json, context: ToolContext, *allow: str) -> PermissionDecision:
-    spec = BY_NAME[tool]
-    return decide(spec, access(spec, given, context), Rules(allow), trusted=True)
+def decided(tool: str, given: Json, context: ToolContext, *allow: str) -> PermissionDecision:
+    return call(tool, given, context, Rules(allow))
 
 
 @pytest.mark.parametrize(
@@ -62,14 +60,14 @@ def test_a_root_that_runs_later_asks_for_each_path(
     inside = opened(home / root, context)
     wanted: Json = {"path": path, "content": ""}
     for name in (path, str(home / root / path)):
-        asked = call("write_file", {**wanted, "path": name}, inside, *WIDE)
+        asked = decided("write_file", {**wanted, "path": name}, inside, *WIDE)
         assert isinstance(asked, Ask)
         assert f"lies in {held}, which is hidden or has files that run later" in asked.title
         assert asked.rules["allow_always"] == f"write_file:{path}"
-    assert call("write_file", wanted, inside, f"write_file:{path}") == Allow()
+    assert decided("write_file", wanted, inside, f"write_file:{path}") == Allow()
     edit: Json = {"path": path, "oldText": "a", "newText": "b"}
-    assert isinstance(call("edit_file", edit, inside, *WIDE), Ask)
-    assert call("read_file", {"path": path}, inside) == Allow()
+    assert isinstance(decided("edit_file", edit, inside, *WIDE), Ask)
+    assert decided("read_file", {"path": path}, inside) == Allow()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +81,7 @@ def test_ordinary_roots_are_not_asked_about(root: str, home: Path, context: Tool
     inside = opened(home / root, context)
     for path in ("a.py", "src/main.rs", "settings.json", "docs/data.yml"):
         wanted: Json = {"path": path, "content": ""}
-        assert call("write_file", wanted, inside, "write_file") == Allow(), path
+        assert decided("write_file", wanted, inside, "write_file") == Allow(), path
 
 
 def test_roots_outside_of_the_home_folder_count_as_a_whole(
@@ -92,18 +90,18 @@ def test_roots_outside_of_the_home_folder_count_as_a_whole(
     wanted: Json = {"path": "a.py", "content": ""}
     hidden, plain = tmp_path / ".vscode", tmp_path / "other"
     assert not hidden.is_relative_to(home)
-    assert isinstance(call("write_file", wanted, opened(hidden, context), *WIDE), Ask)
-    assert call("write_file", wanted, opened(plain, context), "write_file") == Allow()
+    assert isinstance(decided("write_file", wanted, opened(hidden, context), *WIDE), Ask)
+    assert decided("write_file", wanted, opened(plain, context), "write_file") == Allow()
     # Wherever temporary files lie: what is above says nothing.
     monkeypatch.setattr(tempfile, "tempdir", str(hidden))
-    assert call("write_file", wanted, opened(hidden / "x", context), "write_file") == Allow()
+    assert decided("write_file", wanted, opened(hidden / "x", context), "write_file") == Allow()
 
 
 def test_a_root_is_judged_behind_its_links(home: Path, context: ToolContext) -> None:
     opened(home / ".claude", context)
     (home / "plain").symlink_to(".claude")
     wanted: Json = {"path": "settings.json", "content": ""}
-    asked = call("write_file", wanted, replace(context, cwd=home / "plain"), *WIDE)
+    asked = decided("write_file", wanted, replace(context, cwd=home / "plain"), *WIDE)
     assert isinstance(asked, Ask)
     assert "lies in .claude" in asked.title
 
@@ -112,12 +110,12 @@ def test_rules_for_commands_write_nothing_there(home: Path, context: ToolContext
     held, plain = opened(home / ".claude", context), opened(home / "proj", context)
     for rule, command in (("shell:touch *", "touch a.json"), ("shell:mkdir *", "mkdir -p hooks")):
         given: Json = {"command": command}
-        assert call("shell", given, plain, rule) == Allow()
-        asked = call("shell", given, held, rule)
+        assert decided("shell", given, plain, rule) == Allow()
+        asked = decided("shell", given, held, rule)
         assert isinstance(asked, Ask)
         assert "it may write what lies in .claude" in asked.why
-        assert call("shell", given, held, f"shell:{command}") == Allow()
-    assert call("shell", {"command": "git status"}, held, "shell:git status *") == Allow()
+        assert decided("shell", given, held, f"shell:{command}") == Allow()
+    assert decided("shell", {"command": "git status"}, held, "shell:git status *") == Allow()
 
 
 def test_ordinary_work_is_done_in_an_ordinary_root(home: Path, context: ToolContext) -> None:
@@ -125,5 +123,5 @@ def test_ordinary_work_is_done_in_an_ordinary_root(home: Path, context: ToolCont
     for rule, folder, command in ordinary():
         (inside.cwd / folder).mkdir(exist_ok=True)
         given: Json = {"command": command, "cwd": folder}
-        found = access(BY_NAME["shell"], given, inside)
+        found = wanted("shell", given, inside)
         assert found.held == "", (rule, command)

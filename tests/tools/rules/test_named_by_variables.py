@@ -6,15 +6,9 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import Json
-from sidecar.tools.builtin_tools import BY_NAME
-from sidecar.tools.rules.permission import Allow, Ask, PermissionDecision, Rules, decide
-from sidecar.tools.runner import access
+from sidecar.tools.rules.permission import Allow, Ask, Rules
 from sidecar.tools.tool_contract import ToolContext
-
-
-def call(tool: str, given: Json, context: ToolContext, rules: Rules) -> PermissionDecision:
-    spec = BY_NAME[tool]
-    return decide(spec, access(spec, given, context), rules, trusted=True)
+from tests.tools.rules.decisions import call
 
 
 @pytest.mark.parametrize(

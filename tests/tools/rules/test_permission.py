@@ -24,15 +24,7 @@ from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.runner import access
 from sidecar.tools.tool_contract import Access, ToolContext
 from sidecar.workspace import paths
-
-NO_RULES = Rules()
-
-
-def call(
-    tool: str, given: Json, context: ToolContext, rules: Rules = NO_RULES
-) -> PermissionDecision:
-    spec = BY_NAME[tool]
-    return decide(spec, access(spec, given, context), rules, context.trusted)
+from tests.tools.rules.decisions import call
 
 
 def client(kind: ToolKind, name: str = "theirs") -> ToolSpec:
@@ -106,12 +98,12 @@ def test_a_question_names_the_rules_that_its_answers_make(inside: ToolContext) -
 
 def test_a_tool_named_as_a_kind_is_never_always_allowed(inside: ToolContext) -> None:
     named = client("execute", "execute")
-    asked = decide(named, access(named, {}, inside), NO_RULES, trusted=True)
+    asked = decide(named, access(named, {}, inside), Rules(), trusted=True)
     assert isinstance(asked, Ask)
     # The rule would allow every command.
     assert [option.option_id for option in asked.options] == ["allow_once", "reject_once"]
     other = client("execute")
-    offered = decide(other, access(other, {}, inside), NO_RULES, trusted=True)
+    offered = decide(other, access(other, {}, inside), Rules(), trusted=True)
     assert isinstance(offered, Ask)
     assert offered.rules == {"allow_always": "theirs", "reject_always": "theirs"}
 

@@ -1,0 +1,21 @@
+"""What is decided of a call, as a session has it decided."""
+
+from sidecar.core.parts import Json
+from sidecar.tools.builtin_tools import BY_NAME
+from sidecar.tools.rules.permission import PermissionDecision, Rules, decide
+from sidecar.tools.runner import access
+from sidecar.tools.tool_contract import Access, ToolContext
+
+NO_RULES = Rules()
+
+
+def wanted(tool: str, given: Json, context: ToolContext) -> Access:
+    """What a call would do."""
+    return access(BY_NAME[tool], given, context)
+
+
+def call(
+    tool: str, given: Json, context: ToolContext, rules: Rules = NO_RULES
+) -> PermissionDecision:
+    found = wanted(tool, given, context)
+    return decide(BY_NAME[tool], found, rules, trusted=context.trusted)
