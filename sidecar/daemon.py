@@ -111,7 +111,7 @@ def _base32(number: int, length: int) -> str:
 
 
 def serve_stdio() -> None:
-    """Serve the editor that started this process, on stdin and stdout, and exit."""
+    """Serve the editor that started this process, and exit."""
     read, write = take_stdio()
     log_to_stderr(os.environ.get("SIDECAR_LOG", "info"))
 
@@ -203,12 +203,12 @@ async def _serve(read: int, write: int) -> int:
 
 
 def look_into(folder: Path) -> Store:
-    """Open the store for reading only, whoever writes; raises StorageFailed where missing."""
+    """Open for reading only, whoever writes; raises StorageFailed where missing."""
     return Store.look(folder, now=read_clock)
 
 
 async def looking(config: Config, store: Store) -> Environment:
-    """Environment for reading sessions: no writes, model requests or watches."""
+    """For reading sessions: no writes, model requests or watches."""
     models = Models(read_clock, secrets.SystemRandom().random, 0.0)
     settings = CurrentSettings(config)
     return Environment(
@@ -232,7 +232,7 @@ def keep_memory_private() -> None:
 
 
 def read_settings(options: JsonObject, root: Path | None) -> Resolved:
-    """All settings, including those of a trusted workspace. Blocks."""
+    """With those of a trusted workspace. Blocks."""
     return resolve_all(
         workspace=root,
         environment=os.environ,
@@ -242,7 +242,7 @@ def read_settings(options: JsonObject, root: Path | None) -> Resolved:
 
 
 def _observer(sessions: Sessions) -> "Observer":
-    """Start the observer; imported late, because `initialize` does not need it."""
+    """Imported late: `initialize` does not need it."""
     from sidecar.observe.observer import Observer  # noqa: PLC0415 - see above
 
     def tell(change: "Changed") -> None:
@@ -276,7 +276,7 @@ def alert_event(change: "Changed") -> AlertChanged:
 
 
 def open_store(folder: Path) -> Store:
-    """Open the store; imported late, because `initialize` does not need it."""
+    """Imported late: `initialize` does not need it."""
     return Store.open(folder, now=read_clock, uptime=lambda: uptime(_offset()[0]))
 
 

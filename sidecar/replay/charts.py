@@ -170,7 +170,7 @@ def _room(text: str, x: float, y: float, taken: Sequence[Box]) -> Box:
 
 
 def timeline(session: ReplayedSession, window: int) -> str:
-    """Draw tokens held and read by request, and rewrites."""
+    """Tokens held and read by request, and rewrites."""
     sent = session.sent
     every = max(1, len(sent) // MOST_POINTS)
     points = sent[::every]

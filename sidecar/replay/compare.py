@@ -88,7 +88,7 @@ _SUMMED = (
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSession:
-    """A replayed recording; `recorded` is USD by its own usage."""
+    """`recorded` is USD by the recording's own usage."""
 
     name: str
     format: str

@@ -39,7 +39,7 @@ LEGEND = (
 
 
 def cost_of_reference(sums: Iterable[PolicyTally]) -> float:
-    """USD of opencode's way, re-reads included; 0 if it was not played."""
+    """USD of opencode's way, re-reads included; 0 if not played."""
     found = (one for one in sums if one.policy == "opencode")
     return next((one.cost + one.verbatim.reread_cost for one in found), 0.0)
 

@@ -41,7 +41,7 @@ class UndoableTurn:
 
 
 async def turns_back(session: Session) -> list[UndoableTurn]:
-    """Turns open to undoing, newest first; raises BadRequest without any."""
+    """Newest first; raises BadRequest without any."""
     found = (await session.checkpoints.listed()).checkpoints
     turns = [
         UndoableTurn(
@@ -56,7 +56,7 @@ async def turns_back(session: Session) -> list[UndoableTurn]:
 
 
 def numbered(turns: list[UndoableTurn], number: int) -> UndoableTurn:
-    """The turn `number` back (1 is the newest); raises BadRequest beyond the last."""
+    """1 is the newest; raises BadRequest beyond the last."""
     if not 1 <= number <= len(turns):
         raise BadRequest(f"this session has {len(turns)} turns: give a number up to that")
     return turns[number - 1]

@@ -39,7 +39,7 @@ def hashes(instructions: Sequence[Instruction]) -> Mapping[str, str]:
 
 
 def name_of(path: str) -> str:
-    """A path without lone surrogates, for requests and the store."""
+    """Without lone surrogates, for requests and the store."""
     return path.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -73,7 +73,7 @@ class InstructionsWatch:
         trusted: Callable[[], bool],
         seen: SeenInstructions,
     ) -> None:
-        """Call `seen` with a workspace's instructions soon, and after each change."""
+        """Call `seen` with the instructions soon, and after each change."""
         self._followers[key] = _Follower(cwd, trusted, seen)
         self._moved.set()
 

@@ -72,7 +72,7 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
-    """Find a program in PATH, except in relative folders, maybe a workspace's."""
+    """Search PATH, except relative folders, maybe a workspace's."""
     folders = environment.get("PATH", "").split(os.pathsep)
     return shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
 

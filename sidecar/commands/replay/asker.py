@@ -48,7 +48,7 @@ class Asker:
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def ask(self, text: str, system: str = "") -> str:
-        """The answer's text; raises ModelFailed if there is none in time."""
+        """The answer's text; raises ModelFailed if none comes in time."""
         told = (Block(TextBlock(system), "system"),) if system else ()
         said = Rendered("user", (Block(TextBlock(text), "context"),))
         request = ModelRequest(self.info.id, Prompt((), told, (said,)), self.most, purpose="judge")
@@ -70,7 +70,7 @@ class Asker:
         return "\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
 
     def _count(self, usage: Usage) -> None:
-        """Add one request's usage; one that failed before its answer is free."""
+        """A request that failed before its answer is free."""
         if not usage.prompt:
             return
         cost = price(self.info, usage)

@@ -22,7 +22,7 @@ def show_json(judgement: Judgement) -> None:
 
 
 def show_tables(judgement: Judgement) -> None:
-    """Print sessions, kinds of questions, lost answers, and the conclusion."""
+    """Sessions, kinds of questions, lost answers, the conclusion."""
     console = wide_terminal()
     if judgement.sessions:
         console.print(_sessions(judgement))

@@ -33,7 +33,7 @@ def _table(title: str) -> Table:
 def show_sessions(
     console: Console, sessions: Sequence[ReplayedSession], settings: Settings
 ) -> None:
-    """Print a line per session: recorded cost, cost here, and reasons of rewrites."""
+    """A line per session: recorded cost, cost here, reasons of rewrites."""
     wide = console.width >= NARROW
     table = _table(f"{settings.policies[0]}, window {settings.window:,} tokens")
     table.add_column("session", overflow="ellipsis", min_width=12, max_width=36)
@@ -67,7 +67,7 @@ def show_sessions(
 def show_comparison(
     console: Console, sessions: Sequence[ReplayedSession], settings: Settings
 ) -> None:
-    """Print a line per policy, then the simulation's accuracy."""
+    """A line per policy, then the simulation's accuracy."""
     sums = totals(sessions, settings.policies)
     reference = cost_of_reference(sums)
     table = _table(f"{_many(len(sessions), 'session')}, window {settings.window:,} tokens")
@@ -89,7 +89,7 @@ def show_comparison(
 
 
 def _fitting(console: Console) -> int:
-    """How many figures of a policy a terminal is wide enough for."""
+    """Figures of a policy that fit the terminal."""
     if console.width < NARROW:
         return 7
     return 12 if console.width < WIDE else 16

@@ -108,7 +108,7 @@ def _same(old: Sequence[PrefixPiece], new: Sequence[PrefixPiece]) -> int:
 
 
 def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
-    """Breakpoints as marks on a chain's segments, in prompt order."""
+    """Breakpoints on a chain's segments, in prompt order."""
     lengths = (len(message.blocks) for message in prompt.messages)
     firsts = list(accumulate(lengths, initial=1 + len(prompt.system)))
     starts = (1 if b.message is None else firsts[b.message] for b in prompt.breakpoints)
@@ -117,7 +117,7 @@ def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
 
 
 def rendered(content: PrefixPiece) -> bytes:
-    """Bytes of a segment: its kind and all the provider sees."""
+    """A segment's kind and all the provider sees."""
     if isinstance(content, tuple):
         said = "|".join(f"{t.name}:{t.description}:{_json(t.input_schema)}" for t in content)
         return said.encode("utf-8", "surrogatepass")

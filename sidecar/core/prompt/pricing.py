@@ -1,4 +1,4 @@
-"""Prices and sizes of models. An unknown price is `None`, never another model's."""
+"""Prices and sizes. An unknown price is `None`, never another model's."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class ModelInfo:
 
 
 def price(info: ModelInfo, usage: Usage) -> Decimal | None:
-    """USD of a request; `None` if the price is unknown."""
+    """USD; `None` if the price is unknown."""
     card = info.price
     if info.tier_above is not None and usage.prompt > info.tier_above:
         card = info.tier_price

@@ -80,7 +80,7 @@ class CallBlock:
 
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
-    """A tool's result, first in the user message after its call."""
+    """First in the user message after its call."""
 
     call_id: str
     text: str
@@ -110,7 +110,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """Blocks of one role; `assemble` joins neighbours of a role."""
+    """Blocks of one role; `assemble` joins neighbours."""
 
     role: Role
     blocks: tuple[Block, ...]

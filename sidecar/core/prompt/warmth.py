@@ -47,7 +47,7 @@ Warm: TypeAlias = Mapping[Hashable, CachedPrefix]
 
 @dataclass(frozen=True, slots=True)
 class TouchedPrefix:
-    """An entry a request writes or renews; `marked`: at a breakpoint."""
+    """An entry written or renewed; `marked`: at a breakpoint."""
 
     hash: Hashable
     entry: CachedPrefix
@@ -162,7 +162,7 @@ def predict(
     at: Millis,
     minimum: int,
 ) -> tuple[Prediction, Warm]:
-    """Foresee and follow a request, for requests in sequence."""
+    """Foresee and follow, for requests in sequence."""
     prediction = foresee(warm, hashes, sizes, places, marks, at, minimum)
     return prediction, follow(warm, prediction)
 
@@ -202,7 +202,7 @@ def _shortened(prediction: Prediction, usage: Usage) -> bool:
 def _as_reported(
     touched: Sequence[TouchedPrefix], prediction: Prediction, usage: Usage
 ) -> Iterator[TouchedPrefix]:
-    """Correct entries: exact at reported ends, in proportion between."""
+    """Exact at reported ends, in proportion between."""
     hour = usage.cache_read + usage.cache_write_1h
     cached = hour + usage.cache_write_5m
     if not cached:

@@ -49,7 +49,7 @@ class Judged:
 
 
 def context_text(items: Iterable[Item], most: int) -> str:
-    """The view as text, at most `most` characters per result; without thinking."""
+    """At most `most` characters per result; without thinking."""
     entries = [_entry(item, most) for item in items if not isinstance(item.shown, Dropped)]
     return "\n".join(("<conversation>", *filter(None, entries), "</conversation>"))
 
@@ -146,7 +146,7 @@ def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
 
 
 def read_verdicts(reply: str, questions: Sequence[Question]) -> dict[str, Verdict]:
-    """Verdicts by question id, without unreadable or contradictory ones."""
+    """By question id, without unreadable or contradictory ones."""
     found: dict[str, Verdict] = {}
     torn: set[str] = set()
     for question, value in _by_question(reply, questions):
@@ -184,7 +184,7 @@ def _unfolded(values: Iterable[object]) -> Iterable[Mapping[object, object]]:
 
 
 def score(judged: Iterable[Judged]) -> float:
-    """The mean worth of verdicts, 0 to 1; raises ValueError without any."""
+    """Mean worth, 0 to 1; raises ValueError without any."""
     worths = [WORTH[one.verdict.ruling] for one in judged]
     if not worths:
         raise ValueError("nothing was judged")

@@ -29,7 +29,7 @@ class Unjudged:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All results; `cost` is USD, `None` without a known price."""
+    """`cost` is USD, `None` without a known price."""
 
     model: str
     policy: str
@@ -47,7 +47,7 @@ class Judgement:
 
     @property
     def passed(self) -> bool:
-        """Whether every session was judged, and the score reaches the gate."""
+        """Whether all were judged, and the score reaches the gate."""
         return self.score is not None and self.score >= GATE and not self.failed
 
     def by_kind(self) -> Mapping[str, tuple[int, float]]:

@@ -40,7 +40,7 @@ COMMANDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question; `evidence` is quoted or derived from the log."""
+    """`evidence`: quoted or derived from the log."""
 
     id: str
     kind: QuestionKind

@@ -98,7 +98,7 @@ class Memory:
         )
 
     def stand(self, now: Glimpse, *, covered: bool) -> None:
-        """Update as `rewrite` does, from a prompt already taken apart."""
+        """As `rewrite`, from a prompt already taken apart."""
         whole, view, reach = now.whole, now.view, now.reach
         self._text, self._notes = now.text, now.notes
         self._lost_whole = self._seen - whole
@@ -130,7 +130,7 @@ class Memory:
             self._lost_reach.discard(name)
 
     def finish(self, items: Sequence[Item]) -> None:
-        """Count failed approaches and prose still present at the end."""
+        """Count failed approaches and prose present at the end."""
         shown = {i.unit.part_id: i for i in items if not isinstance(i.shown, Dropped)}
         notes = "\n".join(i.unit.text for i in items if i.unit.kind in ("ledger", "excerpt"))
         for unit in self._units:

@@ -45,7 +45,7 @@ class NeededEdit:
 
 @dataclass(frozen=True, slots=True)
 class NeededLine:
-    """A line that the agent wrote again, and where it had stood."""
+    """A line the agent wrote again, and where it had stood."""
 
     line: str
     shown: tuple[ShownAt, ...]
@@ -60,7 +60,7 @@ class Needs:
 
 
 def plain_text(text: str) -> str:
-    """Text without ends of lines and, if most lines have one, without line numbers."""
+    """Without ends of lines and, if most lines have one, line numbers."""
     lines = text.split("\n")
     if len(_NUMBERED.findall(text)) * 2 > len(lines):
         lines = [_NUMBERED.sub("", line) for line in lines]
@@ -68,7 +68,7 @@ def plain_text(text: str) -> str:
 
 
 def needs_of(conversation: Conversation) -> Mapping[int, Needs]:
-    """Needs of each request by step, without those that had never been shown."""
+    """By step, without those that had never been shown."""
     log = _Log()
     found: dict[int, Needs] = {}
     step = 0
@@ -89,7 +89,7 @@ def needs_of(conversation: Conversation) -> Mapping[int, Needs]:
 
 
 class _Log:
-    """All text shown so far, by block and by line."""
+    """Text shown so far, by block and by line."""
 
     def __init__(self) -> None:
         self._blocks: list[tuple[ShownAt, int, str]] = []
@@ -105,7 +105,7 @@ class _Log:
                         self._lines.setdefault(line, []).append((place, step))
 
     def edited(self, text: str, step: int) -> NeededEdit | None:
-        """A replaced text's need; `None` if nothing had shown the text."""
+        """`None` if nothing had shown the text."""
         held = [block for block in self._blocks if text in block[2]]
         if not held:
             return None
@@ -136,7 +136,7 @@ def _blocks(part: object) -> Iterator[tuple[ShownAt, str]]:
 
 
 def _written(message: Message) -> list[str]:
-    """Distinct long lines of an answer's text and inputs."""
+    """An answer's distinct long lines, in text and inputs."""
     texts: list[str] = []
     for part in message.parts:
         match part:
@@ -181,7 +181,7 @@ def _old_texts(given: Json) -> Iterator[str]:
 
 
 def _hunks(patch: str) -> Iterator[str]:
-    """What each hunk of a patch expects: its context and removed lines."""
+    """A hunk's context and removed lines."""
     if not ("*** Update File: " in patch or _HUNK.search(patch)):
         return
     for section in _FILE.split(patch):

@@ -43,7 +43,7 @@ class VerbatimTally:
 
 @dataclass(slots=True)
 class VerbatimMeasure:
-    """One run's measure. `sizes`: tokens of each part's block."""
+    """`sizes`: tokens of each part's block."""
 
     needs: Mapping[int, Needs]
     sizes: Mapping[PartId, int]
@@ -68,7 +68,7 @@ class VerbatimMeasure:
         self._read = set()
 
     def answer(self, step: int, prompt: int) -> None:
-        """Count what a request's answer needed; `prompt`: the request's tokens."""
+        """Count what an answer needed; `prompt`: the request's tokens."""
         found = self.needs.get(step)
         if found is None:
             return

@@ -39,7 +39,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """`sets`: changes just before; `message_id`: the nearest message."""
+    """A named point. `sets`: changes just before; `message_id`: the nearest message."""
 
     id: str
     kind: CheckpointKind

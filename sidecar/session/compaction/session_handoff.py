@@ -1,7 +1,7 @@
-"""A session's work for the next one: ledger, facts, and a draft of the first prompt.
+"""A session's work for the next session: ledger, facts, and a draft of the first prompt.
 
-All from the store, so that running sessions, even another daemon's, can be handed on. No model is
-asked.
+All comes from the store, so that running sessions, even another daemon's, can be handed on. No
+model is asked.
 """
 
 import asyncio

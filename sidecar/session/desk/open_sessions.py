@@ -8,7 +8,7 @@ from sidecar.session.log.events import Event, StatusChanged, Watcher
 
 
 class OpenSessions:
-    """By id. Iteration covers those open at the start."""
+    """Sessions by id. Iteration covers those open at the start."""
 
     def __init__(self) -> None:
         self._by_id: dict[SessionId, Session] = {}
@@ -26,11 +26,11 @@ class OpenSessions:
         self._by_id[session.id] = session
 
     def drop(self, session_id: SessionId) -> Session | None:
-        """Remove and return, if open."""
+        """Remove and return a session, if open."""
         return self._by_id.pop(session_id, None)
 
     def revision_of(self, session_id: str) -> int | None:
-        """`None` if not open."""
+        """Revision of an open session."""
         session = self.find(SessionId(session_id))
         return None if session is None else session.opened().revision
 

@@ -51,7 +51,7 @@ async def look(
 ) -> Course:
     """Read a session in a consistent state.
 
-    Raises: UnknownSession: it is gone. StorageFailed: the log cannot be read.
+    Raises: UnknownSession: the session is gone. StorageFailed: the log cannot be read.
     """
     stored = await environment.store.logs.load(session_id)
 

@@ -42,10 +42,7 @@ UNKNOWN = "unknown block"
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the context; all `tokens` add up to the meter's `used`.
-
-    `server`: a tool's MCP server.
-    """
+    """A piece of the context; all `tokens` add up to the meter's `used`."""
 
     id: str
     region: Region
@@ -59,10 +56,10 @@ class Segment:
 
 
 def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tuple[Segment, ...]:
-    """List the context's pieces, in prompt order.
+    """Pieces in prompt order.
 
-    A piece is cached up to link `hit` of the prompt's chain, where all tools are one link. Tokens
-    add up to the meter's, per region. Dropped parts have no tokens; their ids serve recall.
+    Cached up to link `hit` of the prompt's chain, where all tools are one link. Tokens add up to
+    the meter's, per region. Dropped parts have none; their ids serve recall.
     """
     pieces = list(_pieces(state))
     raws: dict[Region, list[int]] = {}
@@ -77,7 +74,7 @@ def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tu
 
 
 def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
-    """Yield (segment, raw tokens, link in the prompt's chain); unsent parts have no link."""
+    """Segment, raw tokens, link in the prompt's chain (`None` if unsent)."""
     view = state.view
     count = state.environment.models.count
     for tool in view.static.tools:
@@ -132,7 +129,7 @@ def _dropped(
 
 
 def described(part: Part) -> tuple[Region, str]:
-    """A part's region, past or present, and its text."""
+    """A part's region and text."""
     match part:
         case TextPart(source="context", text=text):
             return "context", text

@@ -1,4 +1,4 @@
-"""Contents of a session's log and context: pieces, cuts, notes, tools."""
+"""Log and context: pieces, cuts, notes, tools."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -41,7 +41,7 @@ class Contents:
 
 
 def contents(state: State, meter: Meter, clean: Callable[[str], str]) -> Contents:
-    """Contents of log and context; the pieces' tokens add up to the meter's."""
+    """The pieces' tokens add up to the meter's."""
     log = state.log
     _, seen = foresee(state, state.view, log)
     found = segments(state, meter.regions, seen.hit)
@@ -88,7 +88,6 @@ def _piece(
 
 
 def _tools(state: State, pieces: tuple[ContextPiece, ...]) -> Iterator[ToolUse]:
-    """Totals of each tool's calls, largest results first."""
     view, factor = state.view, state.view.calibration.factor
     shown = {p.part_id: p.tokens for p in pieces if p.region == "toolResults"}
     sums: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""A session's turns and checkpoints, a line each."""
+"""Turns and checkpoints, a line each."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ def numbered(messages: Iterable[Message]) -> Mapping[str, int]:
 
 
 def titles(messages: Iterable[Message], clean: Callable[[str], str]) -> Callable[[str], str]:
-    """A function to remove keys from titles, even keys cut short at a title's end."""
+    """Removes keys from titles, even cut short at the end."""
     cut: dict[str, str] = {}
     for turn in turns(messages):
         known = first_line(turn.messages)
@@ -52,7 +52,7 @@ def turn_lines(
     changes: Sequence[CourseChange],
     clean: Callable[[str], str],
 ) -> tuple[CourseTurn, ...]:
-    """Sum up each turn, left-behind ones included."""
+    """Every turn in sum, left-behind ones included."""
     log = state.log
     asked: dict[int, list[CourseRequest]] = {}
     for request in requests:
@@ -90,7 +90,7 @@ def turn_lines(
 
 
 def checkpoints(state: State, clean: Callable[[str], str]) -> tuple[CourseCheckpoint, ...]:
-    """List checkpoints, oldest first, as `checkpoint/list` does."""
+    """Checkpoints, oldest first, as `checkpoint/list` has them."""
     log = state.log
     timeline = Timeline(log.messages, log.records)
     stays = {"", *timeline.talk(len(timeline.events))}
@@ -129,7 +129,7 @@ def _title(messages: Sequence[Message], clean: Callable[[str], str]) -> str:
 
 
 def _held(messages: Sequence[Message]) -> int | None:
-    """Tokens in the context after a turn, as its last answer reported."""
+    """Tokens in the context, as the turn's last answer reported."""
     ends = (p for m in reversed(messages) for p in m.parts if isinstance(p, StepFinishPart))
     last = next(ends, None)
     return None if last is None or not last.usage.prompt else last.usage.prompt + last.usage.output

@@ -12,7 +12,7 @@ SWITCHES = ("on", "off")
 
 
 def describe(state: State) -> tuple[JsonObject, ...]:
-    """With current and possible values."""
+    """All options with current and possible values."""
     chosen = state.settings
     models = dict.fromkeys((chosen.model_id, *state.environment.models.known))
     return (

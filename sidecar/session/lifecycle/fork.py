@@ -1,7 +1,7 @@
-"""Fork a session at a message.
+"""A session forked at a message.
 
-The fork copies the durable, settled log up to the message, ids included, so that the prompt begins
-with the same bytes and reads from the provider's cache.
+The fork copies the durable, settled log, ids included, so that the same bytes read from the
+provider's cache.
 """
 
 from collections.abc import Sequence
@@ -38,9 +38,9 @@ AHEAD = (ToldRecord, ComparedRecord)
 
 @dataclass(frozen=True, slots=True)
 class ForkCut:
-    """Part of a log to copy: messages, and records up to revision `until`.
+    """What to copy: messages, and records up to revision `until`.
 
-    `before` is when the first message left out was made, `None` without any.
+    `before`: when the first message left out was made.
     """
 
     messages: tuple[Message, ...]
@@ -51,12 +51,10 @@ class ForkCut:
 async def fork(
     environment: Environment, source: SessionId, at_message: MessageId | None
 ) -> SessionId:
-    """Make a durable session from the log of `source`, up to a message or all.
+    """Make a durable session of a log, up to a message or all.
 
-    Raises:
-        UnknownSession: no such session.
-        BadRequest: no such message.
-        StorageFailed: nothing was made.
+    Raises: UnknownSession: no such session. BadRequest: no such message. StorageFailed: nothing was
+    made.
     """
     stored = await environment.store.logs.load(source)
     cut = cut_at(stored, at_message)
@@ -74,12 +72,9 @@ async def fork(
 
 
 def cut_at(stored: Stored, at_message: MessageId | None) -> ForkCut:
-    """Choose the settled part of a log to copy, up to a message or all.
+    """The settled part to copy, up to a message or all; raises BadRequest.
 
-    A call and the result are one part of a message, so no cut separates a pair.
-
-    Raises:
-        BadRequest: there is no such message.
+    A call and the result are one part, so no cut separates a pair.
     """
     messages = stored.messages
     end = len(messages)
@@ -110,7 +105,6 @@ def _withdrawn(message: Message) -> bool:
 def _first_left(
     records: Sequence[LogRecord], kept: Sequence[Message], left: Sequence[Message]
 ) -> int:
-    """Index of the first record of the messages left out."""
     if not left:
         return len(records)
     ids = {message.id for message in kept}
@@ -143,7 +137,7 @@ def _first_left(
 
 
 def settings_at(stored: Stored, until: int) -> JsonObject:
-    """A session's settings, with the model in use at a revision."""
+    """Settings, with the model in use at a revision."""
     epochs = [record for record in read_all(stored.records) if isinstance(record, EpochRecord)]
     kept = [record for record in epochs if record.revision <= until]
     if kept and len(kept) < len(epochs):

@@ -33,11 +33,10 @@ Write your report now, and say in it what is not done."""
 
 
 async def found_child(parent: State, subtask: Subtask) -> SessionLog:
-    """Make a durable session for a subtask.
+    """Make a subtask's durable session.
 
-    Raises:
-        BadRequest: the subtask names a tool unknown to the parent.
-        StorageFailed: the store cannot keep the session.
+    Raises: BadRequest: a tool is unknown to the parent. StorageFailed: the store cannot keep the
+    session.
     """
     static = _static(parent, narrowed(parent.view.static.tools, subtask.tools))
     clock, row = parent.clock, parent.log.row
@@ -53,11 +52,7 @@ async def found_child(parent: State, subtask: Subtask) -> SessionLog:
 
 
 def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
-    """Tools of a subtask: the parent's, or those named, never the built-in `delegate`.
-
-    Raises:
-        BadRequest: a name is unknown to the parent.
-    """
+    """The parent's tools, or those named, never the built-in `delegate`; raises BadRequest."""
     known = [tool.name for tool in offered]
     unknown = [name for name in names or () if name not in known]
     if unknown:
@@ -72,7 +67,7 @@ def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[
 
 
 def blocks_of(subtask: Subtask) -> tuple[JsonObject, ...]:
-    """First message of a subtask's session."""
+    """A subtask's first message."""
     known = f"\n\nWhat is known already:\n{subtask.context}" if subtask.context else ""
     return ({"type": "text", "text": subtask.task + known},)
 
@@ -110,7 +105,7 @@ def steps_in_words(number: int) -> str:
 
 
 class ThroughParent(ThroughClient):
-    """The parent's client, asked in the parent's name for a subtask."""
+    """The parent's client, asked in the parent's name."""
 
     def __init__(self, client: Client, parent: SessionId, name: str, about: JsonObject) -> None:
         super().__init__(client, parent)
@@ -120,13 +115,13 @@ class ThroughParent(ThroughClient):
 
     @property
     def terminals(self) -> None:
-        """None: the client does not know the subtask's calls, where terminals would be shown."""
+        """None: the client does not know the subtask's calls, where terminals would show."""
         return None
 
     async def request_permission(
         self, _: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Ask the user, naming the subtask."""
+        """Ask, naming the subtask."""
         meta = tool_call.get("_meta")
         ours = meta.get("sidecar") if isinstance(meta, dict) else None
         told: JsonObject = {
@@ -140,7 +135,7 @@ class ThroughParent(ThroughClient):
 
 
 def _static(parent: State, tools: tuple[ToolSpec, ...]) -> Static:
-    """The parent's static part with `tools`, and the subtask's role behind the system text."""
+    """The parent's static part with `tools`, and the role behind the system text."""
     static = parent.view.static
     role = Block(
         TextBlock(_ROLE.format(steps=steps_in_words(parent.config.delegate.steps))), "system"

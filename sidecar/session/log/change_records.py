@@ -129,7 +129,7 @@ class KnownSets:
         self._changes = 0
 
     def read(self, body: Json) -> tuple[ChangeSet, ...]:
-        """None for an empty body."""
+        """Change sets of a body; none if empty."""
         if not body:
             return ()
         # The body is kept, so that no other one can have its id.

@@ -86,7 +86,7 @@ class PlanChanged:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Level: info, warning or error."""
+    """A text for a person, at level info, warning or error."""
 
     session_id: SessionId
     seq: int

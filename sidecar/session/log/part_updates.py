@@ -1,4 +1,4 @@
-"""Parts of the log as events, for clients that join later."""
+"""Parts as events, for clients that join later."""
 
 from collections.abc import Iterator, Mapping
 
@@ -31,7 +31,7 @@ from sidecar.tools.todo import shown_items
 def updates_of(
     message: Message, part: Part, channel: Channel, tools: Mapping[str, ToolSpec]
 ) -> Iterator[Event]:
-    """Yield a part's present events; none for context blocks."""
+    """A part's present events; none for context blocks."""
     event = _event(message, part, channel, tools)
     if event is not None:
         yield event
@@ -40,7 +40,7 @@ def updates_of(
 
 
 def user_event(channel: Channel, message: Message, part: Part) -> Event | None:
-    """Echo a user message's part; `None` for the context block."""
+    """Echo a user's part, except the context block."""
     origin = channel.origin(message, part.id)
     match part:
         case TextPart(source="typed" | "steer", text=text):

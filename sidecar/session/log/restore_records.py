@@ -73,7 +73,7 @@ def written(
 
 
 def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Restored:
-    """`read` decodes change sets."""
+    """Decode a restore; `read` decodes change sets."""
     return Restored(
         id=record.restore_id,
         scope=record.scope,
@@ -93,7 +93,7 @@ def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Resto
 def restores_in(
     records: Iterable[LogRecord], read: ReadSets = sets_from_json
 ) -> tuple[Restored, ...]:
-    """Restores among records; `read` decodes change sets."""
+    """Decode restores among records; `read` decodes change sets."""
     return tuple(
         restored_in(record, read) for record in records if isinstance(record, RestoreRecord)
     )

@@ -1,4 +1,4 @@
-"""A rewrite while the user is away, if the next turn would need one anyway.
+"""A rewrite while the user is away, if the next turn would need a rewrite anyway.
 
 Waits for a pause, and for enough to rewrite. A returning user does not wait.
 """
@@ -23,7 +23,10 @@ T = TypeVar("T")
 
 
 class Idle:
-    """Calls `rewrite` at most once a pause, `True`: only one the next turn could not do without."""
+    """Calls `rewrite` at most once.
+
+    `True`: only a rewrite that the next turn could not do without.
+    """
 
     def __init__(self, state: State, rewrite: Callable[[bool], Awaitable[bool]]) -> None:
         self._state = state
@@ -53,7 +56,7 @@ class Idle:
 
 
 def turns_since_rewrite(state: State) -> int:
-    """Turns begun since."""
+    """Turns begun since the last rewrite."""
     count = 0
     for record in reversed(state.log.records):
         if isinstance(record, RewriteRecord | UndoneRecord) and record.opens:

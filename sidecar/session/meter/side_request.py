@@ -19,7 +19,7 @@ LIMIT = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`cost` in USD."""
+    """A model's text; `cost` in USD (`None`: unknown)."""
 
     text: str
     cost: str | None

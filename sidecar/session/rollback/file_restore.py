@@ -129,7 +129,7 @@ async def foresee(differences: Differences, files: Files) -> dict[bytes, str]:
 
 
 def sets_of(files: Files) -> tuple[ChangeSet, ...]:
-    """The user's until then, and the restore's."""
+    """Change sets of a restore: the user's until then, and the restore's."""
     at = files.fresh.after
     kept = (files.fresh,) if files.fresh.changes else ()
     delta = tuple(
@@ -274,7 +274,7 @@ def _dirty(state: State, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict
 
 
 def _saved_hash(text: str) -> str:
-    """Hash of the file a text would make; empty if none could hold it."""
+    """Hash of the file a text would make; empty if no file could hold the text."""
     try:
         return digest(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

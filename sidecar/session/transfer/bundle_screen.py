@@ -151,7 +151,7 @@ def _harmless(record: LogRecord) -> LogRecord:
 
 
 def _asking(tool: ToolShape) -> ToolShape:
-    """A built-in tool as here; any other asks.
+    """A built-in tool as here; any other tool asks.
 
     Name, description and schema, as the model reads them, stay.
     """

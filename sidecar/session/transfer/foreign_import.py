@@ -1,7 +1,7 @@
 """Another agent's recording as messages to continue, by `replay/`'s importers.
 
-For any provider to take them, names and ids are made valid, thinking loses its signature, and
-images without bytes become a word.
+For any provider to accept the messages, names and ids are made valid, thinking loses its signature,
+and images without bytes become a word.
 """
 
 import gzip

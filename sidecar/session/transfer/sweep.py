@@ -208,7 +208,7 @@ class Sweeping:
 
 
 def quota_event(quota: Quota, at: Millis) -> AlertChanged:
-    """An alert."""
+    """Alert for a quota nearly used up."""
     used, bound = round(quota.used, 1), float(quota.bound)
     told = quota.name, "warning", None, quota.message, quota.action, used, bound
     return AlertChanged("raised", *told, at)

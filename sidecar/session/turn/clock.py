@@ -1,4 +1,4 @@
-"""The time and new ids, as a session takes them."""
+"""The time and new ids."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,10 +9,7 @@ from sidecar.core.parts import MessageId, Millis, PartId, TurnId
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The time and new ids, from `daemon.py`; `new_id` takes a prefix like `msg`.
-
-    `sleep` takes seconds, and uses another clock than `now`.
-    """
+    """`new_id` takes a prefix like `msg`; `sleep`, in seconds, uses another clock than `now`."""
 
     now: Callable[[], Millis]
     new_id: Callable[[str], str]

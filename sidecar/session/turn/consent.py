@@ -1,4 +1,4 @@
-"""Who is asked during a turn, and whether a call may run."""
+"""Whom to ask during a turn; whether a call may run."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from sidecar.tools.tool_contract import Access, Client, PermissionOption
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """A turn's trust, rules and user. `client` is the editor connected now."""
+    """A turn's trust, rules and user; `client`: the editor now."""
 
     session_id: SessionId
     client: Callable[[], Client]
@@ -20,7 +20,7 @@ class Consent:
     permissions: Permissions
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
-        """Ask the user through the connected editor."""
+        """Ask through the connected editor."""
         return await self.client().request_permission(self.session_id, tool_call, options)
 
     async def settle(
@@ -30,9 +30,9 @@ class Consent:
         part: ToolPart,
         foreseen: Callable[[], Awaitable[list[Json]]],
     ) -> Answer | str:
-        """Decide whether a call may run: by the workspace's trust, then rules, then the user.
+        """Decide on a call by the workspace's trust, then rules, then the user.
 
-        `foreseen` gives the call's change as ACP content, for a question about it.
+        `foreseen` gives the call's change as ACP content.
         """
         trusted = self.trust.granted
         if not trusted and spec.origin == "builtin" and spec.kind in ("edit", "execute"):

@@ -1,7 +1,7 @@
-"""Detects a model repeating itself: the same calls in a row, with the same answers.
+"""A model repeating itself: the same calls in a row, with the same answers.
 
-Ignored in answers: numbers, times, durations and temporary paths, since these change by themselves.
-In inputs only such paths and times: reading on from another line is no repetition.
+Ignored in answers: numbers, times, durations and temporary paths, which change by themselves. In
+inputs only such paths and times: reading on from another line is no repetition.
 """
 
 import re
@@ -60,7 +60,7 @@ def _settled(text: str, cwd: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LoopWatch:
-    """Looks for loops in a turn's calls, and asks the user. `cwd` is not temporary."""
+    """Looks for loops, and asks the user; `cwd` is not temporary."""
 
     consent: Consent
     notice: Callable[[str], None]
@@ -68,7 +68,7 @@ class LoopWatch:
     calls: list[ToolPart] = field(default_factory=list)
 
     async def lets(self, message: Message) -> bool:
-        """Take in an answer with its finished calls; return whether the model may go on."""
+        """Take in an answer's finished calls; whether the model may go on."""
         self.calls.extend(tool_parts(message))
         if self.consent.permissions.loops_allowed or not repeated(self.calls, self.cwd):
             return True
@@ -77,7 +77,7 @@ class LoopWatch:
         return goes_on
 
     async def _ask(self, message: Message, call: ToolPart) -> bool:
-        """Ask the user whether the model may go on; `always` holds for the session."""
+        """`always` holds for the session."""
         question: JsonObject = {
             "toolCallId": call.call_id,
             "title": f"{call.name} was called {IN_A_ROW} times in a row with the same result. "

@@ -16,7 +16,7 @@ from sidecar.session.view.model_view import ModelView
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """`find` by id; `info`: the catalogue's entry; `known`: its ids.
+    """`find` by id; `info`: the catalogue's entry; `known`: the catalogue's ids.
 
     `count` estimates tokens, to be multiplied by `token_factor`. `cold` holds back requests with
     the same cold prefix.

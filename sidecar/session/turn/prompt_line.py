@@ -1,4 +1,4 @@
-"""A session's prompts: in line, running, and joining the running turn."""
+"""A session's prompts: in line, running, and joining."""
 
 import asyncio
 from collections import deque
@@ -17,15 +17,12 @@ MOST_WAITING = 16
 
 
 def user_message(clock: Clock, turn_id: TurnId, parts: tuple[Part, ...]) -> Message:
-    """Make a user message of now."""
+    """A user message of now."""
     return Message(clock.message_id(), turn_id, "user", parts, clock.now())
 
 
 class PromptLine:
-    """A session's prompts. `steering`: messages for the running turn's next step.
-
-    `turning` is held by a turn, or to keep turns from beginning.
-    """
+    """`steering`: messages for the next step; `turning`: held by a turn, or to keep turns away."""
 
     def __init__(self, clock: Clock) -> None:
         self.turning = asyncio.Lock()
@@ -46,7 +43,7 @@ class PromptLine:
 
     @property
     def running(self) -> bool:
-        """Whether a prompt has left the line unanswered."""
+        """Whether a prompt out of the line is unanswered."""
         return self._running is not None
 
     @property
@@ -55,7 +52,7 @@ class PromptLine:
         return self._task is not None
 
     def waiting(self) -> int:
-        """Count prompts in line, without the running one."""
+        """Prompts in line, without the running one."""
         return len(self._line)
 
     # --- who prompts -------------------------------------------------------------------------
@@ -72,11 +69,7 @@ class PromptLine:
             self._arriving.remove(waiting)
 
     def enter(self, waiting: Waiting) -> None:
-        """Put a prompt in line, or into the running turn.
-
-        Raises:
-            Overloaded: sixteen prompts wait already.
-        """
+        """Put in line, or into the running turn; raises Overloaded if sixteen wait."""
         steers = waiting.request.steer and not waiting.cancelled
         if steers and self._running is not None and self._turn_id is not None:
             self._steer(
@@ -97,7 +90,7 @@ class PromptLine:
             self._inbox.put_nowait(waiting)
 
     def remind(self, words: str) -> None:
-        """Tell the model a text before the running turn's next step."""
+        """Tell the model a text before the next step."""
         if self._turn_id is not None:
             self._steer(self._turn_id, TextPart(self._clock.part_id(), words, "steer"))
 
@@ -105,9 +98,9 @@ class PromptLine:
         self.steering.add(user_message(self._clock, turn_id, parts))
 
     def cancel(self) -> None:
-        """Cancel the running turn and all prompts in line.
+        """Cancel the running turn and all in line.
 
-        Each keeps its message in the log, so that no typed text is lost.
+        Each prompt keeps its message, so that no typed text is lost.
         """
         for waiting in (*self._arriving, *self._line):
             waiting.cancelled = True
@@ -130,26 +123,26 @@ class PromptLine:
     # --- who runs the turns ------------------------------------------------------------------
 
     async def next(self) -> Waiting | None:
-        """Await the next prompt in line; `None` after `close`."""
+        """Await the next prompt; `None` after `close`."""
         return await self._inbox.get()
 
     def close(self) -> None:
-        """Cancel everything and end the line."""
+        """Cancel everything and end."""
         self.cancel()
         self._inbox.put_nowait(None)
 
     def takes(self, waiting: Waiting) -> None:
-        """Move a prompt from the line to running."""
+        """Move a prompt to running."""
         self._line.remove(waiting)
         self._running, self._cancelling = waiting, waiting.cancelled
 
     def begins(self) -> TurnId:
-        """Mint the running prompt's turn id, from when it can be steered."""
+        """Mint the turn's id, from when the turn can be steered."""
         self._turn_id = self._clock.turn_id()
         return self._turn_id
 
     def asks(self, task: "asyncio.Task[TurnEnd] | None") -> None:
-        """Set the task for a cancel of the turn to stop, or `None`."""
+        """Set the task to stop on a cancel."""
         self._task = task
         if task is not None and self._cancelling:
             task.cancel()

@@ -1,4 +1,4 @@
-"""A step's tool calls: permission, run, cut, log. Parallel calls run together."""
+"""A step's calls: permission, run, cut, log. Parallel ones run together."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -48,7 +48,7 @@ CallMcp: TypeAlias = Callable[[str, Json], Awaitable[ToolAnswer]]
 
 
 class CallsEnd(Enum):
-    """Outcome of a step's calls: all ended, one was refused, or a question was dismissed."""
+    """All ended, one was refused, or a question was dismissed."""
 
     done = "done"
     refused = "refused"
@@ -57,10 +57,7 @@ class CallsEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ToolCalls:
-    """Runs the calls of a turn's answers. `call_mcp` calls a tool of an MCP server.
-
-    `tokens` estimates a text's tokens.
-    """
+    """Runs a turn's calls; `call_mcp` asks an MCP server; `tokens` estimates."""
 
     turn: TurnLog
     consent: Consent
@@ -70,9 +67,9 @@ class ToolCalls:
     tokens: Count
 
     async def run(self, message: Message, problems: dict[PartId, str]) -> CallsEnd:
-        """Run all calls of a message together, and log an end for each.
+        """Run all of a message's calls together, and log an end for each.
 
-        Results keep the calls' order. Cancelling leaves unfinished calls for the turn to close.
+        Results keep the order. Cancelling leaves unfinished calls for the turn to close.
         """
         self.place.tracking.step_begins(message.id)
         ends: list[asyncio.Task[CallsEnd]] = []
@@ -139,7 +136,6 @@ class _Call:
         return await self._perform(spec, wanted)
 
     async def _change(self, spec: ToolSpec, wanted: Access) -> list[Json]:
-        """What the call would change, for a question about it."""
         part = self.part
         given = part.input if isinstance(part.input, dict) and spec.origin == "builtin" else {}
         return await foreseen(spec.name, given, self._context(wanted.outside))
@@ -181,7 +177,7 @@ class _Call:
             return await self._from_client(context)
 
     async def _from_client(self, context: ToolContext) -> ToolAnswer:
-        """Call a client's tool without a time limit, with a notice after `UNANSWERED` seconds."""
+        """Call a client's tool without a time limit; a notice after `UNANSWERED` seconds."""
         part, turn = self.part, self.calls.turn
 
         async def tell() -> None:
@@ -210,7 +206,7 @@ class _Call:
         return self.calls.place.context(part.call_id, progress, granted)
 
     def _output(self, spec: ToolSpec, answer: ToolAnswer) -> Output:
-        """Cut the answer, and store the complete text of a cut one."""
+        """Cut an answer, and store the complete text."""
         limit = MAX_BYTES if spec.output_limit is None else spec.output_limit
         keep, name = kept_end(spec), self.part.id
         piece = cut(answer.text, max_bytes=limit, keep=keep, part_id=name)
@@ -258,9 +254,9 @@ class _Call:
 
 
 def _said(spec: ToolSpec, part: ToolPart) -> authorship.Intent:
-    """Files named in a foreign tool's input, as its declared writes.
+    """Files in a foreign tool's input, as its declared writes.
 
-    An edit tool whose input names no file answers for all changes meanwhile.
+    An edit tool that names none answers for all changes meanwhile.
     """
     given = part.input if isinstance(part.input, dict) else {}
     many = (v for value in given.values() for v in (value if isinstance(value, list) else [value]))
@@ -270,5 +266,5 @@ def _said(spec: ToolSpec, part: ToolPart) -> authorship.Intent:
 
 
 def _whole(output: Output) -> Output | None:
-    """Reference to a long error's complete text; `None` for a short error."""
+    """Reference to a long error's complete text."""
     return None if output.whole is None else replace(output, text="")

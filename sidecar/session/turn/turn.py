@@ -1,7 +1,6 @@
 """A turn: a typed message, then steps until the model stops.
 
-Each step is a model call and its tool calls. Every turn ends with a whole log: no open message, no
-unfinished call, everything durable.
+Every turn ends with a whole log: no open message, no unfinished call, everything durable.
 """
 
 import asyncio
@@ -37,14 +36,14 @@ STOP_REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """A turn's end: ACP's stop reason, `blocked`, or `error` with details."""
+    """ACP's stop reason, `blocked`, or `error`."""
 
     stop_reason: str
     error: JsonObject | None = None
 
 
 class Steering:
-    """User messages added while a turn runs, for its next step."""
+    """User messages for the running turn's next step."""
 
     def __init__(self) -> None:
         self._waiting: list[Message] = []
@@ -54,7 +53,7 @@ class Steering:
         self._waiting.append(message)
 
     def take(self) -> tuple[Message, ...]:
-        """Return and forget the queued messages."""
+        """Take the queued messages."""
         waiting, self._waiting = tuple(self._waiting), []
         return waiting
 
@@ -95,19 +94,16 @@ def _told(error: SidecarError, *, retryable: bool = False) -> JsonObject:
 
 
 class MakeRoom(Protocol):
-    """Lets the policy rewrite the view; returns whether it did."""
+    """Lets the policy rewrite; returns whether a rewrite was made."""
 
     async def __call__(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
-        """Rewrite; `overflowed`: the provider refused the prompt's length."""
+        """`overflowed`: the provider refused the length."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunningTurn:
-    """A turn of at most `max_steps`. `goes_on`: continue after a rewrite in mid-turn.
-
-    `make_room` lets the policy rewrite the view.
-    """
+    """A turn of at most `max_steps`; `goes_on`: continue after a rewrite in mid-turn."""
 
     turn: TurnLog
     steps: Steps
@@ -133,7 +129,7 @@ class RunningTurn:
         return await self._close(end)
 
     async def fail(self, error: Exception) -> TurnEnd:
-        """End a turn after an unexpected error, with a whole log."""
+        """End after an unexpected error, with a whole log."""
         return await self._close(failed_by(error))
 
     async def _close(self, end: TurnEnd) -> TurnEnd:
@@ -182,7 +178,7 @@ class RunningTurn:
         return step
 
     async def _act(self, step: StepEnd) -> TurnEnd | None:
-        """Run a step's calls; return the turn's end, or `None` to go on."""
+        """Run a step's calls; the turn's end, or `None` to go on."""
         if step.stop in ("max_tokens", "model_context_window_exceeded", "refusal"):
             # The last call may be cut off in the middle, so none of them is run.
             return TurnEnd(STOP_REASONS[step.stop])

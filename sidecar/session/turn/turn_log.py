@@ -1,4 +1,4 @@
-"""What a turn writes and tells: the log, its watchers, and the time of both."""
+"""What a turn writes and tells, and the time of both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sidecar.store.format.log_records import CutRecord
 
 @dataclass(frozen=True, slots=True)
 class TurnLog:
-    """A turn's log and channel. `meter_changed` tells watchers how full the context is."""
+    """`meter_changed` tells watchers how full the context is."""
 
     log: SessionLog
     channel: Channel
@@ -26,12 +26,12 @@ class TurnLog:
         give_notice(self.log, self.channel, "info", text)
 
     def announce(self, cause: str) -> None:
-        """Tell watchers of a new revision."""
+        """Tell of a new revision."""
         row = self.log.row
         self.channel.publish(SessionChanged(row.id, row.revision, cause))
 
     async def make_whole(self, failure: ToolFailure) -> None:
-        """Close everything open in the log, commit, and tell watchers."""
+        """Close everything open, commit, and tell."""
         now = self.clock.now()
         changed: list[MessageId] = []
         for message in self.log.messages:

@@ -15,9 +15,9 @@ PartWeights: TypeAlias = Mapping[PartId, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class RenderedMessage:
-    """A message rendered for a model behind its notes, with raw estimates per block.
+    """A message for a model behind its notes, with raw estimates per block.
 
-    `notes` are first in `rendered`, and their blocks, one of each, in `raw`.
+    `notes` come first in `rendered`, and their blocks, one of each, in `raw`.
     """
 
     message: Message
@@ -28,7 +28,7 @@ class RenderedMessage:
     regions: Mapping[Region, int]
 
     def weights(self) -> PartWeights:
-        """Raw estimates by part or note; unrendered parts are missing."""
+        """Raw estimates by part or note, if rendered."""
         parts: dict[PartId, tuple[int, int]] = {}
         blocks = (block for one in self.rendered for block in one.blocks)
         for block, tokens in zip(blocks, self.raw, strict=True):
@@ -62,7 +62,7 @@ def look(
     count: Count,
     notes: tuple[Note, ...] = (),
 ) -> RenderedMessage:
-    """Render and count a message and the notes before it, an open message roughly."""
+    """Render and count a message and its notes, an open message roughly."""
     rendered = (*map(rendered_note, notes), *render(show(message, shown), model))
     chosen = _rough if message.status == "open" else count
     raw: list[int] = []
@@ -75,12 +75,12 @@ def look(
 
 
 def thinks(message: Message) -> bool:
-    """Whether a message has content bound to the bytes before."""
+    """Whether any content is bound to the bytes before."""
     return any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts)
 
 
 def characters(message: Message) -> int:
-    """Approximate number of characters to count."""
+    """Characters to count, roughly."""
     return sum(len(getattr(part, "text", None) or "") for part in message.parts)
 
 

@@ -1,7 +1,7 @@
 """Raw estimates, by region, of the prompt at any time of a log, kept incrementally.
 
-Counting all messages per request, as the meter does, would take the square of the log's length;
-counting only changes gives equal sums.
+Counting all messages per request would take the square of the log's length; counting changes gives
+equal sums.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -15,7 +15,7 @@ from sidecar.session.view.message_view import look
 
 
 class PastStanding:
-    """The conversation at a past time; `raw` estimates its prompt by region."""
+    """The conversation at a past time, with `raw` estimates."""
 
     def __init__(self, static: Static, count: Count, since: Millis) -> None:
         self._count = count
@@ -32,7 +32,7 @@ class PastStanding:
 
     @property
     def raw(self) -> Mapping[Region, int]:
-        """Raw estimates of the whole prompt, by region."""
+        """Raw estimates of the whole prompt."""
         sums = dict(self._static_raw)
         for region, tokens in self._sums.items():
             sums[region] = sums.get(region, 0) + tokens
@@ -47,7 +47,7 @@ class PastStanding:
         self._weigh(message.id)
 
     def restate(self, static: Static, at: Millis) -> None:
-        """Begin an epoch with other static bytes, under which older thinking is not sent."""
+        """Begin an epoch with other static bytes; older thinking is not sent."""
         before, self._static = self._static, static
         if (before.tools, before.system) != (static.tools, static.system):
             self._bound = at
@@ -66,7 +66,7 @@ class PastStanding:
         self._again({*noted, *(self._home[p] for p in parts if p in self._home)})
 
     def go_back(self, left: Collection[MessageId], back: Collection[MessageId]) -> None:
-        """Take messages out of the conversation, and others back in."""
+        """Take messages out, and others back in."""
         self._left = (self._left | set(left)) - set(back)
         self._again({*left, *back})
 

@@ -1,4 +1,4 @@
-"""A log's messages as the model is shown them, each rendered and counted once."""
+"""A log's messages as shown to the model, each rendered and counted once."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ THREAD_CHARS = 200_000
 
 
 class Rendering:
-    """`shown`: presentation of all parts not verbatim. Estimates are raw.
+    """`shown`: how parts not verbatim are presented. Estimates are raw.
 
     Thinking from before `bound` is bound to tools or a system text that are sent no more.
     """
@@ -40,7 +40,7 @@ class Rendering:
         return other
 
     def read_by(self, model: str, bound: Millis | None = None) -> None:
-        """Change the model, or with `bound` drop thinking from before that time."""
+        """Change the model, or with `bound` drop thinking from before."""
         if bound is not None or model != self._model:
             self._whole = {}
         self._bound = self._bound if bound is None else bound
@@ -81,7 +81,7 @@ class Rendering:
         return current
 
     def weigh_whole(self, message: Message) -> PartWeights:
-        """Raw estimates (call, rest) of a message's parts as if all were verbatim."""
+        """Raw estimates (call, rest) of a message's parts as if verbatim."""
         known = self._whole.get(message.id)
         if known is not None and known[0] is message:
             return known[1]
@@ -100,7 +100,7 @@ class Rendering:
         return sum(self._look(message).raw)
 
     async def refresh(self, messages: Iterable[Message]) -> None:
-        """Render and count new messages in a thread if they are large; else `seen` will do it."""
+        """Render and count large new messages in a thread; `seen` does the rest."""
         known = {id(seen.message) for seen in self._seen.values()}
         fresh = [message for message in messages if id(message) not in known]
         if sum(map(characters, fresh)) > THREAD_CHARS:
@@ -112,6 +112,6 @@ class Rendering:
         return look(message, self.shown.shown, self._reader(message), self._count, notes)
 
     def _reader(self, message: Message) -> str:
-        """The model reading a message; none for thinking bound to other static bytes."""
+        """The reading model; none for thinking bound to other static bytes."""
         unreadable = message.created < self._bound and thinks(message)
         return "" if unreadable else self._model

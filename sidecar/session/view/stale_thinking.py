@@ -1,6 +1,7 @@
-"""Thinking that can no longer be sent, because the prefix before it changed.
+"""Thinking that can no longer be sent, because the prefix before changed.
 
-Newer models answer 400 to thinking behind any other prefix, so each change of the view drops it.
+Newer models answer 400 to thinking behind any other prefix, so each change of the view drops such
+thinking.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search below a real path; `accepts` filters relative paths."""
+    """Below a real path; `accepts` filters relative paths."""
 
     pattern: str
     real: Path
@@ -70,7 +70,7 @@ async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Find lines by regular expression, with ripgrep if installed."""
+    """By regular expression, with ripgrep if installed."""
     pattern = inputs.text(given, "pattern")
     compile_pattern(pattern)
     only = inputs.optional_text(given, "glob") or None

@@ -48,7 +48,7 @@ logger = logging.getLogger("sidecar.tools")
 
 
 class ServerFailed(SidecarError):
-    """An MCP server failed; the message names the server."""
+    """The message names the server."""
 
     kind = "mcp"
 
@@ -60,7 +60,7 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def server_of(spec: ToolSpec) -> str:
-    """The server of a tool; empty for other tools."""
+    """A tool's server; empty for other tools."""
     return spec.name.split("__")[1] if spec.origin == "mcp" else ""
 
 
@@ -150,7 +150,7 @@ class _Server:
 
 @dataclass(frozen=True, slots=True)
 class FoundTools:
-    """Tools of a session's servers, and notices for people."""
+    """Tools of a session's servers, and notices."""
 
     tools: tuple[ToolSpec, ...]
     said: tuple[str, ...]
@@ -165,7 +165,7 @@ class McpServers:
         self._group: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
-        """Hold the servers' tasks until cancelled, then up to `ENDING` seconds more."""
+        """Hold the tasks until cancelled, then up to `ENDING` seconds more."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             try:
@@ -211,7 +211,7 @@ class McpServers:
         return tuple(text for server in servers for text in server.said())
 
     async def call(self, owner: str, name: str, given: Json) -> ToolAnswer:
-        """Call a tool by the model's name; failures become error answers."""
+        """By the model's name; failures become error answers."""
         try:
             return await _called(await self._ready(owner, name), name, given)
         except ServerFailed as error:
@@ -268,7 +268,7 @@ class McpServers:
 
 
 def taken(offered: Sequence["Offered"]) -> tuple[tuple["Offered", ...], str]:
-    """A server's tools within the limits, and a notice, or empty."""
+    """Within the limits, and a notice, or empty."""
     kept: list[Offered] = []
     room, cut, out = MOST_OF_ALL, 0, 0
     for tool in offered[: 2 * MOST_TOOLS]:
