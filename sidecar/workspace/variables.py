@@ -4,9 +4,11 @@ import os
 import re
 import shutil
 import site
+import stat
 import sys
 import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from string import Template
 
@@ -27,13 +29,22 @@ def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     """
     base = Path(os.path.realpath(root))
     given = {**environment, "PWD": str(base)}
+    linked = _has_others(real)
     for name, value in environment.items():
         for word in _words(Template(value).safe_substitute(given) if "$" in value else value):
-            if _is_called(real, word, base) or (
+            if _is_called(real, word, base, linked=linked) or (
                 "CONF" in name.upper() and _holds(real, word, base)
             ):
                 return name
     return ""
+
+
+def _has_others(real: Path) -> bool:
+    try:
+        found = real.stat()
+    except OSError:
+        return False
+    return found.st_nlink > 1 and stat.S_ISREG(found.st_mode)
 
 
 def _words(value: str) -> set[str]:
@@ -41,13 +52,16 @@ def _words(value: str) -> set[str]:
     return {*words, *(found[0] for word in words if (found := _PATH.search(word)))} - {""}
 
 
-def _is_called(real: Path, word: str, base: Path) -> bool:
+def _is_called(real: Path, word: str, base: Path, *, linked: bool) -> bool:
     at = os.path.normpath(base / os.path.expanduser(word))
-    named = {real, real.with_name(real.stem)} if "/" in word else {real}
+    named = {str(real), os.path.splitext(real)[0]} if "/" in word else {str(real)}
     # Behind a link alone the name is another, so that most words take one look.
-    if _plain(os.path.basename(at)) not in {_plain(one.name) for one in named}:
-        return os.path.islink(at) and _plain(os.path.realpath(at)) in map(_plain, map(str, named))
-    return _plain(os.path.realpath(at)) in map(_plain, map(str, named))
+    similar = _plain(os.path.basename(at)) in {_plain(os.path.basename(one)) for one in named}
+    if (similar or os.path.islink(at)) and _plain(os.path.realpath(at)) in map(_plain, named):
+        return True
+    with suppress(OSError, ValueError):
+        return linked and os.path.samefile(at, real)
+    return False
 
 
 def _plain(name: str) -> str:

@@ -49,3 +49,15 @@ def test_a_file_that_a_variable_names_takes_a_rule_of_its_own(
         asked = call("shell", command, named, wide)
         assert isinstance(asked, Ask)
         assert f"it may write what is named by the variable {variable}" in asked.why
+
+
+def test_a_file_is_named_by_its_other_names_too(root: Path, context: ToolContext) -> None:
+    (root / "named.js").write_text("")
+    (root / "a.js").hardlink_to(root / "named.js")
+    wide = Rules(("edit", "shell:rm *"))
+    wanted: Json = {"path": "a.js", "content": ""}
+    assert call("write_file", wanted, context, wide) == Allow()
+    named = replace(context, environment={"NODE_OPTIONS": "-r ./named.js", "FOLDER": "/usr"})
+    assert isinstance(call("write_file", wanted, named, wide), Ask)
+    # The root of all has no name at all.
+    assert isinstance(call("shell", {"command": "rm -rf /"}, named, wide), Ask)
