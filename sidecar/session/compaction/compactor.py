@@ -118,7 +118,6 @@ class Compactor:
         await self._checkpoints.at("step")
         async with self.gate:
             self._begun = self._state.clock.now()
-            await self._planner.catch_up(self._state)
             for _ in range(ATTEMPTS):
                 settled = await self._room(opens_turn=opens_turn, overflowed=overflowed)
                 if settled is None:
@@ -155,8 +154,8 @@ class Compactor:
             return None
         if not is_due(state, planner, scene()):
             return None
-        if await state.log.whole():
-            await planner.catch_up(state)
+        await state.log.whole()
+        await planner.catch_up(state)
         chosen = decide(state, planner, scene())
         if chosen.done is None:
             if not chosen.waits:

@@ -1,6 +1,7 @@
 """A session's actions on the context: inspect, plan, rewrite, undo, pin."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 
 from sidecar.core.engine.engine import ATTEMPTS
@@ -51,6 +52,7 @@ class Rewriting:
         self._state = state
         self._host = host
         self._planner = Planner()
+        self.catch_up = partial(self._planner.catch_up, state)
         self.price = CompactionPrice(state, self._planned_price)
         self.works = Works(state.log.row.id, state.channel)
         self.checkpoints = Milestones(state)

@@ -233,6 +233,9 @@ class Session:
             # The turn ended before another step: the message is logged for the next turn.
             self._absorb(late)
         end = await record_end(state, turn_id, end)
+        if state.channel.watched:
+            # The meter has the price of a compaction. No request has waited for its reading.
+            await self.rewriting.catch_up()
         self._changed("turn_ended")
         meter = self._tell_meter() if state.channel.watched else self.meter()
         state.tracking.turn_ended()
