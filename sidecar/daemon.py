@@ -208,7 +208,7 @@ def look_into(folder: Path) -> Store:
 
 
 async def looking(config: Config, store: Store) -> Environment:
-    """For reading sessions: no writes, model requests or watches."""
+    """An environment for reading sessions: no writes, model requests or watches."""
     models = Models(read_clock, secrets.SystemRandom().random, 0.0)
     settings = CurrentSettings(config)
     return Environment(
@@ -232,7 +232,7 @@ def keep_memory_private() -> None:
 
 
 def read_settings(options: JsonObject, root: Path | None) -> Resolved:
-    """With those of a trusted workspace. Blocks."""
+    """All settings, with those of a trusted workspace. Blocks."""
     return resolve_all(
         workspace=root,
         environment=os.environ,

@@ -42,7 +42,7 @@ def turns_of(checkpoints: Sequence[Checkpoint]) -> Mapping[str, int]:
 
 
 def timeline(listed: CheckpointListResult) -> Table:
-    """Oldest first; the head is marked, abandoned branches are dim."""
+    """Checkpoints, oldest first; the head is marked, abandoned branches are dim."""
     table = Table(box=None, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("when", no_wrap=True)

@@ -54,7 +54,7 @@ _EXAMPLES: Mapping[str, Json] = {
 
 
 def told(value: object) -> Json:
-    """As JSON: amounts and paths as strings, sets sorted."""
+    """A value as JSON: amounts and paths as strings, sets sorted."""
     match value:
         case None | bool() | int() | float():
             return value

@@ -26,7 +26,7 @@ class Media:
 
 
 def base64_of(text: str) -> str | None:
-    """Padded, without white space, as providers need; `None` if invalid or empty."""
+    """Base64, padded and without white space, as providers need; `None` if invalid or empty."""
     plain = "".join(text.split())
     plain += "=" * (-len(plain) % 4)
     try:

@@ -71,7 +71,7 @@ def lookup(model_id: str) -> ModelInfo:
 
 
 def _undated(model_id: str) -> str:
-    """Without date (`-20251001`) and other clouds' affixes."""
+    """An id without date (`-20251001`) and other clouds' affixes."""
     name = model_id.removeprefix("anthropic.").partition("@")[0]
     head, _, tail = name.rpartition("-")
     return head if len(tail) == 8 and tail.isdigit() else name

@@ -53,7 +53,7 @@ def load_counter() -> Callable[[str], int]:
 
 
 def slices(text: str) -> list[str]:
-    """At most 64,000 characters, preferably at line ends."""
+    """Pieces of at most 64,000 characters, preferably at line ends."""
     pieces = []
     start = 0
     while len(text) - start > SLICE:
@@ -66,7 +66,7 @@ def slices(text: str) -> list[str]:
 
 
 def pack(ranks: dict[bytes, int]) -> bytes:
-    """By rank: length byte and bytes of each token."""
+    """A vocabulary by rank: length byte and bytes of each token."""
     ordered = sorted(ranks, key=lambda token: ranks[token])
     assert [ranks[token] for token in ordered] == list(range(len(ordered)))
     return lzma.compress(

@@ -22,7 +22,7 @@ from sidecar.core.prompt.observation import (
 
 @dataclass(slots=True)
 class Totals:
-    """Of all sessions, in the provider's tokens and USD."""
+    """Totals of all sessions, in the provider's tokens and USD."""
 
     turns: int = 0
     requests: int = 0

@@ -128,7 +128,7 @@ class Store:
 
     @classmethod
     def look(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
-        """For reading, without migration; raises StorageFailed."""
+        """Open for reading, without migration; raises StorageFailed."""
         path = folder / store_files.NAME
         try:
             found = store_files.read(path, version) if path.exists() else 0
@@ -161,7 +161,7 @@ class Store:
         return self._submit(partial(apply_all, changes=changes), weighs)
 
     async def delete(self, session_id: SessionId) -> None:
-        """With everything held only by it; ignores unknown ids."""
+        """Delete a session with everything held only by it; ignore unknown ids."""
         await self.write(DeleteSession(session_id))
         while not (await self.leaving.remove_some(session_id)).done:
             pass

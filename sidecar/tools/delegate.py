@@ -28,7 +28,7 @@ async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 def read_subtask(given: JsonObject) -> Subtask:
-    """Raises BadRequest for an empty task or a wrong type."""
+    """Read a call's input; raises BadRequest for an empty task or a wrong type."""
     task = text(given, "task").strip()
     if not task:
         raise BadRequest("`task` is empty: say what to do and what to report.", "input.task")

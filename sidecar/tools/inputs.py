@@ -46,7 +46,7 @@ def text(given: JsonObject, key: str) -> str:
 
 
 def optional_text(given: JsonObject, key: str) -> str | None:
-    """`None` when absent or null; raises BadRequest."""
+    """A string; `None` when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is not None and not isinstance(value, str):
         raise BadRequest(f"`{key}` must be a string, not {kind(value)}.", f"input.{key}")
@@ -56,7 +56,7 @@ def optional_text(given: JsonObject, key: str) -> str | None:
 
 
 def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
-    """`10.0` is 10; `None` when absent or null; raises BadRequest."""
+    """A whole number (`10.0` is 10); `None` when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is None:
         return None
@@ -70,7 +70,7 @@ def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
 
 
 def flag(given: JsonObject, key: str) -> bool:
-    """False when absent or null; raises BadRequest."""
+    """A boolean, false when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is not None and not isinstance(value, bool):
         raise BadRequest(f"`{key}` must be true or false, not {kind(value)}.", f"input.{key}")

@@ -35,7 +35,7 @@ class OutputEnds:
             self.dropped += gone
 
     def text(self) -> str:
-        """With the number of bytes dropped between."""
+        """The kept text, with the number of bytes dropped between."""
         tail = b"".join(self._tail)
         if not self.dropped:
             return (bytes(self._head) + tail).decode("utf-8", "replace")

@@ -174,7 +174,7 @@ async def _running(
 
 
 async def _started(start: Awaitable[Process]) -> Process:
-    """If cancelled meanwhile, end the group, not just the shell."""
+    """Start a command; if cancelled meanwhile, end its group, not just the shell."""
     starting = asyncio.gather(start, return_exceptions=True)
     cancelled: asyncio.CancelledError | None = None
     while not starting.done():

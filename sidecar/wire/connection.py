@@ -243,7 +243,7 @@ def alarm(event: AlertChanged) -> JsonObject | None:
 
 
 def path_of(uri: str) -> str | None:
-    """`None` for any but a `file:` URI."""
+    """The path of a `file:` URI; `None` for any other."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else None
 

@@ -49,7 +49,7 @@ class PlainEditor(ThroughClient):
         self.connection.requests.notify("window/logMessage", {"type": INFO, "message": text})
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
-        """`None` when dismissed, ClientFailed if the editor cannot ask."""
+        """The user's choice; `None` when dismissed, ClientFailed if the editor cannot ask."""
         actions: list[Json] = [{"title": choice} for choice in choices]
         params: JsonObject = {"type": INFO, "message": question, "actions": actions}
         answer = await self.connection.requests.request("window/showMessageRequest", params)
@@ -82,7 +82,7 @@ class PlainEditor(ThroughClient):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """`None` when dismissed, or if the editor cannot ask."""
+        """The user's answer; `None` when dismissed, or if the editor cannot ask."""
         if self.connection.can.ask_permission:
             return await self.connection.request_permission(session_id, tool_call, options)
         names = {option.name: option.option_id for option in options}
@@ -113,7 +113,7 @@ def _changes(tool_call: JsonObject) -> list[str]:
 
 
 def meter_line(meter: Meter) -> str:
-    """In a few words; `~` marks an estimate."""
+    """The meter in a few words; `~` marks an estimate."""
     mark = "~" if meter.accuracy == "estimated" else ""
     return f"{mark}{meter.percent:.0f}% · {tokens(meter.used)}/{tokens(meter.window)}"
 

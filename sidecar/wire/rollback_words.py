@@ -41,7 +41,7 @@ class UndoableTurn:
 
 
 async def turns_back(session: Session) -> list[UndoableTurn]:
-    """Newest first; raises BadRequest without any."""
+    """Turns open to undoing, newest first; raises BadRequest without any."""
     found = (await session.checkpoints.listed()).checkpoints
     turns = [
         UndoableTurn(

@@ -234,7 +234,7 @@ def _options(params: JsonObject) -> JsonObject:
 
 
 def _root(params: JsonObject) -> Path | None:
-    """The first folder open; raises ValueError for another URI."""
+    """The first folder open in the editor; raises ValueError for another URI."""
     folders = params.get("workspaceFolders")
     first = folders[0] if isinstance(folders, list) and folders else None
     uri = first.get("uri") if isinstance(first, dict) else params.get("rootUri")

@@ -85,7 +85,7 @@ def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
 
 
 def decode(data: bytes, name: str) -> str:
-    """Raises BadRequest for UTF-16 and binary content."""
+    """Decode a file's bytes; raises BadRequest for UTF-16 and binary content."""
     start = data[:_SNIFFED]
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadRequest(f"{name} is UTF-16, which cannot be read. Convert it first.", "input.path")

@@ -39,7 +39,7 @@ def hashes(instructions: Sequence[Instruction]) -> Mapping[str, str]:
 
 
 def name_of(path: str) -> str:
-    """Without lone surrogates, for requests and the store."""
+    """A path without lone surrogates, for requests and the store."""
     return path.encode("utf-8", "replace").decode("utf-8")
 
 

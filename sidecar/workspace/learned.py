@@ -24,7 +24,7 @@ _writing = threading.Lock()
 
 
 def read_learned(cwd: Path, trusted: bool) -> Mapping[str, str]:
-    """By kind, without missing and unreadable files."""
+    """Learned text by kind, without missing and unreadable files."""
     if not trusted:
         return {}
     found = {kind: _read(cwd, kind) for kind in FILES}
@@ -81,7 +81,7 @@ def _place(cwd: Path, kind: str) -> Path | None:
 
 
 def _read(cwd: Path, kind: str) -> str | None:
-    """Empty when missing; `None` if refused, unreadable or too long."""
+    """A file's text, empty when missing; `None` if refused, unreadable or too long."""
     real = _place(cwd, kind)
     if real is None:
         return None

@@ -84,7 +84,7 @@ class SharedSnapshots:
                 task.cancel()
 
     async def of(self, folder: str) -> Snapshots:
-        """Raises BadRequest if none are possible, or StorageFailed."""
+        """A folder's snapshots; raises BadRequest if none are possible, or StorageFailed."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         async with self._opening:
             if self._ended.is_set():
@@ -197,7 +197,7 @@ class SharedSnapshots:
             self._tasks.append(self._group.create_task(_in_background(made)))
 
     def status(self) -> list[Json]:
-        """By folder, or why there are none."""
+        """Each folder's snapshot status, or why there are none."""
         told: list[Json] = [
             {"root": _legible(root), **made.status()} for root, made in self._open.items()
         ]

@@ -106,7 +106,7 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
 
 
 def parse_status(output: bytes) -> Git | None:
-    """Output of `git status --porcelain=v1 --branch -z`; `None` if empty."""
+    """Parse `git status --porcelain=v1 --branch -z`; `None` if empty."""
     fields = output.decode("utf-8", "backslashreplace").split("\0")
     head = fields[0].removeprefix("## ")
     if not fields[0].startswith("## "):

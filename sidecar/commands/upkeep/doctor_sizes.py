@@ -33,7 +33,7 @@ class Finding:
 
 
 def sizes(weights: StoreWeights, config: Config) -> list[Finding]:
-    """By kind of content, largest first, and quotas nearly reached."""
+    """Sizes by kind of content, largest first, and quotas nearly reached."""
     kinds = {
         "messages": weights.texts,
         "complete outputs of tools": weights.outputs,

@@ -47,7 +47,7 @@ class Draft:
 
 
 def fold(draft: Draft, event: StreamEvent, part_id: PartId) -> Draft:
-    """`part_id` is for a part that the event opens."""
+    """Fold one event; `part_id` is for a part that the event opens."""
     match event:
         case ResponseStarted(usage=usage):
             return replace(draft, usage=usage)

@@ -192,7 +192,7 @@ def _failed(candidate: Candidate) -> Iterator[Unit]:
 
 
 def _plain(text: str) -> str:
-    """Without the marks that notes escape in quotations."""
+    """A text without the marks that notes escape in quotations."""
     for mark in ("<", ">", "&lt;", "&gt;"):
         text = text.replace(mark, "")
     return " ".join(text.split())

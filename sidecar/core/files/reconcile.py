@@ -45,7 +45,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class HeldState:
-    """With bytes not yet stored; `clashes` counts marked places."""
+    """A path's state, with bytes not yet stored; `clashes` counts marked places."""
 
     entry: TreeEntry | None
     content: bytes | None = None

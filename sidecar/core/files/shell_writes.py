@@ -32,7 +32,7 @@ _TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
 
 
 def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
-    """In order, relative ones below `folder`."""
+    """Files a command writes, in order, relative ones below `folder`."""
     if not _MAY.search(command):
         return ()
     text, bodies = split(command)
@@ -175,7 +175,7 @@ def _plain(word: str) -> str:
 
 
 def joined(folder: str, path: str) -> str:
-    """With `.` and `..` resolved where possible."""
+    """A path in a folder, with `.` and `..` resolved where possible."""
     whole = (
         path if path.startswith(("/", "~", "$")) or not folder else f"{folder.rstrip('/')}/{path}"
     )

@@ -58,7 +58,7 @@ class TreeEntry(NamedTuple):
 
 
 class TreeChange(NamedTuple):
-    """`None` is absence; `old` and `new` always differ."""
+    """A path's change: `None` is absence; `old` and `new` always differ."""
 
     path: bytes
     old: TreeEntry | None

@@ -67,7 +67,7 @@ def supported(
 
 
 def fact_id(fact: Fact) -> str:
-    """By kind and words, equal for a fact learned again."""
+    """An id by kind and words, equal for a fact learned again."""
     words = f"{fact.kind}\n{normalised(fact.content).rstrip('.!;, ')}"
     hashed = digest(words.encode("utf-8", "surrogatepass")).removeprefix(TAG)
     return f"fact_{hashed[:16]}"
@@ -107,7 +107,7 @@ _WORD = re.compile(r"\w\w")
 
 
 def normalised(text: str) -> str:
-    """Without differences from copying: case, spacing, marks of quotes and code."""
+    """A text without differences from copying: case, spacing, marks of quotes and code."""
     return " ".join(_APOSTROPHE.sub("'", _MARKUP.sub("", text)).casefold().split())
 
 

@@ -116,7 +116,7 @@ def key_of(text: str) -> str:
 
 
 def parse(text: str) -> tuple[LearnedEntry, ...]:
-    """In order, without headings and our notice."""
+    """Bullets and paragraphs in order, without headings and our notice."""
     lines = text.splitlines()
     found: list[LearnedEntry] = []
     first, fenced, comment, bullet = -1, False, False, False

@@ -77,7 +77,7 @@ def to_json(checkpoint: Milestone) -> JsonObject:
 
 
 def from_json(body: Json) -> Milestone:
-    """From `to_json`; raises ValueError where the shape is wrong."""
+    """Parse `to_json`'s result; raises ValueError, saying where the shape is wrong."""
     given = _object(body)
     if given.get("format") != FORMAT:
         raise ValueError(f"a checkpoint of format {given.get('format')!r}, not {FORMAT}")

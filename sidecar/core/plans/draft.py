@@ -123,7 +123,7 @@ def tail_start(items: Sequence[Item], room: int) -> int:
 
 
 def message_count(items: Iterable[Item]) -> int:
-    """In view; results of a message's calls are one of their own."""
+    """Messages in view; the results of a message's calls are one of their own."""
     seen = [item.unit for item in shown_items(items)]
     asked = {unit.message_id for unit in seen if unit.kind == "call"}
     return len({unit.message_id for unit in seen}) + len(asked)

@@ -46,7 +46,7 @@ class Preserve:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Raises `ValueError` with the reason."""
+    """Compile a pattern; raises `ValueError` with the reason."""
     try:
         return re.compile(pattern)
     except re.error as error:

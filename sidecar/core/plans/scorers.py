@@ -81,7 +81,7 @@ def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item
 
 
 def purpose(tool: str) -> ToolPurpose:
-    """By name; `other` if unknown."""
+    """A tool's purpose by name; `other` if unknown."""
     name = tool.lower()
     return next((use for use, names in PURPOSES.items() if name in names), "other")
 

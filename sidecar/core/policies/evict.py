@@ -39,7 +39,7 @@ SUMMARY_TOKENS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """By weighted scorers; spares newest, failed, pinned and referenced results."""
+    """Evicts by weighted scorers; spares newest, failed, pinned and referenced results."""
 
     name: str
     weights: tuple[tuple[str, float], ...]

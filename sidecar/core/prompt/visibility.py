@@ -122,7 +122,7 @@ def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> Vi
 
 
 def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
-    """As in the view; the same object if all verbatim."""
+    """A message as in the view; the same object if all verbatim."""
     if not any(part.id in shown for part in message.parts):
         return message
     parts = tuple(
@@ -132,7 +132,7 @@ def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
 
 
 def show_part(part: Part, how: Shown | None) -> Part | None:
-    """`None` if dropped; calls keep their input."""
+    """A part as shown, `None` if dropped; calls keep their input."""
     if how is None:
         return part
     if isinstance(how, Dropped):

@@ -241,7 +241,7 @@ _SHORT_REFUSAL = 600
 
 
 def read_summary(reply: str) -> Reading:
-    """Raises ValueError without a summary."""
+    """Parse a reply; raises ValueError without a summary."""
     clean = reply.encode("utf-8", "replace").decode("utf-8")
     found = claims_in(_DROPPED.sub("", clean))
     text, calls = _TOOLISH.subn("", found.rest)
@@ -289,7 +289,7 @@ def note_of(text: str, by: SummaryWriter) -> str:
 
 
 def summary_in(note: str) -> str | None:
-    """`None` for other notes."""
+    """A note's summary; `None` for other notes."""
     match = _NOTE.match(note)
     return None if match is None else match[1]
 

@@ -105,7 +105,7 @@ class NameIndex:
 
     @property
     def known(self) -> Mapping[str, Name]:
-        """Without a copy, for thousands of look-ups."""
+        """The index without a copy, for thousands of look-ups."""
         return self._names
 
     def __contains__(self, name: object) -> bool:

@@ -61,7 +61,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:
-    """In order, at least an equal line between two."""
+    """Differing stretches in order, with an equal line at least between two."""
     head = _shared(old, new)
     most = min(len(old), len(new)) - head
     tail = _shared(old[len(old) - most :][::-1], new[len(new) - most :][::-1])
@@ -166,7 +166,7 @@ def _group(old: list[bytes], new: list[bytes], group: Sequence[Hunk]) -> Iterato
 
 
 def _span(start: int, end: int) -> str:
-    """From 1; an empty range is named by the line before."""
+    """A range from 1; an empty range is named by the line before."""
     if end - start == 1:
         return f"{start + 1}"
     return f"{start + 1 if end > start else start},{end - start}"

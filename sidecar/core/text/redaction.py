@@ -208,7 +208,7 @@ def _patterns_of(name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def secrets_in(variables: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Longest first; no paths, none under `SHORTEST`."""
+    """Secret values, longest first; no paths, none under `SHORTEST`."""
     found = {
         value
         for name, value in variables

@@ -103,7 +103,7 @@ class RuleSentence:
 
 
 def rules_in(text: str) -> tuple[RuleSentence, ...]:
-    """In order, each wording once, at most `MOST_RULES`; none in fenced code."""
+    """Rules in order, each wording once, at most `MOST_RULES`; none in fenced code."""
     found = (RuleSentence(span, sure) for span, sure in _graded(text) if sure)
     return tuple(islice(found, MOST_RULES))
 

@@ -27,7 +27,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
-    """With room for a line, highest first; `scale`: units per value."""
+    """Values with room for a line, highest first; `scale`: units per value."""
     last = None
     for value in sorted(set(values), reverse=True):
         if last is None or (last - value) * scale >= ROW:
@@ -36,7 +36,7 @@ def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
 
 
 def short(tokens: float) -> str:
-    """For an axis: 950, 1.2k, 52k, 1.5M."""
+    """A count for an axis: 950, 1.2k, 52k, 1.5M."""
     for size, letter in ((1_000_000, "M"), (1_000, "k")):
         if abs(tokens) >= size:
             return f"{tokens / size:.1f}".removesuffix(".0") + letter

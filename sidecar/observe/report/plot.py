@@ -54,7 +54,7 @@ class Plot:
 
 
 def plot(course: Course, height: int, most: float) -> Plot:
-    """With `most` at the upper edge."""
+    """A chart's layout, with `most` at the upper edge."""
     count = len(course.requests)
     size = max(1, -(-count // MOST_COLUMNS))
     columns = tuple((at, min(at + size, count)) for at in range(0, count, size))

@@ -29,7 +29,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """In file order, without summaries of compactions."""
+    """Messages in file order, without summaries of compactions."""
     writer = TranscriptWriter()
     for number, line in lines:
         try:

@@ -49,7 +49,7 @@ class Judged:
 
 
 def context_text(items: Iterable[Item], most: int) -> str:
-    """At most `most` characters per result; without thinking."""
+    """The view as text, at most `most` characters per result; without thinking."""
     entries = [_entry(item, most) for item in items if not isinstance(item.shown, Dropped)]
     return "\n".join(("<conversation>", *filter(None, entries), "</conversation>"))
 
@@ -146,7 +146,7 @@ def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
 
 
 def read_verdicts(reply: str, questions: Sequence[Question]) -> dict[str, Verdict]:
-    """By question id, without unreadable or contradictory ones."""
+    """Verdicts by question id, without unreadable or contradictory ones."""
     found: dict[str, Verdict] = {}
     torn: set[str] = set()
     for question, value in _by_question(reply, questions):

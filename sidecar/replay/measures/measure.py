@@ -98,7 +98,7 @@ class Memory:
         )
 
     def stand(self, now: Glimpse, *, covered: bool) -> None:
-        """As `rewrite`, from a prompt already taken apart."""
+        """Update as `rewrite` does, from a prompt already taken apart."""
         whole, view, reach = now.whole, now.view, now.reach
         self._text, self._notes = now.text, now.notes
         self._lost_whole = self._seen - whole

@@ -60,7 +60,7 @@ class Needs:
 
 
 def plain_text(text: str) -> str:
-    """Without ends of lines and, if most lines have one, line numbers."""
+    """A text without ends of lines and, if most lines have one, without line numbers."""
     lines = text.split("\n")
     if len(_NUMBERED.findall(text)) * 2 > len(lines):
         lines = [_NUMBERED.sub("", line) for line in lines]
@@ -68,7 +68,7 @@ def plain_text(text: str) -> str:
 
 
 def needs_of(conversation: Conversation) -> Mapping[int, Needs]:
-    """By step, without those that had never been shown."""
+    """Needs by step, without those that had never been shown."""
     log = _Log()
     found: dict[int, Needs] = {}
     step = 0
@@ -105,7 +105,7 @@ class _Log:
                         self._lines.setdefault(line, []).append((place, step))
 
     def edited(self, text: str, step: int) -> NeededEdit | None:
-        """`None` if nothing had shown the text."""
+        """The need of a replaced text; `None` if nothing had shown the text."""
         held = [block for block in self._blocks if text in block[2]]
         if not held:
             return None

@@ -1,4 +1,4 @@
-"""Observations of a session's records, once durable.
+"""Observations of durable records.
 
 Only names of models and tools, numbers, and kinds of failures: never a text.
 """
@@ -235,7 +235,7 @@ def _rewritten(log: SessionLog, record: RewriteRecord) -> Observation:
 
 
 def _break(record: StepRecord | PingRecord) -> tuple[str, str] | None:
-    """A miss's cause and kind of segment, without the place: a metric may have few values only."""
+    """A miss's cause and kind of segment, no place: a metric may have few values only."""
     if record.miss is None:
         return None
     segment = record.segment or ""

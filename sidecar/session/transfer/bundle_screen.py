@@ -41,7 +41,7 @@ _SWITCHES = ("autoCompact", "autoContinue")
 
 
 def screened(bundle: Bundle) -> Bundle:
-    """Without anything active or pointing elsewhere.
+    """A bundle without anything active or pointing elsewhere.
 
     Raises: BadRequest: impossible in an export.
     """
@@ -52,7 +52,7 @@ def screened(bundle: Bundle) -> Bundle:
 
 
 def odd(why: str) -> BadRequest:
-    """For a bundle never made by an export."""
+    """An error for a bundle never made by an export."""
     return BadRequest(
         f"this bundle cannot be taken in: {why}. Export the session again, with a Sidecar that "
         "is not newer than this one",
@@ -90,7 +90,7 @@ def without_snapshots(part: Part) -> Part:
 
 
 def without_files(record: LogRecord) -> LogRecord:
-    """Without snapshots and change sets."""
+    """A record without snapshots and change sets."""
     match record:
         case FilesRestoredRecord() | TalkRestoredRecord():
             return structs.replace(record, sets=[])

@@ -23,7 +23,7 @@ def static_key(static: Static) -> str:
 
 
 class ColdGate:
-    """For all sessions. `limit`: longest wait in seconds; `waiting`: requests now."""
+    """A gate for all sessions. `limit`: longest wait in seconds; `waiting`: requests now."""
 
     def __init__(self, now: Callable[[], Millis], limit: float = LIMIT) -> None:
         self._now = now

@@ -1,4 +1,4 @@
-"""A model call, streamed to watchers and logged.
+"""A model call, streamed and logged.
 
 A step is one assistant message. A broken attempt's message stays in the log, discarded and never in
 a prompt; the retry begins another.
@@ -39,7 +39,7 @@ loop busy."""
 
 @dataclass(frozen=True, slots=True)
 class StepEnd:
-    """A step's end. `problems`: calls with unusable input, and why."""
+    """`problems`: calls with unusable input, and why."""
 
     message: Message
     stop: str
@@ -48,15 +48,15 @@ class StepEnd:
 
 
 def is_empty(step: StepEnd) -> bool:
-    """Whether the answer has no content."""
+    """Whether there is no content."""
     return all(isinstance(part, StepStartPart) for part in step.message.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Asks a model for a turn's answers. `max_tokens` bounds each; `purpose` labels the requests.
+    """Asks a model for a turn's answers.
 
-    `gate` is held while an answer streams.
+    `max_tokens` bounds each; `purpose` labels requests. `gate` is held while an answer streams.
     """
 
     turn_id: TurnId
@@ -70,7 +70,7 @@ class Steps:
     gate: asyncio.Lock
 
     async def run(self) -> StepEnd:
-        """Send the session's prompt and log the answer durably.
+        """Send the prompt and log the answer durably.
 
         Cancelling leaves an open message for the turn to settle.
         """
@@ -175,7 +175,6 @@ class _Attempt:
         return with_cache(record, foreseen, miss, usage)
 
     async def discard(self, event: AttemptFailed) -> None:
-        """Discard this attempt's message, and announce the retry."""
         turn = self._turn
         void = tuple(part.id for part in self._draft.parts)
         turn.log.writer.put(replace(self._message, status="discarded"))
@@ -203,7 +202,7 @@ class _Attempt:
         return StepEnd(message, "error", {}, error)
 
     def _unique(self, call_id: str) -> str:
-        """Keep the provider's id if it is valid and new, since results refer to calls by id."""
+        """The provider's id if valid and new, since results refer to calls by id."""
         keeps = is_id(call_id) and not self._turn.log.has_call(call_id)
         return call_id if keeps else self._turn.clock.new_id("call")
 

@@ -48,7 +48,7 @@ CallMcp: TypeAlias = Callable[[str, Json], Awaitable[ToolAnswer]]
 
 
 class CallsEnd(Enum):
-    """All ended, one was refused, or a question was dismissed."""
+    """Outcome of a step's calls: all ended, one was refused, or a question was dismissed."""
 
     done = "done"
     refused = "refused"

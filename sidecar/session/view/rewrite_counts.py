@@ -7,7 +7,7 @@ from sidecar.core.parts import JsonObject
 
 @dataclass(slots=True)
 class Counts:
-    """Of all sessions, with summaries only previewed or cancelled."""
+    """Totals of all sessions, with summaries only previewed or cancelled."""
 
     rewrites: int = 0
     summary_calls: int = 0

@@ -67,7 +67,7 @@ class OutputRows:
         return await self._submit(run, synced=False)
 
     async def gone(self, name: str) -> Gone | None:
-        """When and why removed."""
+        """When and why an output was removed."""
         return await self._read(partial(gone_by_hash, name=name))
 
     async def gone_of(self, session_id: SessionId) -> dict[str, Gone]:
@@ -89,7 +89,7 @@ def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) 
 
 
 def gone(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Gone | None:
-    """When and why removed."""
+    """When and why a part's output was removed."""
     found = con.execute(
         "SELECT gone, why, bound FROM output WHERE session_id = ? AND part_id = ?",
         (session_id, part_id),
@@ -98,7 +98,7 @@ def gone(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Gon
 
 
 def gone_by_hash(con: sqlite3.Connection, name: str) -> Gone | None:
-    """When and why last removed."""
+    """When and why an output was last removed."""
     found = con.execute(
         "SELECT gone, why, bound FROM output WHERE hash = ? AND gone IS NOT NULL "
         "ORDER BY gone DESC LIMIT 1",
@@ -195,7 +195,7 @@ def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:
 
 
 def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
-    """`None` if missing, leaving or damaged."""
+    """A session's row; `None` if missing, leaving or damaged."""
     found = con.execute("SELECT body FROM session WHERE id = ?", (session_id,)).fetchone()
     try:
         return (

@@ -64,7 +64,7 @@ def lines_of(bundle: Bundle) -> Iterator[bytes]:
 
 
 def read_lines(lines: Iterable[bytes]) -> Bundle:
-    """Raises BadRequest if damaged, cut off or too new."""
+    """Decode the lines of `lines_of`; raises BadRequest if damaged, cut off or too new."""
     reader = _Reader()
     try:
         for line in lines:

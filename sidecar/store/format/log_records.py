@@ -122,7 +122,7 @@ class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
 
 
 class StepFailedRecord(_OfMessage, frozen=True, tag="step_failed", kw_only=True):
-    """In an answer; `failure` is the kind of error."""
+    """The provider failed in an answer; `failure` is the kind of error."""
 
     failure: str = field(name="kind")
 
@@ -163,7 +163,7 @@ class DelegatedRecord(RecordHead, frozen=True, tag="delegated", kw_only=True):
 
 
 class UsageShape(Struct, frozen=True):
-    """By price, under the names of `core.parts.Usage`."""
+    """Tokens of requests, by price, under the names of `core.parts.Usage`."""
 
     input: Signed = 0
     cache_read: Signed = 0
@@ -213,7 +213,7 @@ class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
 
 
 class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
-    """For people, under a sequence number of the wire."""
+    """A notice for people, under a sequence number of the wire."""
 
     seq: Signed
     level: NoticeLevel

@@ -122,7 +122,7 @@ def read(record: Record) -> LogRecord:
 
 
 def read_all(records: Iterable[Record]) -> tuple[LogRecord, ...]:
-    """In the same order."""
+    """Stored records as their types, in the same order."""
     return tuple(map(read, records))
 
 

@@ -153,7 +153,7 @@ def read_record(fields: Fields) -> Record:
 
 
 def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
-    """With position in the hash; `spill=False` keeps long texts inside."""
+    """A part, with position in the hash; `spill=False` keeps long texts inside."""
     return pack(part_fields(part), spill=spill, previous=str(position))
 
 

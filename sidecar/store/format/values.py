@@ -55,7 +55,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Of the session list; `next` is a cursor."""
+    """A page of the session list; `next` is a cursor."""
 
     rows: tuple[SessionRow, ...]
     next: str | None
@@ -92,7 +92,7 @@ class PutPart:
 
 @dataclass(frozen=True, slots=True)
 class AppendRecord:
-    """To a session's log, with a higher revision."""
+    """A record for a session's log, with a higher revision."""
 
     session_id: SessionId
     record: Record
@@ -140,7 +140,7 @@ class PutFacts:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSession:
-    """With everything held only by it; ignore unknown ids."""
+    """A session to delete, with everything held only by it; unknown ids are ignored."""
 
     session_id: SessionId
 

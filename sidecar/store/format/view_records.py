@@ -55,7 +55,7 @@ class ModelChangedRecord(RecordHead, frozen=True, tag="epoch_changed", kw_only=T
 
 
 class _Shown(Struct, frozen=True, rename="camel", tag_field="kind"):
-    """As `core.prompt.visibility` has it."""
+    """How a part is shown, as in `core.prompt.visibility`."""
 
 
 class TruncatedShape(_Shown, frozen=True, tag="truncated"):

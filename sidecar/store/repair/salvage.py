@@ -114,7 +114,7 @@ def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
 
 
 def table_of(kind: int, row: Row) -> str:
-    """By shape; "" if not wanted."""
+    """A row's table by shape; "" if not wanted."""
     unnumbered = kind in (INDEX_LEAF, INDEX_INTERIOR)
     match row:
         case (str(), bytes(), int(), bytes(body), str()) if body.startswith(TAG):

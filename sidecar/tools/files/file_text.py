@@ -14,7 +14,7 @@ Written: TypeAlias = Literal["editor", "disk"]
 
 
 async def editor_text(real: Path, context: ToolContext) -> str | None:
-    """`None` if only on disk."""
+    """A file's text in the editor; `None` if only on disk."""
     buffer = context.buffers.get(real)
     if buffer is not None:
         return buffer.text

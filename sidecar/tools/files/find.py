@@ -70,7 +70,7 @@ async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """By regular expression, with ripgrep if installed."""
+    """Search by regular expression, with ripgrep if installed."""
     pattern = inputs.text(given, "pattern")
     compile_pattern(pattern)
     only = inputs.optional_text(given, "glob") or None

@@ -47,7 +47,7 @@ async def run_ripgrep(
     limit: int,
     seconds: float,
 ) -> RipgrepRun:
-    """Up to `limit` lines in `wanted` files."""
+    """Search for up to `limit` lines in `wanted` files."""
     is_folder = await asyncio.to_thread(real.is_dir)
     rules = [f"--glob={glob}"] if glob else []
     rules += [f"--glob=!{name}" for name in sorted(SKIPPED)]
@@ -115,7 +115,7 @@ async def _collect(
 
 
 def _lines(real: Path) -> list[bytes]:
-    """As ripgrep reads them, without links; empty if unreadable."""
+    """Lines as ripgrep reads them, without links; empty if unreadable."""
     try:
         with folder_of(real) as folder, open(open_in(folder, real, _FLAGS), "rb") as file:
             data = file.read(MAX_FILE + 1)

@@ -211,7 +211,7 @@ class McpServers:
         return tuple(text for server in servers for text in server.said())
 
     async def call(self, owner: str, name: str, given: Json) -> ToolAnswer:
-        """By the model's name; failures become error answers."""
+        """Call a tool by the model's name; failures become error answers."""
         try:
             return await _called(await self._ready(owner, name), name, given)
         except ServerFailed as error:

@@ -20,10 +20,10 @@ CLIENT_METHODS = frozenset(
 
 
 def incoming(method: str) -> str | None:
-    """Without the prefix; `None` for a name without."""
+    """A name without the prefix; `None` for a name without."""
     return method.removeprefix(PREFIX) if method.startswith(PREFIX) else None
 
 
 def outgoing(method: str) -> str:
-    """For an ACP client."""
+    """A method's name for an ACP client."""
     return method if method in CLIENT_METHODS else PREFIX + method

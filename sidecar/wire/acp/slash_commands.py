@@ -53,7 +53,7 @@ _TYPED = re.compile(r"\s*/(\w+)(?:\s+(.*?))?\s*", re.DOTALL)
 
 
 def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
-    """`None` for any other text."""
+    """A prompt as a command; `None` for any other text."""
     first: Json = prompt[0] if prompt else None
     if not isinstance(first, dict) or first.get("type") != "text":
         return None

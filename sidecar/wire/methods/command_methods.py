@@ -262,7 +262,7 @@ class Commands:
     async def _chosen(
         self, question: str, choices: tuple[str, ...], else_: str | None
     ) -> str | None:
-        """Where the editor cannot ask, `else_`, or BadRequest without one."""
+        """Ask the user; where the editor cannot ask, `else_`, or BadRequest without one."""
         try:
             return await self._editor.choose(question, choices)
         except ClientFailed:

@@ -83,7 +83,7 @@ class Patterns:
         return not any(map(text.__contains__, self._pieces))
 
     def verdict(self, path: bytes, name: bytes, is_folder: bool) -> bool | None:
-        """Whether ignored; `None` without a match. Relative to the file's folder."""
+        """Whether a path, relative to the rules' folder, is ignored; `None` without a match."""
         known = self._names[is_folder]
         best = known.get(name) if self._wild or name in self._literals else NO_OPINION
         if best is None:
@@ -130,7 +130,7 @@ class IgnoreLevel:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """Of one folder; `levels` run from weakest to strongest."""
+    """The rules of one folder; `levels` run from weakest to strongest."""
 
     levels: tuple[IgnoreLevel, ...] = ()
     repository: Repository | None = None
@@ -209,7 +209,7 @@ class IgnoreRules:
 
 
 def root_rules(root: Path) -> IgnoreRules:
-    """From the enclosing repository down."""
+    """A root's rules, from the enclosing repository down."""
     around = [root, *root.parents]
     at = next((n for n, folder in enumerate(around) if os.path.lexists(folder / ".git")), None)
     own = (at == 0, os.path.lexists(root / ".gitignore"))

@@ -65,7 +65,7 @@ class KnownPaths:
         self._table = None
 
     def below(self, path: bytes) -> Iterator[bytes]:
-        """Outer before inner."""
+        """Known paths below a folder, outer before inner."""
         pending = [path]
         while pending:
             folder = pending.pop()

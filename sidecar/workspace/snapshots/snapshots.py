@@ -139,7 +139,7 @@ class Snapshots:
             self._noticing.waiting.add(path)
 
     async def delta(self, before: SnapshotId, after: SnapshotId) -> Delta | None:
-        """In either direction; `None` if either was swept."""
+        """Changes from one snapshot to another, in either direction; `None` if either was swept."""
         first, last = sorted((before, after))
         deltas = await self._chain.deltas(first, last)
         if deltas is None:
@@ -206,7 +206,7 @@ class Snapshots:
         return None if seen is None else seen.entry
 
     def entries(self) -> dict[bytes, TreeEntry]:
-        """Of the newest snapshot; takes time in proportion."""
+        """All entries of the newest snapshot; takes time in proportion."""
         return {path: seen.entry for path, seen in self._state.items()}
 
     async def close(self) -> None:

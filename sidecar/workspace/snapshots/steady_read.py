@@ -54,7 +54,7 @@ class SnapshotBudget:
 
 @dataclass(slots=True)
 class Looked:
-    """`None` if missing; `restless` paths kept changing."""
+    """Entries by path, `None` if missing; `restless` paths kept changing."""
 
     seen: dict[bytes, SeenEntry | None] = field(default_factory=dict)
     blobs: list[PressedBlob] = field(default_factory=list)

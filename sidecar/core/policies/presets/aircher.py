@@ -136,7 +136,7 @@ _HARDER: tuple[tuple[TurnAction, tuple[TurnAction, ...]], ...] = (
 
 
 def worths(turns: Sequence[ScoredTurn]) -> dict[str, float]:
-    """By code: new, failed, typed and small score high."""
+    """Score turns by code: new, failed, typed and small score high."""
     sizes = [turn.tokens for turn in turns]
     tenth = max(1, sum(sizes)) / 10
     found = {}

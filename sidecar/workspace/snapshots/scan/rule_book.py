@@ -68,7 +68,7 @@ class RuleBook:
         return False
 
     def outside(self, path: bytes) -> IgnoreRules:
-        """Inside the parent folder."""
+        """The rules that decide on a path: those inside its parent folder."""
         return self.inside(path.rpartition(b"/")[0])
 
     def ignores(self, path: bytes) -> bool:
