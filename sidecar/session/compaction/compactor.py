@@ -29,7 +29,7 @@ from sidecar.session.compaction.decision import (
     policy_of,
 )
 from sidecar.session.compaction.milestones import Milestones
-from sidecar.session.compaction.planner import Planner, Scene, scene_now
+from sidecar.session.compaction.planner import Occasion, Planner, Scene, scene_now
 from sidecar.session.compaction.rewrite_commit import carry_out, told_nothing, told_plan
 from sidecar.session.compaction.rewrite_figures import figures_of
 from sidecar.session.compaction.summariser import Told, summarise, ways
@@ -145,7 +145,7 @@ class Compactor:
         state, planner = self._state, self._planner
 
         def scene() -> Scene:
-            return scene_now(state, opens_turn=opens_turn, overflow=overflowed)
+            return scene_now(state, Occasion(opens_turn=opens_turn, overflow=overflowed))
 
         def again(tell: Tell) -> Decision | None:
             return decide(state, planner, scene(), tell).done
@@ -191,7 +191,7 @@ class Compactor:
             self._begun = state.clock.now()
 
             def scene() -> Scene:
-                return scene_now(state, idle=True, growth=growth, hurried=hurried)
+                return scene_now(state, Occasion(idle=True, growth=growth, hurried=hurried))
 
             if not is_due(state, planner, scene()):
                 return False
@@ -242,7 +242,7 @@ class Compactor:
         state = self._state
 
         def scene() -> Scene:
-            return scene_now(state, asked=True, instructions=instructions)
+            return scene_now(state, Occasion(asked=True, instructions=instructions))
 
         def again(tell: Tell | None = None) -> Decision:
             return decide_by_hand(state, self._planner, scene(), strategy, tell)

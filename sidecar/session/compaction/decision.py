@@ -106,14 +106,15 @@ def decide(
 
 
 def _away(state: State, planner: Planner, scene: Scene) -> Away | None:
-    if not scene.idle:
+    why = scene.occasion
+    if not why.idle:
         return None
 
     def forced() -> Situation:
-        present = replace(scene, idle=False)
+        present = replace(scene, occasion=replace(why, idle=False))
         return planner.situation(state, present, planner.standing(state, present))
 
-    return Away(scene.growth, scene.hurried, forced)
+    return Away(why.growth, why.hurried, forced)
 
 
 def _completing(state: State, scene: Scene) -> Callable[[Plan, Situation], Decision | None]:

@@ -30,19 +30,13 @@ IDLE_KEEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """Input of a decision: the session now, or after a coming prompt.
+class Occasion:
+    """Why a decision is wanted: a request follows, unless `asked` by hand or while `idle`.
 
-    `rewrites` are in effect, `epochs` are all views so far, `number` is the next rewrite's. With
-    `idle` nobody waits; `growth` is a usual turn's in tokens; `hurried` allows only rewrites forced
-    on the next turn.
+    `instructions` are the user's, `growth` is a usual turn's in tokens. `hurried` allows only
+    rewrites forced on the next turn.
     """
 
-    messages: Sequence[Message]
-    view: ModelView
-    rewrites: tuple[Recorded, ...]
-    epochs: tuple[Epoch, ...]
-    number: int
     opens_turn: bool = False
     overflow: bool = False
     asked: bool = False
@@ -51,39 +45,35 @@ class Scene:
     growth: int = 0
     hurried: bool = False
 
+
+BY_HAND = Occasion(asked=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Input of a decision: the session now, or after a coming prompt.
+
+    `rewrites` are in effect, `epochs` are all views so far, `number` is the next rewrite's.
+    """
+
+    occasion: Occasion
+    messages: Sequence[Message]
+    view: ModelView
+    rewrites: tuple[Recorded, ...]
+    epochs: tuple[Epoch, ...]
+    number: int
+
     @property
     def newest(self) -> Recorded | None:
         """The newest rewrite that began an epoch."""
         return next((r for r in reversed(self.rewrites) if r.opens), None)
 
 
-def scene_now(
-    state: State,
-    *,
-    opens_turn: bool = False,
-    overflow: bool = False,
-    asked: bool = False,
-    instructions: str = "",
-    idle: bool = False,
-    growth: int = 0,
-    hurried: bool = False,
-) -> Scene:
+def scene_now(state: State, occasion: Occasion) -> Scene:
     """The session's scene now."""
     views = state.views
-    return Scene(
-        tuple(state.log),
-        state.view,
-        views.standing(),
-        views.epochs(),
-        views.made + 1,
-        opens_turn,
-        overflow,
-        asked,
-        instructions,
-        idle,
-        growth,
-        hurried,
-    )
+    standing, epochs = views.standing(), views.epochs()
+    return Scene(occasion, tuple(state.log), state.view, standing, epochs, views.made + 1)
 
 
 class Planner:
@@ -122,15 +112,15 @@ class Planner:
             rent=rent_of((step.usage.prompt for step in since), base),
             requests=len(since),
             warm=now <= view.warm_until(),
-            opens_turn=scene.opens_turn,
+            opens_turn=scene.occasion.opens_turn,
             messages=size.messages,
             rates=rates(state),
             newest=0 if view.anchor is None else size.guessed,
             guessed=size.guessed,
             now=now,
             cooling_ms=0 if not steps else now - steps[-1].started,
-            overflow=scene.overflow,
-            asked=scene.asked,
+            overflow=scene.occasion.overflow,
+            asked=scene.occasion.asked,
         )
 
     def situation(self, state: State, scene: Scene, standing: Standing) -> Situation:
@@ -156,7 +146,7 @@ class Planner:
             items.extend(self._items(view, message, state.views.pinned))
         settings = for_agent(state.config.preserve, state.settings.text("agent"))
         kept = preserved(items, settings, NAMED_SHARE * standing.window)
-        if scene.idle:
+        if scene.occasion.idle:
             kept |= _newest_turns(items, IDLE_KEEPS)
         return Situation(
             standing,
@@ -168,7 +158,7 @@ class Planner:
             sent,
             frozenset(t.name for t in view.static.tools if t.protected_from_pruning),
             kept,
-            scene.instructions,
+            scene.occasion.instructions,
             view.calibration.factor,
         )
 

@@ -158,7 +158,7 @@ def _extracted(draft: Decision, problem: str, figures: JsonObject) -> Told:
 
 def _brief(state: State, scene: Scene) -> Brief:
     kept = for_agent(state.config.preserve, state.settings.text("agent"))
-    return Brief(kept.focus, kept.texts, scene.instructions)
+    return Brief(kept.focus, kept.texts, scene.occasion.instructions)
 
 
 def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:

@@ -11,7 +11,7 @@ from sidecar.core.prompt.meter import Meter
 from sidecar.session.compaction.compactor import CompactionHost, Compactor
 from sidecar.session.compaction.decision import decide, decide_by_hand
 from sidecar.session.compaction.milestones import Milestones
-from sidecar.session.compaction.planner import Planner, Scene, scene_now
+from sidecar.session.compaction.planner import BY_HAND, Occasion, Planner, Scene, scene_now
 from sidecar.session.compaction.rewrite_commit import Tell, newest_compaction, undo
 from sidecar.session.epochs.known_instructions import look, with_changes
 from sidecar.session.history.inspection import as_json, segments
@@ -118,7 +118,7 @@ class Rewriting:
         state = self._state
         await state.log.whole()
         view = state.view.imagined()
-        scene = replace(scene_now(state, opens_turn=bool(blocks)), view=view)
+        scene = replace(scene_now(state, Occasion(opens_turn=bool(blocks))), view=view)
         if blocks:
             message = await self._coming(blocks)
             scene = replace(scene, messages=(*scene.messages, message))
@@ -162,7 +162,7 @@ class Rewriting:
         return scene
 
     def _planned_price(self) -> str | None:
-        scene = scene_now(self._state, asked=True)
+        scene = scene_now(self._state, BY_HAND)
         try:
             return decide_by_hand(self._state, self._planner, scene, None).recorded.price
         except NothingToDo:

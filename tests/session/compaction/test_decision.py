@@ -13,7 +13,7 @@ from sidecar.core.parts import JsonObject
 from sidecar.core.policies import policies
 from sidecar.model.encode import encode
 from sidecar.session.compaction.decision import decide_by_hand
-from sidecar.session.compaction.planner import Planner, scene_now
+from sidecar.session.compaction.planner import BY_HAND, Planner, scene_now
 from sidecar.session.compaction.rewrite_commit import carry_out
 from sidecar.session.interface import PromptRequest
 from sidecar.session.log.events import EpochChanged, ToolChanged
@@ -155,14 +155,14 @@ async def test_a_plan_for_a_revision_that_has_moved_on_is_refused(desk: Desk) ->
     worker = await desk.worker(policy="manual")
     await worker.turns(3)
     state = worker.session.state
-    old = decide_by_hand(state, Planner(), scene_now(state, asked=True), "economic")
+    old = decide_by_hand(state, Planner(), scene_now(state, BY_HAND), "economic")
     await worker.session.set_option("effort", "low")
     told: list[EpochChanged | None] = []
     with pytest.raises(RevisionConflict) as refused:
         await carry_out(state, old, told.append)
     assert refused.value.data["revision"] == state.log.row.revision
     assert (told, state.views.standing(), state.view.rendering.shown.shown) == ([], (), {})
-    fresh = decide_by_hand(state, Planner(), scene_now(state, asked=True), "economic")
+    fresh = decide_by_hand(state, Planner(), scene_now(state, BY_HAND), "economic")
     assert replace(fresh.plan, revision=0) == replace(old.plan, revision=0)
     await carry_out(state, fresh, told.append)
     assert len(told) == 1
