@@ -18,10 +18,11 @@ from sidecar.core.ledger.relevance import ranked
 from sidecar.core.parts import Message, MessageId, SessionId, TurnId
 from sidecar.core.summaries.handoff_draft import draft, said_so
 from sidecar.session.log.held_log import left_behind
-from sidecar.session.state import Environment
+from sidecar.session.turn.clock import Clock
 from sidecar.store.format.log_records import InheritedRecord
 from sidecar.store.format.record_codec import LogRecord, read_all
 from sidecar.store.format.values import SessionRow, Stored
+from sidecar.store.journal import Store
 from sidecar.workspace.present_state import read_branch
 
 MOST_FACTS = 200
@@ -52,7 +53,7 @@ class Inheritance:
 
 
 async def handoff(
-    environment: Environment, session_id: SessionId, goal: str
+    store: Store, clock: Clock, session_id: SessionId, goal: str
 ) -> tuple[str, tuple[str, ...]]:
     """First prompt for `goal`, and related files, likeliest first.
 
@@ -60,7 +61,7 @@ async def handoff(
     """
     if not goal.strip():
         raise BadRequest("say in goal what the next session is for", "params.goal")
-    return drafted(await standing(environment, session_id), goal)
+    return drafted(await standing(store, clock, session_id), goal)
 
 
 def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
@@ -71,17 +72,17 @@ def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
     return draft(checkpoint, standing.row.title, wanted, files, standing.said), files
 
 
-async def standing(environment: Environment, session_id: SessionId) -> WorkStanding:
+async def standing(store: Store, clock: Clock, session_id: SessionId) -> WorkStanding:
     """Read the state of the work; raises UnknownSession."""
-    stored = await environment.store.logs.load(session_id)
+    stored = await store.logs.load(session_id)
     records = read_all(stored.records)
     left = left_behind(records)
     stored = replace(stored, messages=tuple(m for m in stored.messages if m.id not in left))
     row = stored.session
-    found = await environment.store.facts.find(session_id=session_id, limit=MOST_FACTS)
+    found = await store.facts.find(session_id=session_id, limit=MOST_FACTS)
     facts = tuple(one.fact for one in found)
     branch = await asyncio.to_thread(read_branch, Path(row.cwd))
-    now = environment.clock.now()
+    now = clock.now()
 
     def fold() -> tuple[Ledger, tuple[str, ...]]:
         return read_ledger(stored.messages), said_so(stored.messages)

@@ -142,7 +142,9 @@ class Sessions:
         watcher: Watcher,
     ) -> Opened:
         """Fork a session, open and watch the fork; errors as in `fork.fork`."""
-        session = await self.get(await fork(await self.shared.ready(), session_id, at_message))
+        environment = await self.shared.ready()
+        made = await fork(environment.store, environment.clock, session_id, at_message)
+        session = await self.get(made)
         session.audience.attach(watcher, client)
         return session.opened()
 
@@ -156,9 +158,10 @@ class Sessions:
             BadRequest: the goal is empty, or, with `go_on`, the folder is gone.
         """
         environment = await self.shared.ready()
+        store, clock = environment.store, environment.clock
         if not go_on:
-            return Handoff(*await handoff(environment, session_id, goal))
-        found = await standing(environment, session_id)
+            return Handoff(*await handoff(store, clock, session_id, goal))
+        found = await standing(store, clock, session_id)
         log = await fresh_window.go_on(environment, found, goal)
         session = await self.get(log.row.id)
         session.audience.attach(watcher, client)

@@ -31,16 +31,25 @@ async def begin(
 ) -> Static:
     """A new session's static part."""
     model = str(row.settings["model"])
-    found = await environment.workspaces.instructions.read(row.cwd, trusted)
-    known = await lessons.learned(environment, row.cwd, trusted, model)
-    return build_static(model, tools, system, found, known)
+    return build_static(model, tools, system, *await read(environment, row.cwd, trusted, model))
+
+
+async def read(
+    environment: Environment, cwd: str, trusted: bool, model: str, without: str = ""
+) -> tuple[tuple[Instruction, ...], str]:
+    """A folder's instructions, and facts learned in sessions other than `without`."""
+    found = await environment.workspaces.instructions.read(cwd, trusted)
+    if not (trusted and environment.settings.config.learned):
+        return found, ""
+    return found, await lessons.learned(environment.models, cwd, model, without)
 
 
 async def look(state: State) -> None:
     """Read instructions and learned facts, for the other functions here."""
-    read = state.environment.workspaces.instructions.read
-    state.instructions = await read(state.log.row.cwd, state.trust.granted)
-    await lessons.look(state)
+    row, trusted, model = state.log.row, state.trust.granted, state.settings.model_id
+    state.instructions, state.learned = await read(
+        state.environment, row.cwd, trusted, model, row.id
+    )
 
 
 def with_changes(state: State, context: str) -> str:

@@ -5,7 +5,7 @@ A session does not read its own promoted facts: the summary has them, and the pr
 
 import asyncio
 import logging
-from math import ceil
+from functools import partial
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest, SidecarError
@@ -14,8 +14,9 @@ from sidecar.core.ledger.learned_markdown import is_worth_keeping, render
 from sidecar.core.parts import SessionId
 from sidecar.session.epochs.session_params import resolved
 from sidecar.session.log.channel import give_notice
-from sidecar.session.state import Environment, State
-from sidecar.store.content.fact_rows import StoredFact
+from sidecar.session.state import State
+from sidecar.session.turn.model_access import ModelAccess
+from sidecar.store.content.fact_rows import FactRows, StoredFact
 from sidecar.store.format.log_records import NoticeLevel
 from sidecar.workspace.learned import FOLDER, promote, read_learned
 
@@ -74,35 +75,17 @@ def _tell(state: State, level: NoticeLevel, text: str) -> None:
         give_notice(state.log, state.channel, level, text)
 
 
-async def learned(
-    environment: Environment, cwd: str, trusted: bool, model: str, without: str = ""
-) -> str:
-    """A workspace's learned facts for the static part, without session `without`'s.
-
-    Empty without trust.
-    """
-    if not (trusted and environment.settings.config.learned):
-        return ""
-    factor = environment.models.info(model).token_factor
-
-    def tokens(text: str) -> int:
-        return ceil(environment.models.count(text) * factor)
+async def learned(models: ModelAccess, cwd: str, model: str, without: str) -> str:
+    """A trusted workspace's learned facts for the static part, without session `without`'s."""
 
     def read() -> str:
-        return render(read_learned(Path(cwd), trusted), tokens, ROOM, without)
+        return render(read_learned(Path(cwd), True), partial(models.tokens, model), ROOM, without)
 
     return await asyncio.to_thread(read)
 
 
-async def look(state: State) -> None:
-    """Read the current learned facts, for the next epoch."""
-    row = state.log.row
-    trusted, model = state.trust.granted, state.settings.model_id
-    state.learned = await learned(state.environment, row.cwd, trusted, model, row.id)
-
-
 async def find(
-    environment: Environment,
+    rows: FactRows,
     session_id: str | None,
     cwd: str | None,
     kind: str | None,
@@ -119,7 +102,7 @@ async def find(
             f"there are no facts of the kind {kind!r}; there are {', '.join(KINDS)}", "params.kind"
         )
     folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
-    return await environment.store.facts.find(
+    return await rows.find(
         session_id=None if session_id is None else SessionId(session_id),
         cwd=folder,
         kind=kind,

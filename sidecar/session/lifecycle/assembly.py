@@ -16,6 +16,7 @@ from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.observations import observe_record
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.state import Environment, State
+from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views
@@ -35,7 +36,7 @@ def compose(
 ) -> State:
     """Compose a state as logged; `take_over` tries to make the daemon the session's writer."""
     shed_import_paths(Path(log.row.cwd))
-    config, view = environment.settings.config, _view(environment, log)
+    config, view = environment.settings.config, _view(environment.models, log)
 
     def reserve(seq: int) -> None:
         # The row belongs to whoever owns the session.
@@ -81,14 +82,13 @@ def compose(
 def read_again(state: State, stored: Stored) -> None:
     """Make a session's parts what another daemon has made of them; raises StorageFailed."""
     state.log.become(stored)
-    state.view.become(_view(state.environment, state.log))
+    state.view.become(_view(state.environment.models, state.log))
     state.views.forget()
     state.cached.forget()
     restore(state)
 
 
-def _view(environment: Environment, log: SessionLog) -> ModelView:
+def _view(models: ModelAccess, log: SessionLog) -> ModelView:
     static, since = epochs.stored_static(log)
-    models = environment.models
     factor = models.info(static.model).token_factor
     return ModelView(static, models.count, factor, since, epochs.bound_since(log))

@@ -21,12 +21,13 @@ async def open_log(
     Raises:
         UnknownSession: there is no such session.
     """
-    window = await read_window(environment, session_id) if writes else None
+    store, clock = environment.store, environment.clock
+    window = await read_window(store, clock, session_id) if writes else None
     if window is not None:
         return window, ()
-    found = await environment.store.logs.load(session_id)
+    found = await store.logs.load(session_id)
     stored = readable(found)
-    log = SessionLog(environment.store, stored, environment.clock.now)
+    log = SessionLog(store, stored, clock.now)
     # Messages made up for a lost beginning are not stored, so no window could hold them.
     log.damaged = log.damaged or stored.messages != found.messages
     if writes and log.last_record(EpochRecord) is None:

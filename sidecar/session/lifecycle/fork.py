@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, SessionId
-from sidecar.session.state import Environment
+from sidecar.session.turn.clock import Clock
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import (
     ComparedRecord,
@@ -29,6 +29,7 @@ from sidecar.store.format.values import (
     Stored,
 )
 from sidecar.store.format.view_records import EpochRecord, PinRecord
+from sidecar.store.journal import Store
 
 SUFFIX = " (fork)"
 
@@ -49,21 +50,21 @@ class ForkCut:
 
 
 async def fork(
-    environment: Environment, source: SessionId, at_message: MessageId | None
+    store: Store, clock: Clock, source: SessionId, at_message: MessageId | None
 ) -> SessionId:
     """Make a durable session of a log, up to a message or all.
 
     Raises: UnknownSession: no such session. BadRequest: no such message. StorageFailed: nothing was
     made.
     """
-    stored = await environment.store.logs.load(source)
+    stored = await store.logs.load(source)
     cut = cut_at(stored, at_message)
-    now = environment.clock.now()
-    row = _row(stored, cut, SessionId(environment.clock.new_id("ses")), now)
+    now = clock.now()
+    row = _row(stored, cut, SessionId(clock.new_id("ses")), now)
     last = cut.messages[-1].id if cut.messages else None
     record = ForkedRecord(revision=row.revision, at=now, source=source, at_message_id=last)
     kept = tuple(message.id for message in cut.messages)
-    await environment.store.write(
+    await store.write(
         PutSession(row),
         CopyLog(source, row.id, kept, cut.until, cut.before),
         AppendRecord(row.id, write(record)),

@@ -18,7 +18,7 @@ from sidecar.core.prompt.render import RENDERER
 from sidecar.core.summaries import handoff_draft as telling
 from sidecar.session.compaction import milestones
 from sidecar.session.compaction.session_handoff import WorkStanding, inherited, inherited_record
-from sidecar.session.epochs import epochs, lessons
+from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.static_prompt import with_instructions, with_learned
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import (
@@ -70,8 +70,7 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
 async def _static(environment: Environment, row: SessionRow, before: Static) -> Static:
     """Former tools and system text, with present instructions and lessons."""
     model, trusted = str(row.settings["model"]), environment.trust(row.cwd).granted
-    found = await environment.workspaces.instructions.read(row.cwd, trusted)
-    known = await lessons.learned(environment, row.cwd, trusted, model)
+    found, known = await known_instructions.read(environment, row.cwd, trusted, model)
     same = Static(model, before.tools, before.system, RENDERER)
     return with_learned(with_instructions(same, found), known)
 

@@ -23,7 +23,8 @@ from sidecar.session.log.past import Past
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import message_count, newest_branch, opened_by
 from sidecar.session.meter.gauge import sized_turns
-from sidecar.session.state import Environment, State
+from sidecar.session.state import State
+from sidecar.session.turn.clock import Clock
 from sidecar.store.format.log_records import (
     AskedRecord,
     BegunAgainRecord,
@@ -65,6 +66,7 @@ from sidecar.store.format.view_records import (
     TalkRestoredRecord,
     UndoneRecord,
 )
+from sidecar.store.journal import Store
 
 TURNS = 8
 """Newest turns with sizes and costs in the meter, and one more."""
@@ -95,7 +97,7 @@ def _passes(record: LogRecord) -> bool:
             assert_never(record)
 
 
-async def read_window(environment: Environment, session_id: SessionId) -> SessionLog | None:
+async def read_window(store: Store, clock: Clock, session_id: SessionId) -> SessionLog | None:
     """Read a window of a session's log; `None` without a usable fold.
 
     Raises:
@@ -113,7 +115,7 @@ async def read_window(environment: Environment, session_id: SessionId) -> Sessio
         return decoded[-1].window
 
     try:
-        found = await environment.store.logs.window(session_id, version, choose)
+        found = await store.logs.window(session_id, version, choose)
     except StorageFailed as error:
         if error.failure != "corrupt":
             raise
@@ -123,7 +125,7 @@ async def read_window(environment: Environment, session_id: SessionId) -> Sessio
         return None
     past = decoded[-1]
     stored = replace(found.stored, records=(*past.records, *found.stored.records))
-    return SessionLog(environment.store, stored, environment.clock.now, past)
+    return SessionLog(store, stored, clock.now, past)
 
 
 def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> bool:

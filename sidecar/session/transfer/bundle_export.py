@@ -69,15 +69,15 @@ async def export_session(
         BadRequest: the path cannot be written, or exists.
         StorageFailed: the session cannot be read.
     """
-    stored = await environment.store.logs.load(session_id)
-    now = environment.clock.now()
-    target = await asyncio.to_thread(_target, environment, session_id, path, now)
+    store, now = environment.store, environment.clock.now()
+    stored = await store.logs.load(session_id)
+    target = await asyncio.to_thread(_target, store.folder / FOLDER, session_id, path, now)
     cut = cut_at(stored, None)
     names = {whole_output(part) for message in cut.messages for part in message.parts} - {None}
-    rows = environment.store.outputs
+    rows = store.outputs
     outputs = {name: await rows.read(name) for name in names if name is not None}
     gone = await rows.gone_of(session_id)
-    found = await environment.store.facts.find(session_id=session_id, limit=ALL)
+    found = await store.facts.find(session_id=session_id, limit=ALL)
     row = replace(stored.session, revision=cut.until, settings=settings_at(stored, cut.until))
     bundle = Bundle(
         replace(row, turns=len({message.turn_id for message in cut.messages})),
@@ -109,11 +109,8 @@ async def export_session(
     return Exported(target, size, redacted, tuple(_notes(stored, bundle, redacted)))
 
 
-def _target(
-    environment: Environment, session_id: SessionId, given: str | None, now: Millis
-) -> Path:
+def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis) -> Path:
     """Choose the file; blocks."""
-    folder = environment.store.folder / FOLDER
     if given is None:
         try:
             make_folder(folder)

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, TypeVar, cast
 
+from sidecar.config import Config
 from sidecar.core.conversation.turns import first_line
 from sidecar.core.errors import BadRequest, Cancelled, SidecarError
 from sidecar.core.parts import JsonObject, Message, SessionId, SubtaskPart
@@ -30,6 +31,7 @@ from sidecar.session.state import Environment, State
 from sidecar.session.transfer.archive import BACK, gone_outputs, is_own, take_back
 from sidecar.session.transfer.bundle_export import SUBTASKS_LEFT_OUT
 from sidecar.session.transfer.bundle_screen import TITLE, acts_outside, odd, screened
+from sidecar.session.turn.model_access import ModelAccess
 from sidecar.store.connection import bundle_file
 from sidecar.store.content.changes import weight
 from sidecar.store.format.bundles import Bundle, read_lines
@@ -208,7 +210,7 @@ async def _take_bundle(
         revision=record.revision,
         seq=0,
         turns=len({message.turn_id for message in bundle.messages}),
-        settings=_settings(environment, old),
+        settings=_settings(environment.settings.config, environment.models, old),
     )
     stored = Stored(row, bundle.messages, (*bundle.records, write(record)))
     await _store(environment, work, stored, lambda: _changes(stored, bundle))
@@ -247,8 +249,7 @@ def _changes(stored: Stored, bundle: Bundle) -> list[StoreChange]:
     return [*changes, PutFacts(row.id, row.id, facts)] if facts else changes
 
 
-def _settings(environment: Environment, old: SessionRow) -> JsonObject:
-    config = environment.settings.config
+def _settings(config: Config, models: ModelAccess, old: SessionRow) -> JsonObject:
     settings: JsonObject = {
         "model": config.model,
         "policy": config.policy,
@@ -262,7 +263,7 @@ def _settings(environment: Environment, old: SessionRow) -> JsonObject:
     given: JsonObject = {**settings, **old.settings}
     if not is_model_name(str(given["model"])):
         given["model"] = config.model
-    info = environment.models.info(str(given["model"]))
+    info = models.info(str(given["model"]))
     for name in ("window", "maxTokens"):
         if amiss(given, info):
             given[name] = settings[name]
@@ -301,7 +302,7 @@ async def _take_recording(
     row = SessionRow(
         SessionId(clock.new_id("ses")), folder, title, now, now, 0, 0, 0, "0", settings
     )
-    row = replace(row, settings=_settings(environment, row))
+    row = replace(row, settings=_settings(config, environment.models, row))
     log = SessionLog(environment.store, Stored(row, (), ()), clock.now)
     trusted = environment.trust(folder).granted
     static = await known_instructions.begin(environment, row, trusted, BUILTIN, None)

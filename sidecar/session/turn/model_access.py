@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from math import ceil
 
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.pricing import ModelInfo, money, price
@@ -27,6 +28,10 @@ class ModelAccess:
     known: tuple[str, ...]
     count: Count
     cold: ColdGate
+
+    def tokens(self, model: str, text: str) -> int:
+        """A text's tokens for a model, estimated."""
+        return ceil(self.count(text) * self.info(model).token_factor)
 
     def cost(self, model: str, usage: Usage) -> str | None:
         """USD; `None` if the price is unknown."""

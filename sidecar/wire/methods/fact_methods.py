@@ -17,7 +17,7 @@ def handlers(shared: SharedEnvironment) -> Mapping[str, Handler]:
 
     async def listed(_: Connection, params: FactsListParams, __: Ticket) -> Json:
         found = await lessons.find(
-            await shared.ready(),
+            (await shared.ready()).store.facts,
             given(params.session_id),
             given(params.cwd),
             given(params.kind),

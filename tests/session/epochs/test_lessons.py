@@ -53,10 +53,7 @@ def told(session: Session) -> str:
 
 async def listed(desk: Desk, **only: str) -> list[tuple[str, bool]]:
     given: Any = {"session_id": None, "cwd": None, "kind": None, "query": None, **only}
-    return [
-        (one.fact.content, one.learned)
-        for one in await find(await desk.sessions.shared.ready(), **given)
-    ]
+    return [(one.fact.content, one.learned) for one in await find(desk.store.facts, **given)]
 
 
 async def compact(session: Session) -> Any:
