@@ -10,6 +10,7 @@ from sidecar.tools.rules.programs import PROGRAMS, TRUSTED
 from sidecar.tools.rules.runs_later import runs_later
 
 _NOTHING: Mapping[str, Program] = {}
+_UNKNOWN = Program("")
 _SIGNS = re.compile(r"[^A-Za-z]")
 _COMMIT = re.compile(r"HEAD|[\w-]+~\d+")
 """A commit to git, though also possible as a file's name."""
@@ -56,11 +57,22 @@ def uncovered(words: tuple[str, ...], named: int) -> str:
 
 def written(words: tuple[str, ...]) -> tuple[str, ...]:
     """Words of a command that may name written files; empty if unknown."""
+    return words[1:] if _acting(words).writes else ()
+
+
+def changes(words: tuple[str, ...]) -> bool:
+    """Whether a command may change files of its folder; not if unknown, or a reading `stash`."""
+    found, name = _acting(words), " ".join(words[1:3])
+    return found.writes or (found.rewrites and name not in ("stash list", "stash show"))
+
+
+def _acting(words: tuple[str, ...]) -> Program:
+    """Entry of a program, or of its first word that is a subcommand."""
     program = known(words[0]) if words else None
     if program is None:
-        return ()
+        return _UNKNOWN
     named = next((word for word in words[1:] if not word.startswith("-")), "")
-    return words[1:] if program.named.get(named, program).writes else ()
+    return program.named.get(named, program)
 
 
 def wider(words: tuple[str, ...]) -> tuple[str, ...]:

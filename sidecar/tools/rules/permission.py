@@ -34,7 +34,7 @@ from typing import TypeAlias, get_args
 
 from sidecar.core.prompt.prompt import ToolKind, ToolSpec
 from sidecar.tools.builtin_tools import DELEGATE
-from sidecar.tools.rules.coverage import is_hidden, known, uncovered, wider, written
+from sidecar.tools.rules.coverage import changes, is_hidden, known, uncovered, wider
 from sidecar.tools.rules.ordinary_files import is_ordinary
 from sidecar.tools.rules.runs_later import runs_later
 from sidecar.tools.rules.shell_words import BLANK, LONGEST, STAR, plain_words, simple_commands
@@ -276,7 +276,7 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
         return f"`{min(away)}` leads out of the workspace"
     if led := next((name for name in access.linked if runs_later(name) or is_hidden(name)), ""):
         return f"by a link it leads to `{led}`, which runs later or is hidden"
-    held = access.held and written(words)
+    held = access.held and changes(words)
     return f"it may write what {access.held}" if held else uncovered(words, own)
 
 

@@ -17,6 +17,7 @@ class Program:
     word, `script` of the first that is no option. `passes`: everything after `--` is covered.
     `nowhere`: pattern forbidden in any word. `writes`: words must not lead to hidden files,
     outside, or to files that run later; with `commits` the first may be HEAD or HEAD~1.
+    `rewrites`: files change whatever the words name.
     `subcommands` are covered; those in `named` only if the rule's own words name them.
     """
 
@@ -32,6 +33,7 @@ class Program:
     nowhere: str = ""
     writes: bool = False
     commits: bool = False
+    rewrites: bool = False
     subcommands: Mapping[str, "Program"] = field(default_factory=dict)
     named: Mapping[str, "Program"] = field(default_factory=dict)
 

@@ -46,12 +46,22 @@ _WITHIN = r"(?!:(?![!^]))(?!(?:[\s\S]*/)?\.\.(?:/|$))[\s\S]*"
 
 
 def _git(
-    *covered: str, operands: str = r"[\s\S]*", writes: bool = False, commits: bool = False
+    *covered: str,
+    operands: str = r"[\s\S]*",
+    writes: bool = False,
+    commits: bool = False,
+    rewrites: bool = False,
 ) -> Program:
     refs = "--sort" in covered[0].split()
     nowhere = _SIGNED if refs else _SIGNED.partition("|")[0]
     return Program(
-        _WHY, options(*covered), operands=operands, nowhere=nowhere, writes=writes, commits=commits
+        _WHY,
+        options(*covered),
+        operands=operands,
+        nowhere=nowhere,
+        writes=writes,
+        commits=commits,
+        rewrites=rewrites,
     )
 
 
@@ -132,18 +142,21 @@ GIT = Program(
             "--no-verify --date --author --fixup --dry-run --no-gpg-sign"
         ),
         "checkout": _git("bBqdt --quiet --detach --track --no-track", writes=True, commits=True),
-        "switch": _git("cCqdt --create --quiet --detach --track --no-track --guess"),
+        "switch": _git("cCqdt --create --quiet --detach --track --no-track --guess", rewrites=True),
         "restore": _git("sSWq --source --staged --worktree --quiet", writes=True, commits=True),
         "stash": replace(
-            _git("uakqm --include-untracked --all --keep-index --quiet --message"),
+            _git("uakqm --include-untracked --all --keep-index --quiet --message", rewrites=True),
             operands=r"(?!(?:pop|apply|branch|import)$)[\s\S]*",
             why="pop, apply and branch merge, and what was stashed goes into what the history has "
             "renamed, be it what runs later; a rule must name them",
         ),
-        **{f"stash {name}": _git("q --quiet --index") for name in ("pop", "apply", "branch")},
+        **{
+            f"stash {name}": _git("q --quiet --index", rewrites=True)
+            for name in ("pop", "apply", "branch")
+        },
         "branch": _git(_LISTED, "dDmMcCfut --delete --move --copy --set-upstream-to --track"),
         "tag": _git(_LISTED.replace("alrvi", "lni"), "amdf --annotate --message --delete --force"),
-        "reset": _git("qN --soft --mixed --hard --keep --merge --quiet"),
+        "reset": _git("qN --soft --mixed --hard --keep --merge --quiet", rewrites=True),
         "rm": _git("rfnq --cached --force --dry-run --quiet --ignore-unmatch", writes=True),
     },
 )

@@ -108,7 +108,14 @@ def test_a_root_is_judged_behind_its_links(home: Path, context: ToolContext) -> 
 
 def test_rules_for_commands_write_nothing_there(home: Path, context: ToolContext) -> None:
     held, plain = opened(home / ".claude", context), opened(home / "proj", context)
-    for rule, command in (("shell:touch *", "touch a.json"), ("shell:mkdir *", "mkdir -p hooks")):
+    for rule, command in (
+        ("shell:touch *", "touch a.json"),
+        ("shell:mkdir *", "mkdir -p hooks"),
+        ("shell:git switch *", "git switch main"),
+        ("shell:git reset *", "git reset --hard HEAD~1"),
+        ("shell:git stash *", "git stash -q"),
+        ("shell:git stash pop *", "git stash pop"),
+    ):
         given: Json = {"command": command}
         assert decided("shell", given, plain, rule) == Allow()
         asked = decided("shell", given, held, rule)
@@ -116,6 +123,7 @@ def test_rules_for_commands_write_nothing_there(home: Path, context: ToolContext
         assert "it may write what lies in .claude" in asked.why
         assert decided("shell", given, held, f"shell:{command}") == Allow()
     assert decided("shell", {"command": "git status"}, held, "shell:git status *") == Allow()
+    assert decided("shell", {"command": "git stash list"}, held, "shell:git stash *") == Allow()
 
 
 def test_ordinary_work_is_done_in_an_ordinary_root(home: Path, context: ToolContext) -> None:
