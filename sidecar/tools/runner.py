@@ -35,6 +35,7 @@ from sidecar.workspace.paths import (
     own_names,
     printable,
     roots_above,
+    spelt_names,
 )
 from sidecar.workspace.variables import naming
 
@@ -152,13 +153,14 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
     if spec.name not in _VERBS and not command:
         return Access(spec.kind, spec.name)
     path = inputs.optional_text(given, "cwd" if command else "path")
-    place = locate("." if path is None else path, context.cwd)
+    path = "." if path is None else path
+    place = locate(path, context.cwd)
     if spec.kind == "edit":
         refuse_git(place)
     real = str(place.real)
     words = plain_words(command)
     # Of a command, the names of all words count that may be written to.
-    named = (path or "",) if spec.kind == "edit" else written(words)
+    named = (path,) if spec.kind == "edit" else written(words)
     linked = linked_names(named, place.real if command else context.cwd, context.cwd, runs_later)
     if spec.kind == "edit":
         # Programs look for their settings in the root of a repository within the workspace, too.
@@ -175,8 +177,13 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
         strays=leading_out(words, place.real, context.cwd),
         shown=(place.shown,),
         linked=tuple(name for name in linked if name != place.shown),
+        spelt=() if command else _spelt(path, place, context),
         held=_held(place, named, command, context) if command or spec.kind == "edit" else "",
     )
+
+
+def _spelt(path: str, place: Place, context: ToolContext) -> tuple[str, ...]:
+    return tuple(name for name in spelt_names(path, context.cwd) if name != place.shown)
 
 
 def _held(place: Place, named: Iterable[str], command: str, context: ToolContext) -> str:

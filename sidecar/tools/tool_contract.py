@@ -227,10 +227,11 @@ class Access:
 
     `paths` are absolute, with links resolved (a command's: its working directory); `outside` those
     outside the workspace; `shown` all, relative if inside; `linked`: other names of written paths,
-    through links and within inner repositories. `words` are a command's words if simple and
-    literal, else empty; `strays` those leading out of the workspace. `held`: why what is written is
-    no ordinary file, by the root's folders, an environment or a variable. `problem`: the input's
-    error, which is the answer, so no permission is needed.
+    through links and within inner repositories; `spelt`: a path as given, link by link. `words` are
+    a command's words if simple and literal, else empty; `strays` those leading out of the
+    workspace. `held`: why what is written is no ordinary file, by the root's folders, an
+    environment or a variable. `problem`: the input's error, which is the answer, so no permission
+    is needed.
     """
 
     kind: ToolKind
@@ -242,6 +243,7 @@ class Access:
     strays: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
+    spelt: tuple[str, ...] = ()
     held: str = ""
     problem: str = ""
 

@@ -4,7 +4,6 @@ import itertools
 import os
 import re
 import tempfile
-import unicodedata
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.text.visible import as_found
+from sidecar.core.text.visible import plain_path
 
 MAX_PATH = 4096
 MAX_LINKS = 40
@@ -179,6 +178,13 @@ def _instead(home: Path, base: Path) -> Iterator[tuple[Path, Path]]:
             yield home / str(usual), Path(os.path.realpath(base / one))
 
 
+def spelt_names(given: str, root: Path) -> tuple[str, ...]:
+    """Names of a path as it is given, and after each of its links in turn, as `Place.shown`."""
+    base = Path(os.path.realpath(root))
+    ways = _ways(Path(os.path.normpath(_joined(given, root))))
+    return tuple(printable(display(path, base)) for path in ways)
+
+
 def _signs(path: Path) -> tuple[object, ...]:
     """What tells that two paths are one: the path, what is there, and folder and name in any case.
 
@@ -186,7 +192,7 @@ def _signs(path: Path) -> tuple[object, ...]:
     """
     own, above = _stat(path), _stat(path.parent)
     there = ((own.st_dev, own.st_ino),) if own else ()
-    named = ((above.st_dev, above.st_ino, _plain(path.name)),) if above else ()
+    named = ((above.st_dev, above.st_ino, plain_path(path.name)),) if above else ()
     return (path, *there, *named)
 
 
@@ -263,16 +269,12 @@ def in_git(real: Path) -> bool:
     letters, and as `GIT~1`. A `.git` file may name any folder with HEAD, objects and refs, so these
     match too.
     """
-    named = any(re.fullmatch(r"\.git|git~\d+", _plain(part)) for part in real.parts)
+    named = any(re.fullmatch(r"\.git|git~\d+", plain_path(part)) for part in real.parts)
     return named or any(_is_history(folder) for folder in (real, *real.parents))
 
 
 def _is_history(folder: Path) -> bool:
     return all(os.path.lexists(folder / name) for name in ("HEAD", "objects", "refs"))
-
-
-def _plain(name: str) -> str:
-    return unicodedata.normalize("NFKC", as_found(name)).rstrip(". ").casefold()
 
 
 def _check(given: str) -> None:

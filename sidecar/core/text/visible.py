@@ -48,6 +48,12 @@ def as_found(name: str) -> str:
     return _PASSED_OVER.sub("", seen)
 
 
+def plain_path(path: str) -> str:
+    """A path as disks may find it: in any case and width, without unseen letters or last dots."""
+    found = unicodedata.normalize("NFKC", as_found(path)).casefold()
+    return "/".join(part.rstrip(". ") for part in found.split("/"))
+
+
 def whole_letters(text: str, most: int) -> str:
     """At most `most` characters, no letter, emoji or flag split."""
     end = min(most, len(text))

@@ -23,7 +23,8 @@ workspace's root; `shell@docs:make html` holds in the folder `docs` alone, and a
 named by its whole path.
 
 Rejecting rules precede allowing ones; their `*` stands for anything, in any folder unless one is
-named. They are compared with the whole command and with each simple command inside.
+named. They are compared with the whole command and with each simple command inside, and with paths
+in any case, as they are given and where they lead.
 """
 
 import re
@@ -33,6 +34,7 @@ from functools import lru_cache
 from typing import TypeAlias, get_args
 
 from sidecar.core.prompt.prompt import ToolKind, ToolSpec
+from sidecar.core.text.visible import plain_path
 from sidecar.tools.builtin_tools import DELEGATE
 from sidecar.tools.rules.coverage import changes, is_hidden, known, uncovered, wider
 from sidecar.tools.rules.ordinary_files import is_ordinary
@@ -322,7 +324,10 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
             # Its commands' borders are unknown, so the whole text is searched for the rule.
             pieces, texts = f"{STAR}{pieces}{STAR}", (" ".join(access.command.split()),)
         return any(_fits(pieces, text) or _fits(pieces, f"{text} ") for text in texts)
-    return any(_hits(pattern, access))
+    # However it is spelt: some disks find `A` as `a`.
+    pieces = plain_path(_pieces(pattern))
+    names = (*access.paths, *access.shown, *access.spelt)
+    return any(_fits(pieces, plain_path(name)) for name in names)
 
 
 def _names(rule: str, spec: ToolSpec) -> bool:

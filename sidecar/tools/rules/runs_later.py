@@ -5,10 +5,9 @@ in `.git`.
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 
-from sidecar.core.text.visible import as_found
+from sidecar.core.text.visible import plain_path
 
 _SHELL = "a shell reads it when it starts"
 _TAKEN = "programs take their settings, or programs, from it"
@@ -113,7 +112,7 @@ def runs_later(path: str) -> str:
     Ignores case and invisible letters, since some disks find `.vscode` under `.VSCode.`; any name
     like `VSCODE~1` may be another file's.
     """
-    parts = [_plain(part) for part in path.split("/") if part not in ("", ".")]
+    parts = [plain_path(part) for part in path.split("/") if part not in ("", ".")]
     if any(_SHORT.fullmatch(part) for part in parts):
         return "to some disks it is a short name of another file"
     for size in (2, 1):
@@ -136,7 +135,7 @@ def held_above(folders: Sequence[str], path: str = "") -> str:
     `folders`: names down to the root, itself the last, from the home folder on; `path`: a file,
     relative to the root, of which the root's name may make another (`gradle` and `wrapper/x`).
     """
-    names = [_plain(folder) for folder in folders]
+    names = [plain_path(folder) for folder in folders]
     ends = (at + 1 for at, name in enumerate(names) if name in _APART)
     start = max(ends, default=0)
     for at in range(start, len(names)):
@@ -146,12 +145,8 @@ def held_above(folders: Sequence[str], path: str = "") -> str:
         if "/" in two and two in _FOLDERS:
             return "/".join(folders[at : at + 2])
     first, _, rest = path.partition("/")
-    spanning = "/".join((*names[-1:], _plain(first)))
+    spanning = "/".join((*names[-1:], plain_path(first)))
     return "/".join((folders[-1], first)) if spanning in (_FILES, _FOLDERS)[bool(rest)] else ""
-
-
-def _plain(name: str) -> str:
-    return unicodedata.normalize("NFKC", as_found(name)).rstrip(". ").casefold()
 
 
 _NAMES = {name: why for names, why in _RUN_LATER.items() for name in names.split()}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import Json
-from sidecar.tools.rules.permission import Allow, Ask, Rules
+from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules
 from sidecar.tools.tool_contract import ToolContext
 from sidecar.workspace import paths
 from tests.tools.rules.decisions import call
@@ -102,6 +102,31 @@ def test_an_environment_of_any_name_is_asked_about(mark: str, inside: ToolContex
         assert isinstance(asked, found), path
         assert found is Allow or "lies in tools/py311" in asked.title
         assert call("write_file", wanted, inside, Rules((f"write_file:{path}",))) == Allow()
+
+
+@pytest.mark.parametrize(
+    ("rule", "path"),
+    [
+        ("*:keys/*", "keys/a.pem"),
+        ("*:keys/*", "KEYS/A.PEM"),
+        ("*:keys/*", "k\u200beys/a.pem"),
+        ("*:keys/*", "plain/a.pem"),
+        ("*:Keys/A.*", "keys/../keys/a.pem."),
+        ("*:private/*.pem", "keys/a.pem"),
+        ("*:private/*.pem", "Private/a.PEM"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["read_file", "search", "write_file"])
+def test_a_path_is_rejected_in_any_spelling(
+    rule: str, path: str, tool: str, inside: ToolContext
+) -> None:
+    (inside.cwd / "private").mkdir()
+    (inside.cwd / "keys").symlink_to("private")
+    (inside.cwd / "plain").symlink_to("keys")
+    given: Json = {"path": path, "content": "", "pattern": "x"}
+    assert isinstance(call(tool, given, inside, Rules(("*",), (rule,))), Refuse)
+    others = Rules(("*",), ("*:keyrings/*", "*:*/a.pe"))
+    assert not isinstance(call(tool, given, inside, others), Refuse)
 
 
 def test_a_chain_of_links_is_followed(inside: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
