@@ -25,34 +25,36 @@ _SHORT = re.compile(r"(?=.{3,8}(?:\.|$))[^.~]+~\d+(?:\.[^.]{0,3})?")
 _RUN_LATER: Mapping[str, str] = {
     ".envrc* .direnvrc .direnv/ .env.zsh .autoenv* .env.leave mise.* .mise.* mise/ .mise/ "
     ".rtx.toml .tool-versions .asdfrc .rvmrc .prototools .shadowenv.d/ devenv.* "
-    "flake.nix shell.nix default.nix replit.nix devbox.json hermit.hcl aqua.yaml aqua.yml "
+    "flake.nix shell.nix default.nix guix.scm manifest.scm replit.nix devbox.json hermit.hcl "
+    "aqua.yaml aqua.yml "
     ".pre-commit-config.* lefthook.* .lefthook* lefthook-local.* .huskyrc* "
-    "husky.config.* .lintstagedrc* lint-staged.config.* simple-git-hooks.* .simple-git-hooks.* "
-    ".overcommit.yml .git-hooks.yml grumphp.* captainhook.* prek.toml": "a shell or git runs it "
-    "by itself",
+    "husky.config.* .lintstagedrc* lint-staged.config.* nano-staged.* simple-git-hooks.* "
+    ".simple-git-hooks.* .overcommit.yml .git-hooks.yml grumphp.* captainhook.* "
+    "prek.toml": "a shell or git runs it by itself",
     "activate activate.fish activate.csh activate.nu activate.ps1 activate_this.py pyvenv.cfg "
-    "venv/ .venv/ env/bin/ .env/bin/ .env node_modules/": "a shell, an editor or its plugins "
-    "take programs or their settings from it",
+    "venv/ .venv/ env/bin/ .env/bin/ .env node_modules/ __pypackages__/": "a shell, an editor "
+    "or its plugins take programs or their settings from it",
     ".bash* .profile .zsh* .zprofile .zlogin .zlogout .kshrc .mkshrc .yashrc .yash_profile "
     ".cshrc .tcshrc .login .xonshrc .inputrc .xprofile .xinitrc .xsession .xsessionrc .terminfo/ "
-    ".mailcap mailcap config.fish": _SHELL,
+    ".mailcap mailcap config.fish profile.ps1 *.powershell_profile.ps1 "
+    "*.vscode_profile.ps1": _SHELL,
     ".config/ .local/ library/preferences/ appdata/roaming/ appdata/local/": _TAKEN,
-    ".github/ .gitlab-ci* .gitlab/ .circleci/ "
+    ".github/ .gitlab-ci* *.gitlab-ci.yml *.gitlab-ci.yaml .gitlab/ .circleci/ "
     ".travis.yml jenkinsfile* azure-pipelines* .azure-pipelines/ "
     ".azuredevops/ buildkite.yml buildkite.yaml buildkite.json buildkite/pipeline.yml "
     "buildkite/pipeline.yaml buildkite/pipeline.json bitbucket-pipelines.yml .drone.yml "
     ".drone.yaml .drone.star .woodpecker.yml "
     ".woodpecker.yaml .woodpecker/ .travis.yaml .jenkins/ .buildkite/ .appveyor.yml "
     "appveyor.yml .cirrus.yml .cirrus.yaml .cirrus.star .gitea/ .forgejo/ .teamcity/ "
-    ".semaphore/ cloudbuild.yaml buildspec.yml .tekton/ codefresh.yml wercker.yml .builds/ "
+    ".semaphore/ cloudbuild.* buildspec.* .tekton/ codefresh.yml wercker.yml .builds/ "
     ".build.yml .readthedocs.yml .readthedocs.yaml netlify.toml vercel.json vercel.toml vercel.ts "
     "vercel.mts "
     "vercel.js vercel.mjs vercel.cjs codemagic.yaml "
     "bitrise.yml ci_scripts/ bamboo-specs/ zuul.d/ taskcluster/ *.gocd.yaml *.gocd.yml *.gocd.json "
-    "amplify.yml render.yaml railway.toml railway.json nixpacks.toml heroku.yml apphosting.yaml "
-    "wrangler.toml wrangler.json wrangler.jsonc": _CI,
+    "amplify.yml render.yaml railway.toml railway.json railpack.json nixpacks.toml fly.toml "
+    "heroku.yml apphosting.yaml wrangler.toml wrangler.json wrangler.jsonc": _CI,
     ".vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .theia/ .devcontainer/ "
-    ".devcontainer.json .gitpod.yml .nvim.lua .nvimrc .vimrc* .gvimrc .exrc .vim/ .nvim/ "
+    ".devcontainer.json .gitpod.yml .nvim.lua .nvimrc .vimrc* .gvimrc .exrc .vim/ vimfiles/ .nvim/ "
     ".lvimrc _vimrc _gvimrc .ideavimrc .kakrc .nanorc .vs/ .idx/ .replit .ctags .ctags.d/ "
     ".htaccess .user.ini .dir-locals.el .dir-locals-2.el .emacs .emacs.d/ .projectile .helix/ "
     "*.sublime-project *.sublime-workspace *.config.js *.config.cjs *.config.mjs *.config.ts "

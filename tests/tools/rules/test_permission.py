@@ -261,7 +261,11 @@ def test_an_answer_is_remembered_for_the_same_call_alone(inside: ToolContext) ->
      "a/VS1A2B~1.COD/x", "AGENTS\ufe0f.md", "x/sitecustomize\u115f.py", "Session.vim",
      "bin/hermit.hcl", "buildkite/pipeline.yml", "p4config.txt", "vercel.mts",
      "sub/jupyter_server_config.json", "sub/wdio.conf.ts", "replit.nix", "lib/pathdef.m",
-     "pnpmfile.js", "runs/all.run.xml", "SOUL.md", "WORKFLOW.md", "hooks/post-update", "aqua.yaml",
+     "pnpmfile.js", "runs/all.run.xml", "x/guix.scm", "nano-staged.cjs", "vimfiles/plugin/x.vim",
+     "__pypackages__/3.12/lib/x.py", "Documents/PowerShell/Microsoft.PowerShell_profile.ps1",
+     "PowerShell/profile.ps1", "ci/build.gitlab-ci.yml", "ci/cloudbuild.dev.yaml", "x/fly.toml",
+     "x/buildspec.yaml", "x/railpack.json", "SOUL.md", "WORKFLOW.md", "hooks/post-update",
+     "aqua.yaml",
      "Library/Application Support/Code/User/tasks.json", "AppData/Roaming/x/y.json"],
 )  # fmt: skip
 def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext) -> None:
