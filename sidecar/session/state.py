@@ -1,6 +1,6 @@
 """A session's state, and the environment shared by all sessions of a daemon."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from sidecar.session.changes.session_trust import Trust
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
@@ -66,7 +67,7 @@ class Bound:
 
 @dataclass(slots=True)
 class State:
-    """A session's parts. `owner` names the writer when `read_only`.
+    """A session's parts.
 
     `subtask` is set while the session works for another; `delegate` starts a child session.
     `instructions` and `learned` are as last read, at first `None`. `compared`: the workspace was
@@ -83,9 +84,7 @@ class State:
     permissions: Permissions
     tracking: Tracking
     settings: SessionSettings
-    take_over: Callable[[], Awaitable[bool]]
-    read_only: bool = False
-    owner: JsonObject | None = None
+    ownership: Ownership
     subtask: Bound | None = None
     delegate: Delegate | None = None
     instructions: tuple[Instruction, ...] | None = None

@@ -11,6 +11,7 @@ from sidecar.session.epochs.lessons import promote_facts
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
 from sidecar.store.format.log_records import NoticeLevel, OptionRecord
 from sidecar.store.format.values import Record, SessionRow
@@ -69,6 +70,11 @@ def pinned(session: Session) -> frozenset[PartId]:
 def static(session: Session) -> Static:
     """The beginning of its prompts."""
     return session.state.view.static
+
+
+def owned(session: Session) -> Ownership:
+    """Who writes it."""
+    return session.state.ownership
 
 
 def settings(session: Session) -> SessionSettings:

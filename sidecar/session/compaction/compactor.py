@@ -184,7 +184,7 @@ class Compactor:
         the attempt.
         """
         state, planner = self._state, self._planner
-        if not state.config.idle_compaction or not is_automatic(state) or state.read_only:
+        if not state.config.idle_compaction or not is_automatic(state) or state.ownership.read_only:
             return False
         growth = usual_growth(state)
         async with self.gate:

@@ -93,7 +93,7 @@ class Milestones:
         A step's is due after a finished todo item, or as the prompt crosses `PRESSURE`; a turn's
         also after file changes; one of `close` if the log has grown since the last.
         """
-        if self._state.read_only or not any(True for _ in self._state.log):
+        if self._state.ownership.read_only or not any(True for _ in self._state.log):
             return False
         ledger = self.ledger()
         now = self._mark(ledger)

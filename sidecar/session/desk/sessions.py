@@ -17,19 +17,19 @@ from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.settings_reload import take_over
 from sidecar.session.desk.shared_environment import SharedEnvironment
 from sidecar.session.epochs import known_instructions
-from sidecar.session.epochs.session_params import not_ours, resolved, told_owner, warn
+from sidecar.session.epochs.session_params import resolved, warn
 from sidecar.session.history.log_updates import replay as replay_history
 from sidecar.session.interface import Handoff, NewSession, Opened, SessionSummary
 from sidecar.session.lifecycle import fresh_window
-from sidecar.session.lifecycle.assembly import compose, read_again
+from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.lifecycle.damage import open_log
 from sidecar.session.lifecycle.fork import fork
 from sidecar.session.lifecycle.new_session import found, summary_of
-from sidecar.session.lifecycle.ownership import become_writer
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import tell_damage
 from sidecar.session.log.events import Event, Watcher
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.ownership import Ownership
 from sidecar.session.state import Environment, State
 from sidecar.session.transfer.archive import (
     Archived,
@@ -215,13 +215,15 @@ class Sessions:
         async with self.shared.opening:
             known = self.open.find(session_id)
             if known is not None:
-                if known.state.read_only and not await self._take_over(known.state):
-                    await self._read_again(known.state)
+                await known.refresh()
                 return known
             await require(environment.store, session_id)
-            writes, owner = await become_writer(environment.store.leases, session_id, self._owner)
+            ownership = Ownership(environment.store, session_id, self._owner)
+            writes = await ownership.claim()
             log, problems = await open_log(environment, session_id, writes=writes)
-            session = self._start(self._state(environment, log, read_only=not writes, owner=owner))
+            if writes:
+                ownership.take()
+            session = self._start(compose(environment, log, ownership))
             if writes:
                 tell_damage(log, session.state.channel, problems)
                 await session.recover()
@@ -259,8 +261,8 @@ class Sessions:
         if await erase_archived(environment.store, session_id):
             return await put_aside(environment.store)
         session = await self.get(session_id)
-        if session.state.read_only:
-            raise not_ours(session.state)
+        if session.state.ownership.read_only:
+            raise session.state.ownership.refusal()
         check_idle(session.prompts.busy and not force, "delete with force, which cancels it")
         await session.end()
         await session.ended()
@@ -274,8 +276,10 @@ class Sessions:
 
     async def _begin(self, log: SessionLog) -> Session:
         environment = await self.shared.ready()
-        await environment.store.leases.acquire(log.row.id, self._owner)
-        return self._start(self._state(environment, log, read_only=False, owner=None))
+        ownership = Ownership(environment.store, log.row.id, self._owner)
+        await ownership.claim()
+        ownership.take()
+        return self._start(compose(environment, log, ownership))
 
     def _start(self, state: State) -> Session:
         self.shared.check_running()
@@ -286,30 +290,6 @@ class Sessions:
         self.open.add(session)
         known_instructions.follow(state)
         return session
-
-    def _state(
-        self, environment: Environment, log: SessionLog, *, read_only: bool, owner: Owner | None
-    ) -> State:
-        told = told_owner(owner)
-        return compose(environment, log, self._take_over, read_only=read_only, owner=told)
-
-    async def _take_over(self, state: State) -> bool:
-        """Try to become the writer of another daemon's session; on success the log is read anew."""
-        session_id = state.log.row.id
-        writes, owner = await become_writer(state.store.leases, session_id, self._owner)
-        if not writes:
-            state.owner = told_owner(owner)
-            return False
-        await self._read_again(state)
-        state.read_only, state.owner, state.compared = False, None, False
-        state.channel.skip_to(state.log.row.seq)
-        session = self.open.find(session_id)
-        assert session is not None
-        await session.recover()
-        return True
-
-    async def _read_again(self, state: State) -> None:
-        read_again(state, await state.store.logs.load(state.log.row.id))
 
     async def _heartbeat(self) -> None:
         while True:

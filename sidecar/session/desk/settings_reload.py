@@ -41,6 +41,6 @@ def take_over(settings: CurrentSettings, sessions: Iterable[Session], resolved: 
     for session in sessions:
         state = session.state
         state.permissions.exchange(*rules)
-        if result.told and not state.read_only:
+        if result.told and not state.ownership.read_only:
             text = " ".join(("The settings were read again.", *result.told))
             give_notice(state.log, state.channel, "warning" if result.bad else "info", text)

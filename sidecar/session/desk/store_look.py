@@ -12,7 +12,8 @@ from sidecar.observe.report.course import Course
 from sidecar.session.desk.log_course import read_course
 from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.state import Environment, State
+from sidecar.session.ownership import Ownership
+from sidecar.session.state import Environment
 from sidecar.store.content.session_rows import SessionRows
 from sidecar.store.format.values import SessionRow
 
@@ -60,14 +61,10 @@ async def look(
         models = replace(environment.models, count=cache(environment.models.count))
         counting = replace(environment, models=models)
         log = SessionLog(environment.store, stored, environment.clock.now)
-        state = compose(counting, log, _nobody, read_only=True, owner=None)
+        state = compose(counting, log, Ownership(environment.store, session_id, None))
         return read_course(state, clean, stored.problems)
 
     return await asyncio.to_thread(read)
-
-
-async def _nobody(_: State) -> bool:
-    return False
 
 
 def _unclear(name: str, found: tuple[SessionRow, ...]) -> str:

@@ -93,7 +93,7 @@ def follow(state: State) -> None:
 
     def seen(current: tuple[Instruction, ...]) -> None:
         paths = ", ".join(_changed(state, current))
-        if paths and not state.read_only and state.channel.watched:
+        if paths and not state.ownership.read_only and state.channel.watched:
             text = f"Instructions changed: {paths}. The model is told with your next message."
             give_notice(state.log, state.channel, "info", text)
 

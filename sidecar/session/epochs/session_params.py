@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sidecar.config.mcp_settings import McpServer
 from sidecar.core.conversation.sendable import MOST_NAME, is_id
-from sidecar.core.errors import BadRequest, SessionOwned, SidecarError
-from sidecar.core.parts import Json, JsonObject, Part
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Json, Part
 from sidecar.core.policies import policies
 from sidecar.core.prompt.budget import LEAST_RESERVE, budget
 from sidecar.core.prompt.pricing import ModelInfo
@@ -20,7 +20,6 @@ from sidecar.session.log.channel import give_notice
 from sidecar.session.meter.gauge import user_message_limit
 from sidecar.session.session_settings import answer_tokens
 from sidecar.session.state import State
-from sidecar.store.format.values import Owner
 from sidecar.tools.builtin_tools import BUILTIN
 from sidecar.tools.mcp.mcp_bounds import (
     MOST_DESCRIPTION,
@@ -110,11 +109,6 @@ def warn_of_limits(state: State) -> None:
             give_notice(state.log, state.channel, "warning", text)
 
 
-def told_owner(owner: Owner | None) -> JsonObject | None:
-    """A session's owner, without the lease's secret token."""
-    return None if owner is None else {"pid": owner.pid, "host": owner.host}
-
-
 def checked_policy(name: str) -> str:
     """Check a policy's name; raises BadRequest."""
     if name not in policies():
@@ -193,15 +187,6 @@ async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
             "shorten it, or name the files instead of pasting them",
             "params.prompt",
         )
-
-
-def not_ours(state: State) -> SidecarError:
-    """The error of a daemon that may not write the session."""
-    why = state.store.refusal() if state.owner is None else None
-    return why or SessionOwned(
-        "another window writes this session: continue there, or close it there first",
-        owner=state.owner,
-    )
 
 
 def provide(state: State, servers: tuple[McpServer, ...]) -> None:

@@ -1,10 +1,8 @@
 """Assemble a session's state from the log."""
 
-from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
-from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.observation import SnapshotTaken
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.tracker import Tracking
@@ -14,6 +12,7 @@ from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
 from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.observations import observe_record
+from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.state import Environment, State
 from sidecar.session.turn.model_access import ModelAccess
@@ -29,18 +28,15 @@ from sidecar.workspace.variables import shed_import_paths
 def compose(
     environment: Environment,
     log: SessionLog,
-    take_over: Callable[[State], Awaitable[bool]],
-    *,
-    read_only: bool,
-    owner: JsonObject | None,
+    ownership: Ownership,
 ) -> State:
-    """Compose a state as logged; `take_over` tries to make the daemon the session's writer."""
+    """Compose a state as logged."""
     shed_import_paths(Path(log.row.cwd))
     config, view = environment.settings.config, _view(environment.models, log)
 
     def reserve(seq: int) -> None:
         # The row belongs to whoever owns the session.
-        if not state.read_only:
+        if not ownership.read_only:
             state.log.entry.reserve(seq)
 
     def tell(text: str) -> None:
@@ -67,14 +63,12 @@ def compose(
             lambda seconds: environment.observe(SnapshotTaken(log.row.id, seconds)),
         ),
         settings=SessionSettings(log, environment.models),
-        take_over=lambda: take_over(state),
-        read_only=read_only,
-        owner=owner,
+        ownership=ownership,
     )
     log.writer.durable = partial(observe_record, state, log)
     log.filled = take
     restore(state)
-    if not read_only:
+    if not ownership.read_only:
         replace_gone_policy(state)
     return state
 

@@ -158,7 +158,7 @@ class Folds:
         """Store a fold of the log, if due; a failure only slows the next resume."""
         state, log = self._state, self._state.log
         count = message_count(log)
-        if state.read_only or log.damaged or not log.is_whole or count < LEAST:
+        if state.ownership.read_only or log.damaged or not log.is_whole or count < LEAST:
             return
         newest_rewrite = log.last_record(RewriteRecord)
         rewritten = 0 if newest_rewrite is None else newest_rewrite.revision

@@ -14,12 +14,13 @@ from sidecar.core.prompt.meter import Meter
 from sidecar.session.changes.change_summary import Differences
 from sidecar.session.compaction import cache_options
 from sidecar.session.epochs import epochs, known_instructions
-from sidecar.session.epochs.session_params import check_fits, not_ours
+from sidecar.session.epochs.session_params import check_fits
 from sidecar.session.history.checkpoint_list import Checkpoints
 from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
 from sidecar.session.lifecycle import config_options
+from sidecar.session.lifecycle.assembly import read_again
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.turn_setup import turn_of
@@ -91,10 +92,9 @@ class Session:
 
     def opened(self) -> Opened:
         """The session as `session/new` and `session/load` answer."""
-        row = self._state.log.row
-        return Opened(
-            row.id, row.revision, self._state.read_only, config_options.describe(self._state)
-        )
+        state, row = self._state, self._state.log.row
+        described = config_options.describe(state)
+        return Opened(row.id, row.revision, state.ownership.read_only, described)
 
     # --- requests of callers -----------------------------------------------------------------
 
@@ -143,8 +143,8 @@ class Session:
 
     async def writable(self, expected_revision: int | None) -> None:
         """Raise SessionOwned or RevisionConflict unless writable at `expected_revision`, if any."""
-        if self._state.read_only and not await self._state.take_over():
-            raise not_ours(self._state)
+        if self._state.ownership.read_only and not await self._take_over():
+            raise self._state.ownership.refusal()
         newest = self._state.log.row.revision
         if expected_revision not in (None, newest):
             raise RevisionConflict(
@@ -173,7 +173,7 @@ class Session:
 
     def start(self, group: asyncio.TaskGroup) -> None:
         """Start the session's task in the daemon's task group."""
-        if not self._state.read_only:
+        if not self._state.ownership.read_only:
             self._state.channel.reserve()
         self._task = group.create_task(self._run(group), name=f"session {self.id}")
 
@@ -185,7 +185,7 @@ class Session:
             # A turn has its own task: leftovers of a failed turn, such as a count of
             # cancellations, do not touch this task. A cancel of this task cancels both.
             await asyncio.wait({group.create_task(self._answer(waiting), name=f"turn {self.id}")})
-        if self._state.log.writer.unwritten and not self._state.read_only:
+        if self._state.log.writer.unwritten and not self._state.ownership.read_only:
             await self._state.log.writer.write_aside()
         await self.rewriting.checkpoints.at("close")
 
@@ -304,6 +304,24 @@ class Session:
 
     def _tell(self, event: Event) -> None:
         self._state.channel.publish(event)
+
+    async def refresh(self) -> None:
+        """Go on as the writer where another daemon was, or else show what that has written."""
+        if self._state.ownership.read_only and not await self._take_over():
+            await self._read_again()
+
+    async def _take_over(self) -> bool:
+        state = self._state
+        if not await state.ownership.claim():
+            return False
+        await self._read_again()
+        state.ownership.take()
+        state.channel.skip_to(state.log.row.seq)
+        await self.recover()
+        return True
+
+    async def _read_again(self) -> None:
+        read_again(self._state, await self._state.store.logs.load(self.id))
 
     async def recover(self) -> None:
         """Complete a turn left open by a killed daemon, and notify the user of any."""

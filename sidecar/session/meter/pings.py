@@ -133,7 +133,7 @@ def ping_due(state: State) -> Due | None:
     The whole prompt must be cached: nothing is written only to be kept alive.
     """
     view, anchor, info = state.view, state.view.anchor, state.settings.info()
-    if anchor is None or state.read_only:
+    if anchor is None or state.ownership.read_only:
         return None
     request = _again(state, anchor)
     factor = view.calibration.factor

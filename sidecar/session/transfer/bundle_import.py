@@ -27,6 +27,7 @@ from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.log.events import Event
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import read_meter
+from sidecar.session.ownership import Ownership
 from sidecar.session.state import Environment, State
 from sidecar.session.transfer.archive import BACK, gone_outputs, is_own, take_back
 from sidecar.session.transfer.bundle_export import SUBTASKS_LEFT_OUT
@@ -344,12 +345,9 @@ def _try_on(environment: Environment, stored: Stored, check: Callable[[], None])
 
 
 def _read_all(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
-    async def nobody(_: State) -> bool:
-        return False
-
     log = SessionLog(environment.store, stored, environment.clock.now)
     check()
-    state = compose(environment, log, nobody, read_only=True, owner=None)
+    state = compose(environment, log, Ownership(environment.store, log.row.id, None))
     check()
     prompt = state.view.prompt(tuple(log))
     check()

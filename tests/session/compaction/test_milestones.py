@@ -274,9 +274,9 @@ async def test_what_half_wrote_a_checkpoint_leaves_the_old_one(
 async def test_who_only_reads_a_session_writes_no_checkpoint(desk: Desk) -> None:
     session = await desk.open()
     await work(desk, session, written("a.py"))
-    session.state.read_only = True
+    inside.owned(session).read_only = True
     assert not await Milestones(session.state).at("close")
-    session.state.read_only = False
+    inside.owned(session).read_only = False
 
 
 async def test_what_drifted_since_a_checkpoint_is_told(world: World) -> None:

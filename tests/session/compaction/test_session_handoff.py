@@ -87,7 +87,7 @@ async def test_what_another_daemon_writes_is_handed_on(world: World) -> None:
         await work(one, session)
         async with world.daemon(name="two") as two:
             read = await two.sessions.get(session.id)
-            assert read.state.read_only
+            assert read.opened().read_only
             assert await given(two, read, "Test it") == await given(one, session, "Test it")
 
 

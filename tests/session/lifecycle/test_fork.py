@@ -281,9 +281,9 @@ async def test_what_another_daemon_writes_can_be_forked(world: World) -> None:
         await one.ask(session)
         async with world.daemon(name="two") as two:
             read = await two.sessions.get(session.id)
-            assert read.state.read_only
+            assert read.opened().read_only
             made = await fork(two, read)
-            assert not made.state.read_only
+            assert not made.opened().read_only
             two.script(says("Two."))
             assert (await two.ask(made)).stop_reason == "end_turn"
         assert len(one.messages(session)) == 2

@@ -258,7 +258,7 @@ async def test_a_daemon_stops_in_the_middle(allowed: World) -> None:
         assert (await running).stop_reason == "cancelled"
     async with allowed.daemon() as again:
         parent = await again.sessions.get(session.id)
-        assert (await child_of(again, parent)).state.read_only is False
+        assert (await child_of(again, parent)).opened().read_only is False
         assert all(is_settled(m) for m in again.messages(parent))
 
 

@@ -162,7 +162,7 @@ async def test_none_is_sent_for_what_lives_for_an_hour_anyway(desk: Desk) -> Non
 
 async def test_none_is_sent_for_a_session_that_another_daemon_writes(desk: Desk) -> None:
     worker = await worked(desk)
-    worker.session.state.read_only = True
+    inside.owned(worker.session).read_only = True
     await desk.world.let_pass(DUE)
     await settle()
     assert desk.model.pings == []

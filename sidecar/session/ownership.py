@@ -1,0 +1,47 @@
+"""The session's writer among daemons."""
+
+from sidecar.core.errors import SessionOwned, SidecarError, StorageFailed
+from sidecar.core.parts import JsonObject, SessionId
+from sidecar.store.format.values import Owner
+from sidecar.store.journal import Store
+
+
+class Ownership:
+    """Who writes a session. `me` is this daemon, or `None` for a look that never writes.
+
+    `read_only`: not this daemon. `by` names the writer, where known.
+    """
+
+    def __init__(self, store: Store, session_id: SessionId, me: Owner | None) -> None:
+        self._store = store
+        self._session_id = session_id
+        self._me = me
+        self.read_only = True
+        self.by: JsonObject | None = None
+
+    async def claim(self) -> bool:
+        """Take the lease if nobody living has it; then `take` makes the session ours."""
+        if self._me is None:
+            return False
+        try:
+            other = await self._store.leases.acquire(self._session_id, self._me)
+        except StorageFailed as error:
+            if error.failure not in ("newer_schema", "read_only"):
+                raise
+            self.by = None
+            return False
+        # The lease's secret token is told to nobody.
+        self.by = None if other is None else {"pid": other.pid, "host": other.host}
+        return other is None
+
+    def take(self) -> None:
+        """Write from here on, as of what the log holds."""
+        self.read_only = False
+
+    def refusal(self) -> SidecarError:
+        """The error of a daemon that may not write."""
+        why = self._store.refusal() if self.by is None else None
+        return why or SessionOwned(
+            "another window writes this session: continue there, or close it there first",
+            owner=self.by,
+        )
