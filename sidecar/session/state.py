@@ -70,8 +70,7 @@ class State:
     """A session's parts.
 
     `subtask` is set while the session works for another; `delegate` starts a child session.
-    `instructions` and `learned` are as last read, at first `None`. `compared`: the workspace was
-    compared with the log since opening.
+    `instructions` and `learned` are as last read, at first `None`.
     """
 
     environment: Environment
@@ -89,7 +88,6 @@ class State:
     delegate: Delegate | None = None
     instructions: tuple[Instruction, ...] | None = None
     learned: str | None = None
-    compared: bool = False
 
     @property
     def store(self) -> Store:

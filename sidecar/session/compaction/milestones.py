@@ -25,6 +25,7 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import ledger_start, messages_after, opened_by
 from sidecar.session.state import State
 from sidecar.store.connection.store_files import make_folder
+from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.files import legible, write_atomically
 from sidecar.workspace.present_state import hash_files, read_branch
 
@@ -222,12 +223,12 @@ def remove(data_dir: Path, session_id: SessionId) -> None:
         folder.rmdir()
 
 
-async def drifted(state: State, checkpoint: Milestone) -> tuple[str, ...]:
+async def drifted(root: Path, buffers: Buffers, checkpoint: Milestone) -> tuple[str, ...]:
     """Lines for the model: how the workspace differs from a milestone."""
-    root, ledger = Path(state.log.row.cwd), checkpoint.ledger
+    ledger = checkpoint.ledger
 
     def look() -> tuple[Mapping[str, str | None], str]:
-        return hash_files(to_check(ledger.files), root, state.buffers), read_branch(root)
+        return hash_files(to_check(ledger.files), root, buffers), read_branch(root)
 
     found, branch = await asyncio.to_thread(look)
     return drift(ledger.files, checkpoint.branch, found, branch)

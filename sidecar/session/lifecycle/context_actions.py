@@ -16,8 +16,8 @@ from sidecar.session.compaction.rewrite_commit import Tell, newest_compaction, u
 from sidecar.session.epochs.known_instructions import look, with_changes
 from sidecar.session.history.inspection import as_json, segments
 from sidecar.session.history.part_reader import find_part
-from sidecar.session.lifecycle import fresh_window
 from sidecar.session.lifecycle.log_window import Folds
+from sidecar.session.lifecycle.work_news import WorkNews
 from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.progress import Works
 from sidecar.session.log.restore_records import with_news
@@ -48,8 +48,9 @@ class Rewriting:
     estimate.
     """
 
-    def __init__(self, state: State, host: CompactionHost) -> None:
+    def __init__(self, state: State, host: CompactionHost, news: WorkNews) -> None:
         self._state = state
+        self._news = news
         self._host = host
         self._planner = Planner()
         self.catch_up = partial(self._planner.catch_up, state)
@@ -146,7 +147,7 @@ class Rewriting:
         parts = parts_of(blocks, lambda: PartId(f"preview {next(numbers)}"), "typed")
         await look(self._state)
         shown = await self._state.facts({})
-        parts = (*parts, *await fresh_window.foresee(self._state, shown))
+        parts = (*parts, *await self._news.foresee(shown))
         if context := with_news(with_changes(self._state, shown), self._state.log.records):
             parts = (*parts, TextPart(PartId("preview"), context, "context"))
         return Message(MessageId("preview"), PREVIEW, "user", parts, clock.now())

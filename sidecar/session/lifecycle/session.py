@@ -25,6 +25,7 @@ from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.turn_setup import turn_of
 from sidecar.session.lifecycle.turn_start import begin
+from sidecar.session.lifecycle.work_news import WorkNews
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.events import (
@@ -64,7 +65,8 @@ class Session:
         self._metered = 0.0
         self.audience = Audience(state.channel, state.tracking)
         self._task: asyncio.Task[None] | None = None
-        self.rewriting = Rewriting(state, self)
+        self.news = WorkNews(state.log, state.buffers, state.clock, state.store.folder)
+        self.rewriting = Rewriting(state, self, self.news)
         differences = Differences(state.store.restores)
         self.checkpoints = Checkpoints(state.log, state.tracking, differences)
         self.rollback = Rollback(
@@ -223,7 +225,7 @@ class Session:
         await self._sync_epoch()
         cache_options.follow(state)
         turn_id = self.prompts.begins()
-        message = await begin(state, turn_id, waiting)
+        message = await begin(state, self.news, turn_id, waiting)
         if untitled and (title := state.log.row.title):
             self._tell(TitleChanged(self.id, state.channel.next_seq(), title))
         self._show_message(message)

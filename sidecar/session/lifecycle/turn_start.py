@@ -6,7 +6,7 @@ from sidecar.core.conversation.turns import first_line
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, TextPart, TurnId
 from sidecar.session.epochs import known_instructions
-from sidecar.session.lifecycle import fresh_window
+from sidecar.session.lifecycle.work_news import WorkNews
 from sidecar.session.log.restore_records import with_news
 from sidecar.session.state import State
 from sidecar.session.turn.prompt_line import user_message
@@ -18,14 +18,14 @@ _NOTED = (ComparedRecord, ToldRecord, PinRecord)
 """Notes on the parts told by a turn's first message."""
 
 
-async def begin(state: State, turn_id: TurnId, waiting: Waiting) -> Message:
+async def begin(state: State, news: WorkNews, turn_id: TurnId, waiting: Waiting) -> Message:
     """Log a turn's first message durably; the session's first also sets the title.
 
     Raises: StorageFailed: the log is as before, so that the prompt can be sent again.
     """
-    log, before, compared = state.log, state.log.row, state.compared
+    log, before = state.log, state.log.row
     shown = await state.facts(waiting.request.context)
-    parts = (*waiting.parts, *await fresh_window.tell(state, shown))
+    parts = (*waiting.parts, *await news.tell(shown))
     context = with_news(known_instructions.tell(state, shown), log.records)
     if context:
         parts = (*parts, TextPart(state.clock.part_id(), context, "context"))
@@ -39,7 +39,7 @@ async def begin(state: State, turn_id: TurnId, waiting: Waiting) -> Message:
         await asyncio.sleep(0)
         log.writer.take_back(message.id, _NOTED)
         log.entry.change(turns=before.turns, title=before.title)
-        state.compared = compared
+        news.take_back()
         state.views.forget()
         raise
     return message

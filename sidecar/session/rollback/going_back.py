@@ -352,8 +352,6 @@ class Rollback:
         if recorded is None:
             self._host.rewritten(None, "restored")
             return
-        # What the model was told of the workspace may have left the conversation with its message.
-        state.compared = False
         state.view.reshape(state.views.view(), state.views.anchor, state.log.records[-1].at)
         state.view.stand_on(_last_answer(tuple(state.log)))
         event = EpochChanged(

@@ -9,9 +9,8 @@ from sidecar.core.errors import BadRequest, UnknownSession
 from sidecar.core.parts import SessionId, TextPart
 from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.session_handoff import inherited, ledger_of
-from sidecar.session.lifecycle import fresh_window
+from sidecar.session.lifecycle import work_news
 from sidecar.session.lifecycle.session import Session
-from sidecar.store.format.log_records import OptionRecord
 from sidecar.workspace.instructions import Instruction
 from tests.fakes.scripted_model import calls, says
 from tests.session import inside
@@ -33,10 +32,9 @@ async def go_on(desk: Desk, session: Session, goal: str = "") -> Session:
 
 async def told(session: Session, context: str = CONTEXT) -> str:
     """What the next message tells once; logged as the session would."""
-    state = session.state
-    foreseen = await fresh_window.foresee(state, context)
-    parts = await fresh_window.tell(state, context)
-    await state.log.writer.commit(OptionRecord())
+    foreseen = await session.news.foresee(context)
+    parts = await session.news.tell(context)
+    await inside.commit(session)
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     assert texts == [part.text for part in foreseen if isinstance(part, TextPart)]
     assert all(part.source == "context" for part in parts if isinstance(part, TextPart))
@@ -85,7 +83,7 @@ async def test_what_it_is_told_is_pinned(desk: Desk) -> None:
     session = await desk.open()
     await work(desk, session)
     made = await go_on(desk, session)
-    [part] = await fresh_window.tell(made.state, CONTEXT)
+    [part] = await made.news.tell(CONTEXT)
     assert inside.pinned(made) == {part.id}
     assert inside.records(made, "pin")
 
@@ -212,8 +210,8 @@ async def test_many_changes_are_a_few_lines(desk: Desk) -> None:
     for name in names:
         (desk.workspace / name).write_text("y\n")
     text = await told(await again(desk, session))
-    assert text.count("\n- ") == fresh_window.MOST_LINES + 1
-    assert f"… and {12 - fresh_window.MOST_LINES} more files" in text
+    assert text.count("\n- ") == work_news.MOST_LINES + 1
+    assert f"… and {12 - work_news.MOST_LINES} more files" in text
 
 
 async def test_another_branch_is_told(desk: Desk) -> None:
@@ -238,7 +236,7 @@ async def test_the_branch_that_was_told_last_counts(desk: Desk) -> None:
     inside.log(session).writer.put_part(last.id, main)
     await inside.commit(session)
     session = await again(desk, session)
-    same = await fresh_window.foresee(session.state, "<context>\nGit branch: main\n</context>")
+    same = await session.news.foresee("<context>\nGit branch: main\n</context>")
     assert same == ()
     text = await told(session, "<context>\nGit branch: wip\n</context>")
     assert "The git branch was main and is wip now." in text

@@ -1,0 +1,139 @@
+"""What a prompt tells once of the work before it.
+
+A new session's first prompt tells the state of the work that was handed on, in a pinned part. A
+reopened session is told of changes in the workspace. Both are logged parts, and so stay unchanged.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidecar.core.ledger.drift import drift, to_check
+from sidecar.core.ledger.ledger import File, Ledger
+from sidecar.core.parts import MessageId, Part, PartId, TextPart
+from sidecar.core.summaries import handoff_draft as telling
+from sidecar.session.compaction import milestones
+from sidecar.session.compaction.session_handoff import inherited
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.log.whole_log import branch_in, ledger_start, messages_after, newest_branch
+from sidecar.session.turn.clock import Clock
+from sidecar.store.format.log_records import ComparedRecord
+from sidecar.store.format.view_records import PinRecord
+from sidecar.workspace.buffers import Buffers
+from sidecar.workspace.present_state import hash_files, read_branch
+
+MOST_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Text told once with a prompt. `compared` maps drifted files to their states."""
+
+    text: str
+    pinned: bool = False
+    compared: Mapping[str, str] | None = None
+
+
+class WorkNews:
+    """Tells of the work before, once, unless what was told is no longer in the conversation.
+
+    `folder`: the data folder, for the milestone with the last known branch.
+    """
+
+    def __init__(self, log: SessionLog, buffers: Buffers, clock: Clock, folder: Path) -> None:
+        self._log = log
+        self._buffers = buffers
+        self._clock = clock
+        self._folder = folder
+        self._told: tuple[int, frozenset[MessageId]] | None = None
+        self._before: tuple[int, frozenset[MessageId]] | None = None
+
+    async def tell(self, context: str) -> tuple[Part, ...]:
+        """Parts of the next logged message; the log notes the telling.
+
+        `context`: facts of the moment. After the first note nothing is awaited, so that notes and
+        message can be one unit of the log.
+        """
+        found, log = await self._look(context), self._log
+        self._before, self._told = self._told, (log.readings, log.left)
+        if found is None:
+            return ()
+        part = TextPart(self._clock.part_id(), found.text, "context")
+        if found.compared is not None:
+            log.writer.note(ComparedRecord(files=dict(found.compared)))
+        if found.pinned:
+            log.writer.note(PinRecord(part_id=part.id, pinned=True))
+        return (part,)
+
+    def take_back(self) -> None:
+        """Tell the same again: the message could not be logged."""
+        self._told = self._before
+
+    async def foresee(self, context: str) -> tuple[Part, ...]:
+        """As `tell`, for a preview; nothing is noted."""
+        found = await self._look(context)
+        return () if found is None else (TextPart(PartId("preview told"), found.text, "context"),)
+
+    async def _look(self, context: str) -> _Told | None:
+        log = self._log
+        if self._told == (log.readings, log.left):
+            return None
+        before = inherited(log.records)
+        if before is not None and not any(m.role == "user" for m in log):
+            root, made = Path(log.row.cwd), before.checkpoint
+            drifted = await milestones.drifted(root, self._buffers, made)
+            text = telling.bootstrap(made, before.title, before.goal, before.said, drifted)
+            return _Told(_block(text), pinned=True)
+        # Of a session without a message nothing can have changed.
+        return await self._compare(context) if log.messages else None
+
+    async def _compare(self, context: str) -> _Told | None:
+        """Lines on changes since the agent's last work; `None` without any."""
+        files = _ledger(self._log).changed
+        root = Path(self._log.row.cwd)
+
+        def look() -> Mapping[str, str | None]:
+            return hash_files(to_check(files), root, self._buffers)
+
+        found = await asyncio.to_thread(look) if files else {}
+        now = {file.path: _state(file, found) for file in files if file.path in found}
+        known = self._log.last_told(ComparedRecord)
+        told = {} if known is None else known.files
+        new = [file for file in files if told.get(file.path) != now.get(file.path)]
+        lines = drift(new, "", found, "")
+        branch = await self._branch(context)
+        if not (lines or branch):
+            return None
+        shown = [*branch, *lines[:MOST_LINES]]
+        more = len(lines) - MOST_LINES
+        if more > 0:
+            shown.append(f"… and {more} more files are not as they were.")
+        return _Told(_block(telling.changes_since(shown)), compared=now)
+
+    async def _branch(self, context: str) -> tuple[str, ...]:
+        """A line if the Git branch is not the branch of the session's last use."""
+        before, now = newest_branch(self._log), branch_in(context)
+        if not (before and now):
+            row = self._log.row
+            saved = await asyncio.to_thread(milestones.read, self._folder, row.id)
+            before = "" if saved is None else saved.branch
+            now = await asyncio.to_thread(read_branch, Path(row.cwd)) if before else ""
+        return drift((), before, {}, now)
+
+
+def _ledger(log: SessionLog) -> Ledger:
+    folding, last = ledger_start(log)
+    for message in messages_after(log, last):
+        folding.hear(message)
+    return folding.ledger()
+
+
+def _state(file: File, found: Mapping[str, str | None]) -> str:
+    """Key of a file's known and found state, so that a drift is told once."""
+    return f"{file.state} {file.hash} {found[file.path]}"
+
+
+def _block(text: str) -> str:
+    inner = text.replace("</context", "<\\/context")
+    return f"<context>\n{inner}\n</context>"
