@@ -42,8 +42,7 @@ from sidecar.session.meter.idle_rewrite import Idle
 from sidecar.session.meter.pings import Pings
 from sidecar.session.rollback.going_back import Rollback
 from sidecar.session.state import State
-from sidecar.session.turn.prompt_line import PromptLine
-from sidecar.session.turn.prompt_queue import Waiting, answer, fail
+from sidecar.session.turn.prompt_line import PromptLine, Waiting
 from sidecar.session.turn.turn import TurnEnd
 from sidecar.session.turn.turn_log import TurnLog
 from sidecar.store.format.log_records import OptionRecord
@@ -195,13 +194,13 @@ class Session:
         """Run a turn and answer the waiting callers, or fail them."""
         try:
             async with self.prompts.turning:
-                answer(waiting, await self._turn(waiting))
+                waiting.answer(await self._turn(waiting))
         except Exception as error:  # noqa: BLE001 - each who waits gets it
             # Messages steering a turn that did not begin are refused too.
             self.prompts.steering.take()
-            fail(waiting, innermost(error))
+            waiting.fail(innermost(error))
         finally:
-            fail(waiting, Cancelled("the daemon is stopping"))
+            waiting.fail(Cancelled("the daemon is stopping"))
             self.prompts.ended()
             self._busy_changed(self)
 

@@ -9,8 +9,7 @@ from sidecar.session.epochs import known_instructions
 from sidecar.session.lifecycle.work_news import WorkNews
 from sidecar.session.log.restore_records import with_news
 from sidecar.session.state import State
-from sidecar.session.turn.prompt_line import user_message
-from sidecar.session.turn.prompt_queue import Waiting
+from sidecar.session.turn.prompt_line import Waiting, user_message
 from sidecar.store.format.log_records import ComparedRecord, ToldRecord, TurnStartedRecord
 from sidecar.store.format.view_records import PinRecord
 

@@ -4,16 +4,41 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from sidecar.core.errors import Overloaded
 from sidecar.core.parts import Message, Part, TextPart, TurnId
-from sidecar.session.interface import PromptRequest
+from sidecar.session.interface import PromptRequest, PromptResult
 from sidecar.session.turn.clock import Clock
-from sidecar.session.turn.prompt_queue import Waiting
 from sidecar.session.turn.turn import Steering, TurnEnd
 
 MOST_WAITING = 16
+
+
+@dataclass(slots=True)
+class Waiting:
+    """An unfinished prompt.
+
+    `steered`: futures of those that joined the turn and share its result.
+    """
+
+    request: PromptRequest
+    parts: tuple[Part, ...]
+    result: "asyncio.Future[PromptResult]"
+    cancelled: bool = False
+    steered: list["asyncio.Future[PromptResult]"] = field(default_factory=list)
+
+    def answer(self, result: PromptResult) -> None:
+        """Set all prompts' result."""
+        for future in (self.result, *self.steered):
+            if not future.done():
+                future.set_result(result)
+
+    def fail(self, error: Exception) -> None:
+        """Set all prompts' error."""
+        for future in (self.result, *self.steered):
+            if not future.done():
+                future.set_exception(error)
 
 
 def user_message(clock: Clock, turn_id: TurnId, parts: tuple[Part, ...]) -> Message:
