@@ -26,8 +26,8 @@ from sidecar.model.models import Models
 from sidecar.model.stalls import STALL
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.desk.settings_reload import follow
+from sidecar.session.environment import Environment
 from sidecar.session.log.events import AlertChanged
-from sidecar.session.state import Environment
 from sidecar.session.transfer.archive import ground_of
 from sidecar.session.transfer.sweep import LOOK, Sweeping, quota_event, see_time_pass
 from sidecar.session.turn.clock import Clock

@@ -26,8 +26,8 @@ from sidecar.daemon import id_source, read_clock
 from sidecar.model.catalogue import lookup
 from sidecar.model.encode import encode
 from sidecar.session.desk.sessions import Sessions
+from sidecar.session.environment import Environment
 from sidecar.session.interface import NewSession, PromptRequest
-from sidecar.session.state import Environment
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate

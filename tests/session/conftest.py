@@ -21,10 +21,10 @@ from sidecar.core.prompt.prompt import ModelRequest, Prompt, flat
 from sidecar.model.catalogue import lookup
 from sidecar.model.encode import encode
 from sidecar.session.desk.sessions import Sessions
+from sidecar.session.environment import Environment
 from sidecar.session.interface import NewSession, PromptRequest, PromptResult
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Event
-from sidecar.session.state import Environment
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate

@@ -16,6 +16,7 @@ from sidecar.session.desk.editor_documents import EditorDocuments
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.settings_reload import take_over
 from sidecar.session.desk.shared_environment import SharedEnvironment
+from sidecar.session.environment import Environment
 from sidecar.session.epochs import known_instructions
 from sidecar.session.epochs.session_params import resolved, warn
 from sidecar.session.history.log_updates import replay as replay_history
@@ -30,7 +31,7 @@ from sidecar.session.log.channel import tell_damage
 from sidecar.session.log.events import Event, Watcher
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
-from sidecar.session.state import Environment, State
+from sidecar.session.state import State
 from sidecar.session.transfer.archive import (
     Archived,
     Ground,

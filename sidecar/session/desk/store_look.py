@@ -10,10 +10,10 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import SessionId
 from sidecar.observe.report.course import Course
 from sidecar.session.desk.log_course import read_course
+from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
-from sidecar.session.state import Environment
 from sidecar.store.content.session_rows import SessionRows
 from sidecar.store.format.values import SessionRow
 

@@ -7,6 +7,7 @@ message, and into the static part at the next epoch.
 from collections.abc import Mapping, Sequence
 
 from sidecar.core.prompt.prompt import Static, ToolSpec
+from sidecar.session.environment import Environment
 from sidecar.session.epochs import lessons
 from sidecar.session.epochs.static_prompt import (
     build_static,
@@ -15,7 +16,7 @@ from sidecar.session.epochs.static_prompt import (
     with_learned,
 )
 from sidecar.session.log.channel import give_notice
-from sidecar.session.state import Environment, State
+from sidecar.session.state import State
 from sidecar.store.format.log_records import ToldRecord
 from sidecar.store.format.values import SessionRow
 from sidecar.workspace.instructions import Instruction

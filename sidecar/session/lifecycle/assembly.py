@@ -6,6 +6,7 @@ from pathlib import Path
 from sidecar.core.prompt.observation import SnapshotTaken
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.tracker import Tracking
+from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs
 from sidecar.session.epochs.session_params import replace_gone_policy
 from sidecar.session.lifecycle.resumption import restore
@@ -14,7 +15,7 @@ from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.observations import observe_record
 from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
-from sidecar.session.state import Environment, State
+from sidecar.session.state import State
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView

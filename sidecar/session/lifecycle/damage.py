@@ -1,11 +1,11 @@
 """Open sessions with lost records, so that work can go on."""
 
 from sidecar.core.parts import SessionId
+from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.lifecycle.log_window import read_window
 from sidecar.session.log.losses import readable
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.state import Environment
 from sidecar.store.format.log_records import BegunAgainRecord
 from sidecar.store.format.view_records import EpochRecord
 from sidecar.tools.builtin_tools import BUILTIN

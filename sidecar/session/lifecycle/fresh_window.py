@@ -8,10 +8,10 @@ from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER
 from sidecar.session.compaction.session_handoff import WorkStanding, inherited_record
+from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.static_prompt import with_instructions, with_learned
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.state import Environment
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
 from sidecar.store.format.values import SessionRow, Stored

@@ -7,6 +7,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.session.changes.session_trust import Trust
+from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import (
     amiss,
@@ -17,7 +18,6 @@ from sidecar.session.epochs.session_params import (
 )
 from sidecar.session.interface import NewSession, SessionSummary
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.state import Environment
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
 from sidecar.store.format.values import SessionRow, Stored

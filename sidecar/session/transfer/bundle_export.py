@@ -21,9 +21,9 @@ from sidecar.core.parts import (
 )
 from sidecar.core.text.digest import digest
 from sidecar.core.text.redaction import Redaction, secrets_in
+from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.fork import cut_at, settings_at
 from sidecar.session.log.losses import unsigned
-from sidecar.session.state import Environment
 from sidecar.session.transfer.bundle_screen import without_files, without_snapshots
 from sidecar.store.connection import bundle_file
 from sidecar.store.connection.store_files import make_folder

@@ -19,6 +19,7 @@ from sidecar.core.prompt.prompt import broken_pairs
 from sidecar.core.text.visible import whole_letters
 from sidecar.session.changes.timeline import Timeline
 from sidecar.session.compaction.session_handoff import ledger_of
+from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import amiss, checked_folder, is_model_name
 from sidecar.session.history.log_updates import replay
@@ -28,7 +29,7 @@ from sidecar.session.log.events import Event
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import read_meter
 from sidecar.session.ownership import Ownership
-from sidecar.session.state import Environment, State
+from sidecar.session.state import State
 from sidecar.session.transfer.archive import BACK, gone_outputs, is_own, take_back
 from sidecar.session.transfer.bundle_export import SUBTASKS_LEFT_OUT
 from sidecar.session.transfer.bundle_screen import TITLE, acts_outside, odd, screened

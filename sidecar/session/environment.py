@@ -1,0 +1,39 @@
+"""What all sessions of a daemon share."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sidecar.config.reload import CurrentSettings
+from sidecar.core.parts import SessionId
+from sidecar.core.prompt.observation import Observe, SessionClosed, ignore
+from sidecar.session.changes.session_trust import Trust
+from sidecar.session.turn.clock import Clock
+from sidecar.session.turn.model_access import ModelAccess
+from sidecar.session.view.rewrite_counts import Counts
+from sidecar.store.journal import Store
+from sidecar.tools.mcp.servers import McpServers
+from sidecar.workspace.workspaces import Workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Parts joined by `daemon.py` for every session. `observe` gets figures of events."""
+
+    store: Store
+    settings: CurrentSettings
+    clock: Clock
+    models: ModelAccess
+    workspaces: Workspaces
+    mcp: McpServers = field(default_factory=McpServers)
+    counts: Counts = field(default_factory=Counts)
+    observe: Observe = ignore
+
+    def trust(self, cwd: str) -> Trust:
+        """Trust in a workspace as set, or as the user once answered."""
+        return Trust(self.settings.config.workspace_trusted, Path(cwd), self.store.folder)
+
+    def forget(self, session_id: SessionId) -> None:
+        """Release a closed session's watches and MCP servers."""
+        self.workspaces.instructions.forget(session_id)
+        self.mcp.drop(session_id)
+        self.observe(SessionClosed(session_id))
