@@ -4,12 +4,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sidecar.config.reload import CurrentSettings
-from sidecar.core.parts import SessionId
+from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt.observation import Observe, SessionClosed, ignore
 from sidecar.session.changes.session_trust import Trust
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.view.rewrite_counts import Counts
+from sidecar.store.format.values import SessionRow, Stored
 from sidecar.store.journal import Store
 from sidecar.tools.mcp.servers import McpServers
 from sidecar.workspace.workspaces import Workspaces
@@ -31,6 +33,12 @@ class Environment:
     def trust(self, cwd: str) -> Trust:
         """Trust in a workspace as set, or as the user once answered."""
         return Trust(self.settings.config.workspace_trusted, Path(cwd), self.store.folder)
+
+    def new_log(self, cwd: str, title: str, settings: JsonObject) -> SessionLog:
+        """A new session's log, with nothing in it, and not stored before its first commit."""
+        now, session_id = self.clock.now(), SessionId(self.clock.new_id("ses"))
+        row = SessionRow(session_id, cwd, title, now, now, 0, 0, 0, "0", settings)
+        return SessionLog(self.store, Stored(row, (), ()), self.clock.now)
 
     def forget(self, session_id: SessionId) -> None:
         """Release a closed session's watches and MCP servers."""

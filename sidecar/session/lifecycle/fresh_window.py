@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import JsonObject, SessionId
+from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER
 from sidecar.session.compaction.session_handoff import WorkStanding, inherited_record
@@ -14,7 +14,7 @@ from sidecar.session.epochs.static_prompt import with_instructions, with_learned
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
-from sidecar.store.format.values import SessionRow, Stored
+from sidecar.store.format.values import SessionRow
 
 SUFFIX = " (continued)"
 
@@ -33,14 +33,11 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
             "the draft that a handoff without continue gives",
             "params.sessionId",
         )
-    now, clock = environment.clock.now(), environment.clock
     title = old.title if old.title.endswith(SUFFIX) or not old.title else old.title + SUFFIX
     settings: JsonObject = {**old.settings, PARENT: old.id}
-    session_id = SessionId(clock.new_id("ses"))
-    row = SessionRow(session_id, old.cwd, title, now, now, 0, 0, 0, "0", settings)
-    log = SessionLog(environment.store, Stored(row, (), ()), clock.now)
+    log, clock = environment.new_log(old.cwd, title, settings), environment.clock
     before, _ = epochs.stored_static(SessionLog(environment.store, standing.stored, clock.now))
-    static = await _static(environment, row, before)
+    static = await _static(environment, log.row, before)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
     log.writer.note(LinkedRecord(source=old.id))
     log.writer.note(inherited_record(standing, goal))

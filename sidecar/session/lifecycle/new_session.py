@@ -20,7 +20,7 @@ from sidecar.session.interface import NewSession, SessionSummary
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
-from sidecar.store.format.values import SessionRow, Stored
+from sidecar.store.format.values import SessionRow
 from sidecar.tools.mcp.servers import JOIN
 
 
@@ -56,12 +56,11 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
         await environment.store.sessions.row(request.parent)
         settings[PARENT] = request.parent
     trust = environment.trust(cwd)
-    now = environment.clock.now()
-    session_id = SessionId(environment.clock.new_id("ses"))
-    tools = (*offered, *await _served(environment, session_id, request, trust))
-    row = SessionRow(session_id, cwd, request.title or "", now, now, 0, 0, 0, "0", settings)
-    log = SessionLog(environment.store, Stored(row, (), ()), environment.clock.now)
-    static = await known_instructions.begin(environment, row, trust.granted, tools, request.system)
+    log = environment.new_log(cwd, request.title or "", settings)
+    tools = (*offered, *await _served(environment, log.row.id, request, trust))
+    static = await known_instructions.begin(
+        environment, log.row, trust.granted, tools, request.system
+    )
     epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
     if request.parent is not None:
         log.writer.note(LinkedRecord(source=request.parent))

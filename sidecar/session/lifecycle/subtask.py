@@ -14,7 +14,6 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import State
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
-from sidecar.store.format.values import SessionRow, Stored
 from sidecar.tools.builtin_tools import DELEGATE
 from sidecar.tools.tool_contract import Client, PermissionOption, Subtask, ThroughClient
 
@@ -39,13 +38,11 @@ async def found_child(parent: State, subtask: Subtask) -> SessionLog:
     session.
     """
     static = _static(parent, narrowed(parent.view.static.tools, subtask.tools))
-    clock, row = parent.clock, parent.log.row
+    row = parent.log.row
     kept = {name: row.settings[name] for name in _INHERITED if name in row.settings}
     settings: JsonObject = {**kept, PARENT: row.id}
-    now, name = clock.now(), SessionId(clock.new_id("ses"))
-    begun = SessionRow(name, row.cwd, "", now, now, 0, 0, 0, "0", settings)
-    log = SessionLog(parent.store, Stored(begun, (), ()), clock.now)
-    epochs.begin(log, static, clock.new_id("cmp"), "new")
+    log = parent.environment.new_log(row.cwd, "", settings)
+    epochs.begin(log, static, parent.clock.new_id("cmp"), "new")
     log.writer.note(LinkedRecord(source=row.id))
     await log.writer.commit(CreatedRecord())
     return log

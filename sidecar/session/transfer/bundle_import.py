@@ -46,7 +46,6 @@ from sidecar.store.format.values import (
     PutMessage,
     PutPart,
     PutSession,
-    SessionRow,
     StoreChange,
     Stored,
 )
@@ -212,7 +211,7 @@ async def _take_bundle(
         revision=record.revision,
         seq=0,
         turns=len({message.turn_id for message in bundle.messages}),
-        settings=_settings(environment.settings.config, environment.models, old),
+        settings=_settings(environment.settings.config, environment.models, old.settings),
     )
     stored = Stored(row, bundle.messages, (*bundle.records, write(record)))
     await _store(environment, work, stored, lambda: _changes(stored, bundle))
@@ -251,7 +250,7 @@ def _changes(stored: Stored, bundle: Bundle) -> list[StoreChange]:
     return [*changes, PutFacts(row.id, row.id, facts)] if facts else changes
 
 
-def _settings(config: Config, models: ModelAccess, old: SessionRow) -> JsonObject:
+def _settings(config: Config, models: ModelAccess, old: JsonObject) -> JsonObject:
     settings: JsonObject = {
         "model": config.model,
         "policy": config.policy,
@@ -262,7 +261,7 @@ def _settings(config: Config, models: ModelAccess, old: SessionRow) -> JsonObjec
         "autoCompact": config.auto_compact,
         "autoContinue": config.auto_continue,
     }
-    given: JsonObject = {**settings, **old.settings}
+    given: JsonObject = {**settings, **old}
     if not is_model_name(str(given["model"])):
         given["model"] = config.model
     info = models.info(str(given["model"]))
@@ -300,14 +299,10 @@ async def _take_recording(
     recording = await work.run(lambda: read(given, format_name, name, now, work.check))
     title = whole_letters(recording.title or first_line(recording.messages), TITLE)
     config = environment.settings.config
-    settings: JsonObject = {"model": config.model}
-    row = SessionRow(
-        SessionId(clock.new_id("ses")), folder, title, now, now, 0, 0, 0, "0", settings
-    )
-    row = replace(row, settings=_settings(config, environment.models, row))
-    log = SessionLog(environment.store, Stored(row, (), ()), clock.now)
+    settings = _settings(config, environment.models, {"model": config.model})
+    log = environment.new_log(folder, title, settings)
     trusted = environment.trust(folder).granted
-    static = await known_instructions.begin(environment, row, trusted, BUILTIN, None)
+    static = await known_instructions.begin(environment, log.row, trusted, BUILTIN, None)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
     log.entry.change(turns=len({message.turn_id for message in recording.messages}))
     log.writer.note(ImportedRecord(format=recording.format))
@@ -325,7 +320,7 @@ async def _take_recording(
             f"{len(recording.skipped)} lines could not be read and are left out; the first: "
             f"{recording.skipped[0]}."
         )
-    return Imported(row.id, log.row.revision, recording.format, tuple(notes))
+    return Imported(log.row.id, log.row.revision, recording.format, tuple(notes))
 
 
 def _try_on(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
