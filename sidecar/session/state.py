@@ -20,7 +20,6 @@ from sidecar.session.view.view_history import Views
 from sidecar.store.journal import Store
 from sidecar.tools.tool_contract import Client, Delegate
 from sidecar.workspace.buffers import Buffers
-from sidecar.workspace.instructions import Instruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,6 @@ class State:
     """A session's parts.
 
     `subtask` is set while the session works for another; `delegate` starts a child session.
-    `instructions` and `learned` are as last read, at first `None`.
     """
 
     environment: Environment
@@ -56,8 +54,6 @@ class State:
     ownership: Ownership
     subtask: Bound | None = None
     delegate: Delegate | None = None
-    instructions: tuple[Instruction, ...] | None = None
-    learned: str | None = None
 
     @property
     def store(self) -> Store:

@@ -33,7 +33,7 @@ from sidecar.session.compaction.planner import Occasion, Planner, Scene, scene_n
 from sidecar.session.compaction.rewrite_commit import carry_out, told_nothing, told_plan
 from sidecar.session.compaction.rewrite_figures import figures_of
 from sidecar.session.compaction.summariser import Told, summarise, ways
-from sidecar.session.epochs.known_instructions import look
+from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.epochs.lessons import promote_facts
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import EpochChanged
@@ -98,8 +98,10 @@ class Compactor:
         planner: Planner,
         works: Works,
         checkpoints: Milestones,
+        instructions: KnownInstructions,
     ) -> None:
         self._state = state
+        self._instructions = instructions
         self._checkpoints = checkpoints
         self._host = host
         self._planner = planner
@@ -107,6 +109,10 @@ class Compactor:
         self._breaker = Breaker()
         self._begun = 0
         self.gate = asyncio.Lock()
+
+    def _scene(self, occasion: Occasion) -> Scene:
+        head = self._instructions.renewed(self._state.view.static)
+        return scene_now(self._state, occasion, head)
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
         """Let the policy rewrite before a request; return whether an epoch began.
@@ -145,7 +151,7 @@ class Compactor:
         state, planner = self._state, self._planner
 
         def scene() -> Scene:
-            return scene_now(state, Occasion(opens_turn=opens_turn, overflow=overflowed))
+            return self._scene(Occasion(opens_turn=opens_turn, overflow=overflowed))
 
         def again(tell: Tell) -> Decision | None:
             return decide(state, planner, scene(), tell).done
@@ -191,7 +197,7 @@ class Compactor:
             self._begun = state.clock.now()
 
             def scene() -> Scene:
-                return scene_now(state, Occasion(idle=True, growth=growth, hurried=hurried))
+                return self._scene(Occasion(idle=True, growth=growth, hurried=hurried))
 
             if not is_due(state, planner, scene()):
                 return False
@@ -242,14 +248,14 @@ class Compactor:
         state = self._state
 
         def scene() -> Scene:
-            return scene_now(state, Occasion(asked=True, instructions=instructions))
+            return self._scene(Occasion(asked=True, instructions=instructions))
 
         def again(tell: Tell | None = None) -> Decision:
             return decide_by_hand(state, self._planner, scene(), strategy, tell)
 
         await state.log.whole()
         if dry_run:
-            await look(state)
+            await self._instructions.look()
             newest = state.log.row.revision
             if expected_revision not in (None, newest):
                 raise RevisionConflict(
@@ -268,7 +274,7 @@ class Compactor:
         await self._host.writable(expected_revision)
         async with self.gate:
             self._begun = state.clock.now()
-            await look(state)
+            await self._instructions.look()
             await self._host.writable(expected_revision)
             settled = await self._settled(scene(), again(), again, token)
             if settled is None:

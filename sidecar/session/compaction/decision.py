@@ -22,7 +22,6 @@ from sidecar.core.prompt.pricing import money_of
 from sidecar.core.prompt.prompt import Prompt
 from sidecar.core.prompt.visibility import fold_rewrites
 from sidecar.session.compaction.planner import Planner, Scene
-from sidecar.session.epochs.known_instructions import renewed
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.meter.gauge import rates
 from sidecar.session.state import State
@@ -166,7 +165,7 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
     view = scene.view.imagined()
     now = state.clock.now()
     if opens:
-        view.restate(renewed(state, view.static), now)
+        view.restate(scene.head, now)
     view.reshape(fold_rewrites((*before, rewrite)), anchor, now if opens else None)
     instead = begun_by_user(plan, view.prompt(scene.messages))
     if instead is not None:

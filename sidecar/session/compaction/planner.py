@@ -12,6 +12,7 @@ from sidecar.core.ledger.units import Item, Unit, UnitKind, learn, units_of
 from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, StepStartPart
 from sidecar.core.plans.plan import Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, for_agent, preserved
+from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import Note
 from sidecar.core.text.identifiers import NameIndex, names_in
 from sidecar.session.log.rewrite_records import Recorded
@@ -53,7 +54,8 @@ BY_HAND = Occasion(asked=True)
 class Scene:
     """Input of a decision: the session now, or after a coming prompt.
 
-    `rewrites` are in effect, `epochs` are all views so far, `number` is the next rewrite's.
+    `rewrites` are in effect, `epochs` are all views so far, `number` is the next rewrite's. An
+    epoch would begin with `head`.
     """
 
     occasion: Occasion
@@ -62,6 +64,7 @@ class Scene:
     rewrites: tuple[Recorded, ...]
     epochs: tuple[Epoch, ...]
     number: int
+    head: Static
 
     @property
     def newest(self) -> Recorded | None:
@@ -69,11 +72,11 @@ class Scene:
         return next((r for r in reversed(self.rewrites) if r.opens), None)
 
 
-def scene_now(state: State, occasion: Occasion) -> Scene:
+def scene_now(state: State, occasion: Occasion, head: Static) -> Scene:
     """The session's scene now."""
-    views = state.views
+    views, messages = state.views, tuple(state.log)
     standing, epochs = views.standing(), views.epochs()
-    return Scene(occasion, tuple(state.log), state.view, standing, epochs, views.made + 1)
+    return Scene(occasion, messages, state.view, standing, epochs, views.made + 1, head)
 
 
 class Planner:

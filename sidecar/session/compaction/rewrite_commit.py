@@ -11,9 +11,9 @@ from sidecar.core.errors import NothingToDo, RevisionConflict
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import Json, JsonObject, PartId, StepFinishPart
 from sidecar.core.plans.plan import Plan
+from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import Dropped, Rewrite, Shown, fold_rewrites
 from sidecar.session.compaction.decision import Decision
-from sidecar.session.epochs.known_instructions import renewed
 from sidecar.session.epochs.static_prompt import epoch_record
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.rewrite_records import Recorded, written
@@ -46,7 +46,8 @@ async def carry_out(
     rewrite = decision.recorded.rewrite
     notes = tuple(replace(note, id=state.clock.part_id()) for note in rewrite.notes)
     recorded = replace(decision.recorded, rewrite=replace(rewrite, notes=notes))
-    await _log(state, written(recorded, RewriteRecord), recorded, tell, facts)
+    static = decision.view.static
+    await _log(state, written(recorded, RewriteRecord), recorded, tell, static, facts)
     return recorded
 
 
@@ -96,7 +97,7 @@ async def undo(state: State, compaction_id: str, tell: Tell) -> None:
         view.calibration.observations,
         view.bias,
     )
-    await _log(state, written(recorded, UndoneRecord), recorded, tell)
+    await _log(state, written(recorded, UndoneRecord), recorded, tell, state.view.static)
 
 
 def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
@@ -110,12 +111,10 @@ async def _log(
     record: RewriteRecord | UndoneRecord,
     recorded: Recorded,
     tell: Tell,
+    static: Static,
     facts: tuple[Fact, ...] = (),
 ) -> None:
-    rewrites = isinstance(record, RewriteRecord)
-    before, static = state.view.imagined(), state.view.static
-    if rewrites and recorded.opens:
-        static = renewed(state, static)
+    rewrites, before = isinstance(record, RewriteRecord), state.view.imagined()
     opening = None
     if static != state.view.static:
         opening = epoch_record(static, recorded.rewrite.id, "instructions")

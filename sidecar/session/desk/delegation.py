@@ -30,11 +30,11 @@ from sidecar.session.lifecycle.subtask import (
 from sidecar.session.log.events import Event, SessionChanged, ToolChanged
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.side_request import asked_since
-from sidecar.session.state import Bound
+from sidecar.session.state import Bound, State
 from sidecar.store.format.log_records import AskedRecord, DelegatedRecord, UsageShape
 from sidecar.tools.tool_contract import Client, Progress, Subtask, SubtaskEnd
 
-Begin = Callable[[SessionLog], Awaitable[Session]]
+Begin = Callable[[SessionLog, State], Awaitable[Session]]
 Close = Callable[[SessionId], Awaitable[None]]
 
 
@@ -49,8 +49,7 @@ async def delegate(
     stored.
     """
     state = parent.state
-    child = await begin(await found_child(state, subtask))
-    child.state.trust, child.state.permissions = state.trust, state.permissions.for_subtask()
+    child = await begin(await found_child(state, subtask), state)
     about: JsonObject = {"sessionId": child.id, "callId": call_id}
     name = one_line(subtask.task, 60)
 

@@ -17,7 +17,6 @@ from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.settings_reload import take_over
 from sidecar.session.desk.shared_environment import SharedEnvironment
 from sidecar.session.environment import Environment
-from sidecar.session.epochs import known_instructions
 from sidecar.session.epochs.session_params import resolved, warn
 from sidecar.session.history.log_updates import replay as replay_history
 from sidecar.session.interface import Handoff, NewSession, Opened, SessionSummary
@@ -275,12 +274,12 @@ class Sessions:
     def _ground(self, environment: Environment) -> Ground:
         return ground_of(environment.store, environment.clock.now, self._owner)
 
-    async def _begin(self, log: SessionLog) -> Session:
+    async def _begin(self, log: SessionLog, above: State | None = None) -> Session:
         environment = await self.shared.ready()
         ownership = Ownership(environment.store, log.row.id, self._owner)
         await ownership.claim()
         ownership.take()
-        return self._start(compose(environment, log, ownership))
+        return self._start(compose(environment, log, ownership, above))
 
     def _start(self, state: State) -> Session:
         self.shared.check_running()
@@ -289,7 +288,6 @@ class Sessions:
         assert self._group is not None
         session.start(self._group)
         self.open.add(session)
-        known_instructions.follow(state)
         return session
 
     async def _heartbeat(self) -> None:

@@ -9,7 +9,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Millis, StepFinishPart
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER
-from sidecar.session.epochs.known_instructions import renewed
+from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.epochs.static_prompt import epoch_record, in_order, static_of
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import EpochChanged
@@ -69,7 +69,7 @@ async def follow_tools(state: State) -> None:
         give_notice(state.log, state.channel, "warning", f"{text}.")
 
 
-async def follow_model(state: State) -> EpochChanged | None:
+async def follow_model(state: State, instructions: KnownInstructions) -> EpochChanged | None:
     """Begin an epoch if the session's model differs from the prefix's.
 
     Another model has another cache and cannot read earlier thinking, which is left out. The new
@@ -81,7 +81,7 @@ async def follow_model(state: State) -> EpochChanged | None:
         return None
     before = state.view.size(state.log).total
     sent = any(isinstance(p, StepFinishPart) for m in state.log for p in m.parts)
-    changed = renewed(state, Static(model, static.tools, static.system, RENDERER))
+    changed = instructions.renewed(Static(model, static.tools, static.system, RENDERER))
     compaction_id = state.clock.new_id("cmp")
     since = begin(state.log, changed, compaction_id, "model")
     state.view.rewrite(changed, state.settings.info().token_factor, since)

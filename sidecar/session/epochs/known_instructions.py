@@ -4,9 +4,10 @@ Static bytes are constant within an epoch, so a change goes once at the end of t
 message, and into the static part at the next epoch.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from sidecar.core.prompt.prompt import Static, ToolSpec
+from sidecar.session.changes.session_trust import Trust
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import lessons
 from sidecar.session.epochs.static_prompt import (
@@ -15,8 +16,9 @@ from sidecar.session.epochs.static_prompt import (
     with_instructions,
     with_learned,
 )
-from sidecar.session.log.channel import give_notice
-from sidecar.session.state import State
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.session_settings import SessionSettings
+from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.log_records import ToldRecord
 from sidecar.store.format.values import SessionRow
 from sidecar.workspace.instructions import Instruction
@@ -45,73 +47,79 @@ async def read(
     return found, await lessons.learned(environment.models, cwd, model, without)
 
 
-async def look(state: State) -> None:
-    """Read instructions and learned facts, for the other functions here."""
-    row, trusted, model = state.log.row, state.trust.granted, state.settings.model_id
-    state.instructions, state.learned = await read(
-        state.environment, row.cwd, trusted, model, row.id
-    )
+class KnownInstructions:
+    """A session's instructions and learned facts, as last read, beside what the model was told."""
 
+    def __init__(
+        self,
+        environment: Environment,
+        log: SessionLog,
+        view: ModelView,
+        trust: Trust,
+        settings: SessionSettings,
+    ) -> None:
+        self._environment = environment
+        self._log = log
+        self._view = view
+        self._trust = trust
+        self._settings = settings
+        self._now: tuple[Instruction, ...] | None = None
+        self._learned: str | None = None
 
-def with_changes(state: State, context: str) -> str:
-    """Add unknown instructions to a message's context."""
-    current = state.instructions
-    if current is None:
-        return context
-    texts = {name_of(one.path): one.text for one in current}
-    blocks = [
-        f'<instructions-changed path="{path}">{_told(texts.get(path))}</instructions-changed>'
-        for path in _changed(state, current)
-    ]
-    if not blocks:
-        return context
-    start = context.removesuffix("\n</context>") or "<context>"
-    return "\n".join((start, *blocks, "</context>"))
+    async def look(self) -> None:
+        """Read instructions and learned facts."""
+        row, trusted, model = self._log.row, self._trust.granted, self._settings.model_id
+        self._now, self._learned = await read(self._environment, row.cwd, trusted, model, row.id)
 
+    def with_changes(self, context: str) -> str:
+        """Add unknown instructions to a message's context."""
+        if self._now is None:
+            return context
+        texts = {name_of(one.path): one.text for one in self._now}
+        blocks = [
+            f'<instructions-changed path="{path}">{_told(texts.get(path))}</instructions-changed>'
+            for path in self._changed(self._now)
+        ]
+        if not blocks:
+            return context
+        start = context.removesuffix("\n</context>") or "<context>"
+        return "\n".join((start, *blocks, "</context>"))
 
-def tell(state: State, context: str) -> str:
-    """As `with_changes`, for a logged message; records what was told."""
-    told = with_changes(state, context)
-    if told != context:
-        current = state.instructions or ()
-        state.log.writer.note(ToldRecord(files=dict(hashes(current))))
-    return told
+    def tell(self, context: str) -> str:
+        """As `with_changes`, for a logged message; records what was told."""
+        told = self.with_changes(context)
+        if told != context:
+            self._log.writer.note(ToldRecord(files=dict(hashes(self._now or ()))))
+        return told
 
+    def renewed(self, static: Static) -> Static:
+        """A new epoch's static part, with what was read last.
 
-def renewed(state: State, static: Static) -> Static:
-    """A new epoch's static part, with the instructions of the last `look`.
+        Changes told earlier follow in the history. If the last differs from the present text, the
+        next message repeats the text, so that the newest wins.
+        """
+        if self._now is not None:
+            static = with_instructions(static, self._now)
+        return static if self._learned is None else with_learned(static, self._learned)
 
-    Changes told earlier follow in the history. If the last differs from the present text, the next
-    message repeats the text, so that the newest wins.
-    """
-    if state.instructions is not None:
-        static = with_instructions(static, state.instructions)
-    return static if state.learned is None else with_learned(static, state.learned)
+    def follow(self, changed: Callable[[str], None]) -> None:
+        """Call `changed` with the files, as a list of words, whenever some change."""
 
+        def seen(current: tuple[Instruction, ...]) -> None:
+            if paths := ", ".join(self._changed(current)):
+                changed(paths)
 
-def follow(state: State) -> None:
-    """Tell people when an instruction file changes."""
+        watch, row = self._environment.workspaces.instructions, self._log.row
+        watch.follow(row.id, row.cwd, lambda: self._trust.granted, seen)
 
-    def seen(current: tuple[Instruction, ...]) -> None:
-        paths = ", ".join(_changed(state, current))
-        if paths and not state.ownership.read_only and state.channel.watched:
-            text = f"Instructions changed: {paths}. The model is told with your next message."
-            give_notice(state.log, state.channel, "info", text)
-
-    watch, row = state.environment.workspaces.instructions, state.log.row
-    watch.follow(row.id, row.cwd, lambda: state.trust.granted, seen)
-
-
-def _changed(state: State, current: tuple[Instruction, ...]) -> list[str]:
-    """Unknown to the model: new or changed, then removed."""
-    known, now = _known(state), hashes(current)
-    other = [path for path in now if known.get(path) != now[path]]
-    return [*other, *(path for path in known if path not in now)]
-
-
-def _known(state: State) -> Mapping[str, str]:
-    record = state.log.last_told(ToldRecord)
-    return hashes(instructions_in(state.view.static)) if record is None else record.files
+    def _changed(self, current: tuple[Instruction, ...]) -> list[str]:
+        """Unknown to the model: new or changed, then removed."""
+        record = self._log.last_told(ToldRecord)
+        told = None if record is None else record.files
+        known = hashes(instructions_in(self._view.static)) if told is None else told
+        now = hashes(current)
+        other = [path for path in now if known.get(path) != now[path]]
+        return [*other, *(path for path in known if path not in now)]
 
 
 def _told(text: str | None) -> str:

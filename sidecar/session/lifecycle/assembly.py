@@ -30,10 +30,16 @@ def compose(
     environment: Environment,
     log: SessionLog,
     ownership: Ownership,
+    above: State | None = None,
 ) -> State:
-    """Compose a state as logged."""
+    """Compose a state as logged; a subtask's session is trusted and allowed as the one above."""
     shed_import_paths(Path(log.row.cwd))
-    config, view = environment.settings.config, _view(environment.models, log)
+    if above is None:
+        rules, trust = environment.settings.config.permissions, environment.trust(log.row.cwd)
+        permissions = Permissions(Rules(rules.allow, rules.reject))
+    else:
+        trust, permissions = above.trust, above.permissions.for_subtask()
+    view = _view(environment.models, log)
 
     def reserve(seq: int) -> None:
         # The row belongs to whoever owns the session.
@@ -54,8 +60,8 @@ def compose(
         views=Views(log.records),
         cached=CacheWatch(environment.models.count),
         channel=Channel(log.row.id, log.row.seq, reserve),
-        trust=environment.trust(log.row.cwd),
-        permissions=Permissions(Rules(config.permissions.allow, config.permissions.reject)),
+        trust=trust,
+        permissions=permissions,
         tracking=Tracking(
             environment.workspaces.snapshots,
             log,

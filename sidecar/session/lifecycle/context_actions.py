@@ -13,7 +13,7 @@ from sidecar.session.compaction.decision import decide, decide_by_hand
 from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import BY_HAND, Occasion, Planner, Scene, scene_now
 from sidecar.session.compaction.rewrite_commit import Tell, newest_compaction, undo
-from sidecar.session.epochs.known_instructions import look, with_changes
+from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.history.inspection import as_json, segments
 from sidecar.session.history.part_reader import find_part
 from sidecar.session.lifecycle.log_window import Folds
@@ -48,9 +48,16 @@ class Rewriting:
     estimate.
     """
 
-    def __init__(self, state: State, host: CompactionHost, news: WorkNews) -> None:
+    def __init__(
+        self,
+        state: State,
+        host: CompactionHost,
+        news: WorkNews,
+        instructions: KnownInstructions,
+    ) -> None:
         self._state = state
         self._news = news
+        self._instructions = instructions
         self._host = host
         self._planner = Planner()
         self.catch_up = partial(self._planner.catch_up, state)
@@ -58,7 +65,9 @@ class Rewriting:
         self.works = Works(state.log.row.id, state.channel)
         self.checkpoints = Milestones(state)
         self.fold = Folds(state, self.checkpoints.folding).fold
-        self._compactor = Compactor(state, host, self._planner, self.works, self.checkpoints)
+        self._compactor = Compactor(
+            state, host, self._planner, self.works, self.checkpoints, instructions
+        )
         self.gate = self._compactor.gate
         self.make_room = self._compactor.make_room
         self.idle = self._compactor.idle
@@ -119,10 +128,11 @@ class Rewriting:
         state = self._state
         await state.log.whole()
         view = state.view.imagined()
-        scene = replace(scene_now(state, Occasion(opens_turn=bool(blocks))), view=view)
+        scene = replace(self._scene(Occasion(opens_turn=bool(blocks))), view=view)
         if blocks:
             message = await self._coming(blocks)
-            scene = replace(scene, messages=(*scene.messages, message))
+            head = self._instructions.renewed(view.static)
+            scene = replace(scene, messages=(*scene.messages, message), head=head)
         await view.rendering.refresh(scene.messages)
         if blocks:
             scene = self._foreseen(scene)
@@ -140,15 +150,19 @@ class Rewriting:
             ),
         )
 
+    def _scene(self, occasion: Occasion) -> Scene:
+        head = self._instructions.renewed(self._state.view.static)
+        return scene_now(self._state, occasion, head)
+
     async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
         """First message of a turn with `blocks`."""
         clock = self._state.clock
         numbers = count()
         parts = parts_of(blocks, lambda: PartId(f"preview {next(numbers)}"), "typed")
-        await look(self._state)
+        await self._instructions.look()
         shown = await self._state.facts({})
         parts = (*parts, *await self._news.foresee(shown))
-        if context := with_news(with_changes(self._state, shown), self._state.log.records):
+        if context := with_news(self._instructions.with_changes(shown), self._state.log.records):
             parts = (*parts, TextPart(PartId("preview"), context, "context"))
         return Message(MessageId("preview"), PREVIEW, "user", parts, clock.now())
 
@@ -163,7 +177,7 @@ class Rewriting:
         return scene
 
     def _planned_price(self) -> str | None:
-        scene = scene_now(self._state, BY_HAND)
+        scene = self._scene(BY_HAND)
         try:
             return decide_by_hand(self._state, self._planner, scene, None).recorded.price
         except NothingToDo:

@@ -13,7 +13,8 @@ from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
 from sidecar.core.prompt.meter import Meter
 from sidecar.session.changes.change_summary import Differences
 from sidecar.session.compaction import cache_options
-from sidecar.session.epochs import epochs, known_instructions
+from sidecar.session.epochs import epochs
+from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.epochs.session_params import check_fits
 from sidecar.session.history.checkpoint_list import Checkpoints
 from sidecar.session.history.part_reader import recall_from
@@ -65,7 +66,10 @@ class Session:
         self.audience = Audience(state.channel, state.tracking)
         self._task: asyncio.Task[None] | None = None
         self.news = WorkNews(state.log, state.buffers, state.clock, state.store.folder)
-        self.rewriting = Rewriting(state, self, self.news)
+        self._instructions = KnownInstructions(
+            state.environment, state.log, state.view, state.trust, state.settings
+        )
+        self.rewriting = Rewriting(state, self, self.news, self._instructions)
         differences = Differences(state.store.restores)
         self.checkpoints = Checkpoints(state.log, state.tracking, differences)
         self.rollback = Rollback(
@@ -124,7 +128,7 @@ class Session:
         await self._state.log.writer.commit(OptionRecord(config_id=config_id))
         described = config_options.describe(self._state)
         self._tell(OptionsChanged(self.id, self._state.channel.next_seq(), described))
-        await known_instructions.look(self._state)
+        await self._instructions.look()
         if not self.prompts.running:
             await self._sync_epoch()
             cache_options.follow(self._state)
@@ -176,6 +180,7 @@ class Session:
         """Start the session's task in the daemon's task group."""
         if not self._state.ownership.read_only:
             self._state.channel.reserve()
+        self._instructions.follow(self._instructions_changed)
         self._task = group.create_task(self._run(group), name=f"session {self.id}")
 
     async def _run(self, group: asyncio.TaskGroup) -> None:
@@ -219,12 +224,12 @@ class Session:
     async def _turn(self, waiting: Waiting) -> PromptResult:
         """Run a turn; errors after the beginning become the turn's end."""
         state, untitled = self._state, not self._state.log.row.title
-        await known_instructions.look(state)
+        await self._instructions.look()
         await epochs.follow_tools(state)
         await self._sync_epoch()
         cache_options.follow(state)
         turn_id = self.prompts.begins()
-        message = await begin(state, self.news, turn_id, waiting)
+        message = await begin(state, self.news, self._instructions, turn_id, waiting)
         if untitled and (title := state.log.row.title):
             self._tell(TitleChanged(self.id, state.channel.next_seq(), title))
         self._show_message(message)
@@ -282,10 +287,16 @@ class Session:
                 self._tell(event)
 
     async def _sync_epoch(self) -> None:
-        changed = await epochs.follow_model(self._state)
+        changed = await epochs.follow_model(self._state, self._instructions)
         if changed is not None:
             self._tell(changed)
             self._show_meter(urgent=True)
+
+    def _instructions_changed(self, paths: str) -> None:
+        state = self._state
+        if not state.ownership.read_only and state.channel.watched:
+            text = f"Instructions changed: {paths}. The model is told with your next message."
+            give_notice(state.log, state.channel, "info", text)
 
     def _changed(self, cause: str) -> None:
         self._tell(SessionChanged(self.id, self._state.log.row.revision, cause))

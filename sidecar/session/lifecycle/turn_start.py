@@ -5,7 +5,7 @@ import asyncio
 from sidecar.core.conversation.turns import first_line
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, TextPart, TurnId
-from sidecar.session.epochs import known_instructions
+from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.lifecycle.work_news import WorkNews
 from sidecar.session.log.restore_records import with_news
 from sidecar.session.state import State
@@ -17,7 +17,9 @@ _NOTED = (ComparedRecord, ToldRecord, PinRecord)
 """Notes on the parts told by a turn's first message."""
 
 
-async def begin(state: State, news: WorkNews, turn_id: TurnId, waiting: Waiting) -> Message:
+async def begin(
+    state: State, news: WorkNews, instructions: KnownInstructions, turn_id: TurnId, waiting: Waiting
+) -> Message:
     """Log a turn's first message durably; the session's first also sets the title.
 
     Raises: StorageFailed: the log is as before, so that the prompt can be sent again.
@@ -25,7 +27,7 @@ async def begin(state: State, news: WorkNews, turn_id: TurnId, waiting: Waiting)
     log, before = state.log, state.log.row
     shown = await state.facts(waiting.request.context)
     parts = (*waiting.parts, *await news.tell(shown))
-    context = with_news(known_instructions.tell(state, shown), log.records)
+    context = with_news(instructions.tell(shown), log.records)
     if context:
         parts = (*parts, TextPart(state.clock.part_id(), context, "context"))
     message = user_message(state.clock, turn_id, parts)

@@ -13,10 +13,11 @@ from sidecar.core.parts import JsonObject
 from sidecar.core.policies import policies
 from sidecar.model.encode import encode
 from sidecar.session.compaction.decision import decide_by_hand
-from sidecar.session.compaction.planner import BY_HAND, Planner, scene_now
+from sidecar.session.compaction.planner import BY_HAND, Planner, Scene, scene_now
 from sidecar.session.compaction.rewrite_commit import carry_out
 from sidecar.session.interface import PromptRequest
 from sidecar.session.log.events import EpochChanged, ToolChanged
+from sidecar.session.state import State
 from tests.fakes.scripted_model import Hold, call, says, started, stop, text, thought
 from tests.fakes.validation import refusal
 from tests.session import inside
@@ -39,6 +40,10 @@ async def next_refused(worker: Worker) -> str | None:
     """Why a provider would refuse the next prompt, if it would."""
     preview = await worker.session.rewriting.preview(({"type": "text", "text": "go on"},))
     return refusal(preview.body)
+
+
+def now(state: State) -> Scene:
+    return scene_now(state, BY_HAND, state.view.static)
 
 
 async def test_no_prompt_begins_with_an_answer(desk: Desk) -> None:
@@ -155,14 +160,14 @@ async def test_a_plan_for_a_revision_that_has_moved_on_is_refused(desk: Desk) ->
     worker = await desk.worker(policy="manual")
     await worker.turns(3)
     state = worker.session.state
-    old = decide_by_hand(state, Planner(), scene_now(state, BY_HAND), "economic")
+    old = decide_by_hand(state, Planner(), now(state), "economic")
     await worker.session.set_option("effort", "low")
     told: list[EpochChanged | None] = []
     with pytest.raises(RevisionConflict) as refused:
         await carry_out(state, old, told.append)
     assert refused.value.data["revision"] == state.log.row.revision
     assert (told, state.views.standing(), state.view.rendering.shown.shown) == ([], (), {})
-    fresh = decide_by_hand(state, Planner(), scene_now(state, BY_HAND), "economic")
+    fresh = decide_by_hand(state, Planner(), now(state), "economic")
     assert replace(fresh.plan, revision=0) == replace(old.plan, revision=0)
     await carry_out(state, fresh, told.append)
     assert len(told) == 1

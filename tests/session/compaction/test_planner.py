@@ -78,7 +78,7 @@ async def test_a_log_is_taken_in_slices_and_threads_while_others_have_the_loop(
         asked.cancel()
         settled = sum(message.status != "discarded" for message in state.log)
         assert others >= settled // 2 - 1
-        scene = planner.scene_now(state, planner.Occasion())
+        scene = planner.scene_now(state, planner.Occasion(), state.view.static)
         standing = made.standing(state, scene)
         taken = made.situation(state, scene, standing)
         at_once = planner.Planner().situation(state, scene, standing)
