@@ -1,7 +1,7 @@
-"""Tracks a workspace's changes and authors, with a snapshot before and after every step.
+"""A workspace's changes and authors, with a snapshot before and after every step.
 
-A step's changes go in a patch part of the answer; the user's changes before a turn, with the
-snapshot at its start, in a patch part of the turn's first message.
+A step's changes go in a patch part of the answer; the user's changes before a turn, in a patch part
+of the turn's first message.
 """
 
 import asyncio
@@ -38,11 +38,11 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Interval:
-    """The time since the last snapshot in the log.
+    """The time since the log's last snapshot.
 
     `open`: a step's tools have begun to write; earlier changes are `early`. `unsaved`: writes in
-    open buffers only. `calls`: intents of calls that may change anything. `lost`: the agent acted
-    while the earlier state could not be stored, so nobody can tell authors apart.
+    open buffers only. `calls`: intents of calls that may change anything. `lost`: the earlier state
+    could not be stored, so authors are unknown.
     """
 
     open: bool = False
@@ -89,31 +89,31 @@ class Tracking:
     # --- what a turn says --------------------------------------------------------------------
 
     def turn_begins(self, message_id: MessageId) -> None:
-        """Begin a turn; `settle` or its first tool takes the snapshot."""
+        """Begin a turn; `settle` or the first tool takes the snapshot."""
         self._off = self._shared is None
         self._opens = message_id
 
     async def settle(self) -> None:
-        """Take the turn's first snapshot, unless taken."""
+        """Take the turn's first snapshot, once."""
         await self._safely(self._settle)
 
     def step_begins(self, message_id: MessageId) -> None:
-        """Begin the calls of this answer."""
+        """Begin an answer's calls."""
         self._step = message_id
 
     async def step_ended(self) -> None:
-        """Log changes made while the calls ran, whether finished or cut short."""
+        """Log the calls' changes, even if cut short."""
         if self._interval.open:
             await self._safely(self._end_step)
 
     def turn_ended(self) -> None:
-        """Have the workspace rescanned in the background, in case events were missed."""
+        """Rescan in the background, in case events were missed."""
         if self._shared is not None and self._snapshots is not None:
             self._shared.recheck(self._snapshots)
 
     @asynccontextmanager
     async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
-        """Enclose a built-in tool's write of a file with this text."""
+        """Enclose a built-in tool's write."""
         path = self._inside(real)
         if path is None:
             if self._off:
@@ -129,7 +129,7 @@ class Tracking:
 
     @asynccontextmanager
     async def running(self, call: Intent) -> AsyncIterator[None]:
-        """Enclose a call that may change anything, such as a shell command."""
+        """Enclose a call that may change anything."""
         await self.step_opens()
         self.note(_lost if self._off else lambda interval: interval.calls.append(call))
         await self._safely(self._all_stored)
@@ -142,19 +142,19 @@ class Tracking:
         await self._safely(self._open_step)
 
     def note(self, take: "Callable[[_Interval], None]") -> None:
-        """Update the present interval, and that of the session above."""
+        """Update the interval, here and in the session above."""
         take(self._interval)
         if self.above is not None:
             self.above.note(take)
 
     def saved(self, real: Path) -> None:
-        """Note that the editor saved a file."""
+        """Note an editor's save."""
         path = self._inside(real)
         if path is not None:
             self._interval.saved.add(path)
 
     async def recover(self) -> None:
-        """Finish a restore broken off by a killed daemon; `tell_news` reports."""
+        """Finish a restore broken off by a killed daemon."""
         if self._shared is not None:
             await self._shared.recover(self._log.row.cwd)
 
@@ -168,17 +168,14 @@ class Tracking:
 
     @property
     def limits(self) -> Sizes | None:
-        """Size limits of stored files; `None` if nothing is followed."""
+        """Limits of stored files; `None` if nothing is followed."""
         return None if self._shared is None else self._shared.sizes
 
     async def since(self) -> tuple[Snapshots, ChangeSet]:
-        """Take a snapshot, and return the changes since the newest one in the log.
+        """A new snapshot, and the changes since the log's newest; a step's are the tools'.
 
-        During a step, changes count as the tools'.
-
-        Raises:
-            BadRequest: this folder has no snapshots.
-            StorageFailed: the store cannot be read or written.
+        Raises: BadRequest: this folder has no snapshots. StorageFailed: the store cannot be read or
+        written.
         """
         async with self._lock:
             made = await self._ready()
@@ -190,7 +187,7 @@ class Tracking:
             return made, found
 
     def reached(self, at: SnapshotId, untold: tuple[ChangeSet, ...] = ()) -> None:
-        """Take the log as complete up to snapshot `at`; the next turn begins with `untold`."""
+        """Take the log as complete up to `at`; the next turn begins with `untold`."""
         self._at, self._untold = at, untold
 
     # --- pieces ------------------------------------------------------------------------------
@@ -226,7 +223,6 @@ class Tracking:
         return await (await self._ready()).note_edit(path)
 
     async def _wrote(self, path: bytes, before: TreeEntry | None, text: str) -> None:
-        """Note a tool's result at once, before others write to the same file."""
         made = await self._ready()
         made.mark_dirty(path)
         await made.snapshot()
@@ -254,7 +250,6 @@ class Tracking:
             await log.writer.commit(PatchedRecord(message_id=self._step))
 
     async def _look(self, made: Snapshots, *, in_step: bool = False) -> ChangeSet:
-        """Take a snapshot, attribute the changes, and begin a new interval."""
         known, self._interval = self._interval, _Interval()
         try:
             found = await self._found(made, known, in_step=in_step)
@@ -306,7 +301,6 @@ class Tracking:
         return self._snapshots
 
     async def _safely(self, work: Callable[[], Awaitable[T]]) -> T | None:
-        """Run work that must not fail a turn; a failure ends tracking until the next turn."""
         if self._off:
             return None
         try:
@@ -335,7 +329,6 @@ def _lost(interval: _Interval) -> None:
 
 
 def _saved(write: ToolWrite, now: TreeEntry | None) -> ToolWrite:
-    """Take an editor's save as the tool's write if the content is the same."""
     made = now is not None and write.after is not None and now.hash == write.after.hash
     return replace(write, after=now) if made else write
 

@@ -1,4 +1,4 @@
-"""Lists of a session's checkpoints, and diffs between two."""
+"""A session's checkpoints, and diffs between two."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,7 @@ from sidecar.store.format.record_codec import LogRecord
 
 @dataclass(frozen=True, slots=True)
 class ListedCheckpoint:
-    """A checkpoint with its files in the protocol's shape.
-
-    `left`: the message has left the conversation.
-    """
+    """Files in the protocol's shape; `left`: the message has left the conversation."""
 
     checkpoint: Checkpoint
     files: tuple[JsonObject, ...]
@@ -30,7 +27,7 @@ class ListedCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All checkpoints, the session's own, and the agent's changes still in place."""
+    """Checkpoints, the session's own, and the agent's changes in place."""
 
     checkpoints: tuple[ListedCheckpoint, ...]
     head: str | None
@@ -91,7 +88,7 @@ class Checkpoints:
 
 
 def named(timeline: Timeline, name: str, path: str) -> Checkpoint:
-    """The checkpoint of this name; raises BadRequest if there is none."""
+    """The checkpoint so named; raises BadRequest."""
     found = timeline.checkpoint(name)
     if found is None:
         raise BadRequest(
@@ -108,7 +105,7 @@ def _place(timeline: Timeline, records: Iterable[LogRecord], name: str, path: st
 
 
 def not_followed(records: Iterable[LogRecord], path: str) -> BadRequest:
-    """Error for a time before files were followed."""
+    """The time precedes all snapshots."""
     why = "files were not followed yet at that time"
     if any(isinstance(record, ImportedRecord) for record in records):
         why = "this session was imported, and the files of before the import were not"
@@ -124,7 +121,6 @@ def _flat(sets: Iterable[ChangeSet]) -> list[PathChange]:
 
 
 def _backwards(sets: Sequence[ChangeSet]) -> list[ChangeSet]:
-    """Reverse change sets, path by path."""
     return [
         ChangeSet(one.after, one.before, tuple(b for c in reversed(one.changes) for b in _back(c)))
         for one in reversed(sets)

@@ -1,4 +1,4 @@
-"""Replays a session's log as events, for clients that open or catch up."""
+"""A log replayed as events, for clients that open or catch up."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -26,15 +26,13 @@ BREATH = 64
 async def replay(
     state: State, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
 ) -> Callable[[], Iterator[Event]]:
-    """Emit the log, oldest first: an event per part, with records' events in between.
+    """Emit the log, oldest first: an event per part, records' events in between.
 
     Starts behind part `after`, if known: better to repeat an update than to lose one. Skips
-    withdrawn attempts and context blocks. Unread slices are read, emitted and forgotten in turn.
-    Returns an iterator over open messages, and news since the start.
+    withdrawn attempts and context blocks. Unread slices are read and forgotten in turn. The result
+    iterates over open messages, and news since the start.
 
-    Raises:
-        UnknownSession: deleted meanwhile.
-        StorageFailed: the store cannot be read.
+    Raises: UnknownSession: deleted meanwhile. StorageFailed: the store cannot be read.
     """
     one = _Replay(state, after, emit)
     try:
@@ -48,7 +46,7 @@ async def replay(
 
 
 class _Replay:
-    """A replay of the log as of creation, without the first `told` updates."""
+    """The log as of creation, without the first `told` updates."""
 
     def __init__(
         self,
@@ -98,7 +96,7 @@ class _Replay:
         return iter((replace(one, seq=channel.next_seq()),))
 
     def rest(self) -> Iterator[Event]:
-        """Yield events of messages open at creation, and of later ones."""
+        """Events of messages open at creation, and of later ones."""
         log, feed = self._state.log, Feed()
         feed.all_messages = feed.all_records = True
         feed.records.extend(_records_since(log, self._until))
@@ -124,7 +122,7 @@ class _Replay:
 
 
 def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
-    """Records after a revision, from the start of the turn running then."""
+    """Records after a revision, from the start of the turn then."""
     records = log.records
     turns = (n for n in reversed(range(len(records))) if isinstance(records[n], TurnStartedRecord))
     begun = next((n for n in turns if records[n].revision <= revision), 0)
@@ -150,7 +148,7 @@ def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
 
 
 class _Beside:
-    """Reads records as far as their events may precede a message."""
+    """Reads records whose events may precede a message."""
 
     def __init__(self, feed: Feed, telling: Telling) -> None:
         self._feed, self._telling = feed, telling
@@ -159,7 +157,6 @@ class _Beside:
         self._gone_by: set[MessageId] = set()
 
     def before(self, message: Message | None) -> Iterator[Beside | Want]:
-        """Yield events before a message, or the rest for `None`."""
         while message is None or message.id not in self._named:
             if self._next is None:
                 if not self._feed.records:

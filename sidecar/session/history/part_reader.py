@@ -1,4 +1,4 @@
-"""Recall of logged parts: a range of bytes, or matching lines."""
+"""Recall of logged parts: bytes, or matching lines."""
 
 import asyncio
 from collections.abc import Sequence
@@ -33,10 +33,7 @@ LIMIT = 50 * 1024
 
 
 async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
-    """Full text of a part, complete output included, and an empty notice.
-
-    For an output removed from the store: the text once shown, and when and why.
-    """
+    """A part's full text and an empty notice; for a removed output what was shown, and why."""
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):
             return text, ""
@@ -64,8 +61,7 @@ async def recall_from(
 ) -> Recalled:
     """Recall `(offset, limit, pattern)` of a part, or of all left out by a rewrite.
 
-    Raises:
-        BadRequest: unknown id, or unusable pattern.
+    Raises: BadRequest: unknown id, or unusable pattern.
     """
     await state.log.whole()
     gone = state.views.left_out(part_id)
@@ -79,7 +75,7 @@ async def recall_from(
 async def recall(
     part: Part, outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """Recall `(offset, limit, pattern)` of a part; matching runs in a thread, bounded in time."""
+    """Recall `(offset, limit, pattern)`; matching runs in a thread, bounded in time."""
     text, gone = await whole_text(part, outputs)
     found = await asyncio.to_thread(recalled, text, *span)
     # It comes first whatever was asked for: an empty answer would read as if nothing was there.
@@ -87,13 +83,12 @@ async def recall(
 
 
 def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
-    """Cut a range out of the text, or out of its lines that match `pattern`.
+    """Cut a range out of the text, or of its lines that match `pattern`.
 
-    Offsets and limits are bytes of UTF-8, moved to code points. Matching lines are `number:line`.
-    The default limit is 50 KiB.
+    Offsets and limits are bytes of UTF-8, moved to code points; the default limit is 50 KiB.
+    Matching lines are `number:line`.
 
-    Raises:
-        BadRequest: the pattern is no regular expression, or takes over two seconds.
+    Raises: BadRequest: the pattern is no regular expression, or takes over two seconds.
     """
     if pattern:
         text = _matching_lines(text, pattern, monotonic() + PATTERN_SECONDS)
@@ -107,10 +102,7 @@ def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> 
 async def recall_left_out(
     parts: Sequence[Part], outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """List a rewrite's omitted parts, a line each, or their lines matching the pattern.
-
-    Matching lines are `part:number:line`.
-    """
+    """A rewrite's omitted parts, a line each, or matching `part:number:line`."""
     offset, limit, pattern = span
     told = [part for part in parts if _says_something(part)]
     if not pattern:
@@ -126,7 +118,6 @@ async def recall_left_out(
 
 
 def _says_something(part: Part) -> bool:
-    """Whether a part is worth a line: no thinking, no context block."""
     if isinstance(part, TextPart):
         return part.source != "context"
     return isinstance(part, ToolPart | FilePart)
@@ -142,11 +133,7 @@ def _listed(part: Part) -> str:
 
 
 def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
-    """The part with this id, or the tool call with this id of the model's.
-
-    Raises:
-        BadRequest: nothing logged has the id.
-    """
+    """Part by id, or call by the model's id; raises BadRequest."""
     for message in reversed(messages):
         for part in message.parts:
             if part.id == wanted or (isinstance(part, ToolPart) and part.call_id == wanted):

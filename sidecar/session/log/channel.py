@@ -1,4 +1,4 @@
-"""A session's watchers, and their events' sequence numbers."""
+"""A session's watchers, and the events' sequence numbers."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,9 +12,9 @@ BLOCK = 10_000
 
 
 class Channel:
-    """Publishes a session's events to all watchers, in order.
+    """A session's events to all watchers, in order.
 
-    `reserve` is called with a high-water mark to make durable soon.
+    `reserve` gets a high-water mark to make durable soon.
     """
 
     def __init__(self, session_id: SessionId, seq: int, reserve: Callable[[int], None]) -> None:
@@ -26,27 +26,24 @@ class Channel:
         self._watchers: list[Watcher] = []
 
     def next_seq(self) -> int:
-        """Advance to the next sequence number."""
+        """The next sequence number."""
         self._seq += 1
         self.reserve()
         return self._seq
 
     def reserve(self) -> None:
-        """Reserve another block if less than half is left."""
+        """Reserve a block if less than half is left."""
         if self._seq > self._reserved - BLOCK // 2:
             self._reserved = self._seq + BLOCK
             self._reserve(self._reserved)
 
     def skip_to(self, seq: int) -> None:
-        """Go on after `seq`, reserved by another daemon, if ahead.
-
-        A session opened only for reading counts on without reserving.
-        """
+        """Go on after another daemon's `seq`, if ahead; a read-only session reserves none."""
         self._seq = max(self._seq, seq)
         self._reserved = seq
 
     def origin(self, message: Message, part_id: PartId) -> EventOrigin:
-        """Origin of an update, with a new sequence number."""
+        """An update's origin, with a new sequence number."""
         seq = self.next_seq()
         return EventOrigin(self._session_id, message.turn_id, message.id, part_id, seq)
 
@@ -56,7 +53,7 @@ class Channel:
             watcher(event)
 
     def attach(self, watcher: Watcher) -> None:
-        """Add a watcher of later events, once."""
+        """Add a watcher, once."""
         if watcher not in self._watchers:
             self._watchers.append(watcher)
 
@@ -72,7 +69,7 @@ class Channel:
 
 
 def give_notice(log: SessionLog, channel: Channel, level: NoticeLevel, text: str) -> None:
-    """Publish a notice (info, warning or error); its record waits for the next commit."""
+    """Publish a notice (info, warning, error); its record waits for the next commit."""
     seq = channel.next_seq()
     log.writer.put_aside(NoticeRecord(seq=seq, level=level, text=text))
     channel.publish(Notice(log.row.id, seq, level, text))
@@ -84,7 +81,7 @@ def notice_of(session_id: SessionId, record: NoticeRecord) -> Notice:
 
 
 def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> None:
-    """Notify of unreadable pieces, once per problem."""
+    """Tell of unreadable pieces, once per problem."""
     if log.records and isinstance(log.records[-1], BegunAgainRecord):
         text = (
             "The beginning of this session's log is lost to damage of the store. It goes on with "

@@ -1,4 +1,4 @@
-"""A log's contents in memory, shared by readers and the writer."""
+"""A log in memory, shared by readers and the writer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from sidecar.store.format.view_records import RestoreRecord
 
 @dataclass(slots=True)
 class HeldLog:
-    """A session's row, records and messages, oldest first.
+    """Row, records and messages, oldest first.
 
     `left`: messages outside the conversation. `aside`: records without effect or revision.
     """
@@ -28,7 +28,7 @@ class HeldLog:
         self.records[:], self.aside = other.records, other.aside
 
     def look_again(self) -> None:
-        """Recompute `left` after a restore or a redo."""
+        """Recompute `left` after a restore or redo."""
         self.left = left_behind(self.records)
 
 
@@ -39,7 +39,7 @@ def held_of(stored: Stored) -> HeldLog:
 
 
 def left_behind(records: Iterable[LogRecord]) -> frozenset[MessageId]:
-    """Messages outside the conversation after these restores."""
+    """Messages that restores left out."""
     gone: set[MessageId] = set()
     for record in records:
         if isinstance(record, RestoreRecord):

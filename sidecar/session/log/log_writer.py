@@ -1,4 +1,4 @@
-"""Writes a session log: changes hold in memory at once, and are stored by `commit` as one unit.
+"""Writes a log: changes hold in memory at once; `commit` stores them as one unit.
 
 Clients hear of completion after the commit. No history is edited: parts only advance in their state
 machines, and each change of the view is a record.
@@ -42,7 +42,7 @@ def _nobody(_: LogRecord) -> None:
 
 
 class LogWriter:
-    """The only writer of a session's log.
+    """A log's only writer.
 
     `durable` hears each committed record, in order, and must not raise.
     """
@@ -62,7 +62,7 @@ class LogWriter:
         self._streamed: dict[MessageId, set[int]] = {}
 
     def put(self, message: Message) -> None:
-        """Add or update a message; only differences are written."""
+        """Add or update; only differences are written."""
         before = self._log.messages.get(message.id)
         self._log.messages[message.id] = message
         if before is None or replace(before, parts=()) != replace(message, parts=()):
@@ -75,7 +75,7 @@ class LogWriter:
                 self._pending.append(PutPart(self._log.row.id, message.id, position, part))
 
     def stream(self, message: Message) -> None:
-        """Grow an open message in memory; `save` or `put` writes the growth."""
+        """Grow an open message in memory; `save` or `put` writes."""
         known = self._log.messages[message.id].parts
         changed = self._unsaved.setdefault(message.id, set())
         for position, part in enumerate(message.parts):
@@ -85,7 +85,7 @@ class LogWriter:
         self._log.messages[message.id] = message
 
     def put_part(self, message_id: MessageId, part: Part) -> None:
-        """Replace a message's part with the same id, or append the part."""
+        """Replace a part by id, or append."""
         message = self._log.messages[message_id]
         ids = [existing.id for existing in message.parts]
         if part.id in ids:
@@ -96,7 +96,7 @@ class LogWriter:
         self.put(replace(message, parts=parts))
 
     def put_blob(self, data: bytes) -> str:
-        """Queue an output as a blob; return the hash."""
+        """Queue a blob; return the hash."""
         name = digest(data)
         self._pending.append(PutBlob(name, data))
         return name
@@ -128,7 +128,7 @@ class LogWriter:
         first: LogRecord | None = None,
         facts: tuple[Fact, ...] = (),
     ) -> "asyncio.Future[None]":
-        """Raise the revision and write all pending changes as one unit.
+        """Raise the revision and write all pending as one unit.
 
         `first` precedes `record`. The future resolves once durable, or raises StorageFailed.
         """
@@ -140,7 +140,7 @@ class LogWriter:
         return written
 
     def unit(self, record: LogRecord, first: LogRecord | None = None) -> tuple[StoreChange, ...]:
-        """Raise the revision and return all pending changes, for the caller to write.
+        """Raise the revision and take all pending, for the caller to write.
 
         After a failure, call `withdraw`.
         """
@@ -161,7 +161,7 @@ class LogWriter:
         self._gather(unit[1:-own])
 
     def take_back(self, message_id: MessageId, notes: tuple[type[LogRecord], ...]) -> None:
-        """Drop a turn's unwritten first message, with its record and pending `notes`."""
+        """Drop an unwritten first message, with the message's record and `notes`."""
         del self._log.messages[message_id]
         waiting = {c.record.revision for c in self._pending if isinstance(c, AppendRecord)}
         gone = {
@@ -179,7 +179,7 @@ class LogWriter:
         self._forget(gone)
 
     def owe(self, record: LogRecord) -> None:
-        """Queue `record` in place of the newest, unwritten record of the same type."""
+        """Queue `record` in place of the newest unwritten of its type."""
         self._forget(
             {next(r.revision for r in reversed(self._log.records) if type(r) is type(record))}
         )
@@ -202,7 +202,7 @@ class LogWriter:
         gathered: tuple[StoreChange, ...],
         records: tuple[LogRecord, ...] = (),
     ) -> None:
-        """Tell the durable records, or queue a failed unit's changes again, as of now."""
+        """Tell durable records, or queue a failed unit again, as of now."""
         if written.cancelled() or written.exception() is not None:
             self._gather(gathered)
             return
@@ -227,20 +227,20 @@ class LogWriter:
                     pass
 
     def note(self, record: LogRecord) -> None:
-        """Queue a record with a revision for the next commit."""
+        """Queue a record for the next commit."""
         self._pending.append(self._append(record, self._now()))
 
     @property
     def unwritten(self) -> bool:
-        """Whether anything waits for the next commit."""
+        """Whether anything is pending."""
         return bool(self._log.aside or self._pending)
 
     def put_aside(self, record: LogRecord) -> None:
-        """Keep a record without effect; the next commit gives it a revision."""
+        """Keep a record without effect, numbered by the next commit."""
         self._log.aside.append(structs.replace(record, at=self._now()))
 
     async def write_aside(self) -> None:
-        """Write records put aside when no commit follows; a failure is ignored."""
+        """Write records put aside when no commit follows; ignores failure."""
         self._number_aside()
         gathered, self._pending = tuple(self._pending), []
         with suppress(StorageFailed):
@@ -253,7 +253,7 @@ class LogWriter:
 
 
 class SessionEntry:
-    """A session's row. Changes wait for the next commit, except reserved numbers."""
+    """A session's row. Changes await the next commit, except reserved numbers."""
 
     def __init__(self, log: HeldLog, store: Store) -> None:
         self._log = log
@@ -261,18 +261,18 @@ class SessionEntry:
         self._reserving: asyncio.Future[None] | None = None
 
     def reserve(self, seq: int) -> None:
-        """Reserve sequence numbers up to `seq`; the next commit shows a failure."""
+        """Reserve numbers up to `seq`; the next commit shows a failure."""
         self._log.row = replace(self._log.row, seq=seq)
         self._reserving = self._store.write(PutSession(self._log.row))
         self._reserving.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def reserved(self) -> None:
-        """Wait until the last reservation is durable or failed."""
+        """Wait for the last reservation, durable or failed."""
         if self._reserving is not None:
             await asyncio.wait((self._reserving,))
 
     def spend(self, cost: str | None) -> None:
-        """Add to the cost in USD; one unknown price makes the sum unknown for good."""
+        """Add USD; one unknown price makes the sum unknown for good."""
         before = self._log.row.cost
         known = None if before is None or cost is None else money(Decimal(before) + Decimal(cost))
         self._log.row = replace(self._log.row, cost=known)

@@ -1,4 +1,4 @@
-"""Damage to a session's log: what is left of it must do for a provider."""
+"""What is left of a damaged log, fit for a provider."""
 
 from dataclasses import replace
 

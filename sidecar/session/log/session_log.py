@@ -1,4 +1,4 @@
-"""A session's log in memory, for readers; `writer` and `entry` lead to disk."""
+"""A log in memory, for readers; `writer` and `entry` lead to disk."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ _R = TypeVar("_R", bound=RecordHead)
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What `SessionLog.whole` has read: messages, and sentences on what cannot be read."""
+    """What `SessionLog.whole` has read, and sentences on what is unreadable."""
 
     messages: frozenset[MessageId]
     problems: Sequence[str]
@@ -66,7 +66,7 @@ class SessionLog:
 
     @property
     def records(self) -> list[LogRecord]:
-        """Records read or written, oldest first."""
+        """Records, oldest first."""
         return self._held.records
 
     @property
@@ -83,16 +83,13 @@ class SessionLog:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the log is in memory."""
+        """Whether all is in memory."""
         return self.past is None
 
     async def whole(self) -> bool:
-        """Read what is not in memory; return whether there was any.
+        """Read what is not in memory; whether there was any.
 
-        Damaged pieces are left out as in a full read.
-
-        Raises:
-            StorageFailed: the store cannot be read.
+        Damaged pieces are left out as in a full read. Raises StorageFailed.
         """
         if self.past is None:
             return False
@@ -104,7 +101,7 @@ class SessionLog:
             return True
 
     def _fill(self, stored: Stored, past: Past) -> None:
-        """Add the rest, without changes to what is in memory."""
+        """Add the rest; what is in memory stays."""
         until, here = past.revision, self._held.messages
         before = {m.id: here.get(m.id, m) for m in stored.messages}
         rest = frozenset(name for name in before if name not in here)
@@ -119,7 +116,7 @@ class SessionLog:
         self.filled(Rest(rest, stored.problems))
 
     def take(self, messages: Iterable[Message]) -> None:
-        """Replace messages in memory only; nothing is stored."""
+        """Replace messages in memory only."""
         self._held.messages |= {message.id: message for message in messages}
 
     def has_call(self, call_id: str) -> bool:
@@ -157,7 +154,7 @@ class SessionLog:
         return self._held.messages[message_id]
 
     def newest_first(self) -> Iterator[Message]:
-        """Iterate over all messages from the newest, without a copy."""
+        """All messages from the newest, without a copy."""
         return reversed(self._held.messages.values())
 
     def last_record(self, kind: type[_R]) -> _R | None:
@@ -165,7 +162,7 @@ class SessionLog:
         return next((r for r in reversed(self.records) if isinstance(r, kind)), None)
 
     def last_told(self, kind: type[_R]) -> _R | None:
-        """Newest record of a type from a turn not left behind."""
+        """Newest record of a type, of a turn not left behind."""
         begun: MessageId | None = None
         for record in reversed(self.records):
             if isinstance(record, TurnStartedRecord):

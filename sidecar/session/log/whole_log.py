@@ -1,4 +1,4 @@
-"""Figures of a whole log, the same where only a window of the log is in memory."""
+"""A whole log's figures, the same from a window."""
 
 import re
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ def message_count(log: SessionLog) -> int:
 
 
 def steps_before(log: SessionLog) -> int:
-    """Steps of the conversation before those in memory."""
+    """The conversation's steps before those in memory."""
     return 0 if log.past is None else log.past.steps
 
 
 def opened_by(log: SessionLog) -> frozenset[str]:
-    """A key for each record with which an epoch began."""
+    """A key for each record that began an epoch."""
     opened = {
         f"{isinstance(record, UndoneRecord)} {record.compaction_id}"
         for record in log.records
@@ -41,19 +41,19 @@ def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
 
 
 def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message]:
-    """The conversation after a message; all of it for `None`."""
+    """The conversation after a message; all for `None`."""
     late = takewhile(lambda message: message.id != last, log.newest_first())
     return [message for message in late if message.id not in log.left][::-1]
 
 
 def branch_in(context: str) -> str:
-    """Git branch named in a context block, or empty."""
+    """The context's Git branch, or empty."""
     match = _BRANCH.search(context)
     return match[1] if match else ""
 
 
 def newest_branch(log: SessionLog) -> str:
-    """Git branch named last in the log's context, or empty."""
+    """The Git branch named last, or empty."""
     texts = (
         part.text
         for message in reversed(log.messages)

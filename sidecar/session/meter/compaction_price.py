@@ -1,4 +1,4 @@
-"""Price of a compaction by hand, planned only on request."""
+"""A compaction's price, planned only on request."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,10 @@ from sidecar.session.state import State
 
 
 class CompactionPrice:
-    """Cached price of a session's compaction, in USD.
+    """Cached USD of a compaction.
 
-    Valid for one revision, until the provider's cache turns warm or cold. `plan` returns the
-    present price; `None` if unknown, or if nothing can be left out.
+    For one revision, until the provider's cache turns warm or cold. `plan` returns the price;
+    `None` if unknown, or if nothing can be left out.
     """
 
     def __init__(self, state: State, plan: Callable[[], str | None]) -> None:
@@ -19,11 +19,11 @@ class CompactionPrice:
         self._price: str | None = None
 
     def known(self) -> str | None:
-        """The cached price, if still valid; plans nothing."""
+        """The price, if still valid; plans nothing."""
         return self._price if self._basis == self._now() else None
 
     def find(self) -> None:
-        """Plan a compaction for the price, unless known, or part of the log is unread."""
+        """Plan for the price, unless known, or part of the log is unread."""
         now = self._now()
         if self._basis == now or not self._state.log.is_whole:
             return
@@ -31,7 +31,7 @@ class CompactionPrice:
         self._basis = now
 
     def stays(self, before: int, after: int) -> None:
-        """Keep the price over records that leave the context unchanged."""
+        """Keep the price over records without effect on the context."""
         revision, warm = self._basis
         if revision == before:
             self._basis = (after, warm)

@@ -1,7 +1,7 @@
-"""Sessions archived as bundles in the data folder, and taken back unchanged.
+"""Sessions as bundles in the data folder, and back unchanged.
 
 A bundle is pending until compared as read back, and until the session has left the store. After a
-crash the store decides on pending bundles, so that every session ends up in one place.
+crash the store decides, so that every session ends up in one place.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ def ground_of(store: Store, now: Callable[[], Millis], owner: Owner) -> Ground:
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """An archived session: `size` bytes of bundle, `freed` bytes in the store."""
+    """`size`: bytes of bundle; `freed`: bytes in the store."""
 
     session_id: SessionId
     title: str
@@ -90,7 +90,7 @@ class Archived:
 
 
 def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
-    """Raise BadRequest for a busy session; `otherwise`: the alternative to waiting."""
+    """Raise BadRequest if busy; `otherwise`: the alternative to waiting."""
     if busy:
         text = f"a turn of this session runs: wait for its end, or {otherwise}"
         raise BadRequest(text, "params.sessionId")
@@ -99,11 +99,8 @@ def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
 async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]:
     """Archive a session after its subtasks, each in exactly one place at any time.
 
-    Raises:
-        UnknownSession: no such session.
-        SessionOwned: open in some process.
-        StorageFailed: damaged or unwritable; the session stays in the store.
-        BadRequest: too large for a bundle.
+    Raises: UnknownSession: no such session. SessionOwned: open in some process. StorageFailed:
+    damaged or unwritable; the session stays in the store. BadRequest: too large for a bundle.
     """
     rows = await ground.store.leaving.family(session_id)
     return tuple([await _archive_one(ground, row.id) for row in rows])
@@ -133,7 +130,7 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
 
 
 async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
-    """Bundle a whole session, keys and unfinished messages included."""
+    """A whole session, keys and unfinished messages included."""
     stored = await store.logs.load(session_id)
     if stored.problems:
         raise StorageFailed(
@@ -171,7 +168,7 @@ def _name(session_id: SessionId, now: Millis) -> str:
 
 
 def _write(pending: Path, bundle: Bundle) -> int:
-    """Write a bundle and compare a copy read back; return the bytes; blocks."""
+    """Write, and compare a copy read back; return the bytes; blocks."""
     try:
         make_folder(pending.parent)
         size = bundle_file.write(pending, lines_of(bundle), replace=True)
@@ -199,7 +196,7 @@ async def _take_out(ground: Ground, row: SessionRow, pending: Path) -> int:
 
 
 async def remove_rest(rows: LeavingRows, session_id: SessionId) -> int:
-    """Remove a leaving session's remaining rows in slices; return the bytes."""
+    """Remove a leaving session's rows in slices; return the bytes."""
     size, done = 0, False
     while not done:
         left = await rows.remove_some(session_id)
@@ -218,7 +215,7 @@ def _finish(pending: Path) -> Path:
 
 
 async def settle(ground: Ground) -> None:
-    """Finish the work of dead processes: each session ends in the store or in a bundle."""
+    """Finish dead processes' work: each session ends in the store or in a bundle."""
     for name, at in (await ground.store.leaving.unfinished()).items():
         if at != DELETED:
             await remove_rest(ground.store.leaving, name)
@@ -252,7 +249,7 @@ def _unfinished(folder: Path) -> list[Path]:
 
 
 def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path]:
-    """List archived bundles, oldest first, of a session or all; blocks."""
+    """Archived bundles, oldest first, of a session or all; blocks."""
     start = "" if session_id is None else f"{session_id}-"
     folder = data_dir / FOLDER
     found = folder.iterdir() if folder.is_dir() else ()
@@ -261,11 +258,7 @@ def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path
 
 
 async def require(store: Store, session_id: SessionId) -> None:
-    """Check that a session is in the store.
-
-    Raises:
-        UnknownSession: missing; the message names the bundle of an archived session.
-    """
+    """Raise UnknownSession, naming an archived session's bundle, unless stored."""
     try:
         await store.sessions.row(session_id)
     except UnknownSession:
@@ -281,11 +274,9 @@ def is_own(data_dir: Path, path: Path) -> bool:
 
 
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
-    """Store an archived session again, used now; `None` if the id is taken or under deletion.
+    """Store an archived session, used now; `None` if the id is taken or under deletion.
 
-    Raises:
-        BadRequest: the bundle is damaged.
-        StorageFailed: nothing was stored.
+    Raises: BadRequest: the bundle is damaged. StorageFailed: nothing was stored.
     """
     bundle = await asyncio.to_thread(lambda: read_lines(bundle_file.read(path)))
     row = replace(bundle.session, updated=now)
@@ -320,7 +311,7 @@ def _changes(stored: Stored, bundle: Bundle) -> Iterable[StoreChange]:
 
 
 def gone_outputs(session_id: SessionId, message: Message, bundle: Bundle) -> list[PutGone]:
-    """Store entries for a message's outputs removed before archiving."""
+    """Entries for a message's outputs removed before archiving."""
     named = ((part, whole_output(part)) for part in message.parts if isinstance(part, ToolPart))
     return [
         PutGone(session_id, part.id, name, bundle.gone[name])

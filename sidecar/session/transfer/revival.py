@@ -1,4 +1,4 @@
-"""Rebuilds a session's row and message heads from a damaged log."""
+"""A session's row and message heads, rebuilt from a damaged log."""
 
 from functools import partial
 
@@ -21,12 +21,12 @@ TITLE = 80
 
 
 def reviving(config: Config) -> Revive:
-    """The functions that a repair of the store needs."""
+    """What a repair of the store needs."""
     return Revive(session=partial(_session, config), message=_message)
 
 
 def _session(config: Config, lost: Headless) -> SessionRow:
-    """Rebuild a row; missing settings are a new session's, the cost unknown."""
+    """A row; lost settings are a new session's, the cost unknown."""
     models = [message.model for message in lost.messages if message.model]
     settings: JsonObject = {
         "model": models[-1] if models else config.model,
@@ -56,7 +56,7 @@ def _session(config: Config, lost: Headless) -> SessionRow:
 
 
 def _message(name: MessageId, parts: tuple[Part, ...], left: Headless) -> Message:
-    """Rebuild a message around its parts; without a record, in the neighbour's turn."""
+    """A message around its parts; without a record, in the neighbour's turn."""
     user = any(isinstance(p, TextPart) and p.source != "model" for p in parts)
     began = [record for record in read_all(left.records) if name in named_by(record)]
     named = [record.turn_id for record in began if isinstance(record, TurnStartedRecord)]

@@ -1,4 +1,4 @@
-"""The session as the model sees it: parts shown, tokens, and the cached prefix.
+"""A session as the model sees it: parts shown, tokens, and the cached prefix.
 
 Rendering and counting are pure, once per message: a step costs time in proportion to new content,
 plus one pass over the prompt.
@@ -35,11 +35,11 @@ SURELY = 0.9
 
 
 class ModelView:
-    """The model's view of a session. `since`: start of the epoch.
+    """`since`: start of the epoch. `rendering`: messages as shown.
 
-    `rendering`: its messages as shown. `anchor_message`: first message after the newest rewritten
-    stretch, before which a cached prefix ends. `minimum`: fewest tokens that the model caches.
-    `static_tokens`: raw estimate of tools, system text and instructions.
+    `anchor_message`: first after the newest rewritten stretch, before which a cached prefix ends.
+    `minimum`: fewest tokens the model caches. `static_tokens`: raw estimate of tools, system text
+    and instructions.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class ModelView:
         self.rewrite(static, factor, since)
 
     def rewrite(self, static: Static, factor: float, since: Millis) -> None:
-        """Begin an epoch with other static bytes or another model, and unlearn all sizes."""
+        """Begin an epoch with other static bytes or model, and unlearn all sizes."""
         self.restate(static, since)
         self.calibration = Calibration(factor)
         self.bias = self._off = 0
@@ -100,7 +100,7 @@ class ModelView:
         self.calibration, self.bias = calibration, bias
 
     def imagined(self) -> "ModelView":
-        """A copy to try changes on, without effect here."""
+        """A copy to try changes on."""
         other = copy(self)
         other.rendering = self.rendering.imagined()
         return other
@@ -139,7 +139,7 @@ class ModelView:
         }
 
     def stand_on(self, message_id: MessageId | None) -> None:
-        """Anchor on an earlier answer, if from an equal view and still remembered."""
+        """Anchor on an earlier answer of an equal view, if remembered."""
         shown, anchor = self._reported.get(message_id or MessageId(""), (None, None))
         self.anchor = anchor if shown == self.rendering.shown else None
 
@@ -151,7 +151,7 @@ class ModelView:
             self._left, self._reported = [], {}
 
     def prompt(self, messages: Iterable[Message]) -> Prompt:
-        """Build the prompt to send now, with breakpoints."""
+        """The prompt now, with breakpoints."""
         seen = self.rendering.seen(messages)
         prompt = assemble(self.static, chain.from_iterable(one.rendered for one in seen))
         ids = [one.message.id for one in seen]
@@ -168,7 +168,7 @@ class ModelView:
         return replace(prompt, breakpoints=marks)
 
     def size(self, messages: Iterable[Message]) -> Size:
-        """Measure the prompt to send now.
+        """The prompt's size now.
 
         The last reported usage covers that request and answer; only later additions are estimated.
         """
@@ -222,22 +222,22 @@ class ModelView:
             del self._reported[next(iter(self._reported))]
 
     def warm_until(self) -> Millis:
-        """When the provider forgets the last answer's prefix; 0 if nothing of it is cached."""
+        """When the provider forgets the last answer's prefix; 0 if nothing is cached."""
         if self.last is None or self.last.usage.prompt == self.last.usage.input:
             return 0
         return self.last.started + TTL_MS["5m"]
 
     def renew(self, started: Millis) -> None:
-        """Restart the cache's clock: a request begun at `started` read the same prefix again."""
+        """Restart the cache's clock: a request begun at `started` read the same prefix."""
         if self.anchor is not None:
             self.anchor = self.last = replace(self.anchor, started=started)
 
     def _beside(self, reported: int, sent: list[RenderedMessage]) -> int:
-        """Error of the static part's estimate: reported tokens less static and history estimates.
+        """Error of the static part's estimate: reported tokens less both estimates.
 
-        The factor is learned from additions to the history, so the error of a whole prompt is
-        mostly the static part's, which rewrites leave unchanged. Bounded by -1/2 and 1 of the
-        static estimate; 0 before `SURE` observations.
+        The factor is learned from additions to the history, so a whole prompt's error is mostly the
+        static part's, which rewrites leave unchanged. Bounded by -1/2 and 1 of the static estimate;
+        0 before `SURE` observations.
         """
         if self.calibration.observations < SURE:
             return 0
@@ -246,7 +246,7 @@ class ModelView:
         return round(min(static, max(-static / 2, reported - static - history)))
 
     def _added(self, seen: list[RenderedMessage]) -> int:
-        """Raw estimate of content added after the anchor's answer."""
+        """Raw estimate of content after the anchor's answer."""
         assert self.anchor is not None
         added = 0
         past = False

@@ -1,4 +1,4 @@
-"""All views of a session, past and present: a fold over the log's records."""
+"""All views of a session: a fold over the log's records."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ class Epoch:
 
 
 class Views:
-    """Follows a log's records of the view; each is read once."""
+    """Follows records of the view; each is read once."""
 
     def __init__(self, records: Sequence[LogRecord]) -> None:
         self._records = records
         self.forget()
 
     def forget(self) -> None:
-        """Read all again, after a record could not be written."""
+        """Read all again, after a failed write."""
         self._read = 0
         self._made: dict[str, Recorded] = {}
         self._by_revision: dict[int, Recorded] = {}
@@ -47,7 +47,7 @@ class Views:
         self._opened: tuple[Millis, Recorded] | None = None
 
     def read_again(self) -> list[tuple[View, View]]:
-        """Read all of a log of which a window was read; return pairs of views: narrow, whole."""
+        """Read all where a window was read; pairs of views: narrow, whole."""
         before = self._epochs
         self.forget()
         return [(one.view, other.view) for one, other in zip(before, self.epochs(), strict=False)]
@@ -58,7 +58,7 @@ class Views:
         return self._stood[-1][1]
 
     def standing_at(self, revision: int) -> tuple[int, ...]:
-        """Revisions of the changes standing just before a revision."""
+        """Changes standing just before a revision."""
         self._follow()
         stood = next(s for since, s in reversed(self._stood) if since < max(1, revision))
         known = {id(recorded): number for number, recorded in self._by_revision.items()}
@@ -92,7 +92,7 @@ class Views:
 
     @property
     def opened(self) -> tuple[Millis, Recorded] | None:
-        """Time and newest change that began an epoch, standing or not."""
+        """Newest change that began an epoch, standing or not, and when."""
         self._follow()
         return self._opened
 
@@ -103,7 +103,7 @@ class Views:
         return self._pinned
 
     def find(self, compaction_id: str) -> Recorded | None:
-        """The rewrite with this id, undone ones included."""
+        """The rewrite with this id, even undone."""
         self._follow()
         return self._made.get(compaction_id)
 
@@ -113,9 +113,9 @@ class Views:
         return not any(_is(recorded, compaction_id) for recorded in self._stood[-1][1])
 
     def left_out(self, compaction_id: str) -> frozenset[PartId] | None:
-        """Parts omitted or shortened by a rewrite; `None` for an unknown id.
+        """Parts omitted or shortened by a rewrite; `None`: unknown id.
 
-        Includes parts of earlier rewrites with retired notes, since no note names them now.
+        Includes those of earlier rewrites with retired notes, since no note names them now.
         """
         found = self.find(compaction_id)
         if found is None:
@@ -129,7 +129,7 @@ class Views:
 
     @property
     def made(self) -> int:
-        """Number of rewrites, undone ones included."""
+        """Rewrites, undone ones included."""
         self._follow()
         return len(self._made)
 

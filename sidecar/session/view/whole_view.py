@@ -1,4 +1,4 @@
-"""The view of a log of which only a window was read, once the rest is read too."""
+"""A window's view, once the rest of the log is read too."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from sidecar.session.view.view_history import Views
 def take_rest(
     log: SessionLog, view: ModelView, views: Views, rest: Rest, now: Callable[[], Millis]
 ) -> None:
-    """Show what was shown, as of the whole log; only what is lost begins an epoch."""
+    """Show what was shown, as of the whole log; only a loss begins an epoch."""
     sent = view.size([m for m in log if m.id not in rest.messages]).messages
     view.read_again(views.read_again(), views.view())
     if view.size(log).messages != sent:
