@@ -101,8 +101,9 @@ class AnthropicModel:
         return replace(usage_of(usage if isinstance(usage, dict) else {}, Usage()), requests=1)
 
     async def _get_ready(self) -> None:
-        if self._endpoint.name == "anthropic" and self._endpoint.hosted:
-            self._require_key()
+        keyed = self._endpoint.name == "anthropic" and self._endpoint.hosted
+        if keyed and not self._endpoint.api_key:
+            raise ModelFailed(NO_KEY, kind="authentication")
         await self.warm_up()
 
     async def warm_up(self) -> None:
@@ -115,10 +116,6 @@ class AnthropicModel:
         """Close idle connections."""
         if self._client is not None:
             await self._client.close()
-
-    def _require_key(self) -> None:
-        if not self._endpoint.api_key:
-            raise ModelFailed(NO_KEY, kind="authentication")
 
     async def _attempt(
         self, body: JsonObject, headers: Mapping[str, str], allowed: AnswerLimits
