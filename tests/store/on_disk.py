@@ -2,12 +2,16 @@
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from sidecar.store.connection.store_files import ASIDE, NAME
 from sidecar.store.format.migrations import MIGRATIONS, migrate
+from sidecar.store.journal import Store
+
+T = TypeVar("T")
 
 
 def store_file(folder: Path) -> Path:
@@ -29,6 +33,28 @@ def copy_as_killed(alive: Path, killed: Path) -> None:
     killed.mkdir()
     for file in (store_file, newest_pages):
         shutil.copy(file(alive), file(killed))
+
+
+def behind(store: Store, act: Callable[[sqlite3.Connection], T]) -> Awaitable[T]:
+    """Have a store's own thread do with its connection what none of its methods does."""
+    assert store._writer is not None
+    return store._writer.submit(act)
+
+
+async def allow_pages(store: Store, extra: int) -> None:
+    """Let the file grow by so many pages and no further, as a full disk would."""
+
+    def limit(con: sqlite3.Connection) -> None:
+        (pages,) = con.execute("PRAGMA page_count").fetchone()
+        con.execute(f"PRAGMA max_page_count = {pages + extra}")
+
+    await behind(store, limit)
+
+
+def waiting_bytes(store: Store) -> int:
+    """How much waits for the disk."""
+    assert store._writer is not None
+    return store._writer._waiting_bytes
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from sidecar.store.format.values import (
 )
 from sidecar.store.journal import Store
 from tests.store.contents import blob
+from tests.store.on_disk import behind
 from tests.store.samples import NOW, base, message, open_store, put_text, session, text, tool
 
 SES = SessionId("ses_1")
@@ -177,13 +178,12 @@ async def test_only_the_newest_save_of_a_part_waits_for_the_disk(
     store = open_store(tmp_path)
     await store.write(*base())
     busy, go_on = Event(), Event()
-    assert store._writer is not None
 
     def hold(_: sqlite3.Connection) -> bool:
         busy.set()
         return go_on.wait(10)
 
-    held = store._writer.submit(hold)
+    held = behind(store, hold)
     await asyncio.to_thread(busy.wait, 10)
     for n in range(100):
         store.save(put_text("part_1", f"{n:06}" * 15_000, final=False))
@@ -272,12 +272,12 @@ async def test_damaged_rows_are_left_out_and_told(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*base(), put_text("part_1", BIG), put_text("part_2", "two", at=1))
     await store.write(PutMessage(SES, message("msg_2")))
-    assert store._writer is not None
-    await store._writer.submit(
+    await behind(
+        store,
         lambda con: [
             con.execute("DELETE FROM blob WHERE hash IN (SELECT hash FROM reference)"),
             con.execute("UPDATE message SET body = x'6d70373a' WHERE id = 'msg_2'"),
-        ]
+        ],
     )
     stored = await store.logs.load(SES)
     assert stored.messages == (replace(message(), parts=(text("part_2", "two"),)),)

@@ -26,6 +26,7 @@ from tests.session.conftest import LIMIT, Desk, World
 from tests.session.subtasks import TASK, hands, limited
 from tests.session.work import TOOLS
 from tests.store.holders import ground_beside, hold
+from tests.store.on_disk import behind
 
 KEY = "sk-ant-api03-" + "aB3_" * 20
 LINES = "\n".join(f"line {n} of a long output" for n in range(20_000))
@@ -189,7 +190,7 @@ async def test_facts_that_others_bear_out_stay_for_them(desk: Desk) -> None:
 async def test_a_damaged_session_is_not_put_away(desk: Desk) -> None:
     session = await worked(desk)
     await desk.sessions.close(session.id)
-    await desk.store._submit(lambda con: con.execute("UPDATE part SET hash = 'x'") and None)
+    await behind(desk.store, lambda con: con.execute("UPDATE part SET hash = 'x'") and None)
     with pytest.raises(StorageFailed, match="sidecar verify"):
         await archive(ground_beside(desk), session.id)
     assert bundles_of(desk.world.folder) == []

@@ -3,9 +3,7 @@
 import asyncio
 import json
 import os
-import sqlite3
 import stat
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +30,7 @@ from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.logged import logged
 from tests.session.work import TOOLS
+from tests.store.on_disk import allow_pages
 
 
 async def export(desk: Desk, session: Session, path: Path | None = None) -> Exported:
@@ -314,11 +313,6 @@ async def test_facts_come_along_and_count_for_nothing_else(desk: Desk) -> None:
             assert not is_worth_keeping(candidate.fact, candidate.sessions)
 
 
-def allow_pages(con: sqlite3.Connection, extra: int) -> None:
-    (pages,) = con.execute("PRAGMA page_count").fetchone()
-    con.execute(f"PRAGMA max_page_count = {pages + extra}")
-
-
 async def test_what_cannot_be_stored_leaves_nothing(desk: Desk) -> None:
     session = await desk.open()
     for turn in range(8):
@@ -326,12 +320,11 @@ async def test_what_cannot_be_stored_leaves_nothing(desk: Desk) -> None:
         desk.script(says(f"{turn}, one of many answers. " * 9))
         await desk.ask(session)
     written = await export(desk, session)
-    assert desk.store._writer is not None
     # The file has room for a page more, and the unit needs several: the disk gets full within it.
-    await desk.store._writer.submit(partial(allow_pages, extra=1))
+    await allow_pages(desk.store, extra=1)
     with pytest.raises(StorageFailed, match="Free some space"):
         await take(desk, written.path)
-    await desk.store._writer.submit(partial(allow_pages, extra=100_000))
+    await allow_pages(desk.store, extra=100_000)
     page, _ = await desk.sessions.list(None, None, 9)
     assert [one.session_id for one in page] == [session.id]
     report = await desk.store.verify()

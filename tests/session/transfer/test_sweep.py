@@ -22,6 +22,7 @@ from tests.session.conftest import Desk, World
 from tests.session.work import TOOLS
 from tests.store.contents import added, blob, kept, noise
 from tests.store.holders import ground_beside, hold
+from tests.store.on_disk import behind
 from tests.store.samples import message, session, tool
 
 
@@ -198,7 +199,7 @@ async def test_what_cannot_be_archived_stays_and_is_said(desk: Desk) -> None:
     for n in range(3):
         await put(desk, f"ses_{n}", ago=20 * DAY)
     damage = "UPDATE part SET hash = 'x' WHERE session_id = 'ses_1'"
-    await desk.store._submit(lambda con: con.execute(damage) and None)
+    await behind(desk.store, lambda con: con.execute(damage) and None)
     done = await sweeping(desk, Retention(archive_days=10)).once()
     assert [one.session_id for one in done.sessions] == ["ses_0", "ses_2"]
     assert [line.partition(":")[0] for line in done.skipped] == ["ses_1 stays"]

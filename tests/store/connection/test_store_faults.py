@@ -3,7 +3,6 @@
 import asyncio
 import random
 import shutil
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,16 @@ import pytest
 from sidecar.core.errors import StorageFailed, UnknownSession
 from sidecar.core.parts import Message, SessionId
 from sidecar.store.connection import writer
-from sidecar.store.journal import Store
 from tests.polling import until
 from tests.store.holders import hold
-from tests.store.on_disk import make_newer, newest_pages, opened_beside, store_file
+from tests.store.on_disk import (
+    allow_pages,
+    make_newer,
+    newest_pages,
+    opened_beside,
+    store_file,
+    waiting_bytes,
+)
 from tests.store.samples import base, open_store, put_text, session
 
 SES = SessionId("ses_1")
@@ -23,17 +28,6 @@ SES = SessionId("ses_1")
 def noise(size: int) -> str:
     """Text that does not compress."""
     return random.Random(size).randbytes(size).hex()
-
-
-async def allow_pages(store: Store, extra: int) -> None:
-    """Let the file grow by so many pages and no further, as a full disk would."""
-
-    def limit(con: sqlite3.Connection) -> None:
-        (pages,) = con.execute("PRAGMA page_count").fetchone()
-        con.execute(f"PRAGMA max_page_count = {pages + extra}")
-
-    assert store._writer is not None
-    await store._writer.submit(limit)
 
 
 async def test_a_full_disk_fails_what_does_not_fit_and_nothing_else(tmp_path: Path) -> None:
@@ -67,15 +61,14 @@ async def test_too_much_at_once_is_refused_and_memory_is_bounded(
     waiting = [store.write(put_text(f"part_{n}", noise(200_000))) for n in range(30)]
     for n in range(30):
         store.save(put_text(f"saved_{n}", noise(200_000), final=False))
-    assert store._writer is not None
-    assert store._writer._waiting_bytes <= 1_000_000
+    assert waiting_bytes(store) <= 1_000_000
     failed = [f for f in await asyncio.gather(*waiting, return_exceptions=True) if f is not None]
     assert 0 < len(failed) < 30
     for one in failed:
         assert isinstance(one, StorageFailed)
         assert (one.kind, "overloaded" in one.message) == ("io", True)
     # The saves that were taken have no end of their own.
-    await until(lambda: not store._writer._waiting_bytes)
+    await until(lambda: not waiting_bytes(store))
     # One that is larger than the bound by itself is let through when nothing waits.
     await store.write(put_text("part_large", noise(2_000_000)))
     report = await store.verify()

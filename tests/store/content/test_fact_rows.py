@@ -15,6 +15,7 @@ from sidecar.store.format import migrations
 from sidecar.store.format.values import PutSession
 from sidecar.store.journal import Store
 from tests.core.stated import stated
+from tests.store.on_disk import behind
 from tests.store.samples import NOW, open_store, session
 
 HOME = "/home/dev/app"
@@ -200,8 +201,7 @@ async def test_damage_is_found_and_the_rest_is_listed(tmp_path: Path) -> None:
         con.execute("UPDATE fact SET body = x'00' WHERE text = 'a'")
         con.execute("UPDATE fact SET id = 'fact_x' WHERE text = 'b'")
 
-    assert store._writer is not None
-    await store._writer.submit(spoil)
+    await behind(store, spoil)
     problems = "\n".join((await store.verify()).problems)
     assert "cannot be read" in problems
     assert "fact fact_x of session ses_1 has the body of fact_" in problems

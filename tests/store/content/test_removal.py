@@ -19,6 +19,7 @@ from sidecar.store.format.values import (
     Record,
 )
 from tests.store.holders import hold
+from tests.store.on_disk import behind
 from tests.store.samples import NOW, message, open_store, session, text
 
 SES, OTHER = SessionId("ses_1"), SessionId("ses_2")
@@ -51,7 +52,7 @@ async def test_it_is_gone_for_everybody_before_its_rows_are(tmp_path: Path, at: 
     removing_for = removal.SLICE_SECONDS
     removal.remove_some.__defaults__ = (0.0,)
     try:
-        first = await store._submit(leave)
+        first = await behind(store, leave)
     finally:
         removal.remove_some.__defaults__ = (removing_for,)
     assert not first.done
@@ -69,7 +70,7 @@ async def test_it_is_gone_for_everybody_before_its_rows_are(tmp_path: Path, at: 
     slices, left = 0, first
     while not left.done:
         run = partial(removal.remove_some, session_id=SES, seconds=0.0)
-        left = await store._submit(run)
+        left = await behind(store, run)
         slices += 1
         report = await store.verify() if slices % 3 == 0 else None
         assert report is None or report.problems == ()
@@ -85,7 +86,7 @@ async def test_it_is_gone_for_everybody_before_its_rows_are(tmp_path: Path, at: 
 async def test_nobody_takes_anything_over_from_one_that_leaves(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await fill(store)
-    await store._submit(lambda con: removal.leave(con, SES, DELETED) and None)
+    await behind(store, lambda con: removal.leave(con, SES, DELETED) and None)
     await store.delete(SES)
     with pytest.raises(UnknownSession):
         await store.write(

@@ -27,7 +27,14 @@ from tests.core.stated import stated
 from tests.store.connection.test_processes import child, line
 from tests.store.contents import blob
 from tests.store.holders import hold
-from tests.store.on_disk import copy_as_killed, newest_pages, opened_beside, put_aside, store_file
+from tests.store.on_disk import (
+    behind,
+    copy_as_killed,
+    newest_pages,
+    opened_beside,
+    put_aside,
+    store_file,
+)
 from tests.store.samples import NOW, open_store, session, tool
 
 pytestmark = pytest.mark.long
@@ -204,8 +211,7 @@ async def test_a_torn_log_is_read_up_to_its_last_whole_commit(tmp_path: Path) ->
 async def test_a_blob_that_is_missing_costs_only_what_was_in_it(tmp_path: Path) -> None:
     before = await fill(tmp_path)
     store = open_store(tmp_path)
-    assert store._writer is not None
-    await store._writer.submit(lambda con: con.execute("DELETE FROM blob WHERE size > 10000"))
+    await behind(store, lambda con: con.execute("DELETE FROM blob WHERE size > 10000"))
     assert (await store.verify()).problems
     await store.close()
     done = mend(tmp_path)
@@ -217,8 +223,7 @@ async def test_a_blob_that_is_missing_costs_only_what_was_in_it(tmp_path: Path) 
 async def test_a_session_without_its_own_row_gets_one(tmp_path: Path) -> None:
     before = await fill(tmp_path)
     store = open_store(tmp_path)
-    assert store._writer is not None
-    await store._writer.submit(lambda con: con.execute("UPDATE session SET body = x'00'"))
+    await behind(store, lambda con: con.execute("UPDATE session SET body = x'00'"))
     await store.close()
     done = mend(tmp_path)
     assert len([line for line in done.lost if "what was said in it is kept" in line]) == 4
@@ -233,13 +238,12 @@ async def test_a_session_that_was_leaving_does_not_come_back(tmp_path: Path) -> 
     """What is left of an archived one would pass for the session, and its bundle be let go."""
     before = await fill(tmp_path)
     store = open_store(tmp_path)
-    assert store._writer is not None
     for statement in (
         "INSERT INTO erasing (session_id, at) VALUES ('ses_1', 7)",
         "DELETE FROM part WHERE session_id = 'ses_1' AND position > 0",
         "UPDATE part SET body = x'00' WHERE session_id = 'ses_2' AND position = 2",
     ):
-        await store._writer.submit(lambda con, run=statement: con.execute(run))
+        await behind(store, lambda con, run=statement: con.execute(run))
     await store.close()
     mend(tmp_path)
     store = open_store(tmp_path)

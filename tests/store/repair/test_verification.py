@@ -9,6 +9,7 @@ from sidecar.core.parts import MessageId, SessionId
 from sidecar.store.format.values import AppendRecord, PutPart, PutSession, Record
 from sidecar.store.journal import Store
 from tests.store.contents import blob
+from tests.store.on_disk import behind, opened_beside
 from tests.store.samples import NOW, base, open_store, put_text, session, tool
 
 SES = SessionId("ses_1")
@@ -73,11 +74,9 @@ TAMPERED = [
 @pytest.mark.parametrize(("statements", "problem"), TAMPERED)
 async def test_what_is_wrong_is_found(tmp_path: Path, statements: str, problem: str) -> None:
     store = await filled(tmp_path)
-    assert store._writer is not None
-    store._writer._con.execute("PRAGMA foreign_keys = OFF")
-    await store._writer.submit(
-        lambda con: [con.execute(statement) for statement in statements.split(";")]
-    )
+    with opened_beside(tmp_path) as con:
+        for statement in statements.split(";"):
+            con.execute(statement)
     assert problem in "\n".join((await store.verify()).problems)
     await store.close()
 
@@ -85,9 +84,8 @@ async def test_what_is_wrong_is_found(tmp_path: Path, statements: str, problem: 
 @pytest.mark.parametrize("value", ["x'00'", "5", "'é'"])
 async def test_a_record_after_a_hash_that_is_none_is_still_read(tmp_path: Path, value: str) -> None:
     store = await filled(tmp_path)
-    assert store._writer is not None
     change = f"UPDATE record SET hash = {value} WHERE revision = 1"
-    await store._writer.submit(lambda con: con.execute(change))
+    await behind(store, lambda con: con.execute(change))
     stored = await store.logs.load(SES)
     assert [record.revision for record in stored.records] == [1, 2, 4]
     assert len(stored.problems) == 2
