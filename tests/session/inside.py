@@ -5,14 +5,21 @@ from typing import Any, TypeVar
 
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import Json, Message, PartId
+from sidecar.core.plans.plan import Policy
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import View
+from sidecar.session.changes.tracker import Tracking
+from sidecar.session.compaction.decision import policy_of
+from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.epochs.lessons import promote_facts
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
+from sidecar.session.state import Environment
+from sidecar.session.turn.clock import Clock
+from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.log_records import NoticeLevel, OptionRecord
 from sidecar.store.format.values import Record, SessionRow
 from tests.session.logged import logged
@@ -79,6 +86,39 @@ def owned(session: Session) -> Ownership:
 
 def settings(session: Session) -> SessionSettings:
     return session.state.settings
+
+
+def model_view(session: Session) -> ModelView:
+    """What the model sees of the log, and how large it is."""
+    return session.state.view
+
+
+def policy(session: Session) -> Policy:
+    return policy_of(session.state)
+
+
+def environment(session: Session) -> Environment:
+    """What all sessions of the daemon share."""
+    return session.state.environment
+
+
+def clock(session: Session) -> Clock:
+    return session.state.clock
+
+
+def tracking(session: Session) -> Tracking:
+    """Who changes the files while it is open."""
+    return session.state.tracking
+
+
+def milestones(session: Session) -> Milestones:
+    """A writer of checkpoints of its own."""
+    return Milestones(session.state)
+
+
+def trust(session: Session, *, granted: bool) -> None:
+    """Trust its workspace from now on, or do not."""
+    session.state.trust.granted = granted
 
 
 def configure(session: Session, name: str, value: Json) -> None:

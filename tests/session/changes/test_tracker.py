@@ -348,7 +348,7 @@ async def test_the_first_look_behind_the_events_comes_after_the_first_turn(world
         session = await desk.open()
         with (desk.workspace / "notes.txt").open("r+b") as file:
             stored = mmap.mmap(file.fileno(), 0)
-        made, _ = await session.state.tracking.since()
+        made, _ = await inside.tracking(session).since()
         await made.ready()
         stored[:1] = b"U"
         assert not looked_behind(world)
@@ -366,8 +366,8 @@ async def test_after_a_turn_it_is_looked_behind_the_events_now_and_then(world: W
         await desk.ask(session, "go")
         with (desk.workspace / "notes.txt").open("r+b") as file:
             stored = mmap.mmap(file.fileno(), 0)
-        _, fresh = await session.state.tracking.since()
-        session.state.tracking.reached(fresh.after)
+        _, fresh = await inside.tracking(session).since()
+        inside.tracking(session).reached(fresh.after)
         stored[:1] = b"U"
         desk.script(says("two"))
         await desk.ask(session, "look")

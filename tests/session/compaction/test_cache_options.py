@@ -90,7 +90,7 @@ async def test_after_8_turns_the_session_s_own_pauses_say_how_long_the_static_pa
         session_id = worker.session.id
     async with world.daemon(name="two") as desk:
         session = await desk.sessions.get(session_id)
-        assert session.state.view.static_ttl == "5m"
+        assert inside.model_view(session).static_ttl == "5m"
         worker = Worker(desk, session)
         await paused(worker, 30, 30)
         bodies = told(worker)

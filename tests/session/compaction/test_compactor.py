@@ -334,7 +334,7 @@ async def test_a_turn_goes_on_when_something_was_pinned_before_its_compaction_wa
 
 async def test_how_often_a_model_was_asked_is_counted(desk: Desk) -> None:
     worker = await grown(desk)
-    counts = worker.session.state.environment.counts
+    counts = inside.environment(worker.session).counts
     assert counts.as_json() == {"rewrites": 0, "summaryCalls": 0}
     await compact(worker, dry_run=True, summary=True)
     assert counts.as_json() == {"rewrites": 0, "summaryCalls": 1}

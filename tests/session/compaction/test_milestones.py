@@ -17,7 +17,6 @@ from sidecar.core.text.digest import bytes_hash
 from sidecar.session.compaction import milestones
 from sidecar.session.compaction.milestones import (
     MilestoneMark,
-    Milestones,
     drifted,
     due,
     read,
@@ -87,13 +86,13 @@ def test_pressure_is_told_once_for_each_crossing() -> None:
 
 async def test_a_session_without_a_message_has_no_checkpoint(desk: Desk) -> None:
     session = await desk.open()
-    assert not await Milestones(session.state).at("close")
+    assert not await inside.milestones(session).at("close")
     assert not state_file(session).exists()
 
 
 async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
     session = await desk.open()
-    kept = Milestones(session.state)
+    kept = inside.milestones(session)
     await work(desk, session)
     assert not await kept.at("turn")
     git = desk.workspace / ".git"
@@ -115,7 +114,7 @@ async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
 
 async def test_an_item_that_got_done_is_a_milestone_of_its_step(desk: Desk) -> None:
     session = await desk.open()
-    kept = Milestones(session.state)
+    kept = inside.milestones(session)
     await work(desk, session, todo(("a", "in_progress"), ("b", "pending")))
     assert not await kept.at("step")
     await work(desk, session, todo(("a", "completed"), ("b", "in_progress"), ("c", "pending")))
@@ -127,10 +126,10 @@ async def test_an_item_that_got_done_is_a_milestone_of_its_step(desk: Desk) -> N
 
 async def test_crossing_85_per_cent_saves_once(desk: Desk) -> None:
     session = await desk.open()
-    kept = Milestones(session.state)
+    kept = inside.milestones(session)
     await work(desk, session)
     assert not await kept.at("step")
-    size = session.state.view.size(inside.log(session)).total
+    size = inside.model_view(session).size(inside.log(session)).total
     inside.configure(session, "maxTokens", 1_000)
     inside.configure(session, "window", round((size + 40) / 0.9) + 1_000)
     assert await kept.at("step")
@@ -144,7 +143,7 @@ async def test_crossing_85_per_cent_saves_once(desk: Desk) -> None:
 
 async def test_closing_saves_what_has_happened_since(desk: Desk) -> None:
     session = await desk.open()
-    kept = Milestones(session.state)
+    kept = inside.milestones(session)
     await work(desk, session)
     assert await kept.at("close")
     assert not await kept.at("close")
@@ -152,7 +151,7 @@ async def test_closing_saves_what_has_happened_since(desk: Desk) -> None:
 
 async def test_a_compaction_saves_and_names_another_window(desk: Desk) -> None:
     worker = await desk.worker(policy="manual")
-    kept = Milestones(worker.session.state)
+    kept = inside.milestones(worker.session)
     await worker.turns(4)
     assert await kept.at("close")
     first = stored(worker.session)
@@ -169,7 +168,7 @@ async def test_a_compaction_saves_and_names_another_window(desk: Desk) -> None:
 
 async def test_the_ledger_that_grows_is_that_of_the_whole_log(desk: Desk) -> None:
     session = await desk.open()
-    kept = Milestones(session.state)
+    kept = inside.milestones(session)
     for number in range(3):
         await work(desk, session, written(f"{number}.py"), ("s", "shell", {"command": "false"}))
         assert kept.ledger() == read_ledger(inside.log(session))
@@ -235,7 +234,7 @@ async def test_what_cannot_be_written_is_a_warning_and_tried_again_at_the_end(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
     session = await desk.open()
-    kept = Milestones(session.state)
+    kept = inside.milestones(session)
     blocked = state_file(session).parent
     blocked.parent.mkdir(parents=True)
     blocked.write_text("in the way")
@@ -253,7 +252,7 @@ async def test_what_half_wrote_a_checkpoint_leaves_the_old_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await desk.open()
-    kept = Milestones(session.state)
+    kept = inside.milestones(session)
     await work(desk, session, written("a.py"))
     assert await kept.at("turn")
     before = stored(session)
@@ -275,7 +274,7 @@ async def test_who_only_reads_a_session_writes_no_checkpoint(desk: Desk) -> None
     session = await desk.open()
     await work(desk, session, written("a.py"))
     inside.owned(session).read_only = True
-    assert not await Milestones(session.state).at("close")
+    assert not await inside.milestones(session).at("close")
     inside.owned(session).read_only = False
 
 
@@ -287,7 +286,7 @@ async def test_what_drifted_since_a_checkpoint_is_told(world: World) -> None:
         session = await desk.open()
         await work(desk, session, written("a.py"), written("b.py"), written("c.py"))
         await work(desk, session, ("r", "read_file", {"path": "notes.txt"}))
-        assert await Milestones(session.state).at("close")
+        assert await inside.milestones(session).at("close")
     async with world.daemon(name="two") as desk:
         again = await desk.sessions.get(session.id)
         found = await asyncio.to_thread(milestones.read, world.config.data_dir, session.id)

@@ -34,7 +34,7 @@ async def work(desk: Desk, session: Session, words: str = "Fix the parser") -> N
 
 
 async def given(desk: Desk, session: Session, goal: str) -> tuple[str, tuple[str, ...]]:
-    return await handoff(desk.store, session.state.clock, session.id, goal)
+    return await handoff(desk.store, inside.clock(session), session.id, goal)
 
 
 async def test_a_draft_tells_how_the_work_stands(desk: Desk) -> None:
@@ -120,7 +120,7 @@ async def test_what_cannot_be_handed_on_is_told(desk: Desk) -> None:
         await given(desk, session, " \n")
     assert error.value.data["path"] == "params.goal"
     with pytest.raises(UnknownSession):
-        await handoff(desk.store, session.state.clock, SessionId("ses_x"), "Go on")
+        await handoff(desk.store, inside.clock(session), SessionId("ses_x"), "Go on")
     editor: Any = desk.editor
     request = NewSession(cwd=str(desk.workspace), parent=SessionId("ses_x"))
     with pytest.raises(UnknownSession):

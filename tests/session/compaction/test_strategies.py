@@ -7,7 +7,6 @@ from sidecar.core.plans.plan import Policy
 from sidecar.core.plans.scorers import scorer
 from sidecar.core.policies import policies
 from sidecar.core.policies.evict import HYBRID, Evict
-from sidecar.session.compaction.decision import policy_of
 from tests.core.policies.situations import situation
 from tests.session import inside
 from tests.session.conftest import Desk, World
@@ -23,7 +22,7 @@ async def test_each_agent_has_its_policy_and_whether_it_is_used_by_itself(
     build = await desk.open(agent="build")
     told = await desk.open(agent="plan", policy="codex")
     plain = await desk.open()
-    policies = [policy_of(session.state).name for session in (plan, build, told, plain)]
+    policies = [inside.policy(session).name for session in (plan, build, told, plain)]
     assert policies == ["economic-lean", "manual", "codex", "manual"]
     automatic = [inside.row(s).settings["autoCompact"] for s in (plan, build, told, plain)]
     assert automatic == [True, False, True, True]
@@ -34,8 +33,8 @@ async def test_an_agent_that_is_set_has_its_policy(world: World) -> None:
     world.config = replace(world.config, agents=agents, agent="plan", policy="manual")
     async with world.daemon() as desk:
         session, other = await desk.open(), await desk.open(agent="build")
-        assert policy_of(session.state).name == "economic-lean"
-        assert policy_of(other.state).name == "codex"
+        assert inside.policy(session).name == "economic-lean"
+        assert inside.policy(other).name == "codex"
 
 
 async def test_weights_of_an_agent_are_those_of_its_scorer(desk: Desk, world: World) -> None:
@@ -52,5 +51,5 @@ async def test_weights_of_an_agent_are_those_of_its_scorer(desk: Desk, world: Wo
         score = scorer(given, dict(policy.weights))
         return [score(item) for item in given.items]
 
-    assert worth(policy_of(plan.state)) == worth(policies()["evict-fifo"])
-    assert worth(policy_of(other.state)) != worth(policy_of(plan.state))
+    assert worth(inside.policy(plan)) == worth(policies()["evict-fifo"])
+    assert worth(inside.policy(other)) != worth(inside.policy(plan))

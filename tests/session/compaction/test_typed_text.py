@@ -102,7 +102,7 @@ async def typed(desk: Desk, session: Session, text: str, where: str) -> None:
     meter = session.meter()
     limit = meter.window - meter.reserved_output
     static = sum(meter.regions[region] for region in ("system", "tools"))
-    newest = round(session.state.view.calibration.factor * len(text) / 4)
+    newest = round(inside.model_view(session).calibration.factor * len(text) / 4)
     if len(desk.model.requests) == asked:
         assert result.error is not None, where
         assert "too much, for what must stay" in str(result.error["message"]), where

@@ -118,7 +118,7 @@ async def test_each_request_is_measured_as_it_was_sent_through_rewrites_and_undo
     assert first.before == done["tokensBefore"]
     assert first.afterwards == done["tokensAfter"]
     # A restart tells the same.
-    stored = await look(session.state.environment, session.id, same)
+    stored = await look(inside.environment(session), session.id, same)
     assert stored.requests == course.requests
     assert stored.changes == course.changes
     assert stored.meter.regions == course.meter.regions

@@ -143,9 +143,9 @@ async def test_what_looks_like_our_own_frame_is_read_back_whole(desk: Desk, worl
 
 async def test_trust_that_is_given_later_brings_instructions(desk: Desk, world: World) -> None:
     session = await desk.open()
-    session.state.trust.granted = False
+    inside.trust(session, granted=False)
     assert await ask(desk, session) == block(world, "removed")
-    session.state.trust.granted = True
+    inside.trust(session, granted=True)
     assert await ask(desk, session) == block(world, "\none\n")
 
 

@@ -147,7 +147,7 @@ async def test_without_trust_it_is_only_kept(world: World) -> None:
         assert await listed(desk) == [("Use pnpm", False)]
         assert told(session) == ""
         assert notices(desk) == []
-        session.state.trust.granted = True
+        inside.trust(session, granted=True)
         await inside.learn(session)
         assert "- Use pnpm" in file(world).read_text()
 
@@ -255,7 +255,7 @@ async def test_it_takes_no_more_than_its_room(desk: Desk, world: World) -> None:
         write(world, "".join(f"- {name} {n} {'word ' * 20}\n" for n in range(200)), name)
     session = await desk.open()
     factor = inside.settings(session).info().token_factor
-    tokens = session.state.environment.models.count(told(session)) * factor
+    tokens = inside.environment(session).models.count(told(session)) * factor
     assert ROOM * 0.9 < tokens <= ROOM
     assert "learnings 199 " in told(session)
     assert "learnings 0 " not in told(session)

@@ -66,7 +66,7 @@ async def test_a_fork_begins_as_its_parent_is(desk: Desk) -> None:
     assert inside.messages(made) == inside.messages(parent)
     assert await body(made) == await body(parent)
     assert made.meter().used == parent.meter().used
-    assert made.state.view.calibration == parent.state.view.calibration
+    assert inside.model_view(made).calibration == inside.model_view(parent).calibration
     assert made.opened().config_options == parent.opened().config_options
     record = inside.records(made)[-1]
     assert (record.kind, record.body["from"]) == ("forked", parent.id)

@@ -7,7 +7,6 @@ import pytest
 
 from sidecar.core.errors import BadRequest, UnknownSession
 from sidecar.core.parts import SessionId, TextPart
-from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.session_handoff import inherited, ledger_of
 from sidecar.session.lifecycle import work_news
 from sidecar.session.lifecycle.session import Session
@@ -220,7 +219,7 @@ async def test_another_branch_is_told(desk: Desk) -> None:
     git = desk.workspace / ".git"
     git.mkdir()
     (git / "HEAD").write_text("ref: refs/heads/main\n")
-    saved = Milestones(session.state)
+    saved = inside.milestones(session)
     assert await saved.save("close")
     (git / "HEAD").write_text("ref: refs/heads/wip\n")
     session = await again(desk, session)

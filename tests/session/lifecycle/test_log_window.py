@@ -277,7 +277,7 @@ async def test_damage_outside_of_the_window_is_told_when_it_is_read(
 ) -> None:
     async with world.daemon() as desk:
         worker = await long_work(desk)
-        log, view = inside.log(worker.session), worker.session.state.view
+        log, view = inside.log(worker.session), inside.model_view(worker.session)
         rewrite = next(r.revision for r in logged(log) if r.kind == "rewrite")
         hidden = next(one.message.id for one in view.rendering.seen(log) if not one.rendered)
     with opened_beside(world.folder) as con:
@@ -312,7 +312,7 @@ async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
     """A message of which nothing is sent may have a note before it since the fold."""
     async with world.daemon() as desk:
         worker = await long_work(desk)
-        state, shown = worker.session.state, worker.session.state.view.rendering
+        state, shown = worker.session.state, inside.model_view(worker.session).rendering
         hidden = [one.message.id for one in shown.seen(state.log) if not one.rendered]
         noted = {note.before for note in shown.shown.notes.values()}
         place = next(name for name in hidden if name not in noted)
@@ -323,7 +323,7 @@ async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
         await state.log.writer.commit(rewrite_of(replace(newest, rewrite=rewrite)))
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
-        assert "Mind the gap." in str(session.state.view.prompt(inside.log(session)))
+        assert "Mind the gap." in str(inside.model_view(session).prompt(inside.log(session)))
 
 
 async def test_the_newest_break_of_the_cache_is_known_after_a_ping(world: World) -> None:

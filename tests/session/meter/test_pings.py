@@ -74,7 +74,7 @@ async def test_a_ping_is_the_last_request_without_an_answer(desk: Desk) -> None:
 
 async def test_it_is_sent_shortly_before_the_cache_dies_and_not_earlier(desk: Desk) -> None:
     worker = await worked(desk)
-    started = worker.session.state.view.anchor.started
+    started = inside.model_view(worker.session).anchor.started
     await desk.world.let_pass(started + DUE - 1_000 - desk.world.time)
     await desk.world.let_pass(0)
     assert desk.model.pings == []

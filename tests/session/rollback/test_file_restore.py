@@ -174,7 +174,7 @@ async def test_what_was_changed_without_an_event_is_in_the_way_and_known_the_nex
     with note.open("r+b") as file:
         stored = mmap.mmap(file.fileno(), 0)
     assert await aggregate(session) == [("notes.txt", "tool", 1, 1)]
-    await session.state.tracking.since()
+    await inside.tracking(session).since()
     stored[:1] = b"U"
     with pytest.raises(RestoreConflict, match="try again"):
         await session.rollback.restore(wish)

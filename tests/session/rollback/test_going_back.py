@@ -37,7 +37,7 @@ def ids(session: Session) -> list[str]:
 
 def said(session: Session) -> str:
     """The request as it would be sent now."""
-    prompt = session.state.view.prompt(inside.conversation(session))
+    prompt = inside.model_view(session).prompt(inside.conversation(session))
     return repr(flat(prompt))
 
 

@@ -13,6 +13,7 @@ from sidecar.session.turn.prefix_gate import ColdGate, static_key
 from tests.core.prompts import static, system
 from tests.fakes.scripted_model import Hold, says, started, stop, text
 from tests.polling import until
+from tests.session import inside
 from tests.session.conftest import LIMIT, Desk
 
 LIFE = 300_000
@@ -201,7 +202,7 @@ async def send(group: asyncio.TaskGroup, desk: Desk, session: Session) -> Asked:
 
 
 def waiting(session: Session) -> int:
-    return session.state.environment.models.cold.waiting
+    return inside.environment(session).models.cold.waiting
 
 
 async def test_sessions_with_one_prefix_write_it_once(desk: Desk) -> None:
