@@ -162,7 +162,7 @@ def test_init_writes_a_file_once_that_only_its_owner_reads(
 
 
 @pytest.mark.parametrize("options", ["{", "[]"])
-def test_options_that_are_none(
+def test_options_that_are_no_table_are_refused(
     folder: Path, options: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert show(folder, options, origin=True, as_json=False) == 2
@@ -178,7 +178,7 @@ def test_half_a_letter_can_be_printed(folder: Path, as_json: bool) -> None:
     assert b"a letter" in done.stdout
 
 
-def test_as_people_type_it(folder: Path) -> None:
+def test_the_file_is_named(folder: Path) -> None:
     path = write_user("max_steps = 7\n")
     command = [sys.executable, "-m", "sidecar", "config", "show", "--origin", "--cwd", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)

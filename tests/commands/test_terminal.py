@@ -152,7 +152,7 @@ def test_what_is_drawn_said_or_logged_is_plain_text(capsys: pytest.CaptureFixtur
         assert MARKUP in said
 
 
-def test_what_is_made_visible() -> None:
+def test_what_steers_a_terminal_is_spelled_out_and_the_rest_stays() -> None:
     kept = "naïve 👨\u200d👩\u200d👧 नमस्ते\u3000 क\u200cष"
     assert visible(kept) == kept
     assert visible("\x1b[31m\n\t\x7f\x9b\u202e\ud800") == "␛[31m␊␉␡\\x9b\\u202e\\ud800"

@@ -102,7 +102,7 @@ def ends_with_assistant(body: Any) -> None:
         hour_late, ends_in_thinking, hot, no_limit, bad_name, ends_with_assistant,
     ],
 )  # fmt: skip
-def test_what_the_api_refuses(spoil: Callable[[Any], None]) -> None:
+def test_the_fake_refuses_what_the_api_refuses(spoil: Callable[[Any], None]) -> None:
     body = good()
     spoil(body)
     assert refusal(body) is not None

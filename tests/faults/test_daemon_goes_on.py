@@ -90,7 +90,9 @@ def little_memory(client: PlainClient) -> Iterator[str]:
     resource.prlimit(pid, resource.RLIMIT_AS, (hard, hard))
 
 
-def test_the_disk_is_full(tmp_path: Path, begin: Callable[[], Place]) -> None:
+def test_a_daemon_goes_on_once_a_full_disk_has_room(
+    tmp_path: Path, begin: Callable[[], Place]
+) -> None:
     with small_disk(tmp_path / "data", "6m"):
         place = begin()
         place.say("before it was full")
@@ -116,7 +118,7 @@ def test_the_disk_is_full_when_the_daemon_ends(tmp_path: Path, begin: Callable[[
         assert place.client.stop() == 0
 
 
-def test_files_may_not_grow(begin: Callable[[], Place]) -> None:
+def test_a_daemon_goes_on_once_files_may_grow_again(begin: Callable[[], Place]) -> None:
     place = begin()
     place.say("before")
     pid = place.client.process.pid

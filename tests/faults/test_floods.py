@@ -78,7 +78,7 @@ def all_answered(client: UnreadClient, asked: list[int]) -> None:
     assert len(asked) == PIECES
 
 
-def test_answers_that_nobody_reads(tmp_path: Path, figures: Figures) -> None:
+def test_who_leaves_answers_unread_is_not_read_either(tmp_path: Path, figures: Figures) -> None:
     """A client that leaves answers unread is not read from either, until it reads again."""
     with recalling(tmp_path / "data") as (client, about):
         before = memory(client.process.pid)

@@ -139,7 +139,9 @@ async def stored_of(store: Store) -> dict[SessionId, Stored]:
     return {row.id: await store.logs.load(row.id) for row in page.rows}
 
 
-async def test_archiving_is_killed(place: Place, tmp_path: Path) -> None:
+async def test_a_session_is_in_one_place_wherever_archiving_was_killed(
+    place: Place, tmp_path: Path
+) -> None:
     for seed in range(KILLS):
         folder = place.copy(tmp_path / "copy")
         acknowledged = killed("archive", folder, random.Random(seed))
@@ -164,7 +166,9 @@ async def test_archiving_is_killed(place: Place, tmp_path: Path) -> None:
         await ground.store.close()
 
 
-async def test_deleting_is_killed(place: Place, tmp_path: Path) -> None:
+async def test_what_is_said_to_be_deleted_is_gone_wherever_deleting_was_killed(
+    place: Place, tmp_path: Path
+) -> None:
     for seed in range(KILLS):
         folder = place.copy(tmp_path / "copy")
         acknowledged = killed("delete", folder, random.Random(seed))
@@ -184,7 +188,7 @@ async def test_deleting_is_killed(place: Place, tmp_path: Path) -> None:
         await ground.store.close()
 
 
-async def test_pruning_is_killed(place: Place, tmp_path: Path) -> None:
+async def test_no_log_is_lost_wherever_pruning_was_killed(place: Place, tmp_path: Path) -> None:
     for seed in range(KILLS):
         folder = place.copy(tmp_path / "copy")
         killed("prune", folder, random.Random(seed))

@@ -125,7 +125,9 @@ async def rounds(folder: Path, count: int, seed: int, files: int = FILES) -> Cou
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_killed_at_any_moment(tmp_path: Path, figures: Figures, seed: int) -> None:
+async def test_a_restore_ends_whole_whenever_it_was_killed(
+    tmp_path: Path, figures: Figures, seed: int
+) -> None:
     found = await rounds(tmp_path, KILLS, seed)
     figures.add(f"restores of {FILES} files, killed, seed {seed}", found.total(), KILLS)
     for how, count in sorted(found.items()):

@@ -26,5 +26,5 @@ NOW = 1_445_412_480_000
         ({"retry-after": "Wed, 21 Oct 2015 07:28:00 +99999999999999"}, None),
     ],
 )
-def test_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+def test_headers_say_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, NOW) == seconds

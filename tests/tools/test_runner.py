@@ -42,7 +42,9 @@ def test_the_catalogue_is_sorted_and_complete() -> None:
     ]  # fmt: skip
 
 
-def test_what_a_call_touches(root: Path, context: ToolContext) -> None:
+def test_a_call_names_the_files_and_folders_that_it_touches(
+    root: Path, context: ToolContext
+) -> None:
     def check(tool: str, given: Json, expected: Access) -> None:
         assert access(BY_NAME[tool], given, context) == expected
 

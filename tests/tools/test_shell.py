@@ -61,7 +61,9 @@ def children() -> str:
     return Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text()
 
 
-async def test_output_and_exit_code(root: Path, context: ToolContext) -> None:
+async def test_a_command_gives_its_output_and_its_exit_code(
+    root: Path, context: ToolContext
+) -> None:
     answer = await run(context, "echo out; echo err >&2; pwd")
     assert answer.text == f"out\nerr\n{root}\n"
     assert not answer.is_error

@@ -105,7 +105,9 @@ def test_a_preview_is_the_next_body_byte_for_byte(
     assert stands[-1]["role"] == "assistant"
 
 
-def test_compacting_and_taking_back(start: Start, api: FakeMessagesApi, tmp_path: Path) -> None:
+def test_a_compaction_is_foreseen_done_and_taken_back(
+    start: Start, api: FakeMessagesApi, tmp_path: Path
+) -> None:
     client = start()
     session = opened(client, tmp_path)
     params = {"sessionId": session}

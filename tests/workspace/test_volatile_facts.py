@@ -149,7 +149,7 @@ async def test_a_git_that_hangs_is_ended(tmp_path: Path) -> None:
         assert await read_git(tmp_path, True, {"PATH": path}) is None
 
 
-def test_status_that_is_odd() -> None:
+def test_an_odd_status_of_git_is_read_as_far_as_it_goes() -> None:
     assert parse_status(b"") is None
     assert parse_status(b"fatal: no\0") is None
     assert parse_status(b"## HEAD (no branch)\0") == Git("HEAD (no branch)", ())

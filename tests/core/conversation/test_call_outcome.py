@@ -167,7 +167,9 @@ def test_only_the_ends_of_an_output_are_looked_at() -> None:
         (call(ToolRunning(0)), False, "running"),
     ],
 )
-def test_whether_a_call_failed(part: ToolPart, expected: bool, said: str) -> None:
+def test_a_call_has_failed_by_its_state_and_its_result(
+    part: ToolPart, expected: bool, said: str
+) -> None:
     assert failed(part) is expected
     assert status(part) == said
 

@@ -196,7 +196,9 @@ WORTH = [
 
 
 @pytest.mark.parametrize(("kind", "who", "sessions", "expected"), WORTH)
-def test_what_is_worth_keeping(kind: FactKind, who: Any, sessions: int, expected: bool) -> None:
+def test_a_fact_is_kept_by_its_kind_its_speaker_and_how_often_it_was_said(
+    kind: FactKind, who: Any, sessions: int, expected: bool
+) -> None:
     assert is_worth_keeping(fact(kind, who=who), sessions) is expected
 
 

@@ -33,7 +33,7 @@ def order(items: list[Item], **weights: float) -> list[str]:
     return [item.unit.part_id for item in sorted(calls, key=score)]
 
 
-def test_first_in_first_out() -> None:
+def test_by_age_the_oldest_goes_first() -> None:
     assert order(history("U10 C100; C100; C100"), fifo=1) == ["p1", "p2", "p3"]
 
 

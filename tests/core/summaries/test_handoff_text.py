@@ -129,5 +129,5 @@ def test_the_conversations_own_decisions_are_found() -> None:
     assert said_so([]) == ()
 
 
-def test_changes_are_lines() -> None:
+def test_each_change_is_told_on_a_line() -> None:
     assert changes_since(("a", "b")).endswith("has changed:\n- a\n- b")

@@ -19,7 +19,7 @@ def test_numbers_that_json_cannot_say(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "9" * 5_000, "nan", b"\xff\xfe"])
-def test_what_is_no_json(text: str) -> None:
+def test_what_is_no_json_is_refused_in_a_short_sentence(text: str) -> None:
     for reader in (read, read_all):
         with pytest.raises(ValueError, match=r"\w") as error:
             reader(text)

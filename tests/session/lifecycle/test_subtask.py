@@ -30,7 +30,7 @@ async def test_a_long_report_is_cut_and_can_be_recalled(allowed: World) -> None:
         await desk.ask(session)
         (answered,) = results(desk)
         (call,) = made(desk, session)
-        assert session.state.view.tokens(answered.text) <= 2_000
+        assert inside.model_view(session).tokens(answered.text) <= 2_000
         assert len(answered.text) > 3_000
         assert answered.text.startswith("line 0 ")
         assert answered.text.endswith("line 899 of the report, with something in it")
@@ -199,7 +199,7 @@ async def test_a_cancel_is_passed_on(allowed: World, before: int) -> None:
         assert (await desk.ask(session)).stop_reason == "end_turn"
 
 
-async def test_cancelling_only_the_subtask(allowed: World) -> None:
+async def test_a_turn_goes_on_where_only_its_subtask_is_cancelled(allowed: World) -> None:
     async with allowed.daemon() as desk:
         session = await desk.open(tools=(LOOK,))
         running = await held(desk, session, 3)

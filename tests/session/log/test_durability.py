@@ -112,7 +112,7 @@ async def test_everything_is_there_again(world: World) -> None:
 
 
 @pytest.mark.parametrize("step", range(8))
-async def test_killed_in_the_middle(world: World, step: int) -> None:
+async def test_what_was_shown_is_there_wherever_a_turn_was_killed(world: World, step: int) -> None:
     async with world.daemon(kill=True) as desk:
         session = await desk.open(tools=TOOLS)
         hold = Hold()
@@ -190,7 +190,7 @@ async def test_catching_up_after_a_part(world: World) -> None:
         assert story(shown) == [("user", "b"), ("agent", "two")]
 
 
-async def test_two_daemons_one_writer(world: World) -> None:
+async def test_of_two_daemons_one_writes_a_session(world: World) -> None:
     async with world.daemon(name="first") as desk, world.daemon(name="second") as other:
         session = await desk.open()
         desk.script(says("hello"))

@@ -49,7 +49,7 @@ async def test_a_turn_is_cancelled_while_its_answer_streams(desk: Desk, before: 
     assert await cancelled(desk, session, hold.reached) == "cancelled"
 
 
-async def test_before_the_model_answers(desk: Desk) -> None:
+async def test_a_turn_is_cancelled_before_the_model_answers(desk: Desk) -> None:
     session = await desk.open()
     hold = Hold()
     desk.script([hold, started()])

@@ -66,7 +66,9 @@ def test_a_refused_edit_says_where_to_look() -> None:
         replaced("abc", "zzzzzz", "x")
 
 
-async def test_an_edit_on_disk(root: Path, context: ToolContext) -> None:
+async def test_an_edit_keeps_the_mode_and_says_what_it_changed(
+    root: Path, context: ToolContext
+) -> None:
     (root / "a").write_text("1\n2\n3\n")
     (root / "a").chmod(0o755)
     answer = await edit(context, "2", "two\nzwei")

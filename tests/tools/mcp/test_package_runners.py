@@ -77,7 +77,7 @@ async def test_an_empty_folder_that_cannot_be_made_fails_its_servers_alone(tmp_p
         ("{home}/link", False, "data"),
     ],
 )
-def test_settings_name_a_folder(
+def test_a_server_starts_in_the_folder_of_its_settings_where_that_is_trusted(
     cwd: str, trusted: bool, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
