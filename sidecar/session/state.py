@@ -1,10 +1,9 @@
 """A session's state."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sidecar.config import Config
-from sidecar.core.parts import JsonObject, SessionId
+from sidecar.core.parts import JsonObject
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.changes.tracker import Tracking
@@ -18,28 +17,12 @@ from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views
 from sidecar.store.journal import Store
-from sidecar.tools.tool_contract import Client, Delegate
 from sidecar.workspace.buffers import Buffers
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """Limits of a subtask's session: the client to ask, and the most steps.
-
-    MCP calls go to the servers of `parent`.
-    """
-
-    client: Callable[[], Client]
-    max_steps: int
-    parent: SessionId
-
-
-@dataclass(slots=True)
 class State:
-    """A session's parts.
-
-    `subtask` is set while the session works for another; `delegate` starts a child session.
-    """
+    """What a session is made of."""
 
     environment: Environment
     log: SessionLog
@@ -52,8 +35,6 @@ class State:
     tracking: Tracking
     settings: SessionSettings
     ownership: Ownership
-    subtask: Bound | None = None
-    delegate: Delegate | None = None
 
     @property
     def store(self) -> Store:

@@ -21,13 +21,14 @@ from time import thread_time
 
 from sidecar.config import Config
 from sidecar.config.telemetry_settings import Telemetry
-from sidecar.core.prompt.observation import Observation, PendingObservation
+from sidecar.core.prompt.observation import Observation, Observe, PendingObservation
 from sidecar.daemon import read_clock
 from sidecar.observe.observer import Observer
 from sidecar.session.lifecycle import assembly
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.state import State
+from sidecar.session.meter.observations import Info
 from sidecar.store.format.log_records import StepRecord
+from sidecar.store.format.record_codec import LogRecord
 from tests.benchmarks.bench_step import measure
 
 MESSAGES = 300
@@ -60,9 +61,9 @@ class Timed:
         """Time within the block what sessions do for being observed."""
         real = assembly.observe_record
 
-        def timed(state: State, log: SessionLog, record: object) -> None:
+        def timed(observe: Observe, info: Info, log: SessionLog, record: LogRecord) -> None:
             begun = thread_time()
-            real(state, log, record)
+            real(observe, info, log, record)
             self.within += thread_time() - begun - self._clock
             self.steps += isinstance(record, StepRecord)
 

@@ -8,7 +8,6 @@ from typing import Any
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import ToolPart
 from sidecar.core.text.digest import digest
-from sidecar.session.history.inspection import segments
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer.bundle_export import export_session
@@ -63,7 +62,6 @@ async def look_at(desk: Desk, session: Session) -> None:
     """Do what clients do with a session; nothing but errors that say what to do may come."""
     await session.rewriting.preview(({"type": "text", "text": "And now?"},))
     await session.rewriting.breakdown()
-    segments(session.state, session.meter().regions, None)
     await desk.sessions.list(None, None, 9)
     listed = await session.checkpoints.listed()
     for act in (

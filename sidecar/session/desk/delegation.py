@@ -19,6 +19,7 @@ from sidecar.session.interface import PromptRequest, PromptResult
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.lifecycle.subtask import (
     LAST_STEP,
+    Bound,
     ThroughParent,
     blocks_of,
     found_child,
@@ -30,7 +31,7 @@ from sidecar.session.lifecycle.subtask import (
 from sidecar.session.log.events import Event, SessionChanged, ToolChanged
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.side_request import asked_since
-from sidecar.session.state import Bound, State
+from sidecar.session.state import State
 from sidecar.store.format.log_records import AskedRecord, DelegatedRecord, UsageShape
 from sidecar.tools.tool_contract import Client, Progress, Subtask, SubtaskEnd
 
@@ -56,7 +57,7 @@ async def delegate(
     def client() -> Client:
         return ThroughParent(parent.audience.client(), parent.id, name, about)
 
-    child.state.subtask = Bound(client, state.config.delegate.steps, parent.id)
+    child.delegating.bound = Bound(client, state.config.delegate.steps, parent.id)
     child.state.tracking.above = state.tracking
     following = _Following(parent, child, progress)
     child.state.channel.attach(following.see)
@@ -66,7 +67,7 @@ async def delegate(
         return following.end(result)
     finally:
         child.state.channel.detach(following.see)
-        child.state.subtask = child.state.tracking.above = None
+        child.delegating.bound = child.state.tracking.above = None
         following.charge()
         if not child.prompts.busy and not child.audience.watchers():
             with suppress(SidecarError):
@@ -209,7 +210,7 @@ class _Following:
 
     def _used(self) -> Usage:
         messages = self._messages()
-        asked = asked_since(self._child.state, messages[0].turn_id) if messages else ()
+        asked = asked_since(self._child.state.log, messages[0].turn_id) if messages else ()
         return sum((usage for usage, _ in asked), turn_usage(messages))
 
 

@@ -284,7 +284,7 @@ class Sessions:
     def _start(self, state: State) -> Session:
         self.shared.check_running()
         session = Session(state, self.open.busy_changed)
-        state.delegate = partial(delegate, session, self._begin, self.close)
+        session.delegating.delegate = partial(delegate, session, self._begin, self.close)
         assert self._group is not None
         session.start(self._group)
         self.open.add(session)

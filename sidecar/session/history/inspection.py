@@ -28,8 +28,8 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
-from sidecar.core.prompt.tokens import count_block, count_tool
-from sidecar.session.state import State
+from sidecar.core.prompt.tokens import Count, count_block, count_tool
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.view.model_view import ModelView
 from sidecar.tools.mcp.servers import server_of
 
@@ -55,13 +55,15 @@ class Segment:
     server: str = ""
 
 
-def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tuple[Segment, ...]:
+def segments(
+    view: ModelView, log: SessionLog, count: Count, regions: Mapping[Region, int], hit: int | None
+) -> tuple[Segment, ...]:
     """Pieces in prompt order.
 
     Cached up to link `hit` of the prompt's chain, where all tools are one link. Tokens add up to
     the meter's, per region. Dropped parts have none; their ids serve recall.
     """
-    pieces = list(_pieces(state))
+    pieces = list(_pieces(view, log, count))
     raws: dict[Region, list[int]] = {}
     for segment, raw, _ in pieces:
         raws.setdefault(segment.region, []).append(raw)
@@ -73,10 +75,10 @@ def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tu
     return tuple(given)
 
 
-def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
+def _pieces(
+    view: ModelView, log: SessionLog, count: Count
+) -> Iterator[tuple[Segment, int, int | None]]:
     """Segment, raw tokens, link in the prompt's chain (`None` if unsent)."""
-    view = state.view
-    count = state.environment.models.count
     for tool in view.static.tools:
         piece = Segment(f"tool:{tool.name}", "tools", tool.name, 0, "verbatim", False)
         piece = replace(piece, server=server_of(tool))
@@ -86,7 +88,7 @@ def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
         label = "system prompt" if block.region == "system" else str(block.region)
         piece = Segment(f"static:{number}", block.region, label, 0, "verbatim", False)
         yield piece, count_block(block, count), next(links)
-    for seen in view.rendering.seen(state.log):
+    for seen in view.rendering.seen(log):
         pieces = [
             Segment(n.id, n.region, one_line(n.text, LABEL), 0, "note", False, None, n.id)
             for n in seen.notes

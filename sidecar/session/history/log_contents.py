@@ -14,8 +14,10 @@ from sidecar.core.prompt.visibility import Note as ViewNote
 from sidecar.observe.report.course import ContextPiece, CourseNote, CutResult, Presentation, ToolUse
 from sidecar.session.history.inspection import ENOUGH, LABEL, Segment, described, segments
 from sidecar.session.history.turn_lines import numbered
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import foresee
 from sidecar.session.state import State
+from sidecar.session.view.model_view import ModelView
 
 PRESENTATION: Mapping[type[Shown], Presentation] = {
     Truncated: "truncated",
@@ -44,14 +46,14 @@ def contents(state: State, meter: Meter, clean: Callable[[str], str]) -> Content
     """The pieces' tokens add up to the meter's."""
     log = state.log
     _, seen = foresee(state, state.view, log)
-    found = segments(state, meter.regions, seen.hit)
+    found = segments(state.view, log, state.environment.models.count, meter.regions, seen.hit)
     turns = numbered(log.messages)
     parts = {part.id: part for message in log.messages for part in message.parts}
     notes = state.view.rendering.shown.notes
     pieces = tuple(_piece(one, parts, notes, turns, clean) for one in found)
     told = {one.id: one.tokens for one in found if one.presentation == "note"}
     return Contents(
-        tuple(_tools(state, pieces)),
+        tuple(_tools(state.view, log, pieces)),
         pieces,
         tuple(_cuts(log.messages, clean)),
         tuple(
@@ -87,11 +89,11 @@ def _piece(
     )
 
 
-def _tools(state: State, pieces: tuple[ContextPiece, ...]) -> Iterator[ToolUse]:
-    view, factor = state.view, state.view.calibration.factor
+def _tools(view: ModelView, log: SessionLog, pieces: tuple[ContextPiece, ...]) -> Iterator[ToolUse]:
+    factor = view.calibration.factor
     shown = {p.part_id: p.tokens for p in pieces if p.region == "toolResults"}
     sums: dict[str, list[int]] = {}
-    for message in state.log.messages:
+    for message in log.messages:
         if message.status == "discarded":
             continue
         calls = tool_parts(message)

@@ -58,7 +58,7 @@ class _Replay:
         log = state.log
         self._state, self._after, self._emit, self._told = state, after, emit, told
         self._source = source_of(state.store.logs, log, after)
-        self._telling = Telling(state)
+        self._telling = Telling(log, state.views)
         self._tools = {tool.name: tool for tool in state.view.static.tools}
         self._until = log.row.revision
         self._settled = frozenset(m.id for m in log if m.status != "open")
@@ -105,7 +105,7 @@ class _Replay:
             if message.turn_id in ended:
                 feed.count(message)
         feed.messages.extend(m for m in self._late(log) if m.id not in log.left)
-        for one in in_order(feed, Telling(self._state, self._until)):
+        for one in in_order(feed, Telling(log, self._state.views, self._until)):
             if not isinstance(one, str):
                 yield from self._events(one)
 

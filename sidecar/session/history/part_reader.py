@@ -24,7 +24,8 @@ from sidecar.core.parts import (
     ToolRunning,
 )
 from sidecar.session.interface import Recalled
-from sidecar.session.state import State
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.view.view_history import Views
 from sidecar.store.content.outputs import OutputRows
 from sidecar.store.format.values import Gone
 
@@ -57,19 +58,22 @@ async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
 
 
 async def recall_from(
-    state: State, part_id: str, span: tuple[int, int | None, str | None]
+    log: SessionLog,
+    views: Views,
+    outputs: OutputRows,
+    part_id: str,
+    span: tuple[int, int | None, str | None],
 ) -> Recalled:
     """Recall `(offset, limit, pattern)` of a part, or of all left out by a rewrite.
 
     Raises: BadRequest: unknown id, or unusable pattern.
     """
-    await state.log.whole()
-    gone = state.views.left_out(part_id)
+    await log.whole()
+    gone = views.left_out(part_id)
     if gone is not None:
-        messages = state.log.messages
-        parts = [part for message in messages for part in message.parts if part.id in gone]
-        return await recall_left_out(parts, state.store.outputs, span)
-    return await recall(find_part(state.log.messages, part_id), state.store.outputs, span)
+        parts = [part for message in log.messages for part in message.parts if part.id in gone]
+        return await recall_left_out(parts, outputs, span)
+    return await recall(find_part(log.messages, part_id), outputs, span)
 
 
 async def recall(

@@ -10,8 +10,9 @@ from sidecar.session.history.turn_outcome import spent
 from sidecar.session.log.channel import notice_of
 from sidecar.session.log.events import EpochChanged, Notice, TurnEnded
 from sidecar.session.log.log_slices import SliceTurn
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.side_request import asked_of
-from sidecar.session.state import State
+from sidecar.session.view.view_history import Views
 from sidecar.store.format.log_records import (
     AskedRecord,
     NoticeRecord,
@@ -42,10 +43,9 @@ class Telling:
     The caller numbers the events.
     """
 
-    def __init__(self, state: State, since: int = 0) -> None:
-        log = state.log
-        self._state, self._since, self._left = state, since, log.left
-        self._standing = frozenset(state.views.standing_at(log.row.revision + 1))
+    def __init__(self, log: SessionLog, views: Views, since: int = 0) -> None:
+        self._id, self._since, self._left = log.row.id, since, log.left
+        self._standing = frozenset(views.standing_at(log.row.revision + 1))
         self._undone = {
             record.compaction_id
             for record in log.records
@@ -67,7 +67,7 @@ class Telling:
                 told = None if gone else self._end(record)
                 self._turn(MessageId(""))
             case NoticeRecord():
-                told = None if gone else notice_of(self._state.log.row.id, record)
+                told = None if gone else notice_of(self._id, record)
             case ModelChangedRecord():
                 told = self._for_a_model(record)
             case ViewRecord(revision=number, compaction_id=name):
@@ -81,7 +81,7 @@ class Telling:
     def ended(self, end: Ended, turn: SliceTurn) -> TurnEnded:
         """A turn's end, with all messages read."""
         usage, cost = spent(turn.ends, end.asked)
-        about = self._state.log.row.id, 0, end.turn_id, end.message_id or turn.first
+        about = self._id, 0, end.turn_id, end.message_id or turn.first
         return TurnEnded(*about, end.reason, usage, cost, end.error)
 
     def names(self, record: LogRecord) -> frozenset[MessageId]:
@@ -100,14 +100,14 @@ class Telling:
         before, after = record.tokens_before, record.tokens_after
         if before is None or after is None:
             return None
-        about = self._state.log.row.id, 0, record.compaction_id
+        about = self._id, 0, record.compaction_id
         return EpochChanged(*about, "completed", record.cause, before, after)
 
     def _rewritten(self, record: ViewRecord) -> EpochChanged | None:
         if not record.opens:
             return None
         return EpochChanged(
-            self._state.log.row.id,
+            self._id,
             0,
             record.compaction_id,
             "undone" if isinstance(record, UndoneRecord) else "completed",

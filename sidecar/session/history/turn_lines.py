@@ -18,7 +18,7 @@ from sidecar.observe.report.course import (
 from sidecar.session.changes.timeline import Timeline, typed
 from sidecar.session.history.inspection import ENOUGH
 from sidecar.session.log.change_records import shown
-from sidecar.session.state import State
+from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.log_records import TurnEndedRecord
 
 TITLE = 80
@@ -47,13 +47,12 @@ def titles(messages: Iterable[Message], clean: Callable[[str], str]) -> Callable
 
 
 def turn_lines(
-    state: State,
+    log: SessionLog,
     requests: Sequence[CourseRequest],
     changes: Sequence[CourseChange],
     clean: Callable[[str], str],
 ) -> tuple[CourseTurn, ...]:
     """Every turn in sum, left-behind ones included."""
-    log = state.log
     asked: dict[int, list[CourseRequest]] = {}
     for request in requests:
         asked.setdefault(request.turn, []).append(request)
@@ -89,9 +88,8 @@ def turn_lines(
     return tuple(lines)
 
 
-def checkpoints(state: State, clean: Callable[[str], str]) -> tuple[CourseCheckpoint, ...]:
+def checkpoints(log: SessionLog, clean: Callable[[str], str]) -> tuple[CourseCheckpoint, ...]:
     """Checkpoints, oldest first, as `checkpoint/list` has them."""
-    log = state.log
     timeline = Timeline(log.messages, log.records)
     stays = {"", *timeline.talk(len(timeline.events))}
     turns_of = numbered(log.messages)

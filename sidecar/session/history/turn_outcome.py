@@ -5,30 +5,30 @@ from collections.abc import Sequence
 from msgspec import convert
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import MessageId, StepFinishPart, TurnId, Usage
+from sidecar.core.parts import MessageId, SessionId, StepFinishPart, TurnId, Usage
 from sidecar.core.prompt.meter import Meter
-from sidecar.core.prompt.observation import TurnDone
 from sidecar.core.prompt.pricing import total
 from sidecar.session.interface import PromptResult
 from sidecar.session.log.events import TurnEnded
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.side_request import asked_since
-from sidecar.session.state import State
 from sidecar.session.turn.turn import TurnEnd, unstored
+from sidecar.session.view.view_history import Views
 from sidecar.store.format.log_records import FailureShape, TurnEndedRecord
 
 
 def result_of(
-    state: State, turn_id: TurnId, message_id: MessageId, end: TurnEnd, meter: Meter
+    log: SessionLog, turn_id: TurnId, message_id: MessageId, end: TurnEnd, meter: Meter
 ) -> PromptResult:
     """Usage and cost of steps and summaries, and the present meter."""
-    parts = (p for m in state.log if m.turn_id == turn_id for p in m.parts)
+    parts = (p for m in log if m.turn_id == turn_id for p in m.parts)
     ends = [part for part in parts if isinstance(part, StepFinishPart)]
-    usage, cost = spent(ends, asked_since(state, turn_id))
+    usage, cost = spent(ends, asked_since(log, turn_id))
     return PromptResult(
         end.stop_reason,
         turn_id,
         message_id,
-        state.log.row.revision,
+        log.row.revision,
         usage,
         cost,
         meter,
@@ -50,31 +50,22 @@ def ended_record(turn_id: TurnId, end: TurnEnd) -> TurnEndedRecord:
     return TurnEndedRecord(turn_id=turn_id, stop_reason=end.stop_reason, error=error)
 
 
-async def record_end(state: State, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
+async def record_end(log: SessionLog, views: Views, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
     """Log a turn's end; a failed end, owed to the next commit, if the store fails."""
     try:
-        await state.log.writer.commit(ended_record(turn_id, end))
+        await log.writer.commit(ended_record(turn_id, end))
     except StorageFailed as error:
         end = unstored(end, error)
-        state.log.writer.owe(ended_record(turn_id, end))
-        state.views.forget()
+        log.writer.owe(ended_record(turn_id, end))
+        views.forget()
     return end
 
 
-def ended_event(state: State, result: PromptResult) -> TurnEnded:
-    """A result as an event; the observer is called too."""
-    state.environment.observe(
-        TurnDone(
-            state.log.row.id,
-            result.turn_id,
-            state.clock.now(),
-            result.stop_reason,
-            result.meter,
-        )
-    )
+def ended_event(session_id: SessionId, seq: int, result: PromptResult) -> TurnEnded:
+    """Event of a turn's result."""
     return TurnEnded(
-        state.log.row.id,
-        state.channel.next_seq(),
+        session_id,
+        seq,
         result.turn_id,
         result.message_id,
         result.stop_reason,

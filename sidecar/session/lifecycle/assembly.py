@@ -72,7 +72,7 @@ def compose(
         settings=SessionSettings(log, environment.models),
         ownership=ownership,
     )
-    log.writer.durable = partial(observe_record, state, log)
+    log.writer.durable = partial(observe_record, environment.observe, environment.models.info, log)
     log.filled = take
     restore(state)
     if not ownership.read_only:

@@ -61,7 +61,7 @@ class Rewriting:
         self._host = host
         self._planner = Planner()
         self.catch_up = partial(self._planner.catch_up, state)
-        self.price = CompactionPrice(state, self._planned_price)
+        self.price = CompactionPrice(state.log, state.view, state.clock, self._planned_price)
         self.works = Works(state.log.row.id, state.channel)
         self.checkpoints = Milestones(state)
         self.fold = Folds(state, self.checkpoints.folding).fold
@@ -120,7 +120,9 @@ class Rewriting:
         self.price.find()
         meter = read_meter(state, self.price.known())
         _, seen = foresee(state, state.view, state.log)
-        found = segments(state, meter.regions, seen.hit)
+        found = segments(
+            state.view, state.log, state.environment.models.count, meter.regions, seen.hit
+        )
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:

@@ -11,6 +11,7 @@ from time import monotonic
 from sidecar.core.errors import Cancelled, RevisionConflict, innermost
 from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
 from sidecar.core.prompt.meter import Meter
+from sidecar.core.prompt.observation import TurnDone
 from sidecar.session.changes.change_summary import Differences
 from sidecar.session.compaction import cache_options
 from sidecar.session.epochs import epochs
@@ -24,6 +25,7 @@ from sidecar.session.lifecycle import config_options
 from sidecar.session.lifecycle.assembly import read_again
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
+from sidecar.session.lifecycle.subtask import Delegating
 from sidecar.session.lifecycle.turn_setup import turn_of
 from sidecar.session.lifecycle.turn_start import begin
 from sidecar.session.lifecycle.work_news import WorkNews
@@ -69,6 +71,7 @@ class Session:
         self._instructions = KnownInstructions(
             state.environment, state.log, state.view, state.trust, state.settings
         )
+        self.delegating = Delegating()
         self.rewriting = Rewriting(state, self, self.news, self._instructions)
         differences = Differences(state.store.restores)
         self.checkpoints = Checkpoints(state.log, state.tracking, differences)
@@ -82,7 +85,7 @@ class Session:
             differences,
             self.rewriting.price,
         )
-        self._idle = Idle(state, self.rewriting.idle)
+        self._idle = Idle(state.log, state.clock, self.rewriting.idle)
         self._pings = Pings(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))
 
     @property
@@ -172,7 +175,10 @@ class Session:
         Raises:
             BadRequest: there is no such part, or the pattern cannot be used.
         """
-        return await recall_from(self._state, part_id, (offset, limit, pattern))
+        state = self._state
+        return await recall_from(
+            state.log, state.views, state.store.outputs, part_id, (offset, limit, pattern)
+        )
 
     # --- the session's task ------------------------------------------------------------------
 
@@ -238,7 +244,7 @@ class Session:
         for late in self.prompts.steering.take():
             # The turn ended before another step: the message is logged for the next turn.
             self._absorb(late)
-        end = await record_end(state, turn_id, end)
+        end = await record_end(state.log, state.views, turn_id, end)
         if state.channel.watched:
             # The meter has the price of a compaction. No request has waited for its reading.
             await self.rewriting.catch_up()
@@ -247,13 +253,17 @@ class Session:
         state.tracking.turn_ended()
         await self.rewriting.checkpoints.at("turn")
         await self.rewriting.fold()
-        result = result_of(state, turn_id, message.id, end, meter)
-        self._tell(ended_event(state, result))
+        result = result_of(state.log, turn_id, message.id, end, meter)
+        done = TurnDone(self.id, turn_id, state.clock.now(), result.stop_reason, result.meter)
+        state.environment.observe(done)
+        self._tell(ended_event(self.id, state.channel.next_seq(), result))
         return result
 
     async def _carry_out(self, turn_id: TurnId, message_id: MessageId) -> TurnEnd:
         state, rewriting, client = self._state, self.rewriting, self.audience.client
-        turn = turn_of(state, turn_id, rewriting, client, self.recall, self._turn_log())
+        turn = turn_of(
+            state, turn_id, rewriting, client, self.recall, self._turn_log(), self.delegating
+        )
         state.tracking.turn_begins(message_id)
         try:
             async with asyncio.TaskGroup() as group:

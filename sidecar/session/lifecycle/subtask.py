@@ -1,7 +1,7 @@
 """A subtask's beginning, client and report."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from sidecar.core.conversation.call_outcome import argument, finding, status
 from sidecar.core.conversation.turns import tool_parts
@@ -15,7 +15,7 @@ from sidecar.session.state import State
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
 from sidecar.tools.builtin_tools import DELEGATE
-from sidecar.tools.tool_contract import Client, PermissionOption, Subtask, ThroughClient
+from sidecar.tools.tool_contract import Client, Delegate, PermissionOption, Subtask, ThroughClient
 
 _INHERITED = (
     "model", "policy", "window", "maxTokens", "agent", "effort", "autoCompact", "autoContinue",
@@ -29,6 +29,26 @@ word the names, numbers and errors that matter."""
 LAST_STEP = """\
 What you may spend on this subtask is nearly used up: this is your last step. Call no more tools. \
 Write your report now, and say in it what is not done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Limits of a subtask's session: the client to ask, and the most steps.
+
+    MCP calls go to the servers of `parent`.
+    """
+
+    client: Callable[[], Client]
+    max_steps: int
+    parent: SessionId
+
+
+@dataclass(slots=True)
+class Delegating:
+    """`bound` while a session works for another; `delegate` has another work for this one."""
+
+    bound: Bound | None = None
+    delegate: Delegate | None = None
 
 
 async def found_child(parent: State, subtask: Subtask) -> SessionLog:

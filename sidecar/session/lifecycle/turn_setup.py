@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from sidecar.core.parts import Json, TurnId
 from sidecar.session.lifecycle.context_actions import Rewriting
+from sidecar.session.lifecycle.subtask import Bound, Delegating
 from sidecar.session.state import State
 from sidecar.session.turn.consent import Consent
 from sidecar.session.turn.doom_loop import LoopWatch
@@ -22,9 +23,10 @@ def turn_of(
     client: Callable[[], Client],
     recall: RecallPart,
     turn: TurnLog,
+    delegating: Delegating,
 ) -> RunningTurn:
     """A turn that begins now; a subtask's limits, client and purpose take precedence."""
-    bound, view, row = state.subtask, state.view, state.log.row
+    bound, view, row = delegating.bound, state.view, state.log.row
     steps = Steps(
         turn_id=turn_id,
         turn=turn,
@@ -40,13 +42,13 @@ def turn_of(
     consent = Consent(row.id, asked, state.trust, state.permissions)
     variables = state.environment.workspaces.variables
     place = Workplace(
-        consent, row.cwd, state.buffers, variables, state.tracking, recall, state.delegate
+        consent, row.cwd, state.buffers, variables, state.tracking, recall, delegating.delegate
     )
     tools = {tool.name: tool for tool in view.static.tools}
     return RunningTurn(
         turn=turn,
         steps=steps,
-        calls=ToolCalls(turn, consent, place, tools, _calls_mcp(state), view.tokens),
+        calls=ToolCalls(turn, consent, place, tools, _calls_mcp(state, bound), view.tokens),
         loops=LoopWatch(consent, turn.notice, row.cwd),
         tracking=state.tracking,
         make_room=rewriting.make_room,
@@ -56,9 +58,9 @@ def turn_of(
     )
 
 
-def _calls_mcp(state: State) -> CallMcp:
+def _calls_mcp(state: State, bound: Bound | None) -> CallMcp:
     """Call servers in the session's name; a subtask calls the parent's."""
-    bound, environment = state.subtask, state.environment
+    environment = state.environment
     owner = state.log.row.id if bound is None else bound.parent
 
     async def call(name: str, given: Json) -> ToolAnswer:

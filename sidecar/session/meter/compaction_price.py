@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
-from sidecar.session.state import State
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.turn.clock import Clock
+from sidecar.session.view.model_view import ModelView
 
 
 class CompactionPrice:
@@ -12,8 +14,12 @@ class CompactionPrice:
     `None` if unknown, or if nothing can be left out.
     """
 
-    def __init__(self, state: State, plan: Callable[[], str | None]) -> None:
-        self._state = state
+    def __init__(
+        self, log: SessionLog, view: ModelView, clock: Clock, plan: Callable[[], str | None]
+    ) -> None:
+        self._log = log
+        self._view = view
+        self._clock = clock
         self._plan = plan
         self._basis = (-1, False)
         self._price: str | None = None
@@ -25,7 +31,7 @@ class CompactionPrice:
     def find(self) -> None:
         """Plan for the price, unless known, or part of the log is unread."""
         now = self._now()
-        if self._basis == now or not self._state.log.is_whole:
+        if self._basis == now or not self._log.is_whole:
             return
         self._price = self._plan()
         self._basis = now
@@ -37,5 +43,4 @@ class CompactionPrice:
             self._basis = (after, warm)
 
     def _now(self) -> tuple[int, bool]:
-        state = self._state
-        return state.log.row.revision, state.clock.now() <= state.view.warm_until()
+        return self._log.row.revision, self._clock.now() <= self._view.warm_until()

@@ -115,7 +115,7 @@ def price_of(state: State, seen: Prediction) -> str | None:
 
 def _costs(state: State, last: Sequence[Turn], since: Millis, compact_now: str | None) -> Costs:
     costs = [step.cost for step in _steps(last, since)]
-    costs += [cost for turn in last for _, cost in asked_since(state, turn.id)]
+    costs += [cost for turn in last for _, cost in asked_since(state.log, turn.id)]
     return Costs(
         session=state.log.row.cost,
         last_turn=total(costs) if costs else None,

@@ -8,7 +8,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from sidecar.session.state import State
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.turn.clock import Clock
 from sidecar.store.format.log_records import TurnStartedRecord
 from sidecar.store.format.view_records import RewriteRecord, UndoneRecord
 
@@ -28,13 +29,16 @@ class Idle:
     `True`: only a rewrite that the next turn could not do without.
     """
 
-    def __init__(self, state: State, rewrite: Callable[[bool], Awaitable[bool]]) -> None:
-        self._state = state
+    def __init__(
+        self, log: SessionLog, clock: Clock, rewrite: Callable[[bool], Awaitable[bool]]
+    ) -> None:
+        self._log = log
+        self._clock = clock
         self._rewrite = rewrite
 
     async def until(self, coming: Awaitable[T], group: asyncio.TaskGroup) -> T:
         """Await the end of the idle time; then give up unfinished work."""
-        task = group.create_task(self._use()) if turns_since_rewrite(self._state) else None
+        task = group.create_task(self._use()) if turns_since_rewrite(self._log) else None
         try:
             return await coming
         finally:
@@ -42,23 +46,23 @@ class Idle:
                 task.cancel()
 
     async def _use(self) -> None:
-        state = self._state
+        log = self._log
         try:
             revision = -1
-            while revision != state.log.row.revision:
-                revision = state.log.row.revision
-                await state.clock.sleep(DEBOUNCE)
+            while revision != log.row.revision:
+                revision = log.row.revision
+                await self._clock.sleep(DEBOUNCE)
             # What was compacted and taken back meanwhile is not for us to compact again.
-            if count := turns_since_rewrite(state):
+            if count := turns_since_rewrite(log):
                 await self._rewrite(count < BATCH)
         except Exception:  # nothing that nobody waits for is worth a session
             logger.exception("compacting while idle failed")
 
 
-def turns_since_rewrite(state: State) -> int:
+def turns_since_rewrite(log: SessionLog) -> int:
     """Turns begun since the last rewrite."""
     count = 0
-    for record in reversed(state.log.records):
+    for record in reversed(log.records):
         if isinstance(record, RewriteRecord | UndoneRecord) and record.opens:
             break
         count += isinstance(record, TurnStartedRecord)

@@ -22,6 +22,7 @@ from sidecar.core.parts import (
 from sidecar.core.prompt.observation import (
     ModelAsked,
     Observation,
+    Observe,
     Retried,
     ToolDone,
     TurnBegun,
@@ -31,7 +32,6 @@ from sidecar.core.prompt.pricing import ModelInfo, price
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.pings import usage_of
 from sidecar.session.meter.side_request import asked_of
-from sidecar.session.state import State
 from sidecar.store.format.log_records import (
     AskedRecord,
     DiscardedRecord,
@@ -62,13 +62,6 @@ SHOWN: Mapping[type[ShownShape], str] = {
 """Presentations of parts, in the words of metrics."""
 
 
-def observe_record(state: State, log: SessionLog, record: LogRecord) -> None:
-    """Queue a record for the daemon's observer, if of interest; a step does not wait."""
-    if isinstance(record, _Observed):
-        environment = state.environment
-        environment.observe(partial(_observation, log, record, environment.models.info))
-
-
 _PLACE = re.compile(r"^message \d+, block \d+ \((.*)\)$")
 
 
@@ -84,6 +77,12 @@ _Observed: TypeAlias = (
     | RewriteRecord
 )
 """Records of interest to the observer."""
+
+
+def observe_record(observe: Observe, info: Info, log: SessionLog, record: LogRecord) -> None:
+    """Queue a record for the daemon's observer, if of interest; a step does not wait."""
+    if isinstance(record, _Observed):
+        observe(partial(_observation, log, record, info))
 
 
 def _observation(log: SessionLog, record: _Observed, info: Info) -> Observation | None:

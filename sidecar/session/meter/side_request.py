@@ -10,6 +10,7 @@ from sidecar.core.conversation.stream import AttemptFailed
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Millis, PartId, TextPart, TurnId, Usage
 from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import State
 from sidecar.store.format.log_records import AskedRecord, TurnStartedRecord, UsageShape
 
@@ -77,10 +78,10 @@ async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Re
     return Reply(text.strip(), cost, started)
 
 
-def asked_since(state: State, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:
+def asked_since(log: SessionLog, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:
     """Side requests since a turn began."""
     found: list[tuple[Usage, str | None]] = []
-    for record in reversed(state.log.records):
+    for record in reversed(log.records):
         if isinstance(record, TurnStartedRecord) and record.turn_id == turn_id:
             break
         if isinstance(record, AskedRecord):

@@ -17,10 +17,12 @@ from sidecar.core.files.tree import SnapshotId, TreeChange, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.session.changes.change_summary import Differences, paths_of
 from sidecar.session.changes.path_fates import Diffs
+from sidecar.session.changes.tracker import Tracking
 from sidecar.session.interface import Wish
-from sidecar.session.state import State
+from sidecar.store.content.restores import RestoreRows
 from sidecar.tools.tool_contract import Client
 from sidecar.workspace import files as texts
+from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.present_state import beside
 from sidecar.workspace.restore.places import spelt
 from sidecar.workspace.snapshots.ignore import HISTORIES
@@ -46,48 +48,73 @@ class Files:
     notes: tuple[str, ...] = ()
 
 
-async def plan_files(
-    state: State,
-    sets: Sequence[ChangeSet],
-    redone: ChangeSet | None,
-    wish: Wish,
-    stood: tuple[str, ...] | None = None,
-) -> Files:
-    """Undo the agent's part of change sets, or redo a restore before them.
+class FilePlans:
+    """Plans what becomes of a session's files, and changes nothing."""
 
-    `stood`: names outside the snapshots then, if known.
+    def __init__(self, tracking: Tracking, buffers: Buffers, rows: RestoreRows) -> None:
+        self._tracking = tracking
+        self._buffers = buffers
+        self._rows = rows
 
-    Raises: BadRequest: this folder has no snapshots. StorageFailed: the store cannot be read or
-    written.
-    """
-    made, fresh = await state.tracking.since()
-    every = (*sets, fresh)
-    told = every if redone is None else (*every, redone)
-    changes = [change for one in told for change in one.changes]
-    named = {p for change in changes for p in (change.path, change.source) if p is not None}
-    paths = wish.paths
-    meant = None if paths is None else {p for given in paths for p in paths_of(given, named)}
-    inside = _inside(os.fsencode(made.root))
+    async def plan(
+        self,
+        sets: Sequence[ChangeSet],
+        redone: ChangeSet | None,
+        wish: Wish,
+        stood: tuple[str, ...] | None = None,
+    ) -> Files:
+        """Undo the agent's part of change sets, or redo a restore before them.
 
-    @cache
-    def seen() -> tuple[dict[bytes, TreeEntry], dict[bytes, str]]:
-        now = _standing(made, named)
-        removed = _removed(every if redone is None else (redone, *every), now)
-        return now, _dirty(state, made.root, removed)
+        `stood`: names outside the snapshots then, if known.
 
-    def plan(read: ReadFile) -> RestorePlan:
-        now, dirty = seen()
-        choices = Choices(read, wish.on_conflict, dirty, wish.markers, state.tracking.limits)
-        if redone is None:
-            return plan_restore(every, now, choices, meant, inside)
-        return plan_redo(redone, every, now, choices, inside)
+        Raises: BadRequest: this folder has no snapshots. StorageFailed: the store cannot be read or
+        written.
+        """
+        made, fresh = await self._tracking.since()
+        every = (*sets, fresh)
+        told = every if redone is None else (*every, redone)
+        changes = [change for one in told for change in one.changes]
+        named = {p for change in changes for p in (change.path, change.source) if p is not None}
+        paths = wish.paths
+        meant = None if paths is None else {p for given in paths for p in paths_of(given, named)}
+        inside = _inside(os.fsencode(made.root))
 
-    here = made.quick and len(changes) <= INLINE_CHANGES and not state.buffers.open_paths()
-    planned = await _planned(state, plan, here=here)
-    look = partial(beside, made.root, made.entry)
-    stands = look() if made.quick else await asyncio.to_thread(look)
-    notes = _uncovered(stood, stands)
-    return Files(made, fresh, _with_tabs(state, made.root, planned), notes)
+        @cache
+        def seen() -> tuple[dict[bytes, TreeEntry], dict[bytes, str]]:
+            now = _standing(made, named)
+            removed = _removed(every if redone is None else (redone, *every), now)
+            return now, _dirty(self._buffers, made.root, removed)
+
+        def plan(read: ReadFile) -> RestorePlan:
+            now, dirty = seen()
+            choices = Choices(read, wish.on_conflict, dirty, wish.markers, self._tracking.limits)
+            if redone is None:
+                return plan_restore(every, now, choices, meant, inside)
+            return plan_redo(redone, every, now, choices, inside)
+
+        here = made.quick and len(changes) <= INLINE_CHANGES and not self._buffers.open_paths()
+        planned = await self._planned(plan, here=here)
+        look = partial(beside, made.root, made.entry)
+        stands = look() if made.quick else await asyncio.to_thread(look)
+        notes = _uncovered(stood, stands)
+        return Files(made, fresh, _with_tabs(self._buffers, made.root, planned), notes)
+
+    async def _planned(self, plan: Callable[[ReadFile], RestorePlan], *, here: bool) -> RestorePlan:
+        """Run the plan, fetching contents on demand.
+
+        `here`: the plan is small, and faster than a thread.
+        """
+        contents: dict[str, bytes | None] = {}
+        while True:
+            wanted: set[str] = set()
+            read = _reader(contents, wanted)
+            # What has to be merged may take long.
+            inline = here and not contents
+            planned = plan(read) if inline else await asyncio.to_thread(plan, read)
+            if not wanted:
+                return planned
+            found = await self._rows.contents(wanted)
+            contents.update((name, found.get(name)) for name in wanted)
 
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:
@@ -105,11 +132,11 @@ def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str,
     return tuple(notes)
 
 
-def _with_tabs(state: State, root: Path, plan: RestorePlan) -> RestorePlan:
+def _with_tabs(buffers: Buffers, root: Path, plan: RestorePlan) -> RestorePlan:
     """A hint at each removed file open in a tab; no protocol can close tabs."""
     tabs = {
         os.fsencode(real.relative_to(root))
-        for real in state.buffers.open_paths()
+        for real in buffers.open_paths()
         if real.is_relative_to(root)
     }
     left = tabs & {a.path for a in plan.actions if a.entry is None or a.entry.kind != "file"}
@@ -158,26 +185,6 @@ async def show_conflicts(differences: Differences, fates: Sequence[Fate]) -> Dif
     }
 
 
-async def _planned(
-    state: State, plan: Callable[[ReadFile], RestorePlan], *, here: bool
-) -> RestorePlan:
-    """Run the plan, fetching contents on demand.
-
-    `here`: the plan is small, and faster than a thread.
-    """
-    contents: dict[str, bytes | None] = {}
-    while True:
-        wanted: set[str] = set()
-        read = _reader(contents, wanted)
-        # What has to be merged may take long.
-        inline = here and not contents
-        planned = plan(read) if inline else await asyncio.to_thread(plan, read)
-        if not wanted:
-            return planned
-        found = await state.store.restores.contents(wanted)
-        contents.update((name, found.get(name)) for name in wanted)
-
-
 def _reader(contents: Mapping[str, bytes | None], wanted: set[str]) -> ReadFile:
     def read(name: str) -> bytes | None:
         if name not in contents:
@@ -202,14 +209,14 @@ async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...
     return (ChangeSet(files.fresh.after, at, told),) if told else ()
 
 
-async def show_in_editor(state: State, files: Files, client: Callable[[], Client]) -> None:
+async def show_in_editor(buffers: Buffers, files: Files, client: Callable[[], Client]) -> None:
     """Update open documents without unsaved changes."""
-    if not state.buffers.open_paths():
+    if not buffers.open_paths():
         return
     root = files.snapshots.root
     for action in files.plan.actions:
         real = root / os.fsdecode(action.path)
-        buffer = state.buffers.get(real)
+        buffer = buffers.get(real)
         if buffer is None or action.entry is None or action.entry.kind != "file":
             continue
         with suppress(SidecarError, OSError):
@@ -218,7 +225,7 @@ async def show_in_editor(state: State, files: Files, client: Callable[[], Client
             if text != buffer.text and editor.can_apply_edits:
                 label = f"Sidecar: restored {real.name}"
                 if await editor.apply_edit(label, str(real), text):
-                    state.buffers.set(real, text, buffer.version)
+                    buffers.set(real, text, buffer.version)
 
 
 def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, TreeEntry]:
@@ -251,14 +258,14 @@ def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry]) -> dict[
     return {path: entry for path, entry in last.items() if path not in now}
 
 
-def _dirty(state: State, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict[bytes, str]:
+def _dirty(buffers: Buffers, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict[bytes, str]:
     """Hashes of documents that differ from the disk.
 
     A removed file shown with its last stored text has nothing unsaved.
     """
     found: dict[bytes, str] = {}
-    for real in state.buffers.open_paths():
-        buffer = state.buffers.get(real)
+    for real in buffers.open_paths():
+        buffer = buffers.get(real)
         if buffer is None or not real.is_relative_to(root):
             continue
         path, shown = os.fsencode(real.relative_to(root)), _saved_hash(buffer.text)

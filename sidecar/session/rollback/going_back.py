@@ -28,10 +28,10 @@ from sidecar.session.log.restore_records import Restored, written
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.meter.compaction_price import CompactionPrice
 from sidecar.session.rollback.file_restore import (
+    FilePlans,
     Files,
     foresee,
     others_meanwhile,
-    plan_files,
     sets_of,
     show_conflicts,
     show_in_editor,
@@ -105,6 +105,7 @@ class Rollback:
         self._gate = gate
         self._checkpoints = checkpoints
         self._differences = differences
+        self._plans = FilePlans(state.tracking, state.buffers, state.store.restores)
 
     async def restore(self, wish: Wish) -> Done:
         """Go back to a checkpoint, or before a message.
@@ -227,7 +228,7 @@ class Rollback:
         if aim.redone is not None and aim.redone[1].sets:
             redone, sets = aim.redone[1].sets[-1], timeline.since(aim.redone[0] + 1)
         beside = timeline.beside(aim.point.files)
-        return await plan_files(self._state, sets, redone, wish, beside)
+        return await self._plans.plan(sets, redone, wish, beside)
 
     # --- doing it ----------------------------------------------------------------------------
 
@@ -255,7 +256,7 @@ class Rollback:
             self._show(recorded)
         else:
             await self._with_files(record, files, recorded)
-            await show_in_editor(state, files, self._client)
+            await show_in_editor(state.buffers, files, self._client)
         return restored.id
 
     def _recorded(self, restored: Restored, talk: _Talk) -> Recorded:
