@@ -39,7 +39,7 @@ from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.progress import Token, Works
 from sidecar.session.log.rewrite_records import Recorded
-from sidecar.session.meter.gauge import usual_growth
+from sidecar.session.meter.gauge import Gauge
 from sidecar.session.state import State
 from sidecar.store.format.log_records import RefusedRecord
 
@@ -99,8 +99,10 @@ class Compactor:
         works: Works,
         checkpoints: Milestones,
         instructions: KnownInstructions,
+        gauge: Gauge,
     ) -> None:
         self._state = state
+        self._gauge = gauge
         self._instructions = instructions
         self._checkpoints = checkpoints
         self._host = host
@@ -192,7 +194,7 @@ class Compactor:
         state, planner = self._state, self._planner
         if not state.config.idle_compaction or not is_automatic(state) or state.ownership.read_only:
             return False
-        growth = usual_growth(state)
+        growth = self._gauge.usual_growth()
         async with self.gate:
             self._begun = state.clock.now()
 

@@ -174,7 +174,7 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
     if after >= standing.used:
         return None
     ahead = standing.static + sum(item.tokens for item in items[:first])
-    price, even = rewrite_cost(standing, ahead, standing.used - after, rates(state))
+    price, even = rewrite_cost(standing, ahead, standing.used - after, rates(state.settings.info()))
     done = replace(
         plan, changes=outline.changes, first=first, tokens_before=standing.used, tokens_after=after
     )

@@ -117,7 +117,7 @@ class Planner:
             warm=now <= view.warm_until(),
             opens_turn=scene.occasion.opens_turn,
             messages=size.messages,
-            rates=rates(state),
+            rates=rates(state.settings.info()),
             newest=0 if view.anchor is None else size.guessed,
             guessed=size.guessed,
             now=now,

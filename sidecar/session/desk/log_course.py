@@ -25,9 +25,9 @@ from sidecar.observe.report.course import (
 from sidecar.session.epochs.static_prompt import static_of
 from sidecar.session.history.log_contents import PRESENTATION, contents
 from sidecar.session.history.turn_lines import checkpoints, numbered, titles, turn_lines
+from sidecar.session.lifecycle.assembly import gauge_of
 from sidecar.session.lifecycle.new_session import parent_of
 from sidecar.session.log.rewrite_records import Recorded, recorded_in
-from sidecar.session.meter.gauge import read_meter
 from sidecar.session.meter.pings import usage_of
 from sidecar.session.meter.side_request import asked_of
 from sidecar.session.state import State
@@ -84,8 +84,9 @@ def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Cou
     priced_as = WOULD_COST if _is_free(state) else ""
     walk = _Walk(state, priced_as)
     requests = tuple(walk.requests())
-    meter = read_meter(state)
-    found = contents(state, meter, clean)
+    gauge, count = gauge_of(state), state.environment.models.count
+    meter = gauge.read()
+    found = contents(state.log, state.view, count, gauge, meter, clean)
     return Course(
         About(
             row.id,

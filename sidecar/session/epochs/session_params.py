@@ -17,8 +17,8 @@ from sidecar.core.prompt.render import TextBlock
 from sidecar.core.text.volatile_text import Volatile, VolatileKind, volatile
 from sidecar.session.interface import NewSession
 from sidecar.session.log.channel import give_notice
-from sidecar.session.meter.gauge import user_message_limit
-from sidecar.session.session_settings import answer_tokens
+from sidecar.session.meter.gauge import Gauge
+from sidecar.session.session_settings import SessionSettings, answer_tokens
 from sidecar.session.state import State
 from sidecar.tools.builtin_tools import BUILTIN
 from sidecar.tools.mcp.mcp_bounds import (
@@ -170,11 +170,11 @@ def _check_sizes(tools: Sequence[ToolSpec]) -> None:
             raise BadRequest(why, f"{path}.inputSchema")
 
 
-async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
+async def check_fits(gauge: Gauge, settings: SessionSettings, parts: tuple[Part, ...]) -> None:
     """Raise BadRequest, with the numbers, for a message larger than the window's room."""
-    tokens, room = await user_message_limit(state, parts)
+    tokens, room = await gauge.user_message_limit(parts)
     if room <= 0:
-        split = state.settings.room()
+        split = settings.room()
         raise BadRequest(
             f"the window of {split.window} tokens has no room for a message: "
             f"{split.reserved_output} are kept for the answer and {split.limit - room} are tools "

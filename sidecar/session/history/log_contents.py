@@ -9,14 +9,14 @@ from sidecar.core.conversation.call_outcome import argument, failed, one_line, r
 from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.parts import Message, Output, Part, PartId, ToolCompleted, ToolError, ToolPart
 from sidecar.core.prompt.meter import Meter
+from sidecar.core.prompt.tokens import Count
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Quoted, Shown, Truncated
 from sidecar.core.prompt.visibility import Note as ViewNote
 from sidecar.observe.report.course import ContextPiece, CourseNote, CutResult, Presentation, ToolUse
 from sidecar.session.history.inspection import ENOUGH, LABEL, Segment, described, segments
 from sidecar.session.history.turn_lines import numbered
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.gauge import foresee
-from sidecar.session.state import State
+from sidecar.session.meter.gauge import Gauge
 from sidecar.session.view.model_view import ModelView
 
 PRESENTATION: Mapping[type[Shown], Presentation] = {
@@ -42,18 +42,24 @@ class Contents:
     parts: tuple[tuple[str, int], ...]
 
 
-def contents(state: State, meter: Meter, clean: Callable[[str], str]) -> Contents:
+def contents(
+    log: SessionLog,
+    view: ModelView,
+    count: Count,
+    gauge: Gauge,
+    meter: Meter,
+    clean: Callable[[str], str],
+) -> Contents:
     """The pieces' tokens add up to the meter's."""
-    log = state.log
-    _, seen = foresee(state, state.view, log)
-    found = segments(state.view, log, state.environment.models.count, meter.regions, seen.hit)
+    _, seen = gauge.foresee(view, log)
+    found = segments(view, log, count, meter.regions, seen.hit)
     turns = numbered(log.messages)
     parts = {part.id: part for message in log.messages for part in message.parts}
-    notes = state.view.rendering.shown.notes
+    notes = view.rendering.shown.notes
     pieces = tuple(_piece(one, parts, notes, turns, clean) for one in found)
     told = {one.id: one.tokens for one in found if one.presentation == "note"}
     return Contents(
-        tuple(_tools(state.view, log, pieces)),
+        tuple(_tools(view, log, pieces)),
         pieces,
         tuple(_cuts(log.messages, clean)),
         tuple(

@@ -12,6 +12,7 @@ from sidecar.session.epochs.session_params import replace_gone_policy
 from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
 from sidecar.session.log.session_log import Rest, SessionLog
+from sidecar.session.meter.gauge import Gauge
 from sidecar.session.meter.observations import observe_record
 from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
@@ -93,3 +94,9 @@ def _view(models: ModelAccess, log: SessionLog) -> ModelView:
     static, since = epochs.stored_static(log)
     factor = models.info(static.model).token_factor
     return ModelView(static, models.count, factor, since, epochs.bound_since(log))
+
+
+def gauge_of(state: State) -> Gauge:
+    """A session's meter."""
+    models = state.environment.models
+    return Gauge(state.log, state.view, state.cached, state.settings, models, state.clock)

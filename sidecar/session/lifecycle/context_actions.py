@@ -22,7 +22,7 @@ from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.progress import Works
 from sidecar.session.log.restore_records import with_news
 from sidecar.session.meter.compaction_price import CompactionPrice
-from sidecar.session.meter.gauge import foresee, price_of, read_meter
+from sidecar.session.meter.gauge import Gauge
 from sidecar.session.state import State
 from sidecar.session.view.model_view import PREVIEW
 from sidecar.store.format.view_records import PinRecord
@@ -54,10 +54,12 @@ class Rewriting:
         host: CompactionHost,
         news: WorkNews,
         instructions: KnownInstructions,
+        gauge: Gauge,
     ) -> None:
         self._state = state
         self._news = news
         self._instructions = instructions
+        self._gauge = gauge
         self._host = host
         self._planner = Planner()
         self.catch_up = partial(self._planner.catch_up, state)
@@ -66,7 +68,7 @@ class Rewriting:
         self.checkpoints = Milestones(state)
         self.fold = Folds(state, self.checkpoints.folding).fold
         self._compactor = Compactor(
-            state, host, self._planner, self.works, self.checkpoints, instructions
+            state, host, self._planner, self.works, self.checkpoints, instructions, gauge
         )
         self.gate = self._compactor.gate
         self.make_room = self._compactor.make_room
@@ -84,7 +86,7 @@ class Rewriting:
         async with self.gate:
             name = compaction_id or newest_compaction(self._state)
             await undo(self._state, name, self._told("compaction_undone"))
-        return read_meter(self._state, self.price.known())
+        return self._gauge.read(self.price.known())
 
     async def pin(self, part_id: str, *, pinned: bool) -> int:
         """Keep a part through rewrites, or no longer; return the revision.
@@ -118,8 +120,8 @@ class Rewriting:
         state = self._state
         await state.log.whole()
         self.price.find()
-        meter = read_meter(state, self.price.known())
-        _, seen = foresee(state, state.view, state.log)
+        meter = self._gauge.read(self.price.known())
+        _, seen = self._gauge.foresee(state.view, state.log)
         found = segments(
             state.view, state.log, state.environment.models.count, meter.regions, seen.hit
         )
@@ -139,13 +141,13 @@ class Rewriting:
         if blocks:
             scene = self._foreseen(scene)
         view = scene.view
-        request, seen = foresee(state, view, scene.messages)
+        request, seen = self._gauge.foresee(view, scene.messages)
         return Preview(
             state.settings.model().body(request),
             view.size(scene.messages).total,
             seen.read,
             seen.write_5m + seen.write_1h,
-            price_of(state, seen),
+            self._gauge.price_of(seen),
             tuple(
                 {"message": mark.message, "block": mark.block, "ttl": mark.ttl}
                 for mark in request.prompt.breakpoints

@@ -22,7 +22,7 @@ from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
 from sidecar.session.lifecycle import config_options
-from sidecar.session.lifecycle.assembly import read_again
+from sidecar.session.lifecycle.assembly import gauge_of, read_again
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.subtask import Delegating
@@ -40,7 +40,6 @@ from sidecar.session.log.events import (
     TitleChanged,
 )
 from sidecar.session.log.part_updates import user_event
-from sidecar.session.meter.gauge import read_meter
 from sidecar.session.meter.idle_rewrite import Idle
 from sidecar.session.meter.pings import Pings
 from sidecar.session.rollback.going_back import Rollback
@@ -72,7 +71,8 @@ class Session:
             state.environment, state.log, state.view, state.trust, state.settings
         )
         self.delegating = Delegating()
-        self.rewriting = Rewriting(state, self, self.news, self._instructions)
+        self._gauge = gauge_of(state)
+        self.rewriting = Rewriting(state, self, self.news, self._instructions, self._gauge)
         differences = Differences(state.store.restores)
         self.checkpoints = Checkpoints(state.log, state.tracking, differences)
         self.rollback = Rollback(
@@ -118,7 +118,7 @@ class Session:
         with self.prompts.arriving(request) as waiting:
             await self.writable(request.expected_revision)
             waiting.parts = parts_of(request.blocks, self._state.clock.part_id, "typed")
-            await check_fits(self._state, waiting.parts)
+            await check_fits(self._gauge, self._state.settings, waiting.parts)
             self.prompts.enter(waiting)
         return await waiting.result
 
@@ -141,7 +141,7 @@ class Session:
 
     def meter(self) -> Meter:
         """Measure the context now; a compaction's price only if known."""
-        return read_meter(self._state, self.rewriting.price.known())
+        return self._gauge.read(self.rewriting.price.known())
 
     def priced_meter(self) -> Meter:
         """Meter with a compaction's price, planned if need be, but not during a turn."""

@@ -10,11 +10,15 @@ from sidecar.core.plans.plan import Rates, Standing
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.prompt.budget import burn_rate, velocity
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
-from sidecar.core.prompt.pricing import money_of, total
+from sidecar.core.prompt.pricing import ModelInfo, money_of, total
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.warmth import Prediction
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.side_request import asked_since
-from sidecar.session.state import State
+from sidecar.session.session_settings import SessionSettings
+from sidecar.session.turn.clock import Clock
+from sidecar.session.turn.model_access import ModelAccess
+from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.log_records import AskedRecord, ForkedRecord, PingRecord
 
@@ -26,45 +30,127 @@ BURNING = 5
 """Turns averaged for the burn rate."""
 
 
-def read_meter(state: State, compact_now: str | None = None) -> Meter:
-    """Measure context, cache and cost now; plans nothing.
+class Gauge:
+    """Measures a session's context, cache and costs; plans nothing and changes nothing."""
 
-    `compact_now`: a compaction's cost in USD, if known.
-    """
-    size, everything = state.view.size(state.log), turns(state.log)
-    forked = state.log.last_record(ForkedRecord)
-    since = 0 if forked is None else forked.at
-    return measure(
-        session_id=state.log.row.id,
-        revision=state.log.row.revision,
-        window=state.settings.window(),
-        max_tokens=state.settings.max_tokens(),
-        compact_at=_compact_at(state, size),
-        burn_rate=_burn_rate(state, everything[-BURNING:], since),
-        size=size,
-        turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
-        cache=_cache(state),
-        cost=_costs(state, everything[-1:], since, compact_now),
-    )
+    def __init__(
+        self,
+        log: SessionLog,
+        view: ModelView,
+        cached: CacheWatch,
+        settings: SessionSettings,
+        models: ModelAccess,
+        clock: Clock,
+    ) -> None:
+        self._log = log
+        self._view = view
+        self._cached = cached
+        self._settings = settings
+        self._models = models
+        self._clock = clock
+
+    def read(self, compact_now: str | None = None) -> Meter:
+        """Measure context, cache and cost now; plans nothing.
+
+        `compact_now`: a compaction's cost in USD, if known.
+        """
+        size, everything = self._view.size(self._log), turns(self._log)
+        forked = self._log.last_record(ForkedRecord)
+        since = 0 if forked is None else forked.at
+        return measure(
+            session_id=self._log.row.id,
+            revision=self._log.row.revision,
+            window=self._settings.window(),
+            max_tokens=self._settings.max_tokens(),
+            compact_at=self._compact_at(size),
+            burn_rate=self._burn_rate(everything[-BURNING:], since),
+            size=size,
+            turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
+            cache=self._cache(),
+            cost=self._costs(everything[-1:], since, compact_now),
+        )
+
+    def foresee(
+        self, view: ModelView, messages: Iterable[Message]
+    ) -> tuple[ModelRequest, Prediction]:
+        """The next request for messages in a view, with predicted cache use."""
+        prompt = view.prompt(messages)
+        asked = self._settings
+        request = ModelRequest(view.static.model, prompt, asked.max_tokens(), asked.effort)
+        minimum, factor = asked.info().min_cacheable, view.calibration.factor
+        return request, self._cached.foresee(request, self._clock.now(), minimum, factor)
+
+    def price_of(self, seen: Prediction) -> str | None:
+        """USD of a predicted request's prompt; `None` if unknown."""
+        usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h)
+        return self._models.cost(self._settings.model_id, usage)
+
+    async def user_message_limit(self, parts: tuple[Part, ...]) -> tuple[int, int]:
+        """Estimated tokens: (a user's message, the window's room for a message)."""
+        factor = self._view.calibration.factor
+        raw = await self._view.rendering.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
+        room = self._settings.room().limit
+        return round(raw * factor), room - round(self._view.static_tokens * factor)
+
+    def usual_growth(self) -> int:
+        """Tokens added per turn of late."""
+        sizes = [ended for turn in turns(self._log) if (ended := _size_after(turn)) is not None]
+        begun = round(self._view.static_tokens * self._view.calibration.factor)
+        return velocity((begun, *sizes)) if sizes else 0
+
+    def _compact_at(self, size: Size) -> int:
+        """Tokens at which the policy must rewrite; the limit if never."""
+        room = self._settings.room()
+        static = round(self._view.static_tokens * self._view.calibration.factor)
+        policy = policies().get(self._settings.text("policy"), policies()[DEFAULT])
+        if not self._settings.is_on("autoCompact"):
+            return room.limit
+        standing = Standing(
+            size.total, static, room.window, room.limit, static, 0, 0, True, True, size.messages,
+            rates(self._settings.info()),
+        )  # fmt: skip
+        return compaction_point(policy, standing)
+
+    def _cache(self) -> CacheState:
+        last, until = self._view.last, self._view.warm_until()
+        if last is None:
+            return CacheState(warm=False, expires_at=None, hit_rate=0.0)
+        return CacheState(
+            warm=self._clock.now() <= until,
+            expires_at=until or None,
+            hit_rate=round(last.usage.cache_read / last.usage.prompt, 4),
+            last_break=self._cached.last_break,
+        )
+
+    def _costs(self, last: Sequence[Turn], since: Millis, compact_now: str | None) -> Costs:
+        costs = [step.cost for step in _steps(last, since)]
+        costs += [cost for turn in last for _, cost in asked_since(self._log, turn.id)]
+        return Costs(
+            session=self._log.row.cost,
+            last_turn=total(costs) if costs else None,
+            next_request=self.price_of(self.foresee(self._view, self._log)[1]),
+            compact_now=compact_now,
+        )
+
+    def _burn_rate(self, recent: Sequence[Turn], since: Millis) -> str | None:
+        """USD per hour over some turns, side requests and pings included."""
+        if not recent:
+            return None
+        begun = max(recent[0].messages[0].created, since)
+        records = (r for r in self._log.records if isinstance(r, AskedRecord | PingRecord))
+        beside = (record for record in records if record.at >= begun)
+        spent = [
+            *((step.started, step.cost) for step in _steps(recent, since)),
+            *((record.at, record.cost) for record in beside),
+        ]
+        costs = sorted((at, float(str(cost))) for at, cost in spent if cost is not None)
+        rate = burn_rate(costs, self._clock.now())
+        return None if rate is None else money_of(rate)
 
 
-def _compact_at(state: State, size: Size) -> int:
-    """Tokens at which the policy must rewrite; the limit if never."""
-    room = state.settings.room()
-    static = round(state.view.static_tokens * state.view.calibration.factor)
-    policy = policies().get(state.settings.text("policy"), policies()[DEFAULT])
-    if not state.settings.is_on("autoCompact"):
-        return room.limit
-    standing = Standing(
-        size.total, static, room.window, room.limit, static, 0, 0, True, True, size.messages,
-        rates(state),
-    )  # fmt: skip
-    return compaction_point(policy, standing)
-
-
-def rates(state: State) -> Rates:
+def rates(info: ModelInfo) -> Rates:
     """The model's USD per token; the usual rates if unknown."""
-    card = state.settings.info().price
+    card = info.price
     if card is None:
         return UNKNOWN
     million = Decimal(1_000_000)
@@ -76,54 +162,6 @@ def rates(state: State) -> Rates:
     )
 
 
-async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int, int]:
-    """Estimated tokens: (a user's message, the window's room for a message)."""
-    factor = state.view.calibration.factor
-    raw = await state.view.rendering.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
-    room = state.settings.room().limit
-    return round(raw * factor), room - round(state.view.static_tokens * factor)
-
-
-def _cache(state: State) -> CacheState:
-    last, until = state.view.last, state.view.warm_until()
-    if last is None:
-        return CacheState(warm=False, expires_at=None, hit_rate=0.0)
-    return CacheState(
-        warm=state.clock.now() <= until,
-        expires_at=until or None,
-        hit_rate=round(last.usage.cache_read / last.usage.prompt, 4),
-        last_break=state.cached.last_break,
-    )
-
-
-def foresee(
-    state: State, view: ModelView, messages: Iterable[Message]
-) -> tuple[ModelRequest, Prediction]:
-    """The next request for messages in a view, with predicted cache use."""
-    prompt = view.prompt(messages)
-    asked = state.settings
-    request = ModelRequest(view.static.model, prompt, asked.max_tokens(), asked.effort)
-    minimum, factor = asked.info().min_cacheable, view.calibration.factor
-    return request, state.cached.foresee(request, state.clock.now(), minimum, factor)
-
-
-def price_of(state: State, seen: Prediction) -> str | None:
-    """USD of a predicted request's prompt; `None` if unknown."""
-    usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h)
-    return state.environment.models.cost(state.settings.model_id, usage)
-
-
-def _costs(state: State, last: Sequence[Turn], since: Millis, compact_now: str | None) -> Costs:
-    costs = [step.cost for step in _steps(last, since)]
-    costs += [cost for turn in last for _, cost in asked_since(state.log, turn.id)]
-    return Costs(
-        session=state.log.row.cost,
-        last_turn=total(costs) if costs else None,
-        next_request=price_of(state, foresee(state, state.view, state.log)[1]),
-        compact_now=compact_now,
-    )
-
-
 def _size_after(turn: Turn) -> int | None:
     steps = [p for m in turn.messages for p in m.parts if isinstance(p, StepFinishPart)]
     return steps[-1].usage.prompt + steps[-1].usage.output if steps else None
@@ -132,29 +170,6 @@ def _size_after(turn: Turn) -> int | None:
 def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
     """Turns with a known context size at the end, oldest first."""
     return [turn.id for turn in turns(messages) if _size_after(turn) is not None]
-
-
-def usual_growth(state: State) -> int:
-    """Tokens added per turn of late."""
-    sizes = [ended for turn in turns(state.log) if (ended := _size_after(turn)) is not None]
-    begun = round(state.view.static_tokens * state.view.calibration.factor)
-    return velocity((begun, *sizes)) if sizes else 0
-
-
-def _burn_rate(state: State, recent: Sequence[Turn], since: Millis) -> str | None:
-    """USD per hour over some turns, side requests and pings included."""
-    if not recent:
-        return None
-    begun = max(recent[0].messages[0].created, since)
-    records = (r for r in state.log.records if isinstance(r, AskedRecord | PingRecord))
-    beside = (record for record in records if record.at >= begun)
-    spent = [
-        *((step.started, step.cost) for step in _steps(recent, since)),
-        *((record.at, record.cost) for record in beside),
-    ]
-    costs = sorted((at, float(str(cost))) for at, cost in spent if cost is not None)
-    rate = burn_rate(costs, state.clock.now())
-    return None if rate is None else money_of(rate)
 
 
 def _steps(some: Sequence[Turn], since: Millis) -> list[StepFinishPart]:

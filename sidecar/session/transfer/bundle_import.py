@@ -24,10 +24,9 @@ from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import amiss, checked_folder, is_model_name
 from sidecar.session.history.log_updates import replay
 from sidecar.session.lifecycle import config_options
-from sidecar.session.lifecycle.assembly import compose
+from sidecar.session.lifecycle.assembly import compose, gauge_of
 from sidecar.session.log.events import Event
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.gauge import read_meter
 from sidecar.session.ownership import Ownership
 from sidecar.session.state import State
 from sidecar.session.transfer.archive import BACK, gone_outputs, is_own, take_back
@@ -349,7 +348,7 @@ def _read_all(environment: Environment, stored: Stored, check: Callable[[], None
     check()
     if broken_pairs(prompt) or any(one.role != "user" for one in prompt.messages[:1]):
         raise odd("what it would send is no conversation")
-    read_meter(state)
+    gauge_of(state).read()
     check()
     config_options.describe(state)
     timeline = Timeline(log.messages, log.records)

@@ -192,7 +192,7 @@ def replayed(session: Session, summaries: bool) -> SimulatedRun:
         conversation,
         policy,
         state.settings.window(),
-        rates(state),
+        rates(state.settings.info()),
         told_by_model if summaries else tell,
     )
 

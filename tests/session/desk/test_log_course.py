@@ -27,7 +27,7 @@ from sidecar.observe.report.spending import running
 from sidecar.session.desk.log_course import read_course
 from sidecar.session.desk.store_look import find, look
 from sidecar.session.interface import Wish
-from sidecar.session.meter.gauge import read_meter
+from sidecar.session.lifecycle.assembly import gauge_of
 from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.work import Worker
@@ -80,7 +80,7 @@ def check(worker: Worker) -> Course:
         expected = spread(weighed(request), one.spent.usage.prompt)
         assert dict(zip(REGIONS, one.regions, strict=True)) == expected, one.number
         assert one.held == one.spent.usage.prompt
-    meter = read_meter(state)
+    meter = gauge_of(state).read()
     assert (course.meter, sum(course.now)) == (meter, meter.used)
     assert sum(piece.tokens for piece in course.pieces) == meter.used
     assert running(course)[0][-1] == Decimal(meter.cost.session or "nothing")
