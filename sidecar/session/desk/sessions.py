@@ -18,10 +18,9 @@ from sidecar.session.desk.settings_reload import take_over
 from sidecar.session.desk.shared_environment import SharedEnvironment
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import resolved, warn
-from sidecar.session.history.log_updates import replay as replay_history
 from sidecar.session.interface import Handoff, NewSession, Opened, SessionSummary
 from sidecar.session.lifecycle import fresh_window
-from sidecar.session.lifecycle.assembly import compose
+from sidecar.session.lifecycle.assembly import compose, replay_of
 from sidecar.session.lifecycle.damage import open_log
 from sidecar.session.lifecycle.fork import fork
 from sidecar.session.lifecycle.new_session import found, summary_of
@@ -194,7 +193,7 @@ class Sessions:
             UnknownSession: there is no such session.
         """
         session = await self.get(session_id)
-        rest = await replay_history(session.state, after, emit) if replay else None
+        rest = await replay_of(session.state).tell(after, emit) if replay else None
         session.audience.attach(watcher, client)
         # The streaming answer is shown without an await between, so that no event is missed.
         for event in () if rest is None else rest():

@@ -7,11 +7,14 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.parts import Message, MessageId, Part, PartId
 from sidecar.session.history.side_updates import Beside, Ended, Telling
+from sidecar.session.log.channel import Channel
 from sidecar.session.log.events import Event
 from sidecar.session.log.log_slices import DamagedSlice, Feed, source_of
 from sidecar.session.log.part_updates import updates_of
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.state import State
+from sidecar.session.view.model_view import ModelView
+from sidecar.session.view.view_history import Views
+from sidecar.store.content.slices import LogRows
 from sidecar.store.format.log_records import TurnEndedRecord, TurnStartedRecord
 from sidecar.store.format.record_codec import LogRecord
 
@@ -23,26 +26,38 @@ BREATH = 64
 """Updates between pauses for other tasks."""
 
 
-async def replay(
-    state: State, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
-) -> Callable[[], Iterator[Event]]:
-    """Emit the log, oldest first: an event per part, records' events in between.
+class LogReplay:
+    """Tells a session's history again, to clients that open the session or catch up."""
 
-    Starts behind part `after`, if known: better to repeat an update than to lose one. Skips
-    withdrawn attempts and context blocks. Unread slices are read and forgotten in turn. The result
-    iterates over open messages, and news since the start.
+    def __init__(
+        self, log: SessionLog, view: ModelView, views: Views, channel: Channel, logs: LogRows
+    ) -> None:
+        self.log = log
+        self.view = view
+        self.views = views
+        self.channel = channel
+        self.logs = logs
 
-    Raises: UnknownSession: deleted meanwhile. StorageFailed: the store cannot be read.
-    """
-    one = _Replay(state, after, emit)
-    try:
-        await one.run()
-    except DamagedSlice:
-        # What is amiss is known of the whole log; it begins with all that was shown by now.
-        await state.log.whole()
-        one = _Replay(state, after, emit, one.shown)
-        await one.run()
-    return one.rest
+    async def tell(
+        self, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
+    ) -> Callable[[], Iterator[Event]]:
+        """Emit the log, oldest first: an event per part, records' events in between.
+
+        Starts behind part `after`, if known: better to repeat an update than to lose one. Skips
+        withdrawn attempts and context blocks. Unread slices are read and forgotten in turn. The
+        result iterates over open messages, and news since the start.
+
+        Raises: UnknownSession: deleted meanwhile. StorageFailed: the store cannot be read.
+        """
+        one = _Replay(self, after, emit)
+        try:
+            await one.run()
+        except DamagedSlice:
+            # What is amiss is known of the whole log; it begins with all that was shown by now.
+            await self.log.whole()
+            one = _Replay(self, after, emit, one.shown)
+            await one.run()
+        return one.rest
 
 
 class _Replay:
@@ -50,16 +65,16 @@ class _Replay:
 
     def __init__(
         self,
-        state: State,
+        of: LogReplay,
         after: PartId | None,
         emit: Callable[[Event], Awaitable[None]],
         told: int = 0,
     ) -> None:
-        log = state.log
-        self._state, self._after, self._emit, self._told = state, after, emit, told
-        self._source = source_of(state.store.logs, log, after)
-        self._telling = Telling(log, state.views)
-        self._tools = {tool.name: tool for tool in state.view.static.tools}
+        log = of.log
+        self._of, self._after, self._emit, self._told = of, after, emit, told
+        self._source = source_of(of.logs, log, after)
+        self._telling = Telling(log, of.views)
+        self._tools = {tool.name: tool for tool in of.view.static.tools}
         self._until = log.row.revision
         self._settled = frozenset(m.id for m in log if m.status != "open")
         self._open = frozenset(m.id for m in log.messages if m.status == "open")
@@ -90,14 +105,14 @@ class _Replay:
                 await self._emit(event)
 
     def _events(self, one: ShownUpdate) -> Iterator[Event]:
-        channel = self._state.channel
+        channel = self._of.channel
         if isinstance(one, tuple):
             return updates_of(*one, channel, self._tools)
         return iter((replace(one, seq=channel.next_seq()),))
 
     def rest(self) -> Iterator[Event]:
-        """Events of messages open at creation, and of later ones."""
-        log, feed = self._state.log, Feed()
+        """Yield events of messages open at creation, and of later ones."""
+        log, feed = self._of.log, Feed()
         feed.all_messages = feed.all_records = True
         feed.records.extend(_records_since(log, self._until))
         ended = {r.turn_id for r in feed.records if isinstance(r, TurnEndedRecord)}
@@ -105,7 +120,7 @@ class _Replay:
             if message.turn_id in ended:
                 feed.count(message)
         feed.messages.extend(m for m in self._late(log) if m.id not in log.left)
-        for one in in_order(feed, Telling(log, self._state.views, self._until)):
+        for one in in_order(feed, Telling(log, self._of.views, self._until)):
             if not isinstance(one, str):
                 yield from self._events(one)
 

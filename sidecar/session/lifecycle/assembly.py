@@ -9,6 +9,7 @@ from sidecar.session.changes.tracker import Tracking
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs
 from sidecar.session.epochs.session_params import replace_gone_policy
+from sidecar.session.history.log_updates import LogReplay
 from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
 from sidecar.session.log.session_log import Rest, SessionLog
@@ -100,3 +101,9 @@ def gauge_of(state: State) -> Gauge:
     """A session's meter."""
     models = state.environment.models
     return Gauge(state.log, state.view, state.cached, state.settings, models, state.clock)
+
+
+def replay_of(state: State) -> LogReplay:
+    """A session's history, to be told."""
+    logs = state.store.logs
+    return LogReplay(state.log, state.view, state.views, state.channel, logs)

@@ -22,9 +22,8 @@ from sidecar.session.compaction.session_handoff import ledger_of
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import amiss, checked_folder, is_model_name
-from sidecar.session.history.log_updates import replay
 from sidecar.session.lifecycle import config_options
-from sidecar.session.lifecycle.assembly import compose, gauge_of
+from sidecar.session.lifecycle.assembly import compose, gauge_of, replay_of
 from sidecar.session.log.events import Event
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
@@ -366,6 +365,6 @@ async def _shown(state: State, check: Callable[[], None]) -> None:
     async def nobody(_: Event) -> None:
         pass
 
-    rest = await replay(state, None, nobody)
+    rest = await replay_of(state).tell(None, nobody)
     for _ in rest():
         check()

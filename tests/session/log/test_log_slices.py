@@ -19,9 +19,10 @@ from msgspec import structs
 from sidecar.config import Config
 from sidecar.core.errors import UnknownSession
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, TurnId
-from sidecar.session.history.log_updates import BREATH, replay
+from sidecar.session.history.log_updates import BREATH
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle import log_window
+from sidecar.session.lifecycle.assembly import replay_of
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import Event, Notice, TurnEnded
@@ -49,6 +50,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_window, "SPACING", 6)
     monkeypatch.setattr(slices, "MESSAGES", 3)
     monkeypatch.setattr(slices, "RECORDS", 5)
+
+
+async def replay(
+    state: State, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
+) -> Callable[[], Iterator[Event]]:
+    return await replay_of(state).tell(after, emit)
 
 
 async def told(
