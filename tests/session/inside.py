@@ -11,13 +11,13 @@ from sidecar.core.prompt.visibility import View
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.compaction.decision import policy_of
 from sidecar.session.compaction.milestones import Milestones
+from sidecar.session.environment import Environment
 from sidecar.session.epochs.lessons import promote_facts
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
-from sidecar.session.state import Environment
 from sidecar.session.turn.clock import Clock
 from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.log_records import NoticeLevel, OptionRecord

@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import SessionOwned, StorageFailed, UnknownSession
-from sidecar.core.parts import PartId, SessionId, TextPart, ToolError, ToolPart
+from sidecar.core.parts import (
+    Message,
+    MessageId,
+    PartId,
+    SessionId,
+    TextPart,
+    ToolError,
+    ToolPart,
+    ToolRunning,
+    TurnId,
+)
 from sidecar.core.prompt.prompt import ToolSpec, flat
 from sidecar.session.log.channel import BLOCK, Channel
 from sidecar.session.log.events import Event, TextChunk, ToolChanged, TurnEnded
@@ -160,6 +170,16 @@ async def test_a_tool_that_was_running_is_told_as_interrupted(world: World) -> N
         (tool,) = [p for m in again.messages(opened) for p in m.parts if isinstance(p, ToolPart)]
         assert isinstance(tool.state, ToolError)
         assert tool.state.failure == "interrupted"
+
+
+async def test_a_call_that_a_killed_daemon_left_is_told_with_the_turn_it_was_of(desk: Desk) -> None:
+    session = await desk.open(tools=TOOLS)
+    call = ToolPart(PartId("p"), "c", "one", {}, ToolRunning(1))
+    left = Message(MessageId("m"), TurnId("before"), "assistant", (call,), 1, "open")
+    inside.log(session).writer.put(left)
+    await session.recover()
+    (told,) = desk.of(ToolChanged)
+    assert (told.call_id, told.status, told.origin.turn_id) == ("c", "failed", "before")
 
 
 async def test_streaming_text_is_saved_while_it_streams(world: World) -> None:
