@@ -1,7 +1,6 @@
-"""Erases deleted sessions: rows, files beside the store, free pages and the write-ahead log.
+"""Deleted sessions erased: rows, files beside, free pages, write-ahead log.
 
-One transaction removes the rows and notes the remaining work, which goes on at the next start if
-interrupted.
+One transaction removes the rows and notes the remaining work, for the next start if interrupted.
 """
 
 import asyncio
@@ -28,10 +27,9 @@ logger = logging.getLogger("sidecar.session")
 
 
 async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tuple[str, ...]:
-    """Remove a session open nowhere, and all content of its own; return `put_aside`'s notes.
+    """Remove a session open nowhere, with its own content; return `put_aside`'s notes.
 
-    Raises:
-        StorageFailed: the session is still there.
+    Raises: StorageFailed: the session is still there.
     """
     await ground.store.delete(row.id)
     await workspaces.read_anew(row.cwd)
@@ -40,7 +38,7 @@ async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tup
 
 
 async def erase(ground: Ground) -> bool:
-    """Finish the erasure of deleted sessions; return whether nothing is left.
+    """Finish erasures; whether nothing is left.
 
     Another process's long reads keep content in the write-ahead log until the next time.
     """
@@ -67,7 +65,7 @@ async def erase(ground: Ground) -> bool:
 
 
 async def erase_archived(store: Store, session_id: SessionId) -> bool:
-    """Remove an archived session's files; return whether there were bundles."""
+    """Remove an archived session's files; whether there were bundles."""
     try:
         await store.sessions.row(session_id)
     except UnknownSession:
@@ -82,7 +80,7 @@ def _unheard(_: int) -> None:
 
 
 async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -> None:
-    """Return free pages to the disk in slices, or overwrite pages if the file cannot shrink.
+    """Return free pages in slices, or overwrite them if the file cannot shrink.
 
     `tell` hears the bytes still free.
     """
@@ -100,11 +98,7 @@ async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -
 
 
 def remove_files(data_dir: Path, session_id: SessionId) -> None:
-    """Remove a session's checkpoint, exports, bundles and report beside the store; blocks.
-
-    Raises:
-        OSError: a file cannot be removed.
-    """
+    """Remove a session's files beside the store; blocks; raises OSError."""
     with suppress(ValueError, FileNotFoundError):
         shutil.rmtree(milestones.folder_of(data_dir, session_id))
     for path in _beside(data_dir, session_id):
@@ -112,7 +106,7 @@ def remove_files(data_dir: Path, session_id: SessionId) -> None:
 
 
 async def put_aside(store: Store) -> tuple[str, ...]:
-    """Notes on damaged stores put aside: deleted sessions may still be inside.
+    """Notes on damaged stores put aside, where deleted sessions may be.
 
     The stores are kept, since nothing in them is to be lost unasked.
     """

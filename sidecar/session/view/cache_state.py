@@ -1,4 +1,4 @@
-"""The provider's cache of a session: predicted before a request, checked after."""
+"""A session's cache at the provider: predicted, then checked."""
 
 from typing import TypeVar
 
@@ -26,7 +26,7 @@ _R = TypeVar("_R", StepRecord, PingRecord)
 
 
 def with_cache(record: _R, foreseen: Prediction, miss: Miss | None, usage: Usage) -> _R:
-    """Add cache tokens, and a miss's cause, to a request's record."""
+    """Add cache tokens, and a miss's cause, to a record."""
     told = structs.replace(record, predicted_read=foreseen.read, read=usage.cache_read)
     if miss is None:
         return told
@@ -34,7 +34,7 @@ def with_cache(record: _R, foreseen: Prediction, miss: Miss | None, usage: Usage
 
 
 class CacheWatch:
-    """Follows a session's requests. `factor`: tokens per raw estimate."""
+    """Follows requests. `factor`: tokens per raw estimate."""
 
     def __init__(self, count: Count) -> None:
         self._count = count
@@ -64,9 +64,9 @@ class CacheWatch:
     def sent(
         self, request: ModelRequest, at: Millis, minimum: int, factor: float, usage: Usage
     ) -> tuple[Prediction, Miss | None]:
-        """Take in a finished request; reported usage wins over the prediction.
+        """Take in a finished request; reported usage wins.
 
-        Returns the prediction, and a miss if fewer tokens came from the cache.
+        The prediction, and a miss if fewer tokens came from the cache.
         """
         prediction = self.foresee(request, at, minimum, factor)
         now = AnsweredRequest(self._chain, at, prediction, usage)
@@ -78,9 +78,9 @@ class CacheWatch:
         return prediction, miss
 
     def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
-        """After a restart, assume the cached prefixes of an earlier request at its breakpoints.
+        """After a restart, assume an earlier request's prefixes cached at its breakpoints.
 
-        `usage` gives the prefixes' exact size.
+        `usage` gives their exact size.
         """
         chain, marks = self._link(request), marks_of(request.prompt)
         cached = usage.prompt - usage.input
