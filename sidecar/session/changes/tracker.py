@@ -223,6 +223,7 @@ class Tracking:
         return await (await self._ready()).note_edit(path)
 
     async def _wrote(self, path: bytes, before: TreeEntry | None, text: str) -> None:
+        """Note a tool's result at once, before others write to the same file."""
         made = await self._ready()
         made.mark_dirty(path)
         await made.snapshot()
@@ -301,6 +302,7 @@ class Tracking:
         return self._snapshots
 
     async def _safely(self, work: Callable[[], Awaitable[T]]) -> T | None:
+        """Run work that must not fail a turn; a failure ends tracking until the next turn."""
         if self._off:
             return None
         try:
@@ -329,6 +331,7 @@ def _lost(interval: _Interval) -> None:
 
 
 def _saved(write: ToolWrite, now: TreeEntry | None) -> ToolWrite:
+    """Take an editor's save as the tool's write if the content is the same."""
     made = now is not None and write.after is not None and now.hash == write.after.hash
     return replace(write, after=now) if made else write
 
