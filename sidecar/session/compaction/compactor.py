@@ -40,6 +40,7 @@ from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.progress import Token, Works
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.meter.gauge import Gauge
+from sidecar.session.meter.side_request import SideRequests
 from sidecar.session.state import State
 from sidecar.store.format.log_records import RefusedRecord
 
@@ -103,6 +104,8 @@ class Compactor:
     ) -> None:
         self._state = state
         self._gauge = gauge
+        models, clock = state.environment.models, state.clock
+        self._side = SideRequests(state.log, state.view, state.cached, models, clock)
         self._instructions = instructions
         self._checkpoints = checkpoints
         self._host = host
@@ -303,7 +306,8 @@ class Compactor:
                 work.outcome = f"{before} to {draft.recorded.tokens_after} tokens"
                 return Settled(draft)
             work.tell("report", f"summarising: {draft.plan.reason}")
-            told = await work.wait_for(summarise(self._state, scene, draft, logged=not dry))
+            asking = summarise(self._state, self._side, scene, draft, logged=not dry)
+            told = await work.wait_for(asking)
             decision = again(told.still_on)
             if decision is None:
                 work.outcome = "left as it was"

@@ -32,7 +32,7 @@ from sidecar.core.summaries.model_summary import (
 from sidecar.core.summaries.sections import shortened
 from sidecar.session.compaction.decision import Decision
 from sidecar.session.compaction.planner import Scene
-from sidecar.session.meter.side_request import ask
+from sidecar.session.meter.side_request import SideRequests
 from sidecar.session.state import State
 
 logger = logging.getLogger("sidecar.session")
@@ -114,7 +114,9 @@ def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
     return tuple(sorted(known, key=lambda way: (way.usd is None, way.usd or 0)))
 
 
-async def summarise(state: State, scene: Scene, draft: Decision, *, logged: bool = True) -> Told:
+async def summarise(
+    state: State, side: SideRequests, scene: Scene, draft: Decision, *, logged: bool = True
+) -> Told:
     """Summarise a draft's omissions; if no model can, quote the log."""
     possible = ways(state, scene, draft)
     figures: JsonObject = {
@@ -127,7 +129,7 @@ async def summarise(state: State, scene: Scene, draft: Decision, *, logged: bool
     figures["asked"] = f"{chosen.asking} {chosen.request.model}"
     state.environment.counts.summary_calls += 1
     try:
-        reply = await ask(state, chosen.request, logged=logged)
+        reply = await side.ask(chosen.request, logged=logged)
     except ModelFailed as error:
         logger.warning("no summary: %s", error.message)
         return replace(_extracted(draft, error.message, figures), calls=1)

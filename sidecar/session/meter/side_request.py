@@ -11,7 +11,10 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Millis, PartId, TextPart, TurnId, Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.state import State
+from sidecar.session.turn.clock import Clock
+from sidecar.session.turn.model_access import ModelAccess
+from sidecar.session.view.cache_state import CacheWatch
+from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.log_records import AskedRecord, TurnStartedRecord, UsageShape
 
 LIMIT = 180.0
@@ -27,55 +30,72 @@ class Reply:
     started: Millis
 
 
-async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Reply:
-    """The answer's text, without calls and thinking.
+class SideRequests:
+    """Asks models beside a session's conversation, at its cost."""
 
-    The cost is added to the session, durable with the next commit, and recorded if `logged`. For
-    the session's own model, cache reads count as refreshing the prefix.
+    def __init__(
+        self,
+        log: SessionLog,
+        view: ModelView,
+        cached: CacheWatch,
+        models: ModelAccess,
+        clock: Clock,
+    ) -> None:
+        self._log = log
+        self._view = view
+        self._cached = cached
+        self._models = models
+        self._clock = clock
 
-    Raises: ModelFailed: no answer, or none in time.
-    """
-    models = state.environment.models
-    started, draft = state.clock.now(), Draft()
-    own = request.model == state.view.static.model
-    try:
-        async with (
-            asyncio.timeout(LIMIT),
-            models.wait_if_cold(state.view, request) as begun,
-        ):
-            number = 0
-            async for event in models.find(request.model).stream(request):
-                if isinstance(event, AttemptFailed):
-                    draft, started = Draft(), state.clock.now()
-                    continue
-                begun()
-                number += 1
-                draft = fold(draft, event, PartId(f"beside {number}"))
-    except TimeoutError:
-        text = f"no answer within {LIMIT:.0f} seconds"
-        raise ModelFailed(text, kind="network", retryable=True) from None
-    usage = replace(draft.usage, requests=1)
-    cost = models.cost(request.model, usage)
-    if usage.prompt:
-        state.log.entry.spend(cost)
-        if logged:
-            state.log.writer.note(
-                AskedRecord(
-                    purpose=request.purpose,
-                    model=request.model,
-                    usage=UsageShape(**asdict(usage)),
-                    cost=cost,
-                    started=started,
+    async def ask(self, request: ModelRequest, *, logged: bool = True) -> Reply:
+        """The answer's text, without calls and thinking.
+
+        The cost is added to the session, durable with the next commit, and recorded if `logged`.
+        For the session's own model, cache reads count as refreshing the prefix.
+
+        Raises: ModelFailed: no answer, or none in time.
+        """
+        models = self._models
+        started, draft = self._clock.now(), Draft()
+        own = request.model == self._view.static.model
+        try:
+            async with (
+                asyncio.timeout(LIMIT),
+                models.wait_if_cold(self._view, request) as begun,
+            ):
+                number = 0
+                async for event in models.find(request.model).stream(request):
+                    if isinstance(event, AttemptFailed):
+                        draft, started = Draft(), self._clock.now()
+                        continue
+                    begun()
+                    number += 1
+                    draft = fold(draft, event, PartId(f"beside {number}"))
+        except TimeoutError:
+            text = f"no answer within {LIMIT:.0f} seconds"
+            raise ModelFailed(text, kind="network", retryable=True) from None
+        usage = replace(draft.usage, requests=1)
+        cost = models.cost(request.model, usage)
+        if usage.prompt:
+            self._log.entry.spend(cost)
+            if logged:
+                self._log.writer.note(
+                    AskedRecord(
+                        purpose=request.purpose,
+                        model=request.model,
+                        usage=UsageShape(**asdict(usage)),
+                        cost=cost,
+                        started=started,
+                    )
                 )
-            )
-        if own:
-            minimum = models.info(request.model).min_cacheable
-            factor = state.view.calibration.factor
-            state.cached.sent(request, started, minimum, factor, usage)
-            if usage.cache_read:
-                state.view.renew(started)
-    text = "\n\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
-    return Reply(text.strip(), cost, started)
+            if own:
+                minimum = models.info(request.model).min_cacheable
+                factor = self._view.calibration.factor
+                self._cached.sent(request, started, minimum, factor, usage)
+                if usage.cache_read:
+                    self._view.renew(started)
+        text = "\n\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
+        return Reply(text.strip(), cost, started)
 
 
 def asked_since(log: SessionLog, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:
