@@ -375,7 +375,9 @@ class _Simulation:
         last = min(self._extends, newest)
         chosen = {self._shown(index) for index in (self._anchored, last, newest)} - {0}
         reach = places[newest] - STRIDE
-        while len(chosen) < MOST - 1 and reach > max(places[last], 1):
+        for _ in range(MOST - 1 - len(chosen)):
+            if reach <= max(places[last], 1):
+                break
             chosen.add(self._shown(bisect_right(places, reach) - 1))
             reach -= STRIDE
         return [(0, self._ttl), *((index, "5m") for index in sorted(chosen))]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sidecar.core.ledger.units import Item
@@ -170,6 +170,10 @@ def test_a_call_that_comes_back_beside_another_ends_what_that_one_could_read() -
 
 @settings(max_examples=80, deadline=None)
 @given(notations(TEXTS), st.lists(edits, max_size=3))
+@example(
+    f"0: p50; 0: p50; 0: {'p5 ' * 16}; 0: {'p5 ' * 16}; 0: p50",
+    [Edit(step=4, parts=(515, 543), to=0, note=False)],
+)
 def test_breakpoints_stand_where_a_session_would_put_them(notation: str, edits: list[Edit]) -> None:
     conversation = talk(notation)
     state = played(conversation, edits, "1h")
