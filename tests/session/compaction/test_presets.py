@@ -39,7 +39,7 @@ TOKENS = {
     "aircher": 51_000,
     "claude-code": 27_000,
     "codex": 54_000,
-    "gemini": 42_000,
+    "gemini": 30_000,
     "opencode": 40_000,
 } | {name: 50_400 for name in PRESETS if name.startswith("evict-")}
 """The prompt in tokens at which each rewrites in a window of 60,000."""

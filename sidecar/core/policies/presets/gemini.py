@@ -1,4 +1,4 @@
-"""`gemini`: at 70 per cent of the window the oldest 70 per cent become a snapshot.
+"""`gemini`: at half of the window the oldest 70 per cent become a snapshot.
 
 If a single turn fills the window, the cut falls between steps; the original gives up.
 """
@@ -14,8 +14,8 @@ from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause
 
 # gemini-cli, packages/core/src/context/chatCompressionService.ts.
-TRIGGER = 0.70
-"""The threshold went from 0.95 to 0.70 to 0.50 (2026); the middle one is what people know."""
+TRIGGER = 0.50
+"""DEFAULT_COMPRESSION_TOKEN_THRESHOLD; it was 0.95, then 0.70, before 2026."""
 COMPRESSED = 0.70
 """1 less COMPRESSION_PRESERVE_THRESHOLD, 0.3."""
 CALLS = 2
@@ -38,7 +38,7 @@ Check at the end that nothing is missing: no path, no error, no wish of the user
 
 @dataclass(frozen=True, slots=True)
 class Gemini:
-    """Due at 70 per cent of the window."""
+    """Due at half of the window."""
 
     name: str = "gemini"
     static_ttl: Ttl = "5m"

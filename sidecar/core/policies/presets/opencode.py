@@ -1,24 +1,20 @@
-"""`opencode`: prunes old tool results; if not enough, summarises all but a short tail.
+"""`opencode`: summarises all but a short tail.
 
-Here both wait for the trigger; the original prunes after each turn, by default no more since 2026.
+The original can also prune old results after each turn; since 2026 that is off unless set.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sidecar.core.ledger.units import Item
-from sidecar.core.plans.draft import Edits, below, draft, evicted, full, leave_out, tail_start
-from sidecar.core.plans.guard import NOTES, untouchable
-from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
+from sidecar.core.plans.draft import below, draft, full, leave_out, tail_start
+from sidecar.core.plans.guard import untouchable
+from sidecar.core.plans.plan import Plan, Situation, Standing, Summary
 from sidecar.core.prompt.prompt import Ttl
-from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder
+from sidecar.core.prompt.visibility import Cause, Dropped
 
 # opencode, packages/opencode/src/session/compaction.ts and overflow.ts, read 2026-09.
 RESERVE = 20_000
-PRUNE_PROTECT = 40_000
-PRUNE_MINIMUM = 20_000
-PRUNE_TURNS = 2
-PRUNE_NEVER = frozenset({"skill"})
 TAIL_SHARE = 0.25
 TAIL_LEAST = 2_000
 TAIL_MOST = 15_000
@@ -51,12 +47,8 @@ class Opencode:
         return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Prune if that leaves less than the trigger, else summarise."""
+        """Summarise."""
         at = below(situation.standing, RESERVE)
-        if cause in ("budget", "idle"):
-            pruned = self._pruned(situation, cause)
-            if pruned is not None and pruned.tokens_after < at:
-                return pruned
         items = situation.items
         room = min(TAIL_MOST, max(TAIL_LEAST, round(TAIL_SHARE * at)))
         start = tail_start(items, room)
@@ -65,35 +57,6 @@ class Opencode:
         summary = Summary("fresh", transcript_tokens(head), SUMMARY_TOKENS, prompt=PROMPT)
         why = f"all but a tail of {room} tokens summarised, the trigger is {at}"
         return draft(situation, self.name, cause, edits, why, summary=summary)
-
-    def _pruned(self, situation: Situation, cause: Cause) -> Plan | None:
-        changes, results = prune(situation)
-        if results <= PRUNE_MINIMUM:
-            return None
-        why = f"{len(changes)} results of {results} tokens pruned, the newest {PRUNE_PROTECT} kept"
-        return draft(situation, self.name, cause, Edits(changes), why)
-
-
-def prune(situation: Situation) -> tuple[tuple[Change, ...], int]:
-    """Old results pruned, back to an earlier rewrite, and their tokens."""
-    never = PRUNE_NEVER | situation.protected_tools
-    spared = untouchable(situation)
-    newest = max((i.unit.turn for i in situation.items), default=0)
-    seen = pruned = 0
-    changes = []
-    for item in reversed(situation.items):
-        unit = item.unit
-        if unit.kind in NOTES or isinstance(item.shown, Placeholder):
-            break
-        if unit.kind != "call" or unit.turn > newest - PRUNE_TURNS or unit.tool in never:
-            continue
-        seen += item.result
-        if seen > PRUNE_PROTECT and unit.part_id not in spared:
-            change = evicted(item, "pruned")
-            if change is not None:
-                pruned += item.result
-                changes.append(change)
-    return tuple(changes), pruned
 
 
 def transcript_tokens(items: Sequence[Item]) -> int:
