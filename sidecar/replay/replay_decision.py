@@ -176,7 +176,6 @@ class Decider:
         told = 0 if plan.summary is None else plan.summary.output_tokens
         texts: list[tuple[UnitKind, str, int]] = [
             ("excerpt", plan.told, told if plan.told else 0),
-            ("excerpt", plan.excerpt, plan.excerpt_tokens),
             ("ledger", plan.note, plan.note_tokens),
         ]
         notes = tuple(

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from sidecar.core.ledger.deeds import changed
 from sidecar.core.ledger.units import Unit
 from sidecar.core.prompt.visibility import Truncated
-from sidecar.core.summaries.model_summary import summary_in
 from sidecar.core.text.identifiers import names_in
 from sidecar.replay.measures.measure import Glimpse, Memory, failure_kept
 from tests.benchmarks.playing import Asked, Kind, Piece, Played
@@ -185,18 +184,13 @@ def _files(units: Sequence[Unit]) -> list[str]:
 class Reading:
     """Reads one session's requests as names; each block is read once.
 
-    `notes` are the texts that rewrites put into the prompt, excerpts among them.
+    `notes` are the texts that rewrites put into the prompt.
     """
 
     def __init__(self, played: Played) -> None:
         rewrites = [record.rewrite for record in played.rewrites]
         notes = [note for rewrite in rewrites for note in rewrite.notes]
         self.notes = {note.text for note in notes}
-        self._excerpts = {
-            note.text
-            for note in notes
-            if note.region == "summary" and summary_in(note.text) is None
-        }
         self._cut = {
             part_id
             for rewrite in rewrites
@@ -221,20 +215,18 @@ class Reading:
     def glimpse(self, asked: Asked) -> Glimpse:
         """Take a request apart."""
         whole: set[str] = set()
-        view: set[str] = set()
         reach: set[str] = set()
         shown: list[str] = []
         notes: list[str] = []
         for piece in asked.pieces:
             reach |= self._recalled(piece)
-            excerpt = piece.text in self._excerpts
-            if piece.text in self.notes and not excerpt:
+            if piece.text in self.notes:
                 notes.append(piece.text)
             else:
                 shown.append(piece.text)
-                (view if excerpt else whole).update(self._named(piece))
+                whole |= self._named(piece)
         texts = "\0".join(shown), "\0".join(notes)
-        return Glimpse(frozenset(whole), frozenset(view), frozenset(reach), *texts)
+        return Glimpse(frozenset(whole), frozenset(), frozenset(reach), *texts)
 
     def replaces(self, piece: Piece, before: Asked) -> bool:
         """Whether a block that was not sent before stands for what is gone, and is not just new."""

@@ -35,7 +35,7 @@ def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | Non
     if not touched:
         return None
     items = situation.items
-    noted = bool(plan.note or plan.excerpt or plan.told)
+    noted = bool(plan.note or plan.told)
     first = _first(items, touched, plan.first if noted else len(items))
     notes = _notes(plan, items[first].unit.message_id, rewrite_id)
     rewrite = Rewrite(rewrite_id, plan.cause, _shown(changes), notes, plan.retired)
@@ -80,7 +80,6 @@ def _same_message(one: Item, other: Item) -> bool:
 def _notes(plan: Plan, before: MessageId, rewrite_id: str) -> tuple[Note, ...]:
     texts: tuple[tuple[str, str, Region], ...] = (
         ("told", plan.told, "summary"),
-        ("excerpt", plan.excerpt, "summary"),
         ("ledger", plan.note, "ledger"),
     )
     return tuple(

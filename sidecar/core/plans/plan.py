@@ -132,8 +132,8 @@ class Summary:
 class Plan:
     """A rewrite not yet made, valid for `revision` only.
 
-    Before the changed item `first` stand `told` (the written summary), `excerpt` (lines word for
-    word) and `note`. `retired` are earlier notes to remove.
+    Before the changed item `first` stand `told` (the written summary) and `note`. `retired` are
+    earlier notes to remove.
     """
 
     policy: str
@@ -149,8 +149,6 @@ class Plan:
     retired: tuple[PartId, ...] = ()
     summary: Summary | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
-    excerpt: str = ""
-    excerpt_tokens: int = 0
     told: str = ""
 
 

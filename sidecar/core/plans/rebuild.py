@@ -1,27 +1,28 @@
 """Rebuilds a stretch of history from the parts worth their tokens.
 
-A greedy knapsack keeps texts or lines by identifiers not yet covered. The rest is dropped, with a
-note and an id for recall.
+A greedy knapsack keeps blocks whole, by their chance of need and by names not yet covered. The rest
+is dropped, with a note and an id for recall.
 """
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from sidecar.core.ledger.units import Item, Unit
+from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NOTES, first_typed, goal_parts, untouchable
 from sidecar.core.plans.knapsack import Choice, choose
-from sidecar.core.plans.line_picks import lines_of
-from sidecar.core.plans.note import Room, unlike_an_id, write_note
+from sidecar.core.plans.note import Room, write_note
 from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation
 from sidecar.core.plans.typed_text import TypedRoom, stays
-from sidecar.core.plans.value import CHARS_PER_TOKEN, chances
+from sidecar.core.plans.value import CHARS_PER_TOKEN, chances, needs
 from sidecar.core.prompt.tokens import weigh
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Shown, Truncated
 from sidecar.core.text.rule_sentences import size_of
 
 WORTHWHILE = 2_000
 """A rewrite that frees fewer tokens than this is not made, unless the prompt cannot be sent."""
+KEEP_SHARE = 1 / 8
+"""Of the window, the most that blocks kept for their worth may take."""
 LEAST_RESULT = 800
 """A result is not cut to fewer tokens than this because others came with it."""
 HEAD = (
@@ -32,82 +33,71 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """Amounts a rebuild keeps: shares of the window, tokens, densities (chance of use per token).
+    """Amounts a rebuild keeps: tokens, shares of the window, densities (chance of use per token).
 
-    `keep`: the knapsack's share; `density`: its least; `listed`: least for the list of names;
-    `whole`: most tokens of a result kept whole; `tail`: share of the newest requests; `prose`:
-    weight beside results.
+    `keep`: the knapsack's tokens, at most `KEEP_SHARE` of the window; `density`: its least;
+    `listed`: least for the list of names; `tail`: share of the newest requests.
 
     Typed, in tokens: `first` message, `each` other, `typed` in all, `old` for rules and first
     words. Caps in windows times `share`: an eighth for `first`, a tenth for `typed`, a sixteenth
     for `old`.
     """
 
-    keep: float = 0.12
-    density: float = 1.5e-3
+    keep: int = 10_000
+    density: float = 3e-5
     listed: float = 1.5e-3
-    whole: int = 2_000
     tail: float = 0.005
     first: int = 4_000
     each: int = 2_500
     typed: int = 8_000
     old: int = 8_000
-    prose: float = 2.0
     room: Room = field(default_factory=Room)
     share: float = 1.0
 
 
 def rebuild(
     situation: Situation,
-    start: int,
     keeping: Keeping,
     cause: Cause,
     policy: str,
     worth: Mapping[str, float] | None = None,
 ) -> Plan | None:
-    """Plan to rebuild the items from `start`; `None` if under `WORTHWHILE` tokens come free.
+    """Plan to rebuild all items; `None` if under `WORTHWHILE` tokens come free.
 
     A prompt over its limit is rebuilt for any gain. `worth` is `worth_of`'s result.
     """
-    zone = [item for item in situation.items[start:] if item.unit.kind not in NOTES]
-    old = [item for item in situation.items[start:] if item.unit.kind in NOTES]
-    sorting = _sort(situation, zone, keeping, first_too=start == 0)
-    covered, told = _known(situation.items[:start])
-    for item in sorting.kept:
-        covered |= item.unit.names
+    zone = [item for item in situation.items if item.unit.kind not in NOTES]
+    old = [item for item in situation.items if item.unit.kind in NOTES]
+    sorting = _sort(situation, zone, keeping)
+    covered = set[str]().union(*(item.unit.names for item in sorting.kept))
     if worth is None:
-        worth = worth_of(situation, start)
+        worth = worth_of(situation)
     choice = choose(
         sorting.candidates,
+        needs(situation.items, sorting.candidates, situation.step),
         worth,
         covered,
-        room=round(keeping.keep * situation.standing.window),
+        room=round(min(keeping.keep, KEEP_SHARE * keeping.share * situation.standing.window)),
         density=keeping.density,
-        whole=keeping.whole,
-        prose=keeping.prose,
     )
     changes = [*sorting.changes, *_changes(sorting.candidates, choice)]
     place = {item.unit.part_id: index for index, item in enumerate(zone)}
     changes.sort(key=lambda change: place[change.part_id])
-    gone = [item.unit for item in sorting.candidates if item.unit.part_id not in choice.whole]
     if not changes:
         return None
-    missing = _missing(sorting.candidates, worth, choice.covered | told, keeping.listed)
+    missing = _missing(sorting.candidates, worth, choice.covered, keeping.listed)
     retired = tuple(item.unit.part_id for item in old)
     note = write_note(
         situation.items,
         changes,
         retired,
         head=HEAD,
-        first=start,
         names=missing,
         room=_note_room(keeping.room, keeping.share * situation.standing.window),
     )
-    excerpt = unlike_an_id(_excerpt(gone, choice))
-    factor = situation.factor
-    note_tokens, excerpt_tokens = weigh(note, factor), weigh(excerpt, factor) if excerpt else 0
+    note_tokens = weigh(note, situation.factor)
     freed = sum(change.tokens_before - change.tokens_after for change in changes)
-    freed += sum(item.tokens for item in old) - note_tokens - excerpt_tokens
+    freed += sum(item.tokens for item in old) - note_tokens
     st = situation.standing
     if freed < (1 if st.overflow or st.is_over else WORTHWHILE):
         return None
@@ -117,15 +107,13 @@ def rebuild(
         "",
         situation.revision,
         tuple(changes),
-        start,
+        0,
         situation.standing.used,
         situation.standing.used - freed,
         note,
         note_tokens,
         retired,
-        figures={"kept": len(choice.whole), "excerpts": len(choice.lines), "named": len(missing)},
-        excerpt=excerpt,
-        excerpt_tokens=excerpt_tokens,
+        figures={"kept": len(choice.whole), "named": len(missing)},
     )
 
 
@@ -196,9 +184,7 @@ class _Sorting:
             self.changes.append(change)
 
 
-def _sort(
-    situation: Situation, zone: Sequence[Item], keeping: Keeping, *, first_too: bool
-) -> _Sorting:
+def _sort(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> _Sorting:
     sorting = _Sorting()
     spared = untouchable(situation) | goal_parts(situation)
     tail = _tail(situation, zone, keeping)
@@ -221,7 +207,7 @@ def _sort(
             typed.append(item)
         else:
             sorting.candidates.append(item)
-    goal = first_typed(situation.items) if first_too else None
+    goal = first_typed(situation.items)
     first = [item for item in typed if item.unit.message_id == goal]
     rest = [item for item in typed if item.unit.message_id != goal]
     told = stays(rest, first, _typed_room(keeping, situation.standing.window))
@@ -258,25 +244,9 @@ def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[i
     return steps
 
 
-def _known(before: Sequence[Item]) -> tuple[set[str], set[str]]:
-    """Names in unchanged items: (in view, in ledgers)."""
-    covered: set[str] = set()
-    told: set[str] = set()
-    for item in before:
-        if item.unit.kind == "ledger":
-            told |= item.unit.names
-        elif item.shown is None:
-            covered |= item.unit.names
-    return covered, told
-
-
-def worth_of(situation: Situation, start: int) -> dict[str, float]:
-    """Chance of use of each identifier from item `start` on, maybe of others."""
-    known = situation.names.known
-    if start:
-        names = frozenset[str]().union(*[item.unit.names for item in situation.items[start:]])
-        known = {name: known[name] for name in names if name in known}
-    return chances(known, situation.step)
+def worth_of(situation: Situation) -> dict[str, float]:
+    """Chance of use of each identifier."""
+    return chances(situation.names.known, situation.step)
 
 
 def _missing(
@@ -300,21 +270,5 @@ def _changes(candidates: Sequence[Item], choice: Choice) -> list[Change]:
                 reason = "worth its tokens again"
                 changes.append(Change(part_id, None, reason, item.tokens, item.tokens_whole))
         elif not isinstance(item.shown, Dropped):
-            lines = choice.lines.get(part_id)
-            reason = (
-                f"{len(lines.numbers)} lines kept in the excerpt"
-                if lines
-                else "not worth its tokens"
-            )
-            changes.append(Change(part_id, Dropped(), reason, item.tokens, 0))
+            changes.append(Change(part_id, Dropped(), "not worth its tokens", item.tokens, 0))
     return changes
-
-
-def _excerpt(gone: Sequence[Unit], choice: Choice) -> str:
-    return "\n".join(_lifted(unit, choice) for unit in gone if unit.part_id in choice.lines)
-
-
-def _lifted(unit: Unit, choice: Choice) -> str:
-    lines = lines_of(unit.text, unit.names)
-    body = "\n".join(lines.texts[number] for number in choice.lines[unit.part_id].numbers)
-    return f"{unit.tool or unit.kind} {unit.argument[:60]} (recall {unit.part_id}):\n{body}"

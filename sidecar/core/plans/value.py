@@ -1,11 +1,15 @@
-"""Worth of context: the chance that its identifiers are used again.
+"""Worth of context: the chance that a block is needed word for word, or a name of it used again.
 
 Fitted on recorded sessions; see `core/policies/README.md`.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
 
+from sidecar.core.ledger.deeds import EDITS, READERS, SHELLS, TouchedFile
+from sidecar.core.ledger.units import Item, Unit
+from sidecar.core.parts import PartId
 from sidecar.core.text.identifiers import Name, NameSource
 
 AGES = (3, 8, 15, 30, 60, 120)
@@ -64,3 +68,50 @@ def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
         for uses in (name.uses,)
         for ago in (step - (name.used if uses else name.seen),)
     }
+
+
+ShownBy: TypeAlias = Literal["edit", "stale edit", "read", "stale read", "shell", "tool", "prose"]
+"""What showed a text; a stale block's files were touched again later."""
+NEED_AGES = (2, 5, 10, 20, 40, 80)
+"""Requests since a block came: the columns of `NEED`."""
+NEED: dict[ShownBy, tuple[float, ...]] = {
+    "edit": (0.37, 0.35, 0.46, 0.47, 0.36, 0.29, 0.11),
+    "stale edit": (0.22, 0.22, 0.20, 0.20, 0.18, 0.10, 0.018),
+    "read": (0.35, 0.19, 0.25, 0.15, 0.13, 0.06, 0.02),
+    "stale read": (0.16, 0.10, 0.07, 0.045, 0.03, 0.019, 0.006),
+    "shell": (0.16, 0.14, 0.145, 0.12, 0.074, 0.028, 0.011),
+    "tool": (0.065, 0.04, 0.048, 0.057, 0.045, 0.019, 0.005),
+    "prose": (0.03, 0.04, 0.08, 0.058, 0.042, 0.013, 0.008),
+}
+"""Per 1,000 tokens, the chance that a text which a block was the last to show is needed word for
+word within 60 requests: by kind, and by age."""
+
+
+def needs(items: Sequence[Item], candidates: Sequence[Item], step: int) -> list[float]:
+    """Chance of need per token of each candidate, at `step`; `items` tell which are stale."""
+    last: dict[str, PartId] = {}
+    for item in items:
+        for path in _paths(item.unit):
+            last[path] = item.unit.part_id
+    found = []
+    for item in candidates:
+        unit = item.unit
+        row = NEED[_kind(unit, last)]
+        found.append(row[bisect_left(NEED_AGES, step - unit.step)] / 1_000)
+    return found
+
+
+def _kind(unit: Unit, last: Mapping[str, PartId]) -> ShownBy:
+    if unit.kind != "call":
+        return "prose"
+    name = unit.tool.rpartition("__")[2].lower()
+    fresh = any(last[path] == unit.part_id for path in _paths(unit))
+    if name in READERS:
+        return "read" if fresh else "stale read"
+    if name in EDITS:
+        return "edit" if fresh else "stale edit"
+    return "shell" if name in SHELLS else "tool"
+
+
+def _paths(unit: Unit) -> list[str]:
+    return [deed.path for deed in unit.deeds if isinstance(deed, TouchedFile)]

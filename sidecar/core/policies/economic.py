@@ -17,23 +17,17 @@ from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped
 from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in
 from sidecar.core.summaries.sections import (
-    CONSTRAINTS,
-    DECISIONS,
-    DONE,
-    IN_PROGRESS,
-    KEY_FACTS,
-    NEXT,
     shortened,
 )
 
-KEEPING = Keeping(listed=1.2e-3)
+KEEPING = Keeping(listed=3e-3)
 GOAL, RUNWAY = 0.60, 0.58
 """Shares of the limit: what may be left, and what is aimed at, as what notes take is an estimate.
 A rewrite that leaves more rebuilds everything, and if that is not enough keeps less."""
 SPARE, FULL = 0.10, 0.90
 """Where what must stay takes more than the goal: what may be left beyond the least, as a share of
 the limit, and in all. Less would cost the rules and first words of what was typed before."""
-LESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
+LESS = (0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
 """Shares of what is kept otherwise: the largest that leaves no more than may be left is taken."""
 NOTHING = 0.0
 """The share where even the least of these cannot be sent."""
@@ -44,19 +38,6 @@ off by as much as an eighth."""
 SUMMARY_TOKENS = 600
 MOST_TOLD = 2 * SUMMARY_TOKENS
 """What a summary may come to: one that is carried on, or longer than was asked for."""
-SINCE = f"""\
-The summary that stands above stays where it is. Write only what has come since, or has changed,
-in short lines under these headings, and leave out those that would be empty:
-## {CONSTRAINTS}
-## {DECISIONS}
-each with why, and what was turned down
-## {DONE}
-## {IN_PROGRESS}
-exactly where the work stands
-## {NEXT}
-## {KEY_FACTS}
-what was found out and will be needed"""
-"""What is asked for where an earlier rewrite's summary is left as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +47,19 @@ class Economic:
     `most`: history share that forces a rewrite; `cold`: on a cold cache. `rent`: due when carrying
     tokens above the base has cost this many rebuilds, and `least` tokens were added. `first`:
     history share a first rebuild should leave. `arrival`: share for new results together, `each`
-    for one. `generations`: earlier rewrites stay while cached, up to this share. `spacing`:
-    requests between rewrites that only pay, as each costs the model its thinking. `said`: tokens of
-    the model's words that must go for a summary to pay.
+    for one. `spacing`: requests between rewrites that only pay, as each costs the model its
+    thinking. `said`: tokens of the model's words that must go for a summary to pay.
     """
 
     name: str = "economic"
     keeping: Keeping = KEEPING
     most: float = 0.80
     cold: float = 0.10
-    rent: float = 2.4
+    rent: float = 1.2
     least: int = 11_000
     first: float = 0.35
-    arrival: float = 0.10
-    each: float = 0.06
-    generations: float = 0.30
-    spacing: int = 24
+    arrival: float = 0.25
+    spacing: int = 45
     said: int = 1_200
     static_ttl: Ttl = "1h"
 
@@ -108,10 +86,10 @@ class Economic:
         """Shorten new results if too long, else rebuild."""
         st = situation.standing
         if cause == "budget" and self._arrived(st):
-            each, together = round(self.each * st.window), round(self.arrival * st.window)
-            shortened = shorten_arrivals(situation, each, self.name, together=together)
-            if shortened is not None:
-                return shortened
+            most = round(self.arrival * st.window)
+            cut = shorten_arrivals(situation, most, self.name, together=most)
+            if cut is not None:
+                return cut
             cause_without = self.due(replace(st, newest=0))
             if cause_without is None and not st.is_over:
                 return None
@@ -137,40 +115,34 @@ class Economic:
 
     def _rebuilt(self, situation: Situation, cause: Cause) -> Plan | None:
         st = situation.standing
-        left = sum(item.tokens for item in situation.items[: situation.anchored])
-        forced = cause in ("user", "overflow")
-        stays = st.warm and not forced and left <= self.generations * st.window
-        start = situation.anchored if stays else 0
-        worth = worth_of(situation, start)
-        plan = rebuild(situation, start, self.keeping, cause, self.name, worth)
+        worth = worth_of(situation)
+        plan = rebuild(situation, self.keeping, cause, self.name, worth)
         most = RUNWAY * st.limit - MOST_TOLD
-        if plan is None and (cause in OPTIONAL or st.used <= most):
+        if plan is None and cause != "user" and (cause in OPTIONAL or st.used <= most):
             return None
         if plan is not None and self._fits(situation, plan, most):
             return plan
-        worth = worth_of(situation, 0) if start else worth
-        shares = LESS if start else LESS[1:]
 
         @cache
         def wider(share: float) -> Plan | None:
-            return rebuild(situation, 0, less(self.keeping, share), cause, self.name, worth)
+            return rebuild(situation, less(self.keeping, share), cause, self.name, worth)
 
         def fits(share: float) -> bool:
             other = wider(share)
             return other is not None and self._fits(situation, other, most)
 
         # Keeping less leaves less, so the largest fitting share is found by bisection.
-        at = bisect_left(shares, True, key=fits)
-        if at < len(shares):
-            return wider(shares[at])
-        known = (one for one in (plan, wider(shares[-1])) if one is not None)
+        at = bisect_left(LESS, True, key=fits)
+        if at < len(LESS):
+            return wider(LESS[at])
+        known = (one for one in (plan, wider(LESS[-1])) if one is not None)
         least = min(known, key=lambda one: one.tokens_after, default=None)
         if least is None or at_most(least.tokens_after, least.tokens_after) > st.limit:
             return wider(NOTHING) or least
         if least.tokens_after > GOAL * st.limit:
             most = min(least.tokens_after + SPARE * st.limit, FULL * st.limit)
-            at = bisect_left(shares, True, key=fits)
-        return wider(shares[at]) if at < len(shares) else least
+            at = bisect_left(LESS, True, key=fits)
+        return wider(LESS[at]) if at < len(LESS) else least
 
     def _fits(self, situation: Situation, plan: Plan, most: float) -> bool:
         if plan.tokens_after > most:
@@ -193,8 +165,7 @@ class Economic:
             plan = replace(plan, told=told, tokens_after=plan.tokens_after + tokens_of(told))
         if not self._worth_asking(situation, plan):
             return plan
-        stays = any(text for unit, text in notes if unit.part_id not in retired)
-        summary = Summary("extension", 0, SUMMARY_TOKENS, prompt=SINCE if stays else "")
+        summary = Summary("extension", 0, SUMMARY_TOKENS)
         after = plan.tokens_after + (0 if plan.told else SUMMARY_TOKENS)
         return replace(plan, summary=summary, tokens_after=after)
 
@@ -265,8 +236,7 @@ def less(keeping: Keeping, share: float) -> Keeping:
     room = keeping.room
     return replace(
         keeping,
-        keep=share * keeping.keep,
-        whole=round(share * keeping.whole),
+        keep=round(share * keeping.keep),
         tail=0.0,
         first=round(share * keeping.first),
         each=round(share * keeping.each),
@@ -283,9 +253,9 @@ POLICIES = (
     Economic(),
     Economic(
         "economic-lean",
-        Keeping(density=2.0e-3, listed=2.2e-3),
+        Keeping(keep=6_000, listed=4e-3),
         most=0.60,
-        rent=2.0,
+        rent=1.0,
     ),
-    Economic("economic-rich", Keeping(keep=0.20, density=0.7e-3, listed=0.8e-3)),
+    Economic("economic-rich", Keeping(keep=20_000, listed=1e-3)),
 )

@@ -3,7 +3,6 @@
 from sidecar.core.plans import (
     guard,
     knapsack,
-    line_picks,
     note,
     preserve,
     rebuild,
@@ -17,8 +16,8 @@ from sidecar.core.plans.rebuild import Keeping
 
 def test_what_a_rewrite_keeps_is_what_was_fitted() -> None:
     assert Keeping() == Keeping(
-        keep=0.12, density=1.5e-3, listed=1.5e-3, whole=2_000, tail=0.005, first=4_000,
-        each=2_500, typed=8_000, old=8_000, prose=2.0, share=1.0,
+        keep=10_000, density=3e-5, listed=1.5e-3, tail=0.005, first=4_000,
+        each=2_500, typed=8_000, old=8_000, share=1.0,
         room=Room(asked=1_500, commands=200, names=4_000, prose=700, todo=500, subtasks=200),
     )  # fmt: skip
     assert (rebuild.WORTHWHILE, rebuild.LEAST_RESULT) == (2_000, 800)
@@ -51,8 +50,19 @@ def test_chances_are_those_that_were_counted() -> None:
         "typed": [1.28, 1.41, 1.43, 1.34, 1.11, 0.82, 0.19],
     }
     assert (value.AGES, value.USES) == ((3, 8, 15, 30, 60, 120), (0, 1, 3))
-    sizes = (value.CHARS_PER_TOKEN, knapsack.HEADER, line_picks.LINE_END, line_picks.LONGEST)
-    assert sizes == (2.9, 60, 3, 240)
+    assert value.CHARS_PER_TOKEN == 2.9
+
+
+def test_chances_of_need_are_those_that_were_counted() -> None:
+    assert {kind: round(sum(row), 3) for kind, row in value.NEED.items()} == {
+        "edit": 2.41, "stale edit": 1.138, "read": 1.15, "stale read": 0.43,
+        "shell": 0.678, "tool": 0.279, "prose": 0.271,
+    }  # fmt: skip
+    assert [round(sum(column), 3) for column in zip(*value.NEED.values(), strict=True)] == [
+        1.355, 1.08, 1.253, 1.1, 0.861, 0.529, 0.178,
+    ]  # fmt: skip
+    assert value.NEED_AGES == (2, 5, 10, 20, 40, 80)
+    assert (knapsack.NAMED, rebuild.KEEP_SHARE) == (0.1, 1 / 8)
 
 
 def test_results_are_ranked_as_the_docs_of_evict_say() -> None:

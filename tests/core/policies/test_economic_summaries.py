@@ -1,16 +1,17 @@
 """`economic`: when a summary is paid for, what it is of, and how much a rewrite must leave free."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecar.core.plans.plan import Plan, Situation
-from sidecar.core.plans.rebuild import rebuild
+from sidecar.core.plans.rebuild import Keeping, rebuild
 from sidecar.core.policies.economic import (
     LEAST_COMPRESSION,
     LESS,
     RUNWAY,
-    SINCE,
     SPARE,
     SUMMARY_TOKENS,
     Economic,
@@ -22,7 +23,9 @@ from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary
 from tests.core.policies.situations import history, saying, situation
 from tests.core.policies.test_economic_plans import situations, told_tokens
 
-POLICY = Economic(said=1_000)
+KEEPING = Keeping(keep=0, listed=1.2e-3)
+"""Nothing stays for its worth, so that words go."""
+POLICY = Economic(keeping=KEEPING, said=1_000)
 TALK = "U10 C20k; A900 C20k; R60 A50 C20k; C10; C10"
 """900 tokens of answers go, 50 more, and 60 of thinking."""
 
@@ -41,7 +44,7 @@ def test_a_summary_is_asked_for_where_the_prefix_is_warm(cause: Cause) -> None:
     assert (summary.asking, summary.calls) == ("extension", 1)
     assert (summary.output_tokens, summary.input_tokens) == (SUMMARY_TOKENS, 0)
     assert (summary.prompt, summary.finish) == ("", None)
-    without = planned(situation(TALK), cause, Economic(said=10**9))
+    without = planned(situation(TALK), cause, replace(POLICY, said=10**9))
     assert with_it.tokens_after == without.tokens_after + SUMMARY_TOKENS
     assert f" to {with_it.tokens_after} tokens" in with_it.reason
 
@@ -55,7 +58,7 @@ def test_there_is_none_when_it_is_cold_or_was_refused(cause: Cause, warm: bool) 
 
 @pytest.mark.parametrize(("said", "asked"), [(1_010, True), (1_011, False)])
 def test_enough_of_the_models_own_words_must_go_thinking_included(said: int, asked: bool) -> None:
-    plan = planned(situation(TALK), "pays", Economic(said=said))
+    plan = planned(situation(TALK), "pays", replace(POLICY, said=said))
     assert (plan.summary is not None) is asked
 
 
@@ -104,16 +107,6 @@ def test_a_new_summary_takes_the_place_of_the_one_that_was_carried_on() -> None:
     assert abs(new.tokens_after - plan.tokens_after) < 10
 
 
-def test_where_the_last_summary_stays_only_what_is_new_is_asked_for() -> None:
-    told = earlier(f"L200 U10 A10 {TALK}", "It is the parser.", anchored=3)
-    plan = planned(told)
-    assert plan.first == 3
-    assert plan.told == ""
-    assert plan.summary is not None
-    assert plan.summary.prompt == SINCE
-    assert "stays where it is" in SINCE
-
-
 @pytest.mark.parametrize("cause", ["cold", "pays", "idle"])
 def test_a_rewrite_that_need_not_be_leaves_a_third_at_most(cause: Cause) -> None:
     # A note of 3,900 tokens of which nothing is forgotten gives way to one that says the same.
@@ -122,7 +115,7 @@ def test_a_rewrite_that_need_not_be_leaves_a_third_at_most(cause: Cause) -> None
     items[0] = saying(items[0], names)
     items[2] = saying(items[2], names, call=names)
     told = situation(items, warm=cause != "cold")
-    whole = rebuild(told, 0, POLICY.keeping, cause, POLICY.name)
+    whole = rebuild(told, POLICY.keeping, cause, POLICY.name)
     assert whole is not None
     assert compression(told, whole) < LEAST_COMPRESSION
     assert POLICY.plan(told, cause) is None
@@ -144,7 +137,7 @@ def test_less_is_kept_where_too_much_would_be_left_else() -> None:
     told = situation(notation, window=64_000)
     st = told.standing
     room = st.static + RUNWAY * (st.limit - st.static)
-    usual = rebuild(told, 0, POLICY.keeping, "budget", POLICY.name)
+    usual = rebuild(told, POLICY.keeping, "budget", POLICY.name)
     assert usual is not None
     assert usual.tokens_after > room
     plan = planned(told, "budget")
@@ -152,10 +145,10 @@ def test_less_is_kept_where_too_much_would_be_left_else() -> None:
 
 
 def test_less_is_kept_in_every_respect() -> None:
-    keeping = POLICY.keeping
+    keeping = Keeping()
     assert less(keeping, 1.0) is keeping
     half = less(keeping, 0.5)
-    assert (half.keep, half.whole, half.tail) == (keeping.keep / 2, keeping.whole / 2, 0.0)
+    assert (half.keep, half.tail) == (keeping.keep / 2, 0.0)
     assert (half.first, half.each, half.typed) == (
         keeping.first / 2, keeping.each / 2, keeping.typed / 2,
     )  # fmt: skip
@@ -179,6 +172,6 @@ def test_a_rewrite_leaves_runway_wherever_what_must_stay_allows_it(
         return
     added = told_tokens(plan)
     for share in LESS:
-        other = rebuild(told, 0, less(policy.keeping, share), cause, policy.name)
+        other = rebuild(told, less(policy.keeping, share), cause, policy.name)
         spare = added + SPARE * st.limit
         assert other is None or other.tokens_after >= plan.tokens_after - spare

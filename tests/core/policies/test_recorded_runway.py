@@ -14,8 +14,8 @@ from sidecar.replay.simulate import simulate
 from tests.replay.recorded import AT_HAND, conversation
 
 PREFIXES = ("claude-cli-1284c080", "codex-agentv-019efc87", "pi-pi-mono", "opencode-go-Noora-25")
-BESIDE = 0.15
-"""Share of the room that may stay beside what must: the note, and some lines."""
+BESIDE = 0.25
+"""Share of the room that may stay beside what must: the note, and some blocks."""
 
 pytestmark = AT_HAND
 

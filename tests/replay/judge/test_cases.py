@@ -126,16 +126,16 @@ def test_results_are_cut_in_both_until_they_fit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "info", "word"),
+    ("answers", "window", "info", "word"),
     [
-        (200_000, INFO, "one is not compacted in a window of 200,000 tokens: choose a smaller one"),
-        (20_000, replace(INFO, window=6_000), "does not fit into judge's window of 6,000 tokens"),
+        (30, 200_000, INFO, "one is not compacted in a window of 200,000 tokens: choose a smaller"),
+        (60, 20_000, replace(INFO, window=6_000), "does not fit into judge's window of 6,000"),
     ],
 )
 def test_what_cannot_be_judged_is_refused(
-    tmp_path: Path, window: int, info: ModelInfo, word: str
+    tmp_path: Path, answers: int, window: int, info: ModelInfo, word: str
 ) -> None:
-    path = long_recording(tmp_path / "one.jsonl")
+    path = long_recording(tmp_path / "one.jsonl", answers)
     with pytest.raises(BadRequest, match=word):
         case(path, replace(SETTINGS, window=window), info)
 
