@@ -12,7 +12,7 @@ from sidecar.session.changes.tracker import Tracking
 from sidecar.session.compaction.decision import policy_of
 from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.environment import Environment
-from sidecar.session.epochs.lessons import promote_facts
+from sidecar.session.epochs.lessons import Lessons
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.session_log import SessionLog
@@ -134,7 +134,13 @@ async def commit(session: Session, facts: tuple[Fact, ...] = ()) -> None:
 async def learn(session: Session, *facts: Fact) -> None:
     """Keep facts as the record of a rewrite does that brought them, with all that comes of it."""
     await commit(session, facts)
-    await promote_facts(session.state)
+    await promote(session)
+
+
+async def promote(session: Session) -> None:
+    """Keep what the session has learned for later sessions."""
+    state = session.state
+    await Lessons(state.environment, state.log, state.channel, state.trust).promote()
 
 
 def notice(session: Session, level: NoticeLevel, text: str) -> None:

@@ -34,7 +34,7 @@ from sidecar.session.compaction.rewrite_commit import carry_out, told_nothing, t
 from sidecar.session.compaction.rewrite_figures import figures_of
 from sidecar.session.compaction.summariser import Told, summarise, ways
 from sidecar.session.epochs.known_instructions import KnownInstructions
-from sidecar.session.epochs.lessons import promote_facts
+from sidecar.session.epochs.lessons import Lessons
 from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.progress import Token, Works
@@ -106,6 +106,7 @@ class Compactor:
         self._gauge = gauge
         models, clock = state.environment.models, state.clock
         self._side = SideRequests(state.log, state.view, state.cached, models, clock)
+        self._lessons = Lessons(state.environment, state.log, state.channel, state.trust)
         self._instructions = instructions
         self._checkpoints = checkpoints
         self._host = host
@@ -354,7 +355,7 @@ class Compactor:
             state.environment.counts.rewrites += 1
             self._breaker = self._breaker.after(True)
         if facts:
-            await promote_facts(state)
+            await self._lessons.promote()
         if done.opens:
             await self._checkpoints.at("compaction")
         return done

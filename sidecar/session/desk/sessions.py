@@ -17,10 +17,10 @@ from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.settings_reload import take_over
 from sidecar.session.desk.shared_environment import SharedEnvironment
 from sidecar.session.environment import Environment
-from sidecar.session.epochs.session_params import resolved, warn
+from sidecar.session.epochs.session_params import resolved
 from sidecar.session.interface import Handoff, NewSession, Opened, SessionSummary
 from sidecar.session.lifecycle import fresh_window
-from sidecar.session.lifecycle.assembly import compose, replay_of
+from sidecar.session.lifecycle.assembly import caveats_of, compose, replay_of
 from sidecar.session.lifecycle.damage import open_log
 from sidecar.session.lifecycle.fork import fork
 from sidecar.session.lifecycle.new_session import found, summary_of
@@ -130,7 +130,7 @@ class Sessions:
         environment = await self.shared.ready()
         session = await self._begin(await found(environment, request))
         session.audience.attach(watcher, client)
-        warn(session.state)
+        caveats_of(session.state).tell()
         return session.opened()
 
     async def fork(

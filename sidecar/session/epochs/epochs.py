@@ -9,12 +9,14 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Millis, StepFinishPart
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER
+from sidecar.session.environment import Environment
 from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.epochs.static_prompt import epoch_record, in_order, static_of
-from sidecar.session.log.channel import give_notice
+from sidecar.session.log.channel import Channel, give_notice
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.state import State
+from sidecar.session.session_settings import SessionSettings
+from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.view_records import EpochRecord, ModelChangedRecord
 
 
@@ -51,49 +53,69 @@ def bound_since(log: SessionLog) -> Millis:
     return since
 
 
-async def follow_tools(state: State) -> None:
-    """Add tools of MCP servers that started late, behind the others, if nothing was sent yet.
+class Epochs:
+    """Begins a session's epochs, as its tools and its model change."""
 
-    Waits for servers still starting.
-    """
-    if any(message.role == "assistant" for message in state.log):
-        return
-    found = await state.environment.mcp.found(state.log.row.id)
-    static = state.view.static
-    known = {tool.name for tool in static.tools}
-    if new := tuple(tool for tool in found.tools if tool.name not in known):
-        changed = replace(static, tools=in_order((*static.tools, *new)))
-        since = begin(state.log, changed, state.clock.new_id("cmp"), "new")
-        state.view.restate(changed, since)
-    for text in found.said:
-        give_notice(state.log, state.channel, "warning", f"{text}.")
+    def __init__(
+        self,
+        environment: Environment,
+        log: SessionLog,
+        view: ModelView,
+        channel: Channel,
+        settings: SessionSettings,
+        instructions: KnownInstructions,
+    ) -> None:
+        self._environment = environment
+        self._log = log
+        self._view = view
+        self._channel = channel
+        self._settings = settings
+        self._instructions = instructions
 
+    async def follow_tools(self) -> None:
+        """Add tools of MCP servers that started late, behind the others, if nothing was sent yet.
 
-async def follow_model(state: State, instructions: KnownInstructions) -> EpochChanged | None:
-    """Begin an epoch if the session's model differs from the prefix's.
+        Waits for servers still starting.
+        """
+        log = self._log
+        if any(message.role == "assistant" for message in log):
+            return
+        found = await self._environment.mcp.found(log.row.id)
+        static = self._view.static
+        known = {tool.name for tool in static.tools}
+        if new := tuple(tool for tool in found.tools if tool.name not in known):
+            changed = replace(static, tools=in_order((*static.tools, *new)))
+            since = begin(log, changed, self._environment.clock.new_id("cmp"), "new")
+            self._view.restate(changed, since)
+        for text in found.said:
+            give_notice(log, self._channel, "warning", f"{text}.")
 
-    Another model has another cache and cannot read earlier thinking, which is left out. The new
-    prefix has the current instructions. Returns the event for clients; `None` if nothing was sent
-    before, or nothing changed.
-    """
-    static, model = state.view.static, state.settings.model_id
-    if static.model == model:
-        return None
-    before = state.view.size(state.log).total
-    sent = any(isinstance(p, StepFinishPart) for m in state.log for p in m.parts)
-    changed = instructions.renewed(Static(model, static.tools, static.system, RENDERER))
-    compaction_id = state.clock.new_id("cmp")
-    since = begin(state.log, changed, compaction_id, "model")
-    state.view.rewrite(changed, state.settings.info().token_factor, since)
-    after = state.view.size(state.log).total
-    changed_to = ModelChangedRecord(
-        compaction_id=compaction_id,
-        cause="model",
-        tokens_before=before if sent else None,
-        tokens_after=after if sent else None,
-    )
-    await state.log.writer.commit(changed_to)
-    if not sent:
-        return None
-    seq = state.channel.next_seq()
-    return EpochChanged(state.log.row.id, seq, compaction_id, "completed", "model", before, after)
+    async def follow_model(self) -> EpochChanged | None:
+        """Begin an epoch if the session's model differs from the prefix's.
+
+        Another model has another cache and cannot read earlier thinking, which is left out. The
+        new prefix has the current instructions. Returns the event for clients; `None` if nothing
+        was sent before, or nothing changed.
+        """
+        log, view = self._log, self._view
+        static, model = view.static, self._settings.model_id
+        if static.model == model:
+            return None
+        before = view.size(log).total
+        sent = any(isinstance(p, StepFinishPart) for m in log for p in m.parts)
+        changed = self._instructions.renewed(Static(model, static.tools, static.system, RENDERER))
+        compaction_id = self._environment.clock.new_id("cmp")
+        since = begin(log, changed, compaction_id, "model")
+        view.rewrite(changed, self._settings.info().token_factor, since)
+        after = view.size(log).total
+        changed_to = ModelChangedRecord(
+            compaction_id=compaction_id,
+            cause="model",
+            tokens_before=before if sent else None,
+            tokens_after=after if sent else None,
+        )
+        await log.writer.commit(changed_to)
+        if not sent:
+            return None
+        seq = self._channel.next_seq()
+        return EpochChanged(log.row.id, seq, compaction_id, "completed", "model", before, after)

@@ -12,9 +12,11 @@ from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.ledger.claims import KINDS
 from sidecar.core.ledger.learned_markdown import is_worth_keeping, render
 from sidecar.core.parts import SessionId
+from sidecar.session.changes.session_trust import Trust
+from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import resolved
-from sidecar.session.log.channel import give_notice
-from sidecar.session.state import State
+from sidecar.session.log.channel import Channel, give_notice
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.store.content.fact_rows import FactRows, StoredFact
 from sidecar.store.format.log_records import NoticeLevel
@@ -30,49 +32,58 @@ LIMIT = 30.0
 logger = logging.getLogger("sidecar.session")
 
 
-async def promote_facts(state: State) -> None:
-    """Promote the session's worthwhile facts for later sessions.
+class Lessons:
+    """What a session has learned, for later sessions of its workspace."""
 
-    Never raises for a failure: facts stay in the store, for the next promotion.
-    """
-    if not (state.config.learned and state.trust.granted):
-        return
-    try:
-        added = await _promote(state)
-    except (SidecarError, OSError) as error:
-        logger.warning("facts were not promoted: %s", error)
-        _tell(state, "warning", f"What was learned could not be kept for later sessions: {error}")
-        return
-    if added:
-        facts_were = "1 fact was" if added == 1 else f"{added} facts were"
-        _tell(state, "info", f"{facts_were} added to {FOLDER}, for later sessions to know.")
+    def __init__(
+        self, environment: Environment, log: SessionLog, channel: Channel, trust: Trust
+    ) -> None:
+        self._environment = environment
+        self._log = log
+        self._channel = channel
+        self._trust = trust
 
+    async def promote(self) -> None:
+        """Promote the session's worthwhile facts.
 
-async def _promote(state: State) -> int:
-    row, rows = state.log.row, state.store.facts
-    worth = [
-        candidate.fact
-        for candidate in await rows.candidates(row.id)
-        if is_worth_keeping(candidate.fact, candidate.sessions)
-    ]
-    if not worth:
-        return 0
-    trusted, loop = state.trust.granted, asyncio.get_running_loop()
+        Never raises for a failure: facts stay in the store, for the next promotion.
+        """
+        if not (self._environment.settings.config.learned and self._trust.granted):
+            return
+        try:
+            added = await self._promote()
+        except (SidecarError, OSError) as error:
+            logger.warning("facts were not promoted: %s", error)
+            text = f"What was learned could not be kept for later sessions: {error}"
+            self._tell("warning", text)
+            return
+        if added:
+            facts_were = "1 fact was" if added == 1 else f"{added} facts were"
+            self._tell("info", f"{facts_were} added to {FOLDER}, for later sessions to know.")
 
-    workspaces = state.environment.workspaces
+    async def _promote(self) -> int:
+        row, rows = self._log.row, self._environment.store.facts
+        worth = [
+            candidate.fact
+            for candidate in await rows.candidates(row.id)
+            if is_worth_keeping(candidate.fact, candidate.sessions)
+        ]
+        if not worth:
+            return 0
+        trusted, loop = self._trust.granted, asyncio.get_running_loop()
+        workspaces = self._environment.workspaces
 
-    def writes(real: Path, text: str) -> None:
-        # What the daemon writes itself is nobody's change.
-        asyncio.run_coroutine_threadsafe(workspaces.own(real, text), loop).result(LIMIT)
+        def writes(real: Path, text: str) -> None:
+            # What the daemon writes itself is nobody's change.
+            asyncio.run_coroutine_threadsafe(workspaces.own(real, text), loop).result(LIMIT)
 
-    done = await asyncio.to_thread(promote, Path(row.cwd), trusted, row.id, worth, writes)
-    await rows.promoted(row.cwd, done, state.clock.now())
-    return len(done)
+        done = await asyncio.to_thread(promote, Path(row.cwd), trusted, row.id, worth, writes)
+        await rows.promoted(row.cwd, done, self._environment.clock.now())
+        return len(done)
 
-
-def _tell(state: State, level: NoticeLevel, text: str) -> None:
-    if state.channel.watched:
-        give_notice(state.log, state.channel, level, text)
+    def _tell(self, level: NoticeLevel, text: str) -> None:
+        if self._channel.watched:
+            give_notice(self._log, self._channel, level, text)
 
 
 async def learned(models: ModelAccess, cwd: str, model: str, without: str) -> str:

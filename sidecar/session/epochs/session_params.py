@@ -1,11 +1,9 @@
 """Checks of a session's parameters, before use."""
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sidecar.config.mcp_settings import McpServer
 from sidecar.core.conversation.sendable import MOST_NAME, is_id
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, Part
@@ -13,13 +11,9 @@ from sidecar.core.policies import policies
 from sidecar.core.prompt.budget import LEAST_RESERVE, budget
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.prompt import ToolSpec
-from sidecar.core.prompt.render import TextBlock
-from sidecar.core.text.volatile_text import Volatile, VolatileKind, volatile
 from sidecar.session.interface import NewSession
-from sidecar.session.log.channel import give_notice
 from sidecar.session.meter.gauge import Gauge
 from sidecar.session.session_settings import SessionSettings, answer_tokens
-from sidecar.session.state import State
 from sidecar.tools.builtin_tools import BUILTIN
 from sidecar.tools.mcp.mcp_bounds import (
     MOST_DESCRIPTION,
@@ -31,8 +25,6 @@ from sidecar.tools.mcp.mcp_bounds import (
 
 SHOWN = 200
 """Characters of a path repeated in an error."""
-FLEETING: frozenset[VolatileKind] = frozenset({"temporary path", "port", "process id"})
-"""Never an example in a tool's description."""
 
 
 def checked_folder(cwd: str) -> str:
@@ -95,20 +87,6 @@ def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | No
     return None
 
 
-def warn_of_limits(state: State) -> None:
-    """Warn of a `window` or `maxTokens` above the model's limit, which then counts."""
-    info = state.settings.info()
-    known = "(as far as is known) " if info.price is None else ""
-    for name, most in (("window", info.window), ("maxTokens", info.max_output)):
-        asked = state.settings.number(name)
-        if asked is not None and asked > most:
-            text = (
-                f"{name} is set to {asked} tokens, and {info.id} {known}takes {most} at most: "
-                f"{most} is what counts"
-            )
-            give_notice(state.log, state.channel, "warning", text)
-
-
 def checked_policy(name: str) -> str:
     """Check a policy's name; raises BadRequest."""
     if name not in policies():
@@ -116,16 +94,6 @@ def checked_policy(name: str) -> str:
             f"there is no policy {name!r}; there are {', '.join(policies())}", "params.policy"
         )
     return name
-
-
-def replace_gone_policy(state: State) -> None:
-    """Replace a loaded session's removed policy by the configured policy, with a warning."""
-    gone, kept = state.settings.text("policy"), state.config.policy
-    if gone in policies():
-        return
-    state.settings.change("policy", kept)
-    text = f"There is no policy {gone!r} any more: this session goes on with {kept!r}."
-    give_notice(state.log, state.channel, "warning", text)
 
 
 def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
@@ -187,48 +155,3 @@ async def check_fits(gauge: Gauge, settings: SessionSettings, parts: tuple[Part,
             "shorten it, or name the files instead of pasting them",
             "params.prompt",
         )
-
-
-def provide(state: State, servers: tuple[McpServer, ...]) -> None:
-    """Start MCP servers whose tools the session already has."""
-    if servers:
-        state.environment.mcp.provide(state.log.row.id, servers, state.trust.standing())
-
-
-def warn(state: State) -> None:
-    """Warn of problems with settings, MCP servers, limits, and changing text in the prompt."""
-    for problem in state.environment.settings.amiss:
-        give_notice(state.log, state.channel, "warning", f"Settings: {problem}")
-    for problem in state.environment.mcp.problems(state.log.row.id):
-        give_notice(state.log, state.channel, "warning", f"{problem}.")
-    warn_of_limits(state)
-    _warn_of_volatile_text(state)
-
-
-def _warn_of_volatile_text(state: State) -> None:
-    """Warn of dates, times, ids and the like in the system prompt and in tools.
-
-    Exempt: instructions, where people may mean a date, and tools' dates, which are examples.
-    Nothing is removed; but a date in every prompt keeps sessions from sharing a cached prefix.
-    """
-    static = state.view.static
-    for tool in static.tools:
-        if tool.origin != "builtin":
-            said = f"{tool.description}\n{json.dumps(tool.input_schema, ensure_ascii=False)}"
-            fleeting = [one for one in volatile(said) if one.kind in FLEETING]
-            _warn(state, f"tool {tool.name}", fleeting)
-    for block in static.system:
-        if block.region == "system" and isinstance(block.content, TextBlock):
-            _warn(state, "system text", volatile(block.content.text))
-
-
-def _warn(state: State, where: str, found: Sequence[Volatile]) -> None:
-    if not found:
-        return
-    first = found[0]
-    more = f" and {len(found) - 1} more like it" if len(found) > 1 else ""
-    text = (
-        f"The {where} holds a {first.kind} ({first.text}){more}. What changes there costs the "
-        "whole prompt's cache: give it with a message instead."
-    )
-    give_notice(state.log, state.channel, "warning", text)

@@ -1,14 +1,16 @@
 """Assemble a session's state from the log."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from sidecar.core.policies import policies
 from sidecar.core.prompt.observation import SnapshotTaken
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs
-from sidecar.session.epochs.session_params import replace_gone_policy
+from sidecar.session.epochs.caveats import Caveats
 from sidecar.session.history.log_updates import LogReplay
 from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
@@ -78,8 +80,17 @@ def compose(
     log.filled = take
     restore(state)
     if not ownership.read_only:
-        replace_gone_policy(state)
+        _replace_gone_policy(state.settings, environment.settings.config.policy, tell)
     return state
+
+
+def _replace_gone_policy(settings: SessionSettings, kept: str, tell: Callable[[str], None]) -> None:
+    """Replace a loaded session's removed policy by the configured policy, with a warning."""
+    gone = settings.text("policy")
+    if gone in policies():
+        return
+    settings.change("policy", kept)
+    tell(f"There is no policy {gone!r} any more: this session goes on with {kept!r}.")
 
 
 def read_again(state: State, stored: Stored) -> None:
@@ -101,6 +112,11 @@ def gauge_of(state: State) -> Gauge:
     """A session's meter."""
     models = state.environment.models
     return Gauge(state.log, state.view, state.cached, state.settings, models, state.clock)
+
+
+def caveats_of(state: State) -> Caveats:
+    """A session's warnings."""
+    return Caveats(state.environment, state.log, state.channel, state.settings, state.view)
 
 
 def replay_of(state: State) -> LogReplay:

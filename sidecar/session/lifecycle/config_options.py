@@ -4,7 +4,8 @@ from sidecar.config.readers import HARDER
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.policies import policies
-from sidecar.session.epochs.session_params import amiss, named, warn_of_limits
+from sidecar.session.epochs.session_params import amiss, named
+from sidecar.session.lifecycle.assembly import caveats_of
 from sidecar.session.state import State
 
 EFFORTS = ("default", *HARDER)
@@ -47,7 +48,7 @@ def change(state: State, config_id: str, value: object) -> None:
             if wrong is not None:
                 raise BadRequest(f"{model} cannot be used here: {wrong[1]}", "params.value")
             state.settings.change("model", model)
-            warn_of_limits(state)
+            caveats_of(state).tell_limits()
         case "policy", str(policy):
             state.settings.change("policy", _one_of(policy, tuple(policies())))
         case "effort", str(effort):

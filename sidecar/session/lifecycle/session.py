@@ -14,7 +14,7 @@ from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
 from sidecar.session.changes.change_summary import Differences
 from sidecar.session.compaction import cache_options
-from sidecar.session.epochs import epochs
+from sidecar.session.epochs.epochs import Epochs
 from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.epochs.session_params import check_fits
 from sidecar.session.history.checkpoint_list import Checkpoints
@@ -69,6 +69,14 @@ class Session:
         self.news = WorkNews(state.log, state.buffers, state.clock, state.store.folder)
         self._instructions = KnownInstructions(
             state.environment, state.log, state.view, state.trust, state.settings
+        )
+        self._epochs = Epochs(
+            state.environment,
+            state.log,
+            state.view,
+            state.channel,
+            state.settings,
+            self._instructions,
         )
         self.delegating = Delegating()
         self._gauge = gauge_of(state)
@@ -231,7 +239,7 @@ class Session:
         """Run a turn; errors after the beginning become the turn's end."""
         state, untitled = self._state, not self._state.log.row.title
         await self._instructions.look()
-        await epochs.follow_tools(state)
+        await self._epochs.follow_tools()
         await self._sync_epoch()
         cache_options.follow(state)
         turn_id = self.prompts.begins()
@@ -297,7 +305,7 @@ class Session:
                 self._tell(event)
 
     async def _sync_epoch(self) -> None:
-        changed = await epochs.follow_model(self._state, self._instructions)
+        changed = await self._epochs.follow_model()
         if changed is not None:
             self._tell(changed)
             self._show_meter(urgent=True)

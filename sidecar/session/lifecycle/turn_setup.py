@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from sidecar.config.mcp_settings import McpServer
 from sidecar.core.parts import Json, TurnId
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.subtask import Bound, Delegating
@@ -56,6 +57,11 @@ def turn_of(
         goes_on=bound is not None or state.settings.is_on("autoContinue"),
         max_steps=state.config.max_steps if bound is None else bound.max_steps,
     )
+
+
+def provide(state: State, servers: tuple[McpServer, ...]) -> None:
+    """Start MCP servers whose tools the session already has."""
+    state.environment.mcp.provide(state.log.row.id, servers, state.trust.standing())
 
 
 def _calls_mcp(state: State, bound: Bound | None) -> CallMcp:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sidecar.core.parts import Json, JsonObject, MessageId, SessionId
 from sidecar.session.desk.sessions import Sessions
-from sidecar.session.epochs.session_params import provide
+from sidecar.session.lifecycle.turn_setup import provide
 from sidecar.session.transfer.bundle_export import export_session
 from sidecar.session.transfer.bundle_import import ImportSource, import_session
 from sidecar.wire.connection import Connection

@@ -9,8 +9,8 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, PartId, SessionId
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.session.desk.sessions import Sessions
-from sidecar.session.epochs.session_params import provide
 from sidecar.session.interface import NewSession, PromptRequest
+from sidecar.session.lifecycle.turn_setup import provide
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import (

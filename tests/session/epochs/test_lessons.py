@@ -9,7 +9,7 @@ import pytest
 
 from sidecar.core.errors import BadRequest, StorageFailed
 from sidecar.core.parts import TurnId
-from sidecar.session.epochs.lessons import ROOM, find, promote_facts
+from sidecar.session.epochs.lessons import ROOM, find
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import EpochChanged, Notice
 from tests.core.prompts import beginning
@@ -178,7 +178,7 @@ async def test_a_failure_is_said_and_no_more(desk: Desk, world: World) -> None:
     assert (level, "the disk is full" in text) == ("warning", True)
     assert await listed(desk) == [("Use pnpm", False)]
     assert not file(world).exists()
-    await promote_facts(session.state)
+    await inside.promote(session)
     assert file(world).exists()
 
 
