@@ -101,12 +101,13 @@ def commands() -> "typer.Typer":
         ] = False,
         judge_model: Annotated[str, typer.Option(help="Who judges; else the set model.")] = "",
         limit: Annotated[int, typer.Option(help="Judge at most this many sessions.")] = 3,
+        sent: Annotated[bool, typer.Option("--sent", help="What is sent last, as text.")] = False,
     ) -> None:
         """Show the cost of recorded sessions, then and with Sidecar."""
         from sidecar.commands.replay.replay_command import Options
         from sidecar.commands.replay.replay_command import replay as play_again
 
-        chosen = Options(tuple(paths), policy, window, compare, prices, as_json, html, jobs)
+        chosen = Options(tuple(paths), policy, window, compare, prices, as_json, html, jobs, sent)
         if judge or judge_model:
             from sidecar.commands.replay.judge_command import judge as have_judged
 
@@ -123,10 +124,7 @@ def commands() -> "typer.Typer":
     @app.command()
     def verify(
         mend: Annotated[
-            bool,
-            typer.Option(
-                "--repair", help="If it is damaged, put it aside and save what is readable of it."
-            ),
+            bool, typer.Option("--repair", help="If damaged, put it aside; save what is readable.")
         ] = False,
     ) -> None:
         """Read the whole store and check every hash."""
@@ -151,11 +149,14 @@ def _looking(app: "typer.Typer") -> None:
         session: Annotated[str | None, typer.Argument(help=session_help)] = None,
         last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        sent: Annotated[bool, typer.Option("--sent", help="What is sent now, as text.")] = False,
     ) -> None:
         """Show a session's contents, its context, and each turn."""
-        from sidecar.commands.inspect.inspect_command import inspect as show
+        from sidecar.commands.inspect.inspect_command import inspect, show_sent
 
-        sys.exit(show(session, last=last, json_wanted=as_json))
+        if sent:
+            sys.exit(show_sent(session, last=last))
+        sys.exit(inspect(session, last=last, json_wanted=as_json))
 
     @app.command()
     def report(

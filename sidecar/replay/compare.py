@@ -10,6 +10,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Usage
 from sidecar.core.plans.plan import Policy, Rates
 from sidecar.core.policies import policies
+from sidecar.core.prompt.prompt import Prompt
 from sidecar.core.prompt.tokens import Count
 from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.text.visible import visible
@@ -18,7 +19,7 @@ from sidecar.replay.importers import open_transcript
 from sidecar.replay.measures.needs import needs_of
 from sidecar.replay.measures.verbatim import VerbatimTally
 from sidecar.replay.prices import recorded_cost
-from sidecar.replay.simulate import Sent, SimulatedRewrite, SimulatedRun, simulate
+from sidecar.replay.simulate import Sent, SimulatedRewrite, SimulatedRun, last_prompt, simulate
 from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.replay.validate import Agreement, agreement
 
@@ -106,6 +107,21 @@ def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession
 
     Raises: BadRequest: no recording, or no answer of a model.
     """
+    conversation, damaged = _heard(path, count)
+    return _replay(conversation, settings, damaged)
+
+
+def sent_last(path: Path, count: Count, settings: Settings) -> Prompt:
+    """What a recording's last request would have sent under the first policy.
+
+    Without system text and tools, which recordings lack. Raises as `replay_file`.
+    """
+    conversation, _ = _heard(path, count)
+    policy = policies()[settings.policies[0]]
+    return last_prompt(conversation, policy, settings.window, settings.rates)
+
+
+def _heard(path: Path, count: Count) -> tuple[Conversation, tuple[DamagedLine, ...]]:
     transcript = open_transcript(path)
     listener = Listener(count)
     damaged = []
@@ -120,7 +136,7 @@ def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession
     conversation = listener.conversation(visible(transcript.name), transcript.format)
     if not conversation.requests:
         raise BadRequest(f"{path} holds no answer of a model", "path")
-    return _replay(conversation, settings, tuple(damaged))
+    return conversation, tuple(damaged)
 
 
 def _replay(

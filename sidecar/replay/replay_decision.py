@@ -113,6 +113,10 @@ class Decider:
         )
         return Decided(done, opens, notes, made.rewrite, view, prompt)
 
+    def prompt(self, items: Sequence[Item]) -> Prompt:
+        """The prompt of these items now, without its static part."""
+        return self._prompt(items, self._view)
+
     def install(self, done: Decided) -> None:
         """Put a rewrite in force."""
         self._view = done.view

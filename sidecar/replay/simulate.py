@@ -17,7 +17,7 @@ from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing, re
 from sidecar.core.plans.preserve import NAMED_SHARE, preserved
 from sidecar.core.prompt.breakpoints import MOST, STRIDE
 from sidecar.core.prompt.budget import budget
-from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.prompt import Prompt, Ttl
 from sidecar.core.prompt.visibility import Dropped, Shown
 from sidecar.core.prompt.warmth import TTL_MS, CachedPrefix, predict
 from sidecar.core.summaries.model_summary import without_summary
@@ -112,11 +112,7 @@ def simulate(
 
     Without `tell`, a summary has cost and tokens, but no words. `needs` are by step.
     """
-    state = _Simulation(conversation, policy, window, rates, tell, needs)
-    for request in conversation.requests:
-        state.arrive(request)
-        state.decide(request)
-        state.send(request)
+    state = _played(_Simulation(conversation, policy, window, rates, tell, needs))
     state.memory.finish(state.items)
     return SimulatedRun(
         policy.name,
@@ -129,6 +125,20 @@ def simulate(
         state.verbatim.tally,
         tuple(state.items),
     )
+
+
+def last_prompt(conversation: Conversation, policy: Policy, window: int, rates: Rates) -> Prompt:
+    """What the last request would have sent, without system text and tools."""
+    state = _played(_Simulation(conversation, policy, window, rates))
+    return state.decider.prompt(state.items)
+
+
+def _played(state: "_Simulation") -> "_Simulation":
+    for request in state.conversation.requests:
+        state.arrive(request)
+        state.decide(request)
+        state.send(request)
+    return state
 
 
 class _Simulation:
@@ -144,8 +154,8 @@ class _Simulation:
         needs: Mapping[int, Needs] = NO_NEEDS,
     ) -> None:
         ways = None if tell is None else _ways(tell)
-        self._decider = Decider(conversation, policy, ways)
-        self._conversation = conversation
+        self.decider = Decider(conversation, policy, ways)
+        self.conversation = conversation
         self._window = window
         self._limit = budget(window, window // RESERVE_SHARE).limit
         self._rates = rates
@@ -181,7 +191,7 @@ class _Simulation:
         self.over = 0
 
     def arrive(self, request: Request) -> None:
-        talk = self._conversation
+        talk = self.conversation
         for index in range(self._arrived, request.end):
             unit = talk.units[index]
             if not talk.tokens[index]:
@@ -195,7 +205,7 @@ class _Simulation:
     def decide(self, request: Request) -> None:
         for _ in range(ATTEMPTS):
             standing = self._standing(request)
-            cause = self._decider.cause(standing)
+            cause = self.decider.cause(standing)
             if cause is None:
                 return
             situation = Situation(
@@ -206,9 +216,9 @@ class _Simulation:
                 anchored=self._anchored,
                 sent=self._before if self._reported else 0,
                 preserved=preserved(self.items, room=NAMED_SHARE * self._window),
-                factor=self._conversation.factor,
+                factor=self.conversation.factor,
             )
-            done = self._decider.decide(situation, cause)
+            done = self.decider.decide(situation, cause)
             if done is None:
                 return
             self._apply(done, situation)
@@ -325,7 +335,7 @@ class _Simulation:
         touched = retired | changes.keys()
         gone = sum(i.tokens for i in self.items[plan.first :] if i.unit.part_id in touched)
         anchor = anchor_after(situation)
-        self._decider.install(done)
+        self.decider.install(done)
         self.items, self._run, self._said, self._called = [], None, set(), set()
         del self._hashes[1:], self._sizes[1:], self._places[1:]
         for item in kept:

@@ -11,6 +11,7 @@ from sidecar.core.prompt.render import (
     CallBlock,
     Content,
     MediaBlock,
+    OpaqueBlock,
     ReasoningBlock,
     Region,
     Rendered,
@@ -48,6 +49,10 @@ def calling(call_id: str, name: str = "tool", given: JsonObject | None = None) -
 
 def thinking(text: str, metadata: JsonObject) -> ReasoningBlock:
     return ReasoningBlock(text, metadata)
+
+
+def opaque(block: JsonObject) -> OpaqueBlock:
+    return OpaqueBlock(block)
 
 
 def answering(call_id: str, text: str = "x", *, failed: bool = False) -> ResultBlock:

@@ -1,10 +1,10 @@
-"""`sidecar inspect`: a session's contents, context and turns."""
+"""`sidecar inspect`: a session's contents, context and turns, and what is sent."""
 
 from sidecar.commands.inspect.inspect_tables import drawn
-from sidecar.commands.inspect.session_look import course_of
+from sidecar.commands.inspect.session_look import course_of, sent_text
 from sidecar.commands.terminal import put_out, refused, terminal, wide_terminal
 from sidecar.core.errors import SidecarError
-from sidecar.core.text.visible import visible_json
+from sidecar.core.text.visible import visible_json, visible_lines
 from sidecar.observe.report.inspection_json import as_json
 
 
@@ -24,4 +24,14 @@ def inspect(session: str | None, *, last: bool, json_wanted: bool) -> int:
             console.print(piece)
 
     put_out(show)
+    return 0
+
+
+def show_sent(session: str | None, *, last: bool) -> int:
+    """Print what the model would be sent now."""
+    try:
+        text = sent_text(session, last=last)
+    except SidecarError as error:
+        return refused(terminal(), error.message)
+    put_out(lambda: print(visible_lines(text)))
     return 0

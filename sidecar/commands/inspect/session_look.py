@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from sidecar.config import load
+from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.core.text.redaction import Redaction, secrets_in
 from sidecar.daemon import look_into, looking
 from sidecar.observe.report.course import Course
-from sidecar.session.desk.store_look import find, look
+from sidecar.session.desk.store_look import find, look, sent_now
 from sidecar.store.format.values import Stored
 
 
@@ -26,6 +27,11 @@ def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
     return asyncio.run(_stored(session, last=last))
 
 
+def sent_text(session: str | None, *, last: bool) -> str:
+    """What a session's model would be sent now, as text; raises as `course_of`."""
+    return asyncio.run(_sent(session, last=last))
+
+
 async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
     config, _ = load(workspace=None, environment=os.environ, options={})
     name, folder = _meant(session, last=last)
@@ -35,6 +41,18 @@ async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction
     finally:
         await store.close()
     return stored, Redaction(secrets_in(os.environ.items()))
+
+
+async def _sent(session: str | None, *, last: bool) -> str:
+    config, _ = load(workspace=None, environment=os.environ, options={})
+    name, folder = _meant(session, last=last)
+    store = await asyncio.to_thread(look_into, config.data_dir)
+    try:
+        found = await find(store.sessions, name, folder)
+        prompt = await sent_now(await looking(config, store), found)
+    finally:
+        await store.close()
+    return Redaction(secrets_in(os.environ.items())).text(prompt_text(prompt))
 
 
 async def _read(session: str | None, *, last: bool) -> Course:

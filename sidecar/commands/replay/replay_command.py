@@ -17,10 +17,11 @@ from sidecar.commands.replay.replay_tables import show_comparison, show_sessions
 from sidecar.commands.terminal import put_out, say, terminal, wide_terminal
 from sidecar.core.errors import BadRequest
 from sidecar.core.policies import DEFAULT, policies
+from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.core.prompt.tokens import Count
-from sidecar.core.text.visible import visible_json
+from sidecar.core.text.visible import visible_json, visible_lines
 from sidecar.model.vocabulary import load_counter
-from sidecar.replay.compare import ReplayedSession, Settings, replay_file
+from sidecar.replay.compare import ReplayedSession, Settings, replay_file, sent_last
 from sidecar.replay.importers import SUFFIXES, find_recordings
 from sidecar.replay.page import page
 from sidecar.replay.prices import read_card
@@ -51,6 +52,7 @@ class Options:
     as_json: bool = False
     html: Path | None = None
     jobs: int = 0
+    sent: bool = False
 
 
 def replay(options: Options) -> int:
@@ -60,6 +62,8 @@ def replay(options: Options) -> int:
         files = [file for path in options.paths for file in find_recordings(path)]
     except BadRequest as error:
         return ended(error.message, 2)
+    if options.sent:
+        return _show_sent(files, settings)
     try:
         outcomes = _replayed(list(dict.fromkeys(files)), settings, options.jobs)
     except BrokenProcessPool:
@@ -79,6 +83,17 @@ def replay(options: Options) -> int:
             return ended(f"{options.html} cannot be written: {error.strerror}", 1)
         say(f"written: {options.html}")
     put_out(lambda: _show(options, settings, sessions))
+    return 0
+
+
+def _show_sent(files: Sequence[Path], settings: Settings) -> int:
+    if len(files) != 1:
+        return ended(f"--sent shows one recording, and there are {len(files)}", 2)
+    try:
+        prompt = sent_last(files[0], load_counter(), settings)
+    except BadRequest as error:
+        return ended(error.message, 1)
+    put_out(lambda: print(visible_lines(prompt_text(prompt))))
     return 0
 
 

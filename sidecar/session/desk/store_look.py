@@ -8,14 +8,16 @@ from pathlib import Path
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import SessionId
+from sidecar.core.prompt.prompt import Prompt
 from sidecar.observe.report.course import Course
 from sidecar.session.desk.log_course import read_course
 from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
+from sidecar.session.state import State
 from sidecar.store.content.session_rows import SessionRows
-from sidecar.store.format.values import SessionRow
+from sidecar.store.format.values import SessionRow, Stored
 
 PREFIX = "ses_"
 MOST_NAMED = 8
@@ -55,16 +57,28 @@ async def look(
     Raises: UnknownSession: the session is gone. StorageFailed: the log cannot be read.
     """
     stored = await environment.store.logs.load(session_id)
+    # The view counts present texts, and the walk former ones: mostly the same.
+    models = replace(environment.models, count=cache(environment.models.count))
+    counting = replace(environment, models=models)
+    return await asyncio.to_thread(
+        lambda: read_course(_composed(counting, stored), clean, stored.problems)
+    )
 
-    def read() -> Course:
-        # The view counts present texts, and the walk former ones: mostly the same.
-        models = replace(environment.models, count=cache(environment.models.count))
-        counting = replace(environment, models=models)
-        log = SessionLog(environment.store, stored, environment.clock.now)
-        state = compose(counting, log, Ownership(environment.store, session_id, None))
-        return read_course(state, clean, stored.problems)
+
+async def sent_now(environment: Environment, session_id: SessionId) -> Prompt:
+    """What a request would send now; raises as `look`."""
+    stored = await environment.store.logs.load(session_id)
+
+    def read() -> Prompt:
+        state = _composed(environment, stored)
+        return state.view.prompt(state.log.messages)
 
     return await asyncio.to_thread(read)
+
+
+def _composed(environment: Environment, stored: Stored) -> State:
+    log = SessionLog(environment.store, stored, environment.clock.now)
+    return compose(environment, log, Ownership(environment.store, stored.session.id, None))
 
 
 def _unclear(name: str, found: tuple[SessionRow, ...]) -> str:

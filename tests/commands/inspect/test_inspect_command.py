@@ -82,7 +82,7 @@ def test_the_numbers_are_those_of_the_daemon_that_has_it_open(desk: Desk, inspec
     assert change["id"] == done["compactionId"]
     assert (change["before"], change["afterwards"]) == (done["tokensBefore"], done["tokensAfter"])
     assert sum(change["leftOut"].values()) > 0
-    assert [note["region"] for note in told["notes"]] == ["summary", "ledger"]
+    assert [note["region"] for note in told["notes"]] == ["ledger"]
     desk.work(1, 1)
     told = inspected(inspect, desk.session)
     agrees(told, desk)
@@ -105,6 +105,42 @@ def test_the_numbers_are_those_of_the_daemon_that_has_it_open(desk: Desk, inspec
     assert [turn["stop"] for turn in midway[0]["turns"]] == [*["end_turn"] * 4, ""]
     assert midway[0]["meter"]["used"] > told["meter"]["used"]
     agrees(inspected(inspect, desk.session), desk)
+
+
+def sent_texts(body: Any) -> list[str]:
+    """All texts of a request's messages, in order; of a call its input as JSON."""
+    texts = []
+    for message in body["messages"]:
+        for block in message["content"]:
+            match block["type"]:
+                case "text":
+                    texts.append(block["text"])
+                case "tool_use":
+                    texts.append(json.dumps(block["input"]))
+                case "tool_result":
+                    texts.append(block["content"])
+    return texts
+
+
+def test_what_is_sent_is_shown_as_text(
+    desk: Desk, capsys: pytest.CaptureFixture[str], data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIDECAR_DATA_DIR", str(data))
+    desk.open()
+    desk.look = lambda given: f"{given['path']} \x1b[31m {KEY} {'line ' * 900}"
+    desk.work(2, 3)
+    desk("context/compact", strategy="economic")
+    desk.work(1, 1)
+    capsys.readouterr()
+    assert inspect_command.show_sent(desk.session, last=False) == 0
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert KEY[:20] not in shown
+    at = 0
+    for sent in sent_texts(desk.api.requests[-1].body):
+        line = max(sent.splitlines(), key=len)[:60].split("\x1b")[0]
+        at = shown.index(line, at)
+    assert "── user, ledger ─" in shown
 
 
 def test_the_session_can_be_named_in_several_ways(

@@ -231,6 +231,24 @@ def test_where_there_is_no_terminal_lines_are_long_enough_for_every_column(tmp_p
     assert "runway  smaller" in done.stdout
 
 
+def test_what_the_last_request_would_send_is_shown_as_text(tmp_path: Path) -> None:
+    path = long_recording(tmp_path / "one.jsonl")
+    carried_on = run(path, "--sent", "--policy", "manual")
+    assert (carried_on.returncode, carried_on.stderr) == (0, "")
+    assert "── assistant calls bash ─" in carried_on.stdout
+    assert "value_0_59 = 59" in carried_on.stdout
+    rewritten = run(path, "--sent", "--window", "20000").stdout
+    assert "── user, ledger ─" in rewritten
+    assert "value_0_59 = 59" not in rewritten
+    assert "Make src/main.py read settings_file_0 again." in rewritten
+
+
+def test_only_one_recording_can_be_shown_so(tmp_path: Path) -> None:
+    recording(tmp_path / "one.jsonl")
+    recording(tmp_path / "two.jsonl")
+    assert "--sent shows one recording, and there are 2" in refused(2, tmp_path, "--sent")
+
+
 def test_an_error_steers_no_terminal(tmp_path: Path) -> None:
     (tmp_path / "\x1b[31mred\n.jsonl").write_text("{")
     done = run(tmp_path)
