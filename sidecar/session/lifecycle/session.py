@@ -42,6 +42,8 @@ from sidecar.session.log.events import (
 from sidecar.session.log.part_updates import user_event
 from sidecar.session.meter.idle_rewrite import Idle
 from sidecar.session.meter.pings import Pings
+from sidecar.session.rollback.conversation_restore import ConversationPlans
+from sidecar.session.rollback.file_restore import FilePlans
 from sidecar.session.rollback.going_back import Rollback
 from sidecar.session.state import State
 from sidecar.session.turn.prompt_line import PromptLine, Waiting
@@ -84,14 +86,27 @@ class Session:
         differences = Differences(state.store.restores)
         self.checkpoints = Checkpoints(state.log, state.tracking, differences)
         self.rollback = Rollback(
-            state,
+            state.environment,
+            state.log,
+            ConversationPlans(
+                state.log,
+                state.view,
+                state.views,
+                state.channel,
+                state.clock,
+                self.rewriting.price,
+            ),
+            FilePlans(
+                state.tracking,
+                state.buffers,
+                state.store.restores,
+                differences,
+                self.audience.client,
+            ),
+            self.checkpoints,
             self,
             self.prompts,
-            self.audience.client,
             self.rewriting.gate,
-            self.checkpoints,
-            differences,
-            self.rewriting.price,
         )
         self._idle = Idle(state.log, state.clock, self.rewriting.idle)
         self._pings = Pings(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))

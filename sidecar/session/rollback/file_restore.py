@@ -49,12 +49,24 @@ class Files:
 
 
 class FilePlans:
-    """Plans what becomes of a session's files, and changes nothing."""
+    """Plans and tells what becomes of a session's files.
 
-    def __init__(self, tracking: Tracking, buffers: Buffers, rows: RestoreRows) -> None:
+    `client` returns the owner of open documents, or raises `Cancelled` without any.
+    """
+
+    def __init__(
+        self,
+        tracking: Tracking,
+        buffers: Buffers,
+        rows: RestoreRows,
+        differences: Differences,
+        client: Callable[[], Client],
+    ) -> None:
         self._tracking = tracking
         self._buffers = buffers
         self._rows = rows
+        self._differences = differences
+        self._client = client
 
     async def plan(
         self,
@@ -116,6 +128,48 @@ class FilePlans:
             found = await self._rows.contents(wanted)
             contents.update((name, found.get(name)) for name in wanted)
 
+    async def foresee(self, files: Files) -> dict[bytes, str]:
+        """Planned unified diffs by path."""
+        return {
+            a.path: await self._differences.diff(a.path, a.expect, a.entry, a.content)
+            for a in files.plan.actions
+        }
+
+    async def show_conflicts(self, fates: Sequence[Fate]) -> Diffs:
+        """Each conflict's diffs: the agent's, others' since, unknown ones."""
+        show = self._differences.diff
+        return {
+            fate.path: (
+                await show(fate.path, fate.theirs, fate.base),
+                await show(fate.path, fate.base, fate.mine),
+                await show(fate.path, *(fate.unknown or (None, None))),
+            )
+            for fate in fates
+            if fate.fate == "conflict"
+        }
+
+    def reached(self, at: SnapshotId, theirs: tuple[ChangeSet, ...]) -> None:
+        """Go on from the files as a restore has left them."""
+        self._tracking.reached(at, theirs)
+
+    async def show_in_editor(self, files: Files) -> None:
+        """Update open documents without unsaved changes."""
+        if not self._buffers.open_paths():
+            return
+        root = files.snapshots.root
+        for action in files.plan.actions:
+            real = root / os.fsdecode(action.path)
+            buffer = self._buffers.get(real)
+            if buffer is None or action.entry is None or action.entry.kind != "file":
+                continue
+            with suppress(SidecarError, OSError):
+                text = await asyncio.to_thread(texts.read_text, real)
+                editor = self._client()
+                if text != buffer.text and editor.can_apply_edits:
+                    label = f"Sidecar: restored {real.name}"
+                    if await editor.apply_edit(label, str(real), text):
+                        self._buffers.set(real, text, buffer.version)
+
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:
     """Sentences on content outside the snapshots, present or gone."""
@@ -147,14 +201,6 @@ def _with_tabs(buffers: Buffers, root: Path, plan: RestorePlan) -> RestorePlan:
     return replace(plan, fates=tuple(fates)) if left else plan
 
 
-async def foresee(differences: Differences, files: Files) -> dict[bytes, str]:
-    """Planned unified diffs by path."""
-    return {
-        a.path: await differences.diff(a.path, a.expect, a.entry, a.content)
-        for a in files.plan.actions
-    }
-
-
 def sets_of(files: Files) -> tuple[ChangeSet, ...]:
     """Change sets of a restore: the user's until then, and the restore's."""
     at = files.fresh.after
@@ -169,20 +215,6 @@ def sets_of(files: Files) -> tuple[ChangeSet, ...]:
     told = attribute(delta, tools=(), shell=True, saved=(), between_steps=False)
     changes = (replace(c, author="merge" if c.path in merged else "restore") for c in told)
     return (*kept, ChangeSet(at, at, tuple(changes)))
-
-
-async def show_conflicts(differences: Differences, fates: Sequence[Fate]) -> Diffs:
-    """Each conflict's diffs: the agent's, others' since, unknown ones."""
-    show = differences.diff
-    return {
-        fate.path: (
-            await show(fate.path, fate.theirs, fate.base),
-            await show(fate.path, fate.base, fate.mine),
-            await show(fate.path, *(fate.unknown or (None, None))),
-        )
-        for fate in fates
-        if fate.fate == "conflict"
-    }
 
 
 def _reader(contents: Mapping[str, bytes | None], wanted: set[str]) -> ReadFile:
@@ -207,25 +239,6 @@ async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...
     )
     told = attribute(theirs, tools=(), shell=False, saved=(), between_steps=True)
     return (ChangeSet(files.fresh.after, at, told),) if told else ()
-
-
-async def show_in_editor(buffers: Buffers, files: Files, client: Callable[[], Client]) -> None:
-    """Update open documents without unsaved changes."""
-    if not buffers.open_paths():
-        return
-    root = files.snapshots.root
-    for action in files.plan.actions:
-        real = root / os.fsdecode(action.path)
-        buffer = buffers.get(real)
-        if buffer is None or action.entry is None or action.entry.kind != "file":
-            continue
-        with suppress(SidecarError, OSError):
-            text = await asyncio.to_thread(texts.read_text, real)
-            editor = client()
-            if text != buffer.text and editor.can_apply_edits:
-                label = f"Sidecar: restored {real.name}"
-                if await editor.apply_edit(label, str(real), text):
-                    buffers.set(real, text, buffer.version)
 
 
 def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, TreeEntry]:

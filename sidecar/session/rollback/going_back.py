@@ -14,33 +14,23 @@ from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.files.restore_plan import Fate
 from sidecar.core.files.tree import SnapshotId
-from sidecar.core.parts import JsonObject, Message, MessageId, StepFinishPart
+from sidecar.core.parts import JsonObject, Message, MessageId
 from sidecar.core.prompt.observation import RestoreDone
-from sidecar.core.prompt.visibility import Rewrite, fold_rewrites
-from sidecar.session.changes.change_summary import Differences
 from sidecar.session.changes.path_fates import conflict, files_of, nothing
 from sidecar.session.changes.timeline import Point, Timeline, typed
+from sidecar.session.environment import Environment
 from sidecar.session.history.checkpoint_list import Checkpoints, named, not_followed
 from sidecar.session.interface import Done, Scope, Wish
 from sidecar.session.log.change_records import sets_to_json, shown
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.restore_records import Restored, written
 from sidecar.session.log.rewrite_records import Recorded
-from sidecar.session.meter.compaction_price import CompactionPrice
-from sidecar.session.rollback.file_restore import (
-    FilePlans,
-    Files,
-    foresee,
-    others_meanwhile,
-    sets_of,
-    show_conflicts,
-    show_in_editor,
-)
-from sidecar.session.state import State
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.rollback.conversation_restore import ConversationPlans, TalkMove
+from sidecar.session.rollback.file_restore import FilePlans, Files, others_meanwhile, sets_of
 from sidecar.session.turn.prompt_line import PromptLine
 from sidecar.store.format.values import StoreChange
 from sidecar.store.format.view_records import ReachedRecord, RestoreRecord
-from sidecar.tools.tool_contract import Client
 from sidecar.workspace.restore.restore import restore as carry_out
 from sidecar.workspace.restore.restore_outcome import RestoreRefused
 
@@ -58,17 +48,6 @@ class RollbackHost(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Talk:
-    """A move of the conversation: messages out, messages in, rewrites standing then."""
-
-    left: tuple[MessageId, ...]
-    back: tuple[MessageId, ...]
-    standing: tuple[int, ...]
-    then: tuple[Message, ...]
-    prompt: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Aim:
     """The target. `redone`: index and value of the restore to undo."""
 
@@ -82,30 +61,28 @@ class _Aim:
 class Rollback:
     """Restores and redos of one session.
 
-    `gate` is held while an answer streams or the view changes. `client` returns the owner of open
-    documents, or raises `Cancelled` without any.
+    `gate` is held while an answer streams or the view changes.
     """
 
     def __init__(
         self,
-        state: State,
+        environment: Environment,
+        log: SessionLog,
+        conversation: ConversationPlans,
+        files: FilePlans,
+        checkpoints: Checkpoints,
         host: RollbackHost,
         prompts: PromptLine,
-        client: Callable[[], Client],
         gate: asyncio.Lock,
-        checkpoints: Checkpoints,
-        differences: Differences,
-        price: CompactionPrice,
     ) -> None:
-        self._state = state
-        self._price = price
+        self._environment = environment
+        self._log = log
+        self._conversation = conversation
+        self._plans = files
+        self._checkpoints = checkpoints
         self._host = host
         self._prompts = prompts
-        self._client = client
         self._gate = gate
-        self._checkpoints = checkpoints
-        self._differences = differences
-        self._plans = FilePlans(state.tracking, state.buffers, state.store.restores)
 
     async def restore(self, wish: Wish) -> Done:
         """Go back to a checkpoint, or before a message.
@@ -127,7 +104,7 @@ class Rollback:
 
     async def _go(self, wish: Wish, find: Callable[[Timeline], _Aim | str]) -> Done:
         await self._host.writable(wish.expected_revision)
-        await self._state.log.whole()
+        await self._log.whole()
         if self._prompts.busy or self._prompts.turning.locked():
             raise BadRequest(
                 "a turn is running or waiting in this session: cancel it first (session/cancel), "
@@ -141,20 +118,20 @@ class Rollback:
             aim = find(timeline)
             if isinstance(aim, str):
                 return self._nothing(wish, aim)
-            talk = None if aim.scope == "files" else self._talk(timeline, aim.point)
+            talk = None if aim.scope == "files" else self._conversation.plan(timeline, aim.point)
             files = None
             if aim.scope != "conversation":
                 files = await self._files(timeline, aim, wish)
             fates, notes = ((), ()) if files is None else (files.plan.fates, files.notes)
-            diffs = await show_conflicts(self._differences, fates)
+            diffs = await self._plans.show_conflicts(fates)
             acts = files is not None and bool(files.plan.actions)
             conflicts = [fate for fate in fates if fate.fate == "conflict"]
             if not talk and not acts and not conflicts:
                 return self._nothing(wish, nothing(fates, notes), None if files is None else fates)
             prompt = None if talk is None else talk.prompt
-            revision = self._state.log.row.revision
+            revision = self._log.row.revision
             if wish.dry_run:
-                seen = {} if files is None else await foresee(self._differences, files)
+                seen = {} if files is None else await self._plans.foresee(files)
                 return Done("", revision, prompt, fates, diffs, seen, notes)
             if conflicts and (wish.on_conflict == "refuse" or not (talk or acts)):
                 raise RestoreConflict(
@@ -164,13 +141,13 @@ class Rollback:
                 )
             undo = await self._carry_out(aim, talk, files if acts else None, fates)
             took = monotonic() - begun
-            self._state.environment.observe(RestoreDone(self._state.log.row.id, took))
-        return Done(undo, self._state.log.row.revision, prompt, fates, diffs, notes=notes)
+            self._environment.observe(RestoreDone(self._log.row.id, took))
+        return Done(undo, self._log.row.revision, prompt, fates, diffs, notes=notes)
 
     def _nothing(self, wish: Wish, why: str, fates: Sequence[Fate] | None = None) -> Done:
         """The empty plan of a dry run; raises NothingToDo for a real one."""
         if wish.dry_run:
-            revision = self._state.log.row.revision
+            revision = self._log.row.revision
             return Done("", revision, None, tuple(fates or ()), {}, reason=why)
         told: JsonObject = {} if fates is None else {"files": files_of(fates, {}, {})}
         raise NothingToDo(why, **told)
@@ -202,27 +179,9 @@ class Rollback:
             timeline.head_before(point.talk),
         )
 
-    def _talk(self, timeline: Timeline, point: Point) -> _Talk | None:
-        """The conversation's move; `None` if nothing moves."""
-        log, views = self._state.log, self._state.views
-        current = [message.id for message in log]
-        target = timeline.talk(point.talk)
-        before, after = frozenset(current), frozenset(target)
-        left = tuple(name for name in current if name not in after)
-        back = tuple(name for name in target if name not in before)
-        standing = views.standing_at(point.revision)
-        same_view = fold_rewrites(r.rewrite for r in views.of(standing)) == views.view()
-        if not left and not back and same_view:
-            return None
-        then = tuple(message for message in log.messages if message.id in after)
-        prompt = None
-        if left and log.message(left[0]).role == "user":
-            prompt = typed(log.message(left[0])) or None
-        return _Talk(left, back, standing, then, prompt)
-
     async def _files(self, timeline: Timeline, aim: _Aim, wish: Wish) -> Files:
         if not timeline.follows_files(aim.point.files):
-            raise not_followed(self._state.log.records, "params.scope")
+            raise not_followed(self._log.records, "params.scope")
         sets = timeline.since(aim.point.files)
         redone: ChangeSet | None = None
         if aim.redone is not None and aim.redone[1].sets:
@@ -233,12 +192,12 @@ class Rollback:
     # --- doing it ----------------------------------------------------------------------------
 
     async def _carry_out(
-        self, aim: _Aim, talk: _Talk | None, files: Files | None, fates: Sequence[Fate]
+        self, aim: _Aim, talk: TalkMove | None, files: Files | None, fates: Sequence[Fate]
     ) -> str:
         """Make the restore durable as a whole; return the id of the state before."""
-        state, log = self._state, self._state.log
+        log = self._log
         restored = Restored(
-            state.clock.new_id("cp"),
+            self._environment.clock.new_id("cp"),
             aim.scope,
             aim.title,
             aim.head,
@@ -249,42 +208,21 @@ class Rollback:
             () if files is None else sets_of(files),
             tuple((shown(fate.path), fate.fate) for fate in fates),
         )
-        recorded = None if talk is None else self._recorded(restored, talk)
+        recorded = None if talk is None else self._conversation.recorded(restored, talk)
         record = written(restored, recorded, () if talk is None else talk.standing)
         if files is None:
             await self._commit(record)
             self._show(recorded)
         else:
             await self._with_files(record, files, recorded)
-            await show_in_editor(state.buffers, files, self._client)
+            await self._plans.show_in_editor(files)
         return restored.id
-
-    def _recorded(self, restored: Restored, talk: _Talk) -> Recorded:
-        state = self._state
-        shown_then = fold_rewrites(r.rewrite for r in state.views.of(talk.standing))
-        view = state.view.imagined()
-        view.reshape(shown_then, None, state.clock.now())
-        view.stand_on(_last_answer(talk.then))
-        return Recorded(
-            Rewrite(restored.id, "restore", {}),
-            "",
-            f"{'took back the return' if restored.undoes else 'went back'} to: {restored.title}",
-            state.view.size(state.log).total,
-            view.size(talk.then).total,
-            None,
-            sum(isinstance(p, StepFinishPart) for m in talk.then for p in m.parts),
-            None,
-            True,
-            view.calibration.factor,
-            view.calibration.observations,
-            view.bias,
-        )
 
     async def _commit(self, record: RestoreRecord) -> None:
         """Write the record to the end, even when cancelled."""
-        log = self._state.log
+        log = self._log
         unit = log.writer.unit(record)
-        written = self._state.store.write(*unit)
+        written = self._environment.store.write(*unit)
         while not written.done():
             try:
                 await asyncio.wait({written})
@@ -300,7 +238,7 @@ class Rollback:
         self, record: RestoreRecord, files: Files, recorded: Recorded | None
     ) -> None:
         """Move the files, and commit the record with them."""
-        state, log, made = self._state, self._state.log, files.snapshots
+        log, made = self._log, files.snapshots
         told: list[tuple[tuple[StoreChange, ...], SnapshotId, tuple[ChangeSet, ...]]] = []
 
         async def after() -> Sequence[StoreChange]:
@@ -312,20 +250,20 @@ class Rollback:
             unit = log.writer.unit(reached, first=record)
             told.append((unit, at, theirs))
             if recorded is None:
-                self._price.stays(before, log.row.revision)
+                self._conversation.stays(before)
             return unit
 
         def stands() -> None:
             # From here on nothing is withdrawn, whatever comes of telling people.
             _, at, theirs = told.pop()
-            state.tracking.reached(at, theirs)
+            self._plans.reached(at, theirs)
             self._show(recorded)
 
         try:
             ended = await carry_out(
                 made.root,
                 files.plan.actions,
-                state.store,
+                self._environment.store,
                 record=after,
                 touched=made.mark_dirty,
                 stands=stands,
@@ -348,22 +286,8 @@ class Rollback:
 
     def _show(self, recorded: Recorded | None) -> None:
         """Update view and clients after a restore."""
-        state = self._state
-        state.log.look_again()
-        if recorded is None:
-            self._host.rewritten(None, "restored")
-            return
-        state.view.reshape(state.views.view(), state.views.anchor, state.log.records[-1].at)
-        state.view.stand_on(_last_answer(tuple(state.log)))
-        event = EpochChanged(
-            state.log.row.id,
-            state.channel.next_seq(),
-            recorded.rewrite.id,
-            "completed",
-            "restore",
-            recorded.tokens_before,
-            recorded.tokens_after,
-        )
+        self._log.look_again()
+        event = None if recorded is None else self._conversation.moved(recorded)
         self._host.rewritten(event, "restored")
 
 
@@ -388,10 +312,3 @@ def _undone(timeline: Timeline, name: str | None) -> _Aim | str:
     scope: Scope = restored.scope
     head = timeline.head_before(place)
     return _Aim(checkpoint.point, scope, restored.title, head, (place, restored))
-
-
-def _last_answer(messages: Sequence[Message]) -> MessageId | None:
-    return next(
-        (m.id for m in reversed(messages) if any(isinstance(p, StepFinishPart) for p in m.parts)),
-        None,
-    )
