@@ -110,6 +110,7 @@ class Session:
         )
         self._idle = Idle(state.log, state.clock, self.rewriting.idle)
         self._pings = Pings(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))
+        self._taking_over = asyncio.Lock()
 
     @property
     def id(self) -> SessionId:
@@ -174,8 +175,9 @@ class Session:
 
     async def writable(self, expected_revision: int | None) -> None:
         """Raise SessionOwned or RevisionConflict unless writable at `expected_revision`, if any."""
-        if self._state.ownership.read_only and not await self._take_over():
-            raise self._state.ownership.refusal()
+        async with self._taking_over:
+            if self._state.ownership.read_only and not await self._take_over():
+                raise self._state.ownership.refusal()
         newest = self._state.log.row.revision
         if expected_revision not in (None, newest):
             raise RevisionConflict(
@@ -352,10 +354,12 @@ class Session:
 
     async def refresh(self) -> None:
         """Go on as the writer where another daemon was, or else show what that has written."""
-        if self._state.ownership.read_only and not await self._take_over():
-            await self._read_again()
+        async with self._taking_over:
+            if self._state.ownership.read_only and not await self._take_over():
+                await self._read_again()
 
     async def _take_over(self) -> bool:
+        """Try to become the writer; hold `_taking_over`, as a second reading undoes what is new."""
         state = self._state
         if not await state.ownership.claim():
             return False

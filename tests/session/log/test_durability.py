@@ -19,7 +19,7 @@ from sidecar.core.parts import (
 )
 from sidecar.core.prompt.prompt import ToolSpec, flat
 from sidecar.session.log.channel import BLOCK, Channel
-from sidecar.session.log.events import Event, TextChunk, ToolChanged, TurnEnded
+from sidecar.session.log.events import Event, Notice, TextChunk, ToolChanged, TurnEnded
 from sidecar.store.format.values import PutSession, StoreChange
 from sidecar.store.format.view_records import PinRecord
 from tests.fakes.scripted_model import Hold, calls, says, started, stop, text, thought
@@ -232,6 +232,26 @@ async def test_of_two_daemons_one_writes_a_session(world: World) -> None:
         await desk.sessions.close(session.id)
         other.script(says("mine now"))
         assert (await other.ask(copy, "take over")).stop_reason == "end_turn"
+
+
+async def test_of_two_prompts_at_once_one_takes_over_for_both(world: World) -> None:
+    """Else the second reads the log anew over what the first has logged by then."""
+    async with world.daemon(name="second") as other:
+        async with world.daemon(name="first") as desk:
+            session = await desk.open(tools=TOOLS)
+            desk.script(says("hello"))
+            await desk.ask(session)
+            await load(other, session.id)
+            copy = await other.sessions.get(session.id)
+            call = ToolPart(PartId("p"), "c", "one", {}, ToolRunning(1))
+            left = Message(MessageId("m"), TurnId("left"), "assistant", (call,), 1, "open")
+            inside.log(session).writer.put(left)
+            await inside.log(session).writer.commit(PinRecord(part_id=call.id, pinned=True))
+            await desk.sessions.close(session.id)
+        other.script(says("one"), says("two"))
+        await asyncio.gather(other.ask(copy, "a"), other.ask(copy, "b"))
+        (told,) = [notice.text for notice in other.of(Notice)]
+        assert "was interrupted" in told
 
 
 async def _nothing(event: Event) -> None: ...
