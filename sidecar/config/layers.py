@@ -73,7 +73,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Origins are weakest first, several only with `adds_up`."""
+    """Merged settings. `origins` by setting, weakest first: several for lists that are joined."""
 
     config: Config
     origins: Mapping[str, tuple[Origin, ...]]

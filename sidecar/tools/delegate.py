@@ -13,7 +13,10 @@ _TITLE = 80
 
 
 async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """The subtask's report, with `metadata` `{sessionId, cost, steps}`."""
+    """Run a subtask; answer with its report, or an error if it failed.
+
+    `metadata`: `{sessionId, cost, steps}`, with USD as text or `None`. Raises BadRequest.
+    """
     subtask = read_subtask(given)
     if context.delegate is None:
         raise BadRequest("Nothing can be delegated here: do it yourself.")

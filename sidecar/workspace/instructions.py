@@ -43,7 +43,7 @@ def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction
 
 
 def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
-    """Existing folders for `read_instructions`, trusted or not."""
+    """Existing folders that `read_instructions` looks in if the workspace is trusted."""
     folders = (user, *_downward(Path(os.path.realpath(cwd))))
     return tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
 

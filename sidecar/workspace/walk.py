@@ -50,12 +50,12 @@ def visible(real: Path, relative: str) -> bool:
     """Whether `walk` would yield the relative path."""
     ignores = inherited(real)
     folder = str(real)
-    *folders, name = relative.split("/")
-    for part in (*folders, name):
+    parts = relative.split("/")
+    for left, part in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
         own = _rules(folder)
         ignores = (*ignores, own) if own else ignores
         folder = os.path.join(folder, part)
-        if part in SKIPPED or _ignored(folder, part is not name, ignores):
+        if part in SKIPPED or _ignored(folder, left > 0, ignores):
             return False
     return True
 
@@ -117,9 +117,9 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 
 
 def inherited(real: Path) -> tuple[Ignore, ...]:
-    """Rules of the folders above, up to the one with .git; none outside of git.
+    """Rules from .git/info/exclude and the .gitignore files above, down from the one with .git.
 
-    None if they ignore the folder itself: its files were asked for.
+    Empty outside of git, or if they ignore `real` itself, for then its files were asked for.
     """
     above = [real, *real.parents]
     top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)

@@ -43,6 +43,15 @@ def test_ignore_files_hold_for_their_folder_and_below(tmp_path: Path) -> None:
     check(tmp_path, ".gitignore sub/.gitignore sub/deep/keep.log sub/keep.log sub/top")
 
 
+@pytest.mark.parametrize("name", ["a", "bb"])
+def test_a_folder_may_be_called_as_a_file_of_it_is(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / name).write_text("")
+    (tmp_path / ".gitignore").write_text(f"{name}/\n!{name}/{name}\n")
+    assert list(walk(tmp_path)) == [".gitignore"]
+    assert not visible(tmp_path, f"{name}/{name}")
+
+
 def test_it_agrees_with_git(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     tree(

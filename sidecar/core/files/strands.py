@@ -41,7 +41,7 @@ class Strand:
 
     @property
     def target(self) -> TreeEntry | None:
-        """State before the agent, with others' earlier changes."""
+        """State before the first of `parts`, which must not be empty; `None`: no file."""
         return self.parts[0].old
 
     @property

@@ -224,9 +224,10 @@ def _bytes(line: str) -> int:
 
 
 def render(files: Mapping[str, str], count: Count, room: int, without: str = "") -> str:
-    """Format files by kind within `room` tokens; empty if nothing fits.
+    """Format learned Markdown within `room` tokens; empty if nothing fits.
 
-    People's entries first, then the newest; none promoted by the session `without`.
+    `files`: text by kind. People's entries first, then the newest, without those that Sidecar
+    wrote for the session `without`.
     """
     known = [kind for kind in FILES if kind in files]
     found = [

@@ -115,7 +115,8 @@ Asking: TypeAlias = Literal["extension", "fresh"]
 class Summary:
     """A summary wanted from a model.
 
-    `input_tokens` is sent by a fresh request. `calls`: of the imitated agent; here at most one.
+    `input_tokens`, `output_tokens`: of each call; the input counts for `fresh` only. `calls`: as
+    many as the agent makes that a preset imitates; a session makes one. `prompt`: what is asked.
     `finish` turns the answer into the final plan, or raises `ValueError` for an unusable one;
     without it the text precedes the plan's notes.
     """

@@ -47,7 +47,7 @@ Warm: TypeAlias = Mapping[Hashable, CachedPrefix]
 
 @dataclass(frozen=True, slots=True)
 class TouchedPrefix:
-    """An entry written or renewed; `marked`: at a breakpoint."""
+    """A cache entry that a request writes or renews; `marked`: at a breakpoint, else by a read."""
 
     hash: Hashable
     entry: CachedPrefix

@@ -105,7 +105,7 @@ class Timeline:
         return None
 
     def since(self, place: int) -> tuple[ChangeSet, ...]:
-        """Change sets from index `place` on."""
+        """Change sets of the events from index `place` on."""
         return tuple(one for event in self.events[place:] for one in event.sets)
 
     def follows_files(self, place: int) -> bool:

@@ -47,7 +47,7 @@ def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message]
 
 
 def branch_in(context: str) -> str:
-    """The context's Git branch, or empty."""
+    """Git branch named in a context part's text, or empty."""
     match = _BRANCH.search(context)
     return match[1] if match else ""
 

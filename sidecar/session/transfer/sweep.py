@@ -71,9 +71,10 @@ def quiet(_: str, __: int, ___: int) -> None:
 
 
 async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> SweptSessions:
-    """Carry out in slices; cancellable between.
+    """Remove the plan's outputs, then archive its sessions, in slices; cancellable between.
 
-    Raises: StorageFailed: finished work stands.
+    `skipped` names sessions that could not be archived. Raises: StorageFailed: outputs could not
+    be removed, or the space not be read; what is done stays done.
     """
     store, count, size = ground.store, 0, 0
     for start in range(0, len(plan.outputs), AT_ONCE):

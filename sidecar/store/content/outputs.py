@@ -59,7 +59,7 @@ class OutputRows:
         return await self._read(partial(blob, name=name))
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
-        """Remove outputs, except of live sessions."""
+        """Remove outputs and their unshared bytes, except of sessions in use (`is_live`)."""
 
         def run(con: sqlite3.Connection) -> Freed:
             return let_go(con, going, self._clock.ages(con))
@@ -139,7 +139,7 @@ def copy_outputs(con: sqlite3.Connection, source: SessionId, target: SessionId) 
 
 
 def let_go(con: sqlite3.Connection, going: Sequence[GoingOutput], ages: Ages) -> Freed:
-    """Remove outputs, except of live sessions."""
+    """Remove outputs and their unshared bytes, except of sessions in use (`is_live`)."""
     live: dict[SessionId, bool] = {}
     names: list[str] = []
     for one in going:

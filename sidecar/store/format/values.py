@@ -112,7 +112,7 @@ class PutBlob:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """When, why, beyond which days or MiB an output was removed."""
+    """An output's removal; `bound` exceeded: days for `age`, MiB for `quota`."""
 
     at: Millis
     why: SweepReason

@@ -206,7 +206,7 @@ class McpServers:
         )
 
     def problems(self, owner: str) -> tuple[str, ...]:
-        """Known problems of a session's servers."""
+        """What is wrong with a session's servers so far, in sentences; none of starting ones."""
         servers = self._servers.get(owner, {}).values()
         return tuple(text for server in servers for text in server.said())
 
