@@ -16,6 +16,7 @@ from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
 from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.gauge import Gauge
+from sidecar.session.meter.kept_cache import KeptCache
 from sidecar.session.meter.observations import observe_record
 from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
@@ -78,7 +79,7 @@ def compose(
     )
     log.writer.durable = partial(observe_record, environment.observe, environment.models.info, log)
     log.filled = take
-    restore(state)
+    restore(state, kept_cache_of(state))
     if not ownership.read_only:
         _replace_gone_policy(state.settings, environment.settings.config.policy, tell)
     return state
@@ -99,13 +100,18 @@ def read_again(state: State, stored: Stored) -> None:
     state.view.become(_view(state.environment.models, state.log))
     state.views.forget()
     state.cached.forget()
-    restore(state)
+    restore(state, kept_cache_of(state))
 
 
 def _view(models: ModelAccess, log: SessionLog) -> ModelView:
     static, since = epochs.stored_static(log)
     factor = models.info(static.model).token_factor
     return ModelView(static, models.count, factor, since, epochs.bound_since(log))
+
+
+def kept_cache_of(state: State) -> KeptCache:
+    """A session's cache, as pings keep it."""
+    return KeptCache(state.log, state.view, state.cached, state.settings, state.clock)
 
 
 def gauge_of(state: State) -> Gauge:

@@ -7,7 +7,7 @@ from sidecar.core.parts import Message, StepFinishPart
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.tokens import Calibration
 from sidecar.session.compaction import cache_options
-from sidecar.session.meter import pings
+from sidecar.session.meter.kept_cache import KeptCache
 from sidecar.session.state import State
 from sidecar.session.view.view_history import Epoch
 from sidecar.store.format.log_records import StepRecord
@@ -18,7 +18,7 @@ FORESEEN = 4
 """Requests whose cache entries are followed; they have read all older entries since."""
 
 
-def restore(state: State) -> None:
+def restore(state: State, kept: KeptCache) -> None:
     """Restore a loaded session."""
     cache_options.restore(state)
     messages = tuple(state.log)
@@ -32,7 +32,7 @@ def restore(state: State) -> None:
         if index in foreseen:
             _foresee(state, messages, index, begin=index == foreseen[0])
         state.view.observe(messages[index], messages[: index + 1])
-    pings.restore(state)
+    kept.restore()
     for epoch in epochs:
         _show(state, epoch)
     # A replay notes no cache misses; the newest is in the log.

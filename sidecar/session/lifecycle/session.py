@@ -22,7 +22,7 @@ from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
 from sidecar.session.lifecycle import config_options
-from sidecar.session.lifecycle.assembly import gauge_of, read_again
+from sidecar.session.lifecycle.assembly import gauge_of, kept_cache_of, read_again
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.subtask import Delegating
@@ -109,7 +109,16 @@ class Session:
             self.rewriting.gate,
         )
         self._idle = Idle(state.log, state.clock, self.rewriting.idle)
-        self._pings = Pings(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))
+        self._pings = Pings(
+            state.environment,
+            state.log,
+            state.view,
+            kept_cache_of(state),
+            state.settings,
+            state.ownership,
+            self.rewriting.gate,
+            lambda: self.rewritten(None, "ping"),
+        )
         self._taking_over = asyncio.Lock()
 
     @property

@@ -30,7 +30,7 @@ from sidecar.core.prompt.observation import (
 )
 from sidecar.core.prompt.pricing import ModelInfo, price
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.meter.pings import usage_of
+from sidecar.session.meter.kept_cache import usage_of
 from sidecar.session.meter.side_request import asked_of
 from sidecar.store.format.log_records import (
     AskedRecord,

@@ -1,0 +1,114 @@
+"""The cache as pings keep it: whether the next ping pays, and what earlier ones have refreshed."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import takewhile
+
+from sidecar.core.parts import Millis, Usage
+from sidecar.core.prompt.keep_alive import Pays, chance_back, ping_pays, starts_of
+from sidecar.core.prompt.pricing import price
+from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.core.prompt.warmth import Miss, Prediction
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.session_settings import SessionSettings
+from sidecar.session.turn.clock import Clock
+from sidecar.session.view.cache_state import CacheWatch
+from sidecar.session.view.message_view import Anchor
+from sidecar.session.view.model_view import ModelView
+from sidecar.store.format.log_records import PingRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A worthwhile ping, with the request to repeat and its answer."""
+
+    request: ModelRequest
+    anchor: Anchor
+    pays: Pays
+
+
+class KeptCache:
+    """A session's cache through a pause. Sends nothing."""
+
+    def __init__(
+        self,
+        log: SessionLog,
+        view: ModelView,
+        cached: CacheWatch,
+        settings: SessionSettings,
+        clock: Clock,
+    ) -> None:
+        self._log = log
+        self._view = view
+        self._cached = cached
+        self._settings = settings
+        self._clock = clock
+
+    def due(self) -> Due | None:
+        """The ping to send now, if worth the price after the pause's earlier pings.
+
+        The whole prompt must be cached: nothing is written only to be kept alive.
+        """
+        view, anchor, info = self._view, self._view.anchor, self._settings.info()
+        if anchor is None:
+            return None
+        request = self._again(anchor)
+        factor = view.calibration.factor
+        foreseen = self._cached.foresee(request, self._clock.now(), info.min_cacheable, factor)
+        tokens = foreseen.read
+        if tokens < max(1, info.min_cacheable) or foreseen.cached > tokens:
+            return None
+        write = _per_token(price(info, Usage(cache_write_5m=tokens)), tokens)
+        read = _per_token(price(info, Usage(cache_read=tokens)), tokens)
+        if write is None or read is None:
+            return None
+        sent = len(self._since(anchor))
+        hour = round(view.static_tokens * factor) if view.static_ttl == "1h" else 0
+        pays = ping_pays(
+            tokens,
+            write=write,
+            read=read,
+            pings=sent,
+            chance=chance_back(starts_of(self._log), sent),
+            surviving=min(hour, tokens),
+        )
+        return Due(request, anchor, pays) if pays.pays else None
+
+    def follow(
+        self, request: ModelRequest, started: Millis, usage: Usage
+    ) -> tuple[Prediction, Miss | None]:
+        """Take in a ping's usage; return the prediction and any miss."""
+        minimum, factor = self._settings.info().min_cacheable, self._view.calibration.factor
+        foreseen, miss = self._cached.sent(request, started, minimum, factor, usage)
+        self._view.renew(started)
+        return foreseen, miss
+
+    def restore(self) -> None:
+        """After a restart, take in the pings since the last answer."""
+        anchor = self._view.anchor
+        if anchor is None:
+            return
+        for ping in self._since(anchor):
+            usage = usage_of(ping)
+            if usage.prompt:
+                self.follow(self._again(anchor), ping.started, usage)
+
+    def _again(self, anchor: Anchor) -> ModelRequest:
+        """Rebuild the request of an answer."""
+        asked = takewhile(lambda message: message.id != anchor.message_id, self._log)
+        prompt = self._view.prompt(asked)
+        return ModelRequest(self._view.static.model, prompt, 0, self._settings.effort)
+
+    def _since(self, anchor: Anchor) -> list[PingRecord]:
+        """Records of pings since an answer, also from before a restart."""
+        pings = (record for record in self._log.records if isinstance(record, PingRecord))
+        return [ping for ping in pings if ping.message_id == anchor.message_id]
+
+
+def usage_of(ping: PingRecord) -> Usage:
+    """Tokens of a ping."""
+    return Usage(ping.uncached, ping.read, ping.write_5m, ping.write_1h, requests=1)
+
+
+def _per_token(cost: Decimal | None, tokens: int) -> float | None:
+    return None if cost is None else float(cost) / tokens
