@@ -9,8 +9,11 @@ from sidecar.core.plans.plan import Policy
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import View
 from sidecar.session.changes.tracker import Tracking
-from sidecar.session.compaction.decision import policy_of
+from sidecar.session.compaction.chosen_policy import ChosenPolicy
+from sidecar.session.compaction.decision import Decisions
 from sidecar.session.compaction.milestones import Milestones
+from sidecar.session.compaction.planner import Planner
+from sidecar.session.compaction.rewrite_commit import RewriteCommits
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.lessons import Lessons
 from sidecar.session.lifecycle.session import Session
@@ -94,7 +97,30 @@ def model_view(session: Session) -> ModelView:
 
 
 def policy(session: Session) -> Policy:
-    return policy_of(session.state)
+    return chosen(session).policy()
+
+
+def chosen(session: Session) -> ChosenPolicy:
+    """What it goes by."""
+    return ChosenPolicy(session.state.settings, session.state.environment.settings)
+
+
+def planner(session: Session) -> Planner:
+    """A planner of its own, that knows nothing yet."""
+    state, current = session.state, session.state.environment.settings
+    return Planner(state.log, state.view, state.views, state.settings, current, state.clock)
+
+
+def decisions(session: Session) -> Decisions:
+    """Who decides on its rewrites, with a planner that knows nothing yet."""
+    state = session.state
+    return Decisions(planner(session), chosen(session), state.settings, state.clock)
+
+
+def commits(session: Session) -> RewriteCommits:
+    """Who makes its rewrites durable."""
+    state = session.state
+    return RewriteCommits(state.log, state.view, state.views, state.channel, state.clock)
 
 
 def environment(session: Session) -> Environment:
@@ -113,7 +139,8 @@ def tracking(session: Session) -> Tracking:
 
 def milestones(session: Session) -> Milestones:
     """A writer of checkpoints of its own."""
-    return Milestones(session.state)
+    state = session.state
+    return Milestones(state.environment, state.log, state.view, state.settings, state.ownership)
 
 
 def trust(session: Session, *, granted: bool) -> None:

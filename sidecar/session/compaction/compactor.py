@@ -20,17 +20,10 @@ from sidecar.core.policies.manual import MANUAL
 from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.pricing import money
 from sidecar.core.summaries.model_summary import without_summary
-from sidecar.session.compaction.decision import (
-    Decision,
-    decide,
-    decide_by_hand,
-    is_automatic,
-    is_due,
-    policy_of,
-)
+from sidecar.session.compaction.decision import Decision, Decisions
 from sidecar.session.compaction.milestones import Milestones
-from sidecar.session.compaction.planner import Occasion, Planner, Scene, scene_now
-from sidecar.session.compaction.rewrite_commit import carry_out, told_nothing, told_plan
+from sidecar.session.compaction.planner import Occasion, Scene
+from sidecar.session.compaction.rewrite_commit import RewriteCommits, told_nothing, told_plan
 from sidecar.session.compaction.rewrite_figures import figures_of
 from sidecar.session.compaction.summariser import Told, summarise, ways
 from sidecar.session.epochs.known_instructions import KnownInstructions
@@ -96,7 +89,8 @@ class Compactor:
         self,
         state: State,
         host: CompactionHost,
-        planner: Planner,
+        decisions: Decisions,
+        commits: RewriteCommits,
         works: Works,
         checkpoints: Milestones,
         instructions: KnownInstructions,
@@ -110,7 +104,9 @@ class Compactor:
         self._instructions = instructions
         self._checkpoints = checkpoints
         self._host = host
-        self._planner = planner
+        self._decisions = decisions
+        self._planner = decisions.planner
+        self._commits = commits
         self._works = works
         self._breaker = Breaker()
         self._begun = 0
@@ -118,7 +114,7 @@ class Compactor:
 
     def _scene(self, occasion: Occasion) -> Scene:
         head = self._instructions.renewed(self._state.view.static)
-        return scene_now(self._state, occasion, head)
+        return self._planner.scene(occasion, head)
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
         """Let the policy rewrite before a request; return whether an epoch began.
@@ -149,29 +145,31 @@ class Compactor:
         room = state.settings.room()
         if most <= room.limit:
             return
-        setting = "autoCompact is off" if policy_of(state).name != MANUAL else "policy is manual"
-        text = not_sent(most, room, None if is_automatic(state) else setting)
+        chosen = self._decisions.chosen
+        manual = chosen.policy().name == MANUAL
+        setting = "policy is manual" if manual else "autoCompact is off"
+        text = not_sent(most, room, None if chosen.is_automatic() else setting)
         raise ModelFailed(text, kind="context_overflow")
 
     async def _room(self, *, opens_turn: bool, overflowed: bool) -> Settled | None:
-        state, planner = self._state, self._planner
+        state, planner, decisions = self._state, self._planner, self._decisions
 
         def scene() -> Scene:
             return self._scene(Occasion(opens_turn=opens_turn, overflow=overflowed))
 
         def again(tell: Tell) -> Decision | None:
-            return decide(state, planner, scene(), tell).done
+            return decisions.decide(scene(), tell).done
 
-        if self._breaker.is_open and is_barred(self._breaker, planner.standing(state, scene())):
+        if self._breaker.is_open and is_barred(self._breaker, planner.standing(scene())):
             return None
-        if not is_due(state, planner, scene()):
+        if not decisions.is_due(scene()):
             return None
         await state.log.whole()
-        await planner.catch_up(state)
-        chosen = decide(state, planner, scene())
+        await planner.catch_up()
+        chosen = decisions.decide(scene())
         if chosen.done is None:
             if not chosen.waits:
-                self._failed(chosen, planner.standing(state, scene()))
+                self._failed(chosen, planner.standing(scene()))
             return None
         draft = chosen.done
         if overflowed:
@@ -195,8 +193,9 @@ class Compactor:
         `hurried`: only a rewrite forced on the next turn. A message logged during the summary ends
         the attempt.
         """
-        state, planner = self._state, self._planner
-        if not state.config.idle_compaction or not is_automatic(state) or state.ownership.read_only:
+        state, planner, decisions = self._state, self._planner, self._decisions
+        wanted = state.config.idle_compaction and decisions.chosen.is_automatic()
+        if not wanted or state.ownership.read_only:
             return False
         growth = self._gauge.usual_growth()
         async with self.gate:
@@ -205,11 +204,11 @@ class Compactor:
             def scene() -> Scene:
                 return self._scene(Occasion(idle=True, growth=growth, hurried=hurried))
 
-            if not is_due(state, planner, scene()):
+            if not decisions.is_due(scene()):
                 return False
             await state.log.whole()
-            await planner.catch_up(state)
-            draft = decide(state, planner, scene()).done
+            await planner.catch_up()
+            draft = decisions.decide(scene()).done
             if draft is None or self._breaker.is_open:
                 return False
             before = len(state.log.messages)
@@ -217,7 +216,7 @@ class Compactor:
             def again(tell: Tell) -> Decision | None:
                 if len(state.log.messages) != before:
                     return None
-                return decide(state, planner, scene(), tell).done
+                return decisions.decide(scene(), tell).done
 
             try:
                 settled = await self._settled(scene(), draft, again)
@@ -257,7 +256,7 @@ class Compactor:
             return self._scene(Occasion(asked=True, instructions=instructions))
 
         def again(tell: Tell | None = None) -> Decision:
-            return decide_by_hand(state, self._planner, scene(), strategy, tell)
+            return self._decisions.by_hand(scene(), strategy, tell)
 
         await state.log.whole()
         if dry_run:
@@ -350,7 +349,8 @@ class Compactor:
             figures=figures,
         )
         facts = settled.told.facts if settled.told is not None else ()
-        done = await carry_out(state, replace(decision, recorded=recorded), self._told, facts)
+        decision = replace(decision, recorded=recorded)
+        done = await self._commits.carry_out(decision, self._told, facts)
         if done.opens:
             state.environment.counts.rewrites += 1
             self._breaker = self._breaker.after(True)

@@ -21,10 +21,14 @@ from sidecar.core.ledger.ledger import Folding, Ledger
 from sidecar.core.ledger.milestone import Milestone, from_json, may_replace, to_json, to_markdown
 from sidecar.core.parts import MessageId, SessionId
 from sidecar.session.compaction.session_handoff import MOST_FACTS, with_inherited
+from sidecar.session.environment import Environment
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import ledger_start, messages_after, opened_by
-from sidecar.session.state import State
+from sidecar.session.ownership import Ownership
+from sidecar.session.session_settings import SessionSettings
+from sidecar.session.view.model_view import ModelView
 from sidecar.store.connection.store_files import make_folder
+from sidecar.store.journal import Store
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.files import legible, write_atomically
 from sidecar.workspace.present_state import hash_files, read_branch
@@ -80,8 +84,19 @@ class Milestones:
     Call from the session's task. A failed write raises nothing.
     """
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    def __init__(
+        self,
+        environment: Environment,
+        log: SessionLog,
+        view: ModelView,
+        settings: SessionSettings,
+        ownership: Ownership,
+    ) -> None:
+        self._environment = environment
+        self._log = log
+        self._view = view
+        self._settings = settings
+        self._ownership = ownership
         self._reading: tuple[int, frozenset[MessageId]] | None = None
         self._last = MilestoneMark()
         self._saving = asyncio.Lock()
@@ -94,7 +109,7 @@ class Milestones:
         A step's is due after a finished todo item, or as the prompt crosses `PRESSURE`; a turn's
         also after file changes; one of `close` if the log has grown since the last.
         """
-        if self._state.ownership.read_only or not any(True for _ in self._state.log):
+        if self._ownership.read_only or not any(True for _ in self._log):
             return False
         ledger = self.ledger()
         now = self._mark(ledger)
@@ -111,24 +126,23 @@ class Milestones:
 
     async def save(self, why: str, ledger: Ledger | None = None) -> bool:
         """Write the present state; `False` if a newer is stored, or on failure."""
-        state = self._state
-        row, version = state.log.row, state.log.row.revision
-        window = window_id(state.log)
+        row, version = self._log.row, self._log.row.revision
+        window, store = window_id(self._log), self._environment.store
         told = ledger if ledger is not None else self.ledger()
-        at = state.clock.now()
+        at = self._environment.clock.now()
         async with self._saving:
             try:
-                facts = await _facts(state)
+                facts = await _facts(store, row.id)
                 branch = await asyncio.to_thread(read_branch, Path(row.cwd))
                 made = Milestone(row.id, window, version, at, told, facts, row.cwd, branch, why)
-                return await asyncio.to_thread(write, state.store.folder, made)
+                return await asyncio.to_thread(write, store.folder, made)
             except (SidecarError, OSError, ValueError) as error:
                 logger.warning("no checkpoint of session %s was written: %s", row.id, error)
                 return False
 
     def ledger(self) -> Ledger:
         """Ledger of all settled messages, folded incrementally."""
-        log = self._state.log
+        log = self._log
         reading = log.readings, log.left
         if reading != self._reading:
             # The log was read anew after another daemon, or a restore left messages behind.
@@ -149,11 +163,10 @@ class Milestones:
         return self._folding
 
     def _mark(self, ledger: Ledger) -> MilestoneMark:
-        state = self._state
-        limit = state.settings.room().limit
-        used = state.view.size(state.log).total / limit if limit > 0 else 1.0
+        limit = self._settings.room().limit
+        used = self._view.size(self._log).total / limit if limit > 0 else 1.0
         done = frozenset(ledger.todo.done)
-        return MilestoneMark(state.log.row.revision, done, self._folding.changes, used)
+        return MilestoneMark(self._log.row.revision, done, self._folding.changes, used)
 
 
 def window_id(log: SessionLog) -> str:
@@ -234,9 +247,8 @@ async def drifted(root: Path, buffers: Buffers, checkpoint: Milestone) -> tuple[
     return drift(ledger.files, checkpoint.branch, found, branch)
 
 
-async def _facts(state: State) -> tuple[Fact, ...]:
-    session = state.log.row.id
-    found = await state.store.facts.find(
+async def _facts(store: Store, session: SessionId) -> tuple[Fact, ...]:
+    found = await store.facts.find(
         session_id=session, cwd=None, kind=None, query=None, limit=MOST_FACTS
     )
     return tuple(one.fact for one in found)

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sidecar.config.reload import CurrentSettings
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.ledger.units import Item, Unit, UnitKind, learn, units_of
 from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, StepStartPart
@@ -16,13 +17,15 @@ from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import Note
 from sidecar.core.text.identifiers import NameIndex, names_in
 from sidecar.session.log.rewrite_records import Recorded
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import steps_before
 from sidecar.session.meter.gauge import rates
-from sidecar.session.state import State
+from sidecar.session.session_settings import SessionSettings
+from sidecar.session.turn.clock import Clock
 from sidecar.session.view.message_view import RenderedMessage, characters
 from sidecar.session.view.model_view import PREVIEW, ModelView
 from sidecar.session.view.rendering import THREAD_CHARS
-from sidecar.session.view.view_history import Epoch
+from sidecar.session.view.view_history import Epoch, Views
 
 SLICE = 500
 """Messages that are taken in before others have the loop: some 50 ms."""
@@ -72,17 +75,24 @@ class Scene:
         return next((r for r in reversed(self.rewrites) if r.opens), None)
 
 
-def scene_now(state: State, occasion: Occasion, head: Static) -> Scene:
-    """The session's scene now."""
-    views, messages = state.views, tuple(state.log)
-    standing, epochs = views.standing(), views.epochs()
-    return Scene(occasion, messages, state.view, standing, epochs, views.made + 1, head)
-
-
 class Planner:
     """Follows a session's log and describes the session to policies."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        log: SessionLog,
+        view: ModelView,
+        views: Views,
+        settings: SessionSettings,
+        current: CurrentSettings,
+        clock: Clock,
+    ) -> None:
+        self._log = log
+        self._view = view
+        self._views = views
+        self._settings = settings
+        self._current = current
+        self._clock = clock
         self._reading: tuple[int, frozenset[MessageId]] = (0, frozenset())
         self._read: dict[MessageId, tuple[Message, tuple[Unit, ...]]] = {}
         self._reset()
@@ -94,7 +104,13 @@ class Planner:
         self._turns: dict[str, int] = {}
         self._step = 0
 
-    def standing(self, state: State, scene: Scene) -> Standing:
+    def scene(self, occasion: Occasion, head: Static) -> Scene:
+        """The session's scene now."""
+        views, messages = self._views, tuple(self._log)
+        standing, epochs = views.standing(), views.epochs()
+        return Scene(occasion, messages, self._view, standing, epochs, views.made + 1, head)
+
+    def standing(self, scene: Scene) -> Standing:
         """Totals before the next request."""
         view, messages = scene.view, scene.messages
         factor = view.calibration.factor
@@ -102,9 +118,9 @@ class Planner:
         newest = scene.newest
         base = static if newest is None else newest.tokens_after
         steps = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
-        since = steps[0 if newest is None else newest.steps - steps_before(state.log) :]
-        now = state.clock.now()
-        room = state.settings.room()
+        since = steps[0 if newest is None else newest.steps - steps_before(self._log) :]
+        now = self._clock.now()
+        room = self._settings.room()
         size = view.size(messages)
         return Standing(
             used=size.total,
@@ -117,7 +133,7 @@ class Planner:
             warm=now <= view.warm_until(),
             opens_turn=scene.occasion.opens_turn,
             messages=size.messages,
-            rates=rates(state.settings.info()),
+            rates=rates(self._settings.info()),
             newest=0 if view.anchor is None else size.guessed,
             guessed=size.guessed,
             now=now,
@@ -126,9 +142,9 @@ class Planner:
             asked=scene.occasion.asked,
         )
 
-    def situation(self, state: State, scene: Scene, standing: Standing) -> Situation:
+    def situation(self, scene: Scene, standing: Standing) -> Situation:
         """Every part as shown now, notes of rewrites included."""
-        self.absorb(state)
+        self.absorb()
         view, newest = scene.view, scene.newest
         coming = [m for m in scene.messages if m.turn_id == PREVIEW]
         names = self._names.copy() if coming else self._names
@@ -146,8 +162,8 @@ class Planner:
             if message.id == sent_until:
                 sent = len(items)
             items.extend(self._notes(seen, view.calibration.factor))
-            items.extend(self._items(view, message, state.views.pinned))
-        settings = for_agent(state.config.preserve, state.settings.text("agent"))
+            items.extend(self._items(view, message, self._views.pinned))
+        settings = for_agent(self._current.config.preserve, self._settings.text("agent"))
         kept = preserved(items, settings, NAMED_SHARE * standing.window)
         if scene.occasion.idle:
             kept |= _newest_turns(items, IDLE_KEEPS)
@@ -156,7 +172,7 @@ class Planner:
             items,
             names,
             self._step,
-            state.log.row.revision,
+            self._log.row.revision,
             anchored,
             sent,
             frozenset(t.name for t in view.static.tools if t.protected_from_pruning),
@@ -165,29 +181,29 @@ class Planner:
             view.calibration.factor,
         )
 
-    async def catch_up(self, state: State) -> None:
+    async def catch_up(self) -> None:
         """Gather newly settled messages in slices between other tasks, long texts in a thread.
 
         Turns and steps are counted from the first message, so only in a log that is in memory.
         """
-        if not state.log.is_whole:
+        if not self._log.is_whole:
             return
-        for message in tuple(state.log):
+        for message in tuple(self._log):
             fresh = message.id not in self._units and message.status != "discarded"
             if fresh and is_settled(message) and characters(message) > THREAD_CHARS:
                 units = await asyncio.to_thread(lambda one: tuple(units_of(one, 0, 0)), message)
                 self._read[message.id] = (message, units)
-        for _ in iter(lambda: self.absorb(state, SLICE), True):
+        for _ in iter(lambda: self.absorb(SLICE), True):
             await asyncio.sleep(0)
 
-    def absorb(self, state: State, most: int | None = None) -> bool:
+    def absorb(self, most: int | None = None) -> bool:
         """Gather newly settled messages, `most` or all; return whether none is left."""
-        reading = state.log.readings, state.log.left
+        reading = self._log.readings, self._log.left
         if reading != self._reading:
             # The log was read anew after another daemon, or a restore left messages behind.
             self._reset()
             self._reading = reading
-        for message in state.log:
+        for message in self._log:
             if message.id in self._units or message.status == "discarded":
                 continue
             if not is_settled(message):

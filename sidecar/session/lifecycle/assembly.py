@@ -8,6 +8,8 @@ from sidecar.core.policies import policies
 from sidecar.core.prompt.observation import SnapshotTaken
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.tracker import Tracking
+from sidecar.session.compaction.cache_options import CacheOptions
+from sidecar.session.compaction.chosen_policy import ChosenPolicy
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs
 from sidecar.session.epochs.caveats import Caveats
@@ -79,6 +81,7 @@ def compose(
     )
     log.writer.durable = partial(observe_record, environment.observe, environment.models.info, log)
     log.filled = take
+    cache_options_of(state).restore()
     restore(state, kept_cache_of(state))
     if not ownership.read_only:
         _replace_gone_policy(state.settings, environment.settings.config.policy, tell)
@@ -100,6 +103,7 @@ def read_again(state: State, stored: Stored) -> None:
     state.view.become(_view(state.environment.models, state.log))
     state.views.forget()
     state.cached.forget()
+    cache_options_of(state).restore()
     restore(state, kept_cache_of(state))
 
 
@@ -107,6 +111,12 @@ def _view(models: ModelAccess, log: SessionLog) -> ModelView:
     static, since = epochs.stored_static(log)
     factor = models.info(static.model).token_factor
     return ModelView(static, models.count, factor, since, epochs.bound_since(log))
+
+
+def cache_options_of(state: State) -> CacheOptions:
+    """How a session's prompts are cached."""
+    chosen = ChosenPolicy(state.settings, state.environment.settings)
+    return CacheOptions(state.log, state.view, state.settings, chosen)
 
 
 def kept_cache_of(state: State) -> KeptCache:

@@ -1,18 +1,18 @@
 """A session's actions on the context: inspect, plan, rewrite, undo, pin."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 
 from sidecar.core.engine.engine import ATTEMPTS
 from sidecar.core.errors import NothingToDo, StorageFailed
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart
 from sidecar.core.prompt.meter import Meter
+from sidecar.session.compaction.chosen_policy import ChosenPolicy
 from sidecar.session.compaction.compactor import CompactionHost, Compactor
-from sidecar.session.compaction.decision import decide, decide_by_hand
+from sidecar.session.compaction.decision import Decisions
 from sidecar.session.compaction.milestones import Milestones
-from sidecar.session.compaction.planner import BY_HAND, Occasion, Planner, Scene, scene_now
-from sidecar.session.compaction.rewrite_commit import Tell, newest_compaction, undo
+from sidecar.session.compaction.planner import BY_HAND, Occasion, Planner, Scene
+from sidecar.session.compaction.rewrite_commit import RewriteCommits, Tell
 from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.history.inspection import as_json, segments
 from sidecar.session.history.part_reader import find_part
@@ -61,14 +61,27 @@ class Rewriting:
         self._instructions = instructions
         self._gauge = gauge
         self._host = host
-        self._planner = Planner()
-        self.catch_up = partial(self._planner.catch_up, state)
-        self.price = CompactionPrice(state.log, state.view, state.clock, self._planned_price)
+        current, clock = state.environment.settings, state.clock
+        self._planner = Planner(state.log, state.view, state.views, state.settings, current, clock)
+        self.catch_up = self._planner.catch_up
+        chosen = ChosenPolicy(state.settings, current)
+        self._decisions = Decisions(self._planner, chosen, state.settings, clock)
+        self._commits = RewriteCommits(state.log, state.view, state.views, state.channel, clock)
+        self.price = CompactionPrice(state.log, state.view, clock, self._planned_price)
         self.works = Works(state.log.row.id, state.channel)
-        self.checkpoints = Milestones(state)
+        self.checkpoints = Milestones(
+            state.environment, state.log, state.view, state.settings, state.ownership
+        )
         self.fold = Folds(state, self.checkpoints.folding).fold
         self._compactor = Compactor(
-            state, host, self._planner, self.works, self.checkpoints, instructions, gauge
+            state,
+            host,
+            self._decisions,
+            self._commits,
+            self.works,
+            self.checkpoints,
+            instructions,
+            gauge,
         )
         self.gate = self._compactor.gate
         self.make_room = self._compactor.make_room
@@ -84,8 +97,8 @@ class Rewriting:
         await self._host.writable(None)
         await self._state.log.whole()
         async with self.gate:
-            name = compaction_id or newest_compaction(self._state)
-            await undo(self._state, name, self._told("compaction_undone"))
+            name = compaction_id or self._commits.newest()
+            await self._commits.undo(name, self._told("compaction_undone"))
         return self._gauge.read(self.price.known())
 
     async def pin(self, part_id: str, *, pinned: bool) -> int:
@@ -156,7 +169,7 @@ class Rewriting:
 
     def _scene(self, occasion: Occasion) -> Scene:
         head = self._instructions.renewed(self._state.view.static)
-        return scene_now(self._state, occasion, head)
+        return self._planner.scene(occasion, head)
 
     async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
         """First message of a turn with `blocks`."""
@@ -172,7 +185,7 @@ class Rewriting:
 
     def _foreseen(self, scene: Scene) -> Scene:
         for _ in range(ATTEMPTS):
-            decision = decide(self._state, self._planner, scene).done
+            decision = self._decisions.decide(scene).done
             if decision is None:
                 break
             scene = decision.after(scene)
@@ -183,6 +196,6 @@ class Rewriting:
     def _planned_price(self) -> str | None:
         scene = self._scene(BY_HAND)
         try:
-            return decide_by_hand(self._state, self._planner, scene, None).recorded.price
+            return self._decisions.by_hand(scene, None).recorded.price
         except NothingToDo:
             return None

@@ -6,7 +6,6 @@ The newest requests are replayed, each in the view of its time.
 from sidecar.core.parts import Message, StepFinishPart
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.tokens import Calibration
-from sidecar.session.compaction import cache_options
 from sidecar.session.meter.kept_cache import KeptCache
 from sidecar.session.state import State
 from sidecar.session.view.view_history import Epoch
@@ -20,7 +19,6 @@ FORESEEN = 4
 
 def restore(state: State, kept: KeptCache) -> None:
     """Restore a loaded session."""
-    cache_options.restore(state)
     messages = tuple(state.log)
     epochs = list(state.views.epochs())
     window = _window(state, messages)

@@ -13,7 +13,6 @@ from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
 from sidecar.session.changes.change_summary import Differences
-from sidecar.session.compaction import cache_options
 from sidecar.session.epochs.epochs import Epochs
 from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.epochs.session_params import check_fits
@@ -22,7 +21,7 @@ from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
 from sidecar.session.lifecycle import config_options
-from sidecar.session.lifecycle.assembly import gauge_of, kept_cache_of, read_again
+from sidecar.session.lifecycle.assembly import cache_options_of, gauge_of, kept_cache_of, read_again
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.subtask import Delegating
@@ -80,6 +79,7 @@ class Session:
             state.settings,
             self._instructions,
         )
+        self._caching = cache_options_of(state)
         self.delegating = Delegating()
         self._gauge = gauge_of(state)
         self.rewriting = Rewriting(state, self, self.news, self._instructions, self._gauge)
@@ -167,7 +167,7 @@ class Session:
         await self._instructions.look()
         if not self.prompts.running:
             await self._sync_epoch()
-            cache_options.follow(self._state)
+            self._caching.follow()
         self._changed("option")
         self._show_meter(urgent=True)
         return described
@@ -267,7 +267,7 @@ class Session:
         await self._instructions.look()
         await self._epochs.follow_tools()
         await self._sync_epoch()
-        cache_options.follow(state)
+        self._caching.follow()
         turn_id = self.prompts.begins()
         message = await begin(state, self.news, self._instructions, turn_id, waiting)
         if untitled and (title := state.log.row.title):

@@ -12,12 +12,11 @@ from sidecar.core.errors import BadRequest, ModelFailed, NothingToDo, RevisionCo
 from sidecar.core.parts import JsonObject
 from sidecar.core.policies import policies
 from sidecar.model.encode import encode
-from sidecar.session.compaction.decision import decide_by_hand
-from sidecar.session.compaction.planner import BY_HAND, Planner, Scene, scene_now
-from sidecar.session.compaction.rewrite_commit import carry_out
+from sidecar.session.compaction.decision import Decision
+from sidecar.session.compaction.planner import BY_HAND
 from sidecar.session.interface import PromptRequest
+from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import EpochChanged, ToolChanged
-from sidecar.session.state import State
 from tests.fakes.scripted_model import Hold, call, says, started, stop, text, thought
 from tests.fakes.validation import refusal
 from tests.session import inside
@@ -42,8 +41,10 @@ async def next_refused(worker: Worker) -> str | None:
     return refusal(preview.body)
 
 
-def now(state: State) -> Scene:
-    return scene_now(state, BY_HAND, state.view.static)
+def planned(session: Session) -> Decision:
+    decisions = inside.decisions(session)
+    scene = decisions.planner.scene(BY_HAND, inside.static(session))
+    return decisions.by_hand(scene, "economic")
 
 
 async def test_no_prompt_begins_with_an_answer(desk: Desk) -> None:
@@ -159,17 +160,18 @@ async def test_images_and_cut_calls_stay_legal(desk: Desk, policy: str) -> None:
 async def test_a_plan_for_a_revision_that_has_moved_on_is_refused(desk: Desk) -> None:
     worker = await desk.worker(policy="manual")
     await worker.turns(3)
-    state = worker.session.state
-    old = decide_by_hand(state, Planner(), now(state), "economic")
-    await worker.session.set_option("effort", "low")
+    session = worker.session
+    old, commits = planned(session), inside.commits(session)
+    await session.set_option("effort", "low")
     told: list[EpochChanged | None] = []
     with pytest.raises(RevisionConflict) as refused:
-        await carry_out(state, old, told.append)
-    assert refused.value.data["revision"] == state.log.row.revision
-    assert (told, state.views.standing(), state.view.rendering.shown.shown) == ([], (), {})
-    fresh = decide_by_hand(state, Planner(), now(state), "economic")
+        await commits.carry_out(old, told.append)
+    assert refused.value.data["revision"] == inside.row(session).revision
+    shown = inside.model_view(session).rendering.shown.shown
+    assert (told, inside.rewrites(session), shown) == ([], (), {})
+    fresh = planned(session)
     assert replace(fresh.plan, revision=0) == replace(old.plan, revision=0)
-    await carry_out(state, fresh, told.append)
+    await commits.carry_out(fresh, told.append)
     assert len(told) == 1
 
 

@@ -9,6 +9,7 @@ from sidecar.core.errors import ModelFailed, NothingToDo
 from sidecar.core.policies import policies
 from sidecar.session.compaction import planner
 from tests.fakes.scripted_model import says, started, text
+from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.work import Worker
 
@@ -64,7 +65,7 @@ async def test_a_log_is_taken_in_slices_and_threads_while_others_have_the_loop(
     monkeypatch.setattr(planner, limit, value)
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
-        state, made = session.state, planner.Planner()
+        log, made = inside.log(session), inside.planner(session)
         others = 0
 
         async def other() -> None:
@@ -74,13 +75,13 @@ async def test_a_log_is_taken_in_slices_and_threads_while_others_have_the_loop(
                 await asyncio.sleep(0)
 
         asked = asyncio.create_task(other())
-        await made.catch_up(state)
+        await made.catch_up()
         asked.cancel()
-        settled = sum(message.status != "discarded" for message in state.log)
+        settled = sum(message.status != "discarded" for message in log)
         assert others >= settled // 2 - 1
-        scene = planner.scene_now(state, planner.Occasion(), state.view.static)
-        standing = made.standing(state, scene)
-        taken = made.situation(state, scene, standing)
-        at_once = planner.Planner().situation(state, scene, standing)
+        scene = made.scene(planner.Occasion(), inside.static(session))
+        standing = made.standing(scene)
+        taken = made.situation(scene, standing)
+        at_once = inside.planner(session).situation(scene, standing)
         assert (taken.items, taken.step) == (at_once.items, at_once.step)
         assert await plans(session) == before

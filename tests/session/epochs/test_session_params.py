@@ -8,7 +8,6 @@ import pytest
 from sidecar.core.errors import BadRequest, Cancelled
 from sidecar.core.parts import Json
 from sidecar.model.catalogue import lookup
-from sidecar.session.compaction.decision import policy_of
 from sidecar.session.epochs.lessons import find
 from sidecar.session.epochs.session_params import amiss
 from sidecar.session.interface import NewSession
@@ -79,10 +78,10 @@ async def test_a_session_begins_as_the_settings_say(world: World, automatic: boo
     config = replace(world.config, policy="codex" if automatic else "manual")
     world.config = replace(config, auto_compact=automatic, auto_continue=automatic)
     async with world.daemon() as desk:
-        state = (await desk.open()).state
-        assert policy_of(state).name == config.policy
-        assert state.log.row.settings["autoCompact"] is automatic
-        assert state.log.row.settings["autoContinue"] is automatic
+        session = await desk.open()
+        assert inside.policy(session).name == config.policy
+        assert inside.row(session).settings["autoCompact"] is automatic
+        assert inside.row(session).settings["autoContinue"] is automatic
 
 
 async def test_a_stored_session_whose_policy_is_gone_goes_on_with_that_of_new_ones(
@@ -108,8 +107,7 @@ async def test_a_stored_session_whose_policy_is_gone_goes_on_with_that_of_new_on
             assert len(told) == 1
             (option,) = [one for one in opened.config_options if one["id"] == "policy"]
             assert option["currentValue"] == "codex"
-            state = (await desk.sessions.get(session.id)).state
-            assert policy_of(state).name == "codex"
+            assert inside.policy(await desk.sessions.get(session.id)).name == "codex"
             desk.script(says("Fine."))
             await desk.ask(await desk.sessions.get(session.id), "go on")
 
