@@ -25,7 +25,7 @@ from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import Occasion, Scene
 from sidecar.session.compaction.rewrite_commit import RewriteCommits, told_nothing, told_plan
 from sidecar.session.compaction.rewrite_figures import figures_of
-from sidecar.session.compaction.summariser import Told, summarise, ways
+from sidecar.session.compaction.summariser import Summariser, Told
 from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.epochs.lessons import Lessons
 from sidecar.session.log.channel import give_notice
@@ -99,7 +99,8 @@ class Compactor:
         self._state = state
         self._gauge = gauge
         models, clock = state.environment.models, state.clock
-        self._side = SideRequests(state.log, state.view, state.cached, models, clock)
+        side = SideRequests(state.log, state.view, state.cached, models, clock)
+        self._summariser = Summariser(state.environment, state.cached, state.settings, side)
         self._lessons = Lessons(state.environment, state.log, state.channel, state.trust)
         self._instructions = instructions
         self._checkpoints = checkpoints
@@ -274,7 +275,7 @@ class Compactor:
             if summary:
                 settled = await self._settled(scene(), draft, again, token, dry=True)
                 return told_decision(settled.decision if settled else draft, settled)
-            possible = ways(state, scene(), draft)
+            possible = self._summariser.ways(scene(), draft)
             return told_decision(draft, None, possible[0].usd if possible else None)
         await self._host.writable(expected_revision)
         async with self.gate:
@@ -306,7 +307,7 @@ class Compactor:
                 work.outcome = f"{before} to {draft.recorded.tokens_after} tokens"
                 return Settled(draft)
             work.tell("report", f"summarising: {draft.plan.reason}")
-            asking = summarise(self._state, self._side, scene, draft, logged=not dry)
+            asking = self._summariser.summarise(scene, draft, logged=not dry)
             told = await work.wait_for(asking)
             decision = again(told.still_on)
             if decision is None:

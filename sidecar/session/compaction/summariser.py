@@ -32,8 +32,10 @@ from sidecar.core.summaries.model_summary import (
 from sidecar.core.summaries.sections import shortened
 from sidecar.session.compaction.decision import Decision
 from sidecar.session.compaction.planner import Scene
+from sidecar.session.environment import Environment
 from sidecar.session.meter.side_request import SideRequests
-from sidecar.session.state import State
+from sidecar.session.session_settings import SessionSettings
+from sidecar.session.view.cache_state import CacheWatch
 
 logger = logging.getLogger("sidecar.session")
 
@@ -92,58 +94,123 @@ class Told:
             return (without_summary(plan),)
 
 
-def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
-    """Ways to ask, cheapest first.
+class Summariser:
+    """Has summaries of a session's rewrites written."""
 
-    Behind the warm prefix an instruction costs a cache read; the left-out parts alone cost their
-    tokens, perhaps of a cheaper model.
-    """
-    wanted = draft.plan.summary
-    if wanted is None or not state.config.summaries:
-        return ()
-    text = instruction(
-        _brief(state, scene),
-        summary_before(draft.plan, draft.situation),
-        wanted.output_tokens,
-        wanted.prompt,
-    )
-    models = dict.fromkeys((scene.view.static.model, state.config.summary_model))
-    found = [_extension(state, scene, text, wanted.output_tokens)]
-    found += [_fresh(state, draft, model, text) for model in models if model]
-    known = [way for way in found if way is not None]
-    return tuple(sorted(known, key=lambda way: (way.usd is None, way.usd or 0)))
+    def __init__(
+        self,
+        environment: Environment,
+        cached: CacheWatch,
+        settings: SessionSettings,
+        side: SideRequests,
+    ) -> None:
+        self._environment = environment
+        self._cached = cached
+        self._settings = settings
+        self._side = side
 
+    def ways(self, scene: Scene, draft: Decision) -> tuple[Way, ...]:
+        """Ways to ask, cheapest first.
 
-async def summarise(
-    state: State, side: SideRequests, scene: Scene, draft: Decision, *, logged: bool = True
-) -> Told:
-    """Summarise a draft's omissions; if no model can, quote the log."""
-    possible = ways(state, scene, draft)
-    figures: JsonObject = {
-        f"{way.asking} {way.request.model}": None if way.usd is None else money(way.usd)
-        for way in possible
-    }
-    if not possible:
-        return _extracted(draft, "no model is asked", figures)
-    chosen = possible[0]
-    figures["asked"] = f"{chosen.asking} {chosen.request.model}"
-    state.environment.counts.summary_calls += 1
-    try:
-        reply = await side.ask(chosen.request, logged=logged)
-    except ModelFailed as error:
-        logger.warning("no summary: %s", error.message)
-        return replace(_extracted(draft, error.message, figures), calls=1)
-    try:
-        read = read_summary(reply.text)
-        told = Told(read.text, "model", reply.text, calls=1, cost=reply.cost, figures=figures)
-        told.on(draft.plan, draft.situation)
-    except ValueError as error:
-        told = _extracted(draft, f"the answer could not be used: {error}", figures)
-        return replace(told, calls=1, cost=reply.cost)
-    facts, refused = supported(read.facts, scene.messages)
-    if refused:
-        logger.info("%d facts of a summary were not borne out", len(refused))
-    return replace(told, facts=facts)
+        Behind the warm prefix an instruction costs a cache read; the left-out parts alone cost
+        their tokens, perhaps of a cheaper model.
+        """
+        wanted, config = draft.plan.summary, self._environment.settings.config
+        if wanted is None or not config.summaries:
+            return ()
+        text = instruction(
+            self._brief(scene),
+            summary_before(draft.plan, draft.situation),
+            wanted.output_tokens,
+            wanted.prompt,
+        )
+        models = dict.fromkeys((scene.view.static.model, config.summary_model))
+        found = [self._extension(scene, text, wanted.output_tokens)]
+        found += [self._fresh(draft, model, text) for model in models if model]
+        known = [way for way in found if way is not None]
+        return tuple(sorted(known, key=lambda way: (way.usd is None, way.usd or 0)))
+
+    async def summarise(self, scene: Scene, draft: Decision, *, logged: bool = True) -> Told:
+        """Summarise a draft's omissions; if no model can, quote the log."""
+        possible = self.ways(scene, draft)
+        figures: JsonObject = {
+            f"{way.asking} {way.request.model}": None if way.usd is None else money(way.usd)
+            for way in possible
+        }
+        if not possible:
+            return _extracted(draft, "no model is asked", figures)
+        chosen = possible[0]
+        figures["asked"] = f"{chosen.asking} {chosen.request.model}"
+        self._environment.counts.summary_calls += 1
+        try:
+            reply = await self._side.ask(chosen.request, logged=logged)
+        except ModelFailed as error:
+            logger.warning("no summary: %s", error.message)
+            return replace(_extracted(draft, error.message, figures), calls=1)
+        try:
+            read = read_summary(reply.text)
+            told = Told(read.text, "model", reply.text, calls=1, cost=reply.cost, figures=figures)
+            told.on(draft.plan, draft.situation)
+        except ValueError as error:
+            told = _extracted(draft, f"the answer could not be used: {error}", figures)
+            return replace(told, calls=1, cost=reply.cost)
+        facts, refused = supported(read.facts, scene.messages)
+        if refused:
+            logger.info("%d facts of a summary were not borne out", len(refused))
+        return replace(told, facts=facts)
+
+    def _brief(self, scene: Scene) -> Brief:
+        kept = for_agent(self._environment.settings.config.preserve, self._settings.text("agent"))
+        return Brief(kept.focus, kept.texts, scene.occasion.instructions)
+
+    def _extension(self, scene: Scene, text: str, room: int) -> Way | None:
+        """Ask behind the present prompt; `None` if the window is too small.
+
+        Only cached blocks are marked: a new entry would never be read.
+        """
+        view = scene.view
+        prompt = view.prompt(scene.messages)
+        cached = 0 if view.anchor is None else view.anchor.blocks
+        asked = Block(TextBlock(text), "context")
+        factor = view.calibration.factor
+        most = self._most(room)
+        added = round(count_block(asked, self._environment.models.count) * factor)
+        coming = view.size(scene.messages).total + added + most
+        if not prompt.messages or coming > self._settings.window():
+            return None
+        last = prompt.messages[-1]
+        if last.role == "user":
+            messages = (*prompt.messages[:-1], Rendered("user", (*last.blocks, asked)))
+        else:
+            messages = (*prompt.messages, Rendered("user", (asked,)))
+        marks = tuple(mark for mark in prompt.breakpoints if _before(mark, prompt, cached))
+        prompt = replace(prompt, messages=messages, breakpoints=marks)
+        effort = self._settings.effort
+        request = ModelRequest(view.static.model, prompt, most, effort, "summary")
+        info = self._environment.models.info(request.model)
+        seen = self._cached.foresee(
+            request, self._environment.clock.now(), info.min_cacheable, factor
+        )
+        usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h, room)
+        return Way("extension", request, price(info, usage))
+
+    def _fresh(self, draft: Decision, model: str, text: str) -> Way | None:
+        wanted = draft.plan.summary
+        info = self._environment.models.info(model)
+        assert wanted is not None
+        room = info.window - self._most(wanted.output_tokens) - 4_000
+        if room < 4_000:
+            return None
+        told = transcript(left_out(draft.plan, draft.situation), round(room / info.token_factor))
+        block = Block(TextBlock(f"{told}\n\n{text}"), "context")
+        tokens = round(count_block(block, self._environment.models.count) * info.token_factor)
+        prompt = Prompt((), (), (Rendered("user", (block,)),))
+        most = min(self._most(wanted.output_tokens), info.max_output)
+        request = ModelRequest(model, prompt, most, "", "summary")
+        return Way("fresh", request, price(info, Usage(input=tokens, output=wanted.output_tokens)))
+
+    def _most(self, room: int) -> int:
+        return min(self._settings.max_tokens(), max(ANSWER_LEAST, 4 * room))
 
 
 def _extracted(draft: Decision, problem: str, figures: JsonObject) -> Told:
@@ -156,61 +223,6 @@ def _extracted(draft: Decision, problem: str, figures: JsonObject) -> Told:
     ]
     text = extract(gone, summary_before(draft.plan, draft.situation), room) if room else ""
     return Told(text, "extract", problem=problem, figures=figures)
-
-
-def _brief(state: State, scene: Scene) -> Brief:
-    kept = for_agent(state.config.preserve, state.settings.text("agent"))
-    return Brief(kept.focus, kept.texts, scene.occasion.instructions)
-
-
-def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
-    """Ask behind the present prompt; `None` if the window is too small.
-
-    Only cached blocks are marked: a new entry would never be read.
-    """
-    view = scene.view
-    prompt = view.prompt(scene.messages)
-    cached = 0 if view.anchor is None else view.anchor.blocks
-    asked = Block(TextBlock(text), "context")
-    factor = view.calibration.factor
-    most = _most(state, room)
-    added = round(count_block(asked, state.environment.models.count) * factor)
-    coming = view.size(scene.messages).total + added + most
-    if not prompt.messages or coming > state.settings.window():
-        return None
-    last = prompt.messages[-1]
-    if last.role == "user":
-        messages = (*prompt.messages[:-1], Rendered("user", (*last.blocks, asked)))
-    else:
-        messages = (*prompt.messages, Rendered("user", (asked,)))
-    marks = tuple(mark for mark in prompt.breakpoints if _before(mark, prompt, cached))
-    prompt = replace(prompt, messages=messages, breakpoints=marks)
-    effort = state.settings.effort
-    request = ModelRequest(view.static.model, prompt, most, effort, "summary")
-    info = state.environment.models.info(request.model)
-    seen = state.cached.foresee(request, state.clock.now(), info.min_cacheable, factor)
-    usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h, room)
-    return Way("extension", request, price(info, usage))
-
-
-def _fresh(state: State, draft: Decision, model: str, text: str) -> Way | None:
-    wanted = draft.plan.summary
-    info = state.environment.models.info(model)
-    assert wanted is not None
-    room = info.window - _most(state, wanted.output_tokens) - 4_000
-    if room < 4_000:
-        return None
-    told = transcript(left_out(draft.plan, draft.situation), round(room / info.token_factor))
-    block = Block(TextBlock(f"{told}\n\n{text}"), "context")
-    tokens = round(count_block(block, state.environment.models.count) * info.token_factor)
-    prompt = Prompt((), (), (Rendered("user", (block,)),))
-    most = min(_most(state, wanted.output_tokens), info.max_output)
-    request = ModelRequest(model, prompt, most, "", "summary")
-    return Way("fresh", request, price(info, Usage(input=tokens, output=wanted.output_tokens)))
-
-
-def _most(state: State, room: int) -> int:
-    return min(state.settings.max_tokens(), max(ANSWER_LEAST, 4 * room))
 
 
 def _before(mark: Breakpoint, prompt: Prompt, blocks: int) -> bool:
