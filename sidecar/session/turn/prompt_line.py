@@ -167,9 +167,11 @@ class PromptLine:
         return self._turn_id
 
     def asks(self, task: "asyncio.Task[TurnEnd] | None") -> None:
-        """Set the task to stop on a cancel."""
+        """Set the task to stop on a cancel; with `None` the turn takes no more messages."""
         self._task = task
-        if task is not None and self._cancelling:
+        if task is None:
+            self._turn_id = None
+        elif self._cancelling:
             task.cancel()
 
     def ended(self) -> None:

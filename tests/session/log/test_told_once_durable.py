@@ -9,6 +9,7 @@ from sidecar.core.conversation.stream import AttemptFailed
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Json
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.session.interface import PromptResult
 from sidecar.session.log.events import (
     Event,
     OptionsChanged,
@@ -18,6 +19,7 @@ from sidecar.session.log.events import (
     TurnEnded,
 )
 from sidecar.store.format.values import AppendRecord, Record, StoreChange
+from tests.core.prompts import texts
 from tests.fakes.scripted_model import Hold, Script, calls, says, started, text
 from tests.session.conftest import Desk, World, prompt_of
 
@@ -168,6 +170,28 @@ async def test_what_is_said_meanwhile_is_durable_before_the_model_reads_it(world
             hold.released.set()
             await asyncio.gather(running, steering)
         assert known == [True]
+
+
+async def test_what_comes_while_the_turns_end_is_stored_is_a_turn_of_its_own(
+    desk: Desk,
+) -> None:
+    """Else it is answered with that turn's result, and logged only in the next."""
+    session, write, late = await desk.open(), desk.store.write, list[asyncio.Task[PromptResult]]()
+
+    def follow(*changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
+        if any(isinstance(c, AppendRecord) and c.record.kind == "turn_ended" for c in changes):
+            asked = session.prompt(prompt_of("also this", steer=True))
+            late.append(asyncio.ensure_future(asked))
+            desk.store.write = write  # type: ignore[method-assign]
+        return write(*changes, size=size)
+
+    desk.store.write = follow  # type: ignore[method-assign]
+    desk.script(says("first"), says("second"))
+    first = await desk.ask(session)
+    async with asyncio.timeout(10):
+        second = await late[0]
+    assert first.turn_id != second.turn_id
+    assert "also this" in texts(desk.prompts()[1])
 
 
 async def test_an_option_is_answered_once_it_is_durable(world: World) -> None:
