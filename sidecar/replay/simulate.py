@@ -213,7 +213,6 @@ class _Simulation:
                 self.items,
                 self._names,
                 request.step,
-                anchored=self._anchored,
                 sent=self._before if self._reported else 0,
                 preserved=preserved(self.items, room=NAMED_SHARE * self._window),
                 factor=self.conversation.factor,

@@ -132,4 +132,4 @@ def situated(messages: list[Message], view: ModelView) -> Situation:
         used, 800, 200_000, 168_000, 800, 10**9, 100, False, False, len(messages),
         Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6),
     )  # fmt: skip
-    return Situation(standing, items, names, step_number, 1, 0, len(items))
+    return Situation(standing, items, names, step_number, 1, len(items))

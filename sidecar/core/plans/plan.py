@@ -78,9 +78,8 @@ def rent_of(prompts: Iterable[int], base: int) -> int:
 class Situation:
     """Input of a plan: `items` in prompt order, notes included.
 
-    `step` numbers the coming request. The first `anchored` items were left by an earlier rewrite
-    and are cached; the last request held the first `sent`, and changing later ones costs nothing.
-    `factor`: the model's tokens per token of a raw estimate.
+    `step` numbers the coming request. The last one held the first `sent` items, and changing later
+    ones costs nothing. `factor`: the model's tokens per token of a raw estimate.
     """
 
     standing: Standing
@@ -88,7 +87,6 @@ class Situation:
     names: NameIndex
     step: int
     revision: int = 0
-    anchored: int = 0
     sent: int = 0
     protected_tools: frozenset[str] = frozenset()
     preserved: frozenset[PartId] = frozenset()

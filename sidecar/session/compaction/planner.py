@@ -145,20 +145,17 @@ class Planner:
     def situation(self, scene: Scene, standing: Standing) -> Situation:
         """Every part as shown now, notes of rewrites included."""
         self.absorb()
-        view, newest = scene.view, scene.newest
+        view = scene.view
         coming = [m for m in scene.messages if m.turn_id == PREVIEW]
         names = self._names.copy() if coming else self._names
         for message in coming:
             for unit in self._split(message):
                 learn(names, unit)
-        anchor = None if newest is None else newest.anchor
         sent_until = None if view.anchor is None else view.anchor.message_id
         items: list[Item] = []
-        anchored = sent = 0
+        sent = 0
         for seen in view.rendering.seen(scene.messages):
             message = seen.message
-            if message.id == anchor:
-                anchored = len(items)
             if message.id == sent_until:
                 sent = len(items)
             items.extend(self._notes(seen, view.calibration.factor))
@@ -173,7 +170,6 @@ class Planner:
             names,
             self._step,
             self._log.row.revision,
-            anchored,
             sent,
             frozenset(t.name for t in view.static.tools if t.protected_from_pruning),
             kept,

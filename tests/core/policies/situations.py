@@ -119,7 +119,7 @@ def situation(
     size = STATIC + sum(item.tokens for item in listed) if used is None else used
     coming = max((item.unit.step for item in listed), default=0) + 1 if step is None else step
     of_situation = {
-        "sent", "protected_tools", "preserved", "anchored", "revision", "instructions",
+        "sent", "protected_tools", "preserved", "revision", "instructions",
     }  # fmt: skip
     rest = {name: value for name, value in given.items() if name in of_situation}
     at = {name: value for name, value in given.items() if name not in of_situation}

@@ -202,12 +202,12 @@ def test_where_nothing_new_can_be_cut_it_is_rebuilt_only_if_that_is_due_too() ->
 @pytest.mark.parametrize("cause", ["budget", "cold", "pays", "user", "overflow"])
 def test_where_nothing_may_go_there_is_no_plan(cause: Cause) -> None:
     assert ECONOMIC.plan(situation("U9 C90k*; C90k; C9"), cause) is None
-    assert ECONOMIC.plan(situation("L9 U9 C90k*; C90k; C9", anchored=2), cause) is None
+    assert ECONOMIC.plan(situation("L9 U9 C90k*; C90k; C9"), cause) is None
 
 
 def test_all_is_rebuilt_and_earlier_notes_are_retired() -> None:
     for cause in ("budget", "pays", "cold", "user", "overflow"):
-        plan = planned(situation("L300 U10 A59690; C20k; C20k; C10; C10", anchored=3), cause)
+        plan = planned(situation("L300 U10 A59690; C20k; C20k; C10; C10"), cause)
         assert (plan.first, plan.retired) == (0, ("p0",))
         assert shown_after(plan) == dict.fromkeys(["p2", "p3", "p4"], "dropped")
 

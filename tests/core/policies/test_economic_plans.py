@@ -61,7 +61,6 @@ def situations(draw: st.DrawFn) -> Situation:
         window=draw(st.sampled_from([32_000, 200_000])),
         warm=draw(st.booleans()),
         newest=draw(st.sampled_from([0, 100_000])),
-        anchored=draw(st.sampled_from([0, count // 2])),
         sent=draw(st.sampled_from([0, count // 2, count])),
         revision=draw(st.integers(0, 9)),
         preserved=frozenset(item.unit.part_id for item in items if draw(st.integers(0, 20)) == 0),
