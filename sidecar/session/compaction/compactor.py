@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Protocol
 
-from sidecar.core.engine.admission import MOST_TRIES, Breaker
-from sidecar.core.engine.engine import ATTEMPTS, Chosen, is_barred
+from sidecar.core.engine.engine import ATTEMPTS
 from sidecar.core.engine.ladder import Tell, not_sent
 from sidecar.core.errors import Cancelled, ModelFailed, NothingToDo, RevisionConflict
 from sidecar.core.ledger.facts import to_json as fact_to_json
 from sidecar.core.parts import JsonObject
-from sidecar.core.plans.plan import Standing
 from sidecar.core.policies.manual import MANUAL
 from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.pricing import money
@@ -23,21 +21,18 @@ from sidecar.core.summaries.model_summary import without_summary
 from sidecar.session.compaction.decision import Decision, Decisions
 from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import Occasion, Scene
+from sidecar.session.compaction.refusals import Refusals
 from sidecar.session.compaction.rewrite_commit import RewriteCommits, told_nothing, told_plan
 from sidecar.session.compaction.rewrite_figures import figures_of
 from sidecar.session.compaction.summariser import Summariser, Told
 from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.epochs.lessons import Lessons
-from sidecar.session.log.channel import give_notice
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.progress import Token, Works
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.meter.gauge import Gauge
 from sidecar.session.meter.side_request import SideRequests
 from sidecar.session.state import State
-from sidecar.store.format.log_records import RefusedRecord
-
-NOTHING = "nothing is left that may go"
 
 
 class CompactionHost(Protocol):
@@ -109,13 +104,12 @@ class Compactor:
         self._planner = decisions.planner
         self._commits = commits
         self._works = works
-        self._breaker = Breaker()
+        self._refusals = Refusals(state.log, state.channel)
         self._begun = 0
         self.gate = asyncio.Lock()
 
     def _scene(self, occasion: Occasion) -> Scene:
-        head = self._instructions.renewed(self._state.view.static)
-        return self._planner.scene(occasion, head)
+        return self._planner.scene(occasion, self._instructions.head())
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
         """Let the policy rewrite before a request; return whether an epoch began.
@@ -161,7 +155,7 @@ class Compactor:
         def again(tell: Tell) -> Decision | None:
             return decisions.decide(scene(), tell).done
 
-        if self._breaker.is_open and is_barred(self._breaker, planner.standing(scene())):
+        if self._refusals.are_many and self._refusals.bar(planner.standing(scene())):
             return None
         if not decisions.is_due(scene()):
             return None
@@ -170,7 +164,7 @@ class Compactor:
         chosen = decisions.decide(scene())
         if chosen.done is None:
             if not chosen.waits:
-                self._failed(chosen, planner.standing(scene()))
+                self._refusals.add(chosen, planner.standing(scene()))
             return None
         draft = chosen.done
         if overflowed:
@@ -182,7 +176,7 @@ class Compactor:
             # The user stopped waiting: a prompt over the limit is rewritten without a summary.
             standing = draft.situation.standing
             if standing.used <= standing.limit:
-                self._breaker = self._breaker.after(False, standing.used, MOST_TRIES)
+                self._refusals.left_off(standing.used)
                 return None
             # A pin may have come since the draft.
             bare = again(lambda plan, _: (without_summary(plan),))
@@ -210,7 +204,7 @@ class Compactor:
             await state.log.whole()
             await planner.catch_up()
             draft = decisions.decide(scene()).done
-            if draft is None or self._breaker.is_open:
+            if draft is None or self._refusals.are_many:
                 return False
             before = len(state.log.messages)
 
@@ -222,7 +216,7 @@ class Compactor:
             try:
                 settled = await self._settled(scene(), draft, again)
             except Cancelled:
-                self._breaker = self._breaker.after(False, draft.recorded.tokens_before, MOST_TRIES)
+                self._refusals.left_off(draft.recorded.tokens_before)
                 return False
             if settled is None:
                 return False
@@ -316,28 +310,6 @@ class Compactor:
             work.outcome = f"{before} to {decision.recorded.tokens_after} tokens"
         return Settled(decision, told)
 
-    def _failed(self, chosen: Chosen[Decision], standing: Standing) -> None:
-        """Count and log a refused plan; warn the user when the breaker opens."""
-        state = self._state
-        before = self._breaker
-        self._breaker = chosen.breaker(before, standing)
-        if self._breaker is before:
-            return
-        refused = RefusedRecord(
-            reasons=chosen.refused or (NOTHING,),
-            used=standing.used,
-            limit=standing.limit,
-            window=standing.window,
-        )
-        state.log.writer.put_aside(refused)
-        if self._breaker.is_open and not before.is_open:
-            why = chosen.why or NOTHING
-            text = (
-                f"The context cannot be made smaller well: {why}. It goes on as it is; once it is "
-                "over the limit the oldest half goes, and where that does not help it is not sent."
-            )
-            give_notice(state.log, state.channel, "warning", text)
-
     async def _install(self, settled: Settled) -> Recorded:
         state, decision = self._state, settled.decision
         figures = {**decision.recorded.figures, "took": state.clock.now() - self._begun}
@@ -354,7 +326,7 @@ class Compactor:
         done = await self._commits.carry_out(decision, self._told, facts)
         if done.opens:
             state.environment.counts.rewrites += 1
-            self._breaker = self._breaker.after(True)
+            self._refusals.end()
         if facts:
             await self._lessons.promote()
         if done.opens:

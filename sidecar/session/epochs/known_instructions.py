@@ -92,6 +92,10 @@ class KnownInstructions:
             self._log.writer.note(ToldRecord(files=dict(hashes(self._now or ()))))
         return told
 
+    def head(self) -> Static:
+        """The static part of an epoch that would begin now."""
+        return self.renewed(self._view.static)
+
     def renewed(self, static: Static) -> Static:
         """A new epoch's static part, with what was read last.
 

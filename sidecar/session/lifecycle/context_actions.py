@@ -168,8 +168,7 @@ class Rewriting:
         )
 
     def _scene(self, occasion: Occasion) -> Scene:
-        head = self._instructions.renewed(self._state.view.static)
-        return self._planner.scene(occasion, head)
+        return self._planner.scene(occasion, self._instructions.head())
 
     async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
         """First message of a turn with `blocks`."""

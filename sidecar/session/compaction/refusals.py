@@ -1,0 +1,58 @@
+"""Plans that were refused: counted, logged, and told once they are too many."""
+
+from sidecar.core.engine.admission import MOST_TRIES, Breaker
+from sidecar.core.engine.engine import Chosen, is_barred
+from sidecar.core.plans.plan import Standing
+from sidecar.session.compaction.decision import Decision
+from sidecar.session.log.channel import Channel, give_notice
+from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.log_records import RefusedRecord
+
+NOTHING = "nothing is left that may go"
+
+
+class Refusals:
+    """A session's refused plans; after too many, none is tried for a while."""
+
+    def __init__(self, log: SessionLog, channel: Channel) -> None:
+        self._log = log
+        self._channel = channel
+        self._breaker = Breaker()
+
+    @property
+    def are_many(self) -> bool:
+        """Whether plans were refused too often of late."""
+        return self._breaker.is_open
+
+    def bar(self, standing: Standing) -> bool:
+        """Whether another plan is not worth trying yet."""
+        return is_barred(self._breaker, standing)
+
+    def left_off(self, used: int) -> None:
+        """The user stopped a rewrite of `used` tokens: not tried again soon."""
+        self._breaker = self._breaker.after(False, used, MOST_TRIES)
+
+    def end(self) -> None:
+        """A rewrite was made."""
+        self._breaker = self._breaker.after(True)
+
+    def add(self, chosen: Chosen[Decision], standing: Standing) -> None:
+        """Count and log a refused plan; warn the user when there are too many."""
+        before = self._breaker
+        self._breaker = chosen.breaker(before, standing)
+        if self._breaker is before:
+            return
+        refused = RefusedRecord(
+            reasons=chosen.refused or (NOTHING,),
+            used=standing.used,
+            limit=standing.limit,
+            window=standing.window,
+        )
+        self._log.writer.put_aside(refused)
+        if self._breaker.is_open and not before.is_open:
+            why = chosen.why or NOTHING
+            text = (
+                f"The context cannot be made smaller well: {why}. It goes on as it is; once it is "
+                "over the limit the oldest half goes, and where that does not help it is not sent."
+            )
+            give_notice(self._log, self._channel, "warning", text)
