@@ -1,6 +1,6 @@
 """Assemble a session's state from the log."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from sidecar.session.epochs.caveats import Caveats
 from sidecar.session.history.log_updates import LogReplay
 from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
+from sidecar.session.log.losses import readable
 from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.gauge import Gauge
 from sidecar.session.meter.kept_cache import KeptCache
@@ -28,7 +29,6 @@ from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views
 from sidecar.session.view.whole_view import take_rest
-from sidecar.store.format.values import Stored
 from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.variables import shed_import_paths
 
@@ -97,14 +97,21 @@ def _replace_gone_policy(settings: SessionSettings, kept: str, tell: Callable[[s
     tell(f"There is no policy {gone!r} any more: this session goes on with {kept!r}.")
 
 
-def read_again(state: State, stored: Stored) -> None:
-    """Make a session's parts what another daemon has made of them; raises StorageFailed."""
+async def read_again(state: State) -> Sequence[str]:
+    """Make a session's parts what another daemon has made of them.
+
+    Returns sentences on what is unreadable. Raises StorageFailed.
+    """
+    found = await state.store.logs.load(state.log.row.id)
+    stored = readable(found)
     state.log.become(stored)
+    state.log.damaged |= stored.messages != found.messages
     state.view.become(_view(state.environment.models, state.log))
     state.views.forget()
     state.cached.forget()
     cache_options_of(state).restore()
     restore(state, kept_cache_of(state))
+    return stored.problems
 
 
 def _view(models: ModelAccess, log: SessionLog) -> ModelView:

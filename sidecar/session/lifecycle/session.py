@@ -28,7 +28,7 @@ from sidecar.session.lifecycle.subtask import Delegating
 from sidecar.session.lifecycle.turn_setup import turn_of
 from sidecar.session.lifecycle.turn_start import begin
 from sidecar.session.lifecycle.work_news import WorkNews
-from sidecar.session.log.channel import give_notice
+from sidecar.session.log.channel import give_notice, tell_damage
 from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.events import (
     EpochChanged,
@@ -365,21 +365,19 @@ class Session:
         """Go on as the writer where another daemon was, or else show what that has written."""
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
-                await self._read_again()
+                await read_again(self._state)
 
     async def _take_over(self) -> bool:
         """Try to become the writer; hold `_taking_over`, as a second reading undoes what is new."""
         state = self._state
         if not await state.ownership.claim():
             return False
-        await self._read_again()
+        problems = await read_again(state)
         state.ownership.take()
         state.channel.skip_to(state.log.row.seq)
+        tell_damage(state.log, state.channel, problems)
         await self.recover()
         return True
-
-    async def _read_again(self) -> None:
-        read_again(self._state, await self._state.store.logs.load(self.id))
 
     async def recover(self) -> None:
         """Complete a turn left open by a killed daemon, and notify the user of any."""

@@ -13,6 +13,8 @@ from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.store.on_disk import opened_beside
 
+LOSS = "UPDATE part SET body = x'00' WHERE id IN (SELECT id FROM part LIMIT 2)"
+
 
 async def worked(world: World) -> str:
     async with world.daemon() as desk:
@@ -50,9 +52,24 @@ async def goes_on(desk: Desk, session: Session) -> None:
 
 
 @pytest.mark.moves_prefix("what was sent is lost")
+async def test_what_cannot_be_read_is_told_by_who_takes_the_session_over(world: World) -> None:
+    async with world.daemon(name="second") as other:
+        async with world.daemon(name="first") as desk:
+            worker = await desk.worker()
+            await worker.turns(3, 3)
+            copy = await other.sessions.get(worker.session.id)
+            assert copy.opened().read_only
+            copy.audience.attach(other.watch, other.editor)  # type: ignore[arg-type]
+        damage(world.folder, LOSS)
+        await goes_on(other, copy)
+        (told,) = [e.text for e in other.of(Notice) if "cannot be read and is left out" in e.text]
+        assert "sidecar verify --repair" in told
+
+
+@pytest.mark.moves_prefix("what was sent is lost")
 async def test_what_cannot_be_read_is_told_once(world: World) -> None:
     name = await worked(world)
-    damage(world.folder, "UPDATE part SET body = x'00' WHERE id IN (SELECT id FROM part LIMIT 2)")
+    damage(world.folder, LOSS)
     async with world.daemon() as desk:
         session, notices = await opened(desk, name)
         (told,) = [n for n in notices if "cannot be read and is left out" in n]
