@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 
 from sidecar.core.text.redaction import SHORTEST, holds_key
-from sidecar.core.text.secret_names import names_secret
+from sidecar.core.text.secret_names import is_secret
 
 _BORDERS = re.compile(r"[\s:;,=@|&'\"()<>]+")
 _PATH = re.compile(r"(?:\.{1,2}|~)?/.*", re.DOTALL)
@@ -146,4 +146,4 @@ def _names_setting(name: str) -> bool:
 
 def _is_kept_back(name: str, value: str) -> bool:
     # Headers for the provider may hold a key under any name; an address is no secret.
-    return names_secret(name) or name.upper().startswith("ANTHROPIC_") or holds_key(value)
+    return is_secret(name, value) or name.upper().startswith("ANTHROPIC_") or holds_key(value)

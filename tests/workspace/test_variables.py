@@ -15,6 +15,17 @@ from sidecar.workspace.variables import (
     without_secrets,
 )
 
+SHAPED = (
+    "shpat_" + "0a" * 16,
+    "figd_" + "aB3_-x" * 7,
+    "lin_api_" + "aB3x" * 10,
+    "ntn_" + "123456" + "aB3x" * 10,
+    "nvapi-" + "aB3_-x" * 11,
+    "dapi" + "0a" * 16,
+    "dapi" + "0a" * 16 + "-2",
+    "hvs." + "CAESI" + "aB3_-x" * 8,
+    "AGE-SECRET-KEY-1" + "QZ7" * 19 + "Q",
+)
 KEY = "sk-ant-api03-0123456789"
 
 
@@ -45,6 +56,20 @@ def test_a_key_goes_under_whatever_name_it_is_held() -> None:
         ("MINE", f"ghp_{'a1' * 20}"),
         ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer correct0horse1battery"),
         ("DEPLOY", "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----"),
+        ("DEPLOY", "-----BEGIN EC PRIVATE KEY-----\\nMII+/=\\n-----END EC PRIVATE KEY-----"),
+        ("DEPLOY", "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAA"),
+        ("BW_SESSION", "correct horse"),
+        ("OP_SESSION_my", "correct horse"),
+        ("TF_TOKEN_app_terraform_io", "correct horse"),
+        ("SSHPASS", "correct horse"),
+        ("REDISCLI_AUTH", "correct horse"),
+        ("SNOWSQL_PWD", "correct horse"),
+        ("SYSTEM_ACCESSTOKEN", "correct horse"),
+        ("AZURE_STORAGE_CONNECTION_STRING", "BlobEndpoint=https://x/;SharedAccessSignature=sv=1"),
+        ("STORAGE", f"DefaultEndpointsProtocol=https;AccountKey={'aB3x' * 21}==;A=b"),
+        ("BUNDLE_GEMS__EXAMPLE__COM", "correct:horse"),
+        ("BUNDLE_ENTERPRISE__EXAMPLE___ONE__COM", "0a1b2c3d:4e5f6a7b"),
+        *(("MINE", key) for key in SHAPED),
     ],
 )
 def test_a_key_goes_by_its_shape_or_by_what_its_name_holds(name: str, value: str) -> None:
@@ -62,6 +87,25 @@ def test_a_key_goes_by_its_shape_or_by_what_its_name_holds(name: str, value: str
         ("BYPASS_CACHE", "yes"),
         ("USE_AUTH", "yes"),
         ("API_KEY_HEADER", "x-api-key"),
+        ("XDG_SESSION_ID", "3"),
+        ("DESKTOP_SESSION", "gnome"),
+        ("SESSION_MANAGER", "local/host:@/tmp/.ICE-unix/1,unix/host:/tmp/.ICE-unix/1"),
+        ("OLDPWD", "/home/someone"),
+        ("SNOWSQL_USER", "someone"),
+        ("TF_VAR_region", "eu"),
+        ("TF_PLUGIN_CACHE_DIR", "/home/someone/.terraform.d"),
+        ("BUNDLE_GEMFILE", "/home/someone/app/Gemfile"),
+        ("BUNDLE_BUILD__NOKOGIRI", "--with-x=a:b"),
+        ("BUNDLE_LOCAL__RACK", "/home/someone/a:b"),
+        ("BUNDLE_MIRROR__RUBYGEMS__ORG", "localhost:9292"),
+        ("BUNDLE_PATH__SYSTEM", "true"),
+        ("CONNECTION_STRING", "UseDevelopmentStorage=true"),
+        ("MONGO_CONNECTION_STRING", "mongodb://localhost/test"),
+        ("LESSONS", "hvs.md, nvapi-x, figd_1, lin_api_docs, ntn_x, dapi0, shpat_ab"),
+        ("COMMIT", "9fceb02d0ae598e95dc970b74767f19372d61af8"),
+        ("IMAGE", f"sandapi{'0a' * 16}"),
+        ("CERTIFICATE", "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----"),
+        ("PUBLIC", "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----"),
     ],
 )
 def test_what_commands_work_with_stays(name: str, value: str) -> None:

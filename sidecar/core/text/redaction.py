@@ -11,7 +11,7 @@ from itertools import count
 from typing import TypeVar, cast
 
 from sidecar.core.parts import Media, ReasoningPart
-from sidecar.core.text.secret_names import is_login, is_path, is_random, names_secret
+from sidecar.core.text.secret_names import is_login, is_path, is_random, is_secret
 
 REDACTED = "[redacted]"
 SHORTEST = 8
@@ -73,12 +73,22 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("r8_", r"r8_(?<![\w-]r8_)[A-Za-z0-9]{32,}"),
     ("SG.", r"SG\.(?<![\w.-]SG\.)[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}(?![\w-])"),
     ("_v1_", r"do[oprt]_v1_(?<![\w-]do[oprt]_v1_)[a-f0-9]{64}"),
-    # JSON web tokens, private keys in PEM and of PGP
+    # Shopify, Figma, Linear, Notion, NVIDIA, Databricks, Vault, age, Azure's storage
+    ("shp", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    ("figd_", r"figd_(?<![\w-]figd_)[A-Za-z0-9_-]{32,}"),
+    ("lin_api_", r"lin_api_[A-Za-z0-9]{32,}"),
+    ("ntn_", r"ntn_(?<![\w-]ntn_)[A-Za-z0-9]{40,}"),
+    ("nvapi-", r"nvapi-(?<![\w-]nvapi-)[A-Za-z0-9_-]{40,}"),
+    ("dapi", r"dapi(?<![\w-]dapi)[a-f0-9]{32}(?:-\d)?(?!\w)"),
+    ("hvs.", r"hvs\.(?<![\w.-]hvs\.)[A-Za-z0-9_-]{24,}"),
+    ("AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{58,}"),
+    ("AccountKey=", r"AccountKey=(?P<value>[A-Za-z0-9+/]{40,}={0,2})"),
+    # JSON web tokens, private keys in PEM, also cut off, and of PGP
     ("eyJ", r"eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     (
         "PRIVATE KEY",
-        r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----[^\"]{1,20000}?-----END (?:[A-Z]+ )*"
-        r"PRIVATE KEY(?: BLOCK)?-----",
+        r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----(?:[^\"]{1,20000}?-----END (?:[A-Z]+ )*"
+        r"PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\{1,3}n){1,4}[A-Za-z0-9+/]{16,}={0,2}){1,400})",
     ),
     # A password in an address, `Authorization: Bearer …`, `API_KEY=…` and the like
     ("://", r"://[^\s:/@\"'<>]{1,100}:(?P<value>[^\s:/@\"'<>{}$]{6,200})(?=@[\w.-])"),
@@ -87,7 +97,9 @@ _SHAPES: tuple[tuple[str, str], ...] = (
 )
 """What a text with such a key has in it, in lower case where the key may have any, and the key."""
 _CHECKS: dict[str, Callable[[str], bool]] = {
-    **dict.fromkeys(("sk-", "key", "token", "secret", "pass"), is_random),
+    **dict.fromkeys(
+        ("sk-", "key", "token", "secret", "pass", "figd_", "nvapi-", "hvs."), is_random
+    ),
     "authorization": is_login,
 }
 """Shapes that names in code and plain words have too, and what tells a key from them."""
@@ -212,6 +224,6 @@ def secrets_in(variables: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     found = {
         value
         for name, value in variables
-        if names_secret(name) and len(value) >= SHORTEST and not is_path(value)
+        if is_secret(name, value) and len(value) >= SHORTEST and not is_path(value)
     }
     return tuple(sorted(found, key=lambda value: (-len(value), value)))

@@ -5,17 +5,22 @@ from base64 import b64decode
 
 _VARIABLE = re.compile(
     r"(?:.*_)?(?:KEY|TOKEN|PAT|PASS)"
-    r"|.*(?:API_?KEYS?|(?:AUTH|_)TOKEN)(?:_?\d+)?"
+    r"|.*(?:API_?KEYS?|(?:AUTH|ACCESS|_)TOKEN)(?:_?\d+)?"
     r"|.*(?:SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|_ACCESS_KEY).*"
-    r"|MYSQL_PWD|DOCKER_AUTH_CONFIG|NPM_CONFIG_.*_AUTH",
+    r"|(?:MYSQL|SNOWSQL)_PWD|SSHPASS|DOCKER_AUTH_CONFIG|NPM_CONFIG_.*_AUTH|REDISCLI_AUTH"
+    r"|BW_SESSION|OP_SESSION_.+|TF_TOKEN_.+|AZURE_STORAGE_CONNECTION_STRING",
     re.IGNORECASE | re.DOTALL,
 )
+_BUNDLERS_HOST = re.compile(r"BUNDLE_(?!BUILD__|LOCAL__|MIRROR__)\w+__\w+")
+_LOGIN = re.compile(r"[^\s:/]+:[^\s:/]+")
 _PATH = re.compile(r"(?:~|\.{0,2})/|[A-Za-z]:[\\/]")
 
 
-def names_secret(name: str) -> bool:
-    """Whether an environment variable's name says secret."""
-    return _VARIABLE.fullmatch(name) is not None
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable's name says secret, or names a host of Bundler's and the value a login."""
+    if _VARIABLE.fullmatch(name):
+        return True
+    return bool(_BUNDLERS_HOST.fullmatch(name) and _LOGIN.fullmatch(value))
 
 
 def is_random(value: str) -> bool:

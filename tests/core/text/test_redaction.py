@@ -41,6 +41,14 @@ KEYS = (
     "SG." + "aB3_-x" * 3 + "aB3x." + "aB3_-x" * 7 + "Q",
     "dop_v1_" + "0123456789abcdef" * 4,
     "GOCSPX-" + "aB3_-x7" * 4,
+    "shpat_" + "0a" * 16,
+    "figd_" + "aB3_-x" * 7,
+    "lin_api_" + "aB3x" * 10,
+    "ntn_" + "123456" + "aB3x" * 10,
+    "nvapi-" + "aB3_-x" * 11,
+    "dapi" + "0a" * 16,
+    "hvs." + "CAESI" + "aB3_-x" * 8,
+    "AGE-SECRET-KEY-1" + "QZ7" * 19 + "Q",
     "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOYBF+/\n=abcd\n-----END PGP PRIVATE KEY BLOCK-----",
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEow+/\nabc=\n-----END RSA PRIVATE KEY-----",
 )
@@ -50,6 +58,9 @@ PLAIN = (
     "secret_access_key = settings.storage.buckets.secret_access_key",
     "password = read_password_of_the_user_v2(from_the_terminal)",
     "GOCSPX-short, xai-grok, pplx-70b-chat, r8_ and gsk_ begin keys; SG.some_module.some_name",
+    "hvs.some_module.some_name_of_more_than_twenty_four_letters, hvs.some_name_that_is_very_long",
+    "figd_is_no_word_but_a_name_of_more_than_thirty_two_letters",
+    "-----BEGIN PRIVATE KEY----- begins a key, and -----BEGIN RSA PRIVATE KEY-----\nanother one",
     "the PRIVATE KEY BLOCK of somebody",
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Erk",
     "sk-learn is a library, and sk-1 a street",
@@ -99,6 +110,11 @@ def test_what_is_no_key_stays(text: str) -> None:
         ('{\\"apiKey\\": \\"q8Zr4kXw2Lm9Tb6Vn1Yc\\"}', '{\\"apiKey\\": \\"[redacted]\\"}'),
         ("DB_PASSWORD=q8Zr4kXw2Lm9Tb6Vn1Yc", "DB_PASSWORD=[redacted]"),
         ("Authorization: Basic bWU6aHVudGVyMg==", "Authorization: Basic [redacted]"),
+        (
+            f"-----BEGIN RSA PRIVATE KEY-----\n{'aB3+' * 16}\n{'aB3/' * 16}\n[… cut]",
+            "[redacted]\n[… cut]",
+        ),
+        (f"x;AccountKey={'aB3x' * 21}==;E=y", "x;AccountKey=[redacted];E=y"),
         ("postgres://me:hunter2hunter2@db.local/x", "postgres://me:[redacted]@db.local/x"),
     ],
 )
@@ -158,6 +174,8 @@ def test_fields_that_hold_no_key_stay(given: JsonObject) -> None:
     "name",
     [
         "DB_PASSPHRASE", "GITHUB_PAT", "AWS_ACCESS_KEY_ID", "APP_CREDENTIALS", "MYSQL_PWD",
+        "BW_SESSION", "OP_SESSION_my", "TF_TOKEN_app_terraform_io", "SSHPASS", "REDISCLI_AUTH",
+        "SNOWSQL_PWD", "SYSTEM_ACCESSTOKEN", "AZURE_STORAGE_CONNECTION_STRING",
         "MY_SECRET_VALUE", "OPENAI_APIKEY", "API_KEY", "my_token", "X_PASSWD", "PASSWORD",
     ],
 )  # fmt: skip
@@ -194,6 +212,11 @@ def test_known_secrets_are_taken_out_whatever_their_shape() -> None:
         f"it is {REDACTED}, /home/someone 1234"
     )
     assert found.count == 1
+
+
+def test_a_login_for_a_host_of_bundler_is_a_secret_and_a_setting_none() -> None:
+    given = {"BUNDLE_GEMS__EXAMPLE__COM": "me:hunter22", "BUNDLE_BUILD__X": "--with=a:b"}
+    assert secrets_in(given.items()) == ("me:hunter22",)
 
 
 def test_a_value_of_eight_characters_is_a_secret_and_a_shorter_one_a_word() -> None:
