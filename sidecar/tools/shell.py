@@ -21,9 +21,11 @@ from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
 from sidecar.tools.files.reach import folder, reach
 from sidecar.tools.output_ends import OutputEnds
+from sidecar.tools.rules.coverage import reads_by_git
+from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.tool_contract import Progress, Terminals, ToolAnswer, ToolContext
 from sidecar.workspace.unlinked_path import standing_in
-from sidecar.workspace.variables import for_git, program, without_secrets
+from sidecar.workspace.variables import FETCHING_NOTHING, for_git, program, without_secrets
 
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
@@ -88,7 +90,7 @@ async def _here(command: str, where: Path, seconds: float, context: ToolContext)
     collected = OutputEnds()
     try:
         async with asyncio.timeout(seconds):
-            environment = scrubbed(context.environment)
+            environment = {**scrubbed(context.environment), **_fetching(command)}
             async with _running(command, where, environment) as (process, reader):
                 held = await _follow(process, reader, collected, context.progress)
                 code = _exit_code(process)
@@ -113,7 +115,13 @@ async def _in_terminal(
         str(where),
         seconds,
         # Otherwise an editor's terminal has the editor's variables, with keys.
-        {**dict.fromkeys(secrets, ""), **for_git({}), **_named_anew(context.environment), **_PLAIN},
+        {
+            **dict.fromkeys(secrets, ""),
+            **for_git({}),
+            **_named_anew(context.environment),
+            **_PLAIN,
+            **_fetching(command),
+        },
     )
     notes = ("[the beginning of the output was too long for the terminal]",) if end.cut else ()
     return _Ran(end.text, end.code, end.timed_out, notes)
@@ -127,6 +135,14 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment without secrets, pager, or prompts."""
     kept = {**for_git(without_secrets(environment)), **_named_anew(environment)}
     return {**kept, "TERM": "dumb", **_PLAIN}
+
+
+def _fetching(command: str) -> Mapping[str, str]:
+    """What keeps a reading git from a partial clone's remote.
+
+    That one would be asked for any object that the command names, and so told what it says.
+    """
+    return FETCHING_NOTHING if reads_by_git(plain_words(command)) else {}
 
 
 def _named_anew(environment: Mapping[str, str]) -> dict[str, str]:

@@ -20,6 +20,10 @@ _PATH = re.compile(r"(?:\.{1,2}|~)?/.*", re.DOTALL)
 """A path behind an option's letters, such as `-r./x`."""
 
 
+FETCHING_NOTHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+"""Keep git from fetching what a partial clone lacks; git before 2.45 knows only the second."""
+
+
 def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     """The variable whose value, or a word of it, names a resolved file; empty if none does.
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.workspace.paths import display
-from sidecar.workspace.variables import for_git, program, without_secrets
+from sidecar.workspace.variables import FETCHING_NOTHING, for_git, program, without_secrets
 
 GIT_TIMEOUT = 1.0
 MAX_CHANGED = 20
@@ -78,7 +78,7 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
         process = await asyncio.create_subprocess_exec(
             *command,
             cwd=cwd,
-            env={**for_git(kept), "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            env={**for_git(kept), **FETCHING_NOTHING, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -18,6 +18,7 @@ from sidecar.tools.runner import run_builtin
 from sidecar.tools.shell import scrubbed
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 from tests.polling import LIMIT, until
+from tests.workspace.partial_clone import NOWHERE, partial_clone
 
 
 async def run(context: ToolContext, command: str, **more: Json) -> ToolAnswer:
@@ -150,6 +151,43 @@ async def test_git_obeys_no_settings_that_its_folder_decides(
         for folder in (".", "sub"):
             answer = await run(given, "git config user.name || true", cwd=folder)
             assert answer.text == (told or "[no output]")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"git log {NOWHERE}",
+        f"git -P diff {NOWHERE}",
+        f"git -C . show {NOWHERE}",
+        f"git log --textconv {NOWHERE}",
+        f"git branch x {NOWHERE}",
+        f"git stash show {NOWHERE}",
+        "git log -p",
+        "git status",
+        "git show HEAD:a",
+        "git blame HEAD -- a",
+        "git grep line HEAD",
+    ],
+)
+async def test_a_reading_git_asks_no_remote_for_what_a_partial_clone_lacks(
+    command: str, root: Path, context: ToolContext
+) -> None:
+    asked = partial_clone(root.parent, root)
+    await run(context, command)
+    assert not asked.exists()
+    # The remote would have been asked; an empty assignment is no plain word.
+    await run(context, f"X= {command}")
+    assert asked.exists()
+
+
+@pytest.mark.parametrize("command", ["git checkout HEAD -- a", "git fetch", "git remote update"])
+async def test_a_git_that_needs_its_remote_has_it(
+    command: str, root: Path, context: ToolContext
+) -> None:
+    asked = partial_clone(root.parent, root)
+    answer = await run(context, command)
+    assert answer.metadata["exitCode"] == 0, answer.text
+    assert asked.exists()
 
 
 @pytest.mark.parametrize("entry", ["", "bin", "./bin"])

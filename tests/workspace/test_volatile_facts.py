@@ -10,6 +10,7 @@ import pytest
 
 from sidecar.core.parts import JsonObject
 from sidecar.workspace.volatile_facts import Git, parse_status, read_git, volatile_context
+from tests.workspace.partial_clone import partial_clone
 
 DAY = date(2026, 11, 21)
 ROOT = Path("/w")
@@ -116,6 +117,15 @@ async def test_the_state_of_a_real_repository_is_read(tmp_path: Path) -> None:
     found = await read_git(tmp_path, True, os.environ)
     assert found == Git("work", ("R  b", "?? new", " M é ö"))
     assert (tmp_path / ".git/index").read_bytes() == index
+
+
+async def test_a_status_asks_no_remote_for_what_a_partial_clone_lacks(tmp_path: Path) -> None:
+    asked = partial_clone(tmp_path, tmp_path / "clone")
+    await read_git(tmp_path / "clone", True, os.environ)
+    assert not asked.exists()
+    # The remote would have been asked.
+    git(tmp_path / "clone", "status")
+    assert asked.exists()
 
 
 async def test_no_git_where_it_may_not_or_cannot(tmp_path: Path) -> None:

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from sidecar.core.text.visible import as_found
 from sidecar.tools.rules.program import MANY, Program
 from sidecar.tools.rules.programs import PROGRAMS, TRUSTED
+from sidecar.tools.rules.programs_git import GIT
 from sidecar.tools.rules.runs_later import runs_later
 
 _NOTHING: Mapping[str, Program] = {}
 _UNKNOWN = Program("")
 _SIGNS = re.compile(r"[^A-Za-z]")
+_GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env")
+"""Options of git whose value is the next word."""
 _COMMIT = re.compile(r"HEAD|[\w-]+~\d+")
 """A commit to git, though also possible as a file's name."""
 
@@ -64,6 +67,19 @@ def changes(words: tuple[str, ...]) -> bool:
     """Whether a command may change files of its folder; not if unknown, or a reading `stash`."""
     found, name = _acting(words), " ".join(words[1:3])
     return found.writes or (found.rewrites and name not in ("stash list", "stash show"))
+
+
+def reads_by_git(words: tuple[str, ...]) -> bool:
+    """Whether a command has git read: by a subcommand that `*` covers, whatever its options.
+
+    Not `remote`, whose other subcommands fetch.
+    """
+    if not words or known(words[0]) is not GIT:
+        return False
+    rest = words[1:]
+    while rest and rest[0].startswith("-"):
+        rest = rest[2 if rest[0] in _GIT_VALUED else 1 :]
+    return rest[:1] != ("remote",) and any(" ".join(rest[:n]) in GIT.subcommands for n in (1, 2))
 
 
 def _acting(words: tuple[str, ...]) -> Program:
