@@ -279,7 +279,7 @@ _NPM = Program(
 )
 _GO = Program(
     "-exec, -toolexec and -vettool run programs, -o writes, -C, -modfile, `..` and `@` lead "
-    "elsewhere, -versions asks the network",
+    "elsewhere, `list -m` and -versions ask the network",
     options(
         "-v -run -count -race -short -cover -bench -benchmem -timeout -json -failfast -parallel "
         "-skip -list -tags -m --v --run --count --race --short --cover --timeout --json"
@@ -300,11 +300,15 @@ TRUSTED = {
         operands=r"[^@+\[](?:(?!::)[^\[])*(?:::[\s\S]*)?",
     ),
     "cargo": Program(
-        "cargo's --config and others run programs, and unknown subcommands are programs",
+        "cargo's --config and others run programs, unknown subcommands are programs, and tree asks "
+        "the network unless its first option is --offline or --frozen",
         options("qv --quiet --verbose --locked --offline --frozen --version"),
         subcommands={
             name: Program(_RUNS_OWN, _CARGO, operands=r"[^+@][\s\S]*")
-            for name in ("build", "check", "test", "doc", "tree", "bench")
+            for name in (
+                *("build", "check", "test", "doc", "bench"),
+                *("tree --offline", "tree --frozen"),
+            )
         }
         | {"clippy": Program(_RUNS_OWN, _CARGO | options("DWA"), operands=r"[^+@][\s\S]*")}
         # No file, and behind `--` the same options again.
@@ -312,7 +316,8 @@ TRUSTED = {
     ),
     "go": Program(
         "go run, generate, get, install, env -w and tool run or write",
-        subcommands=dict.fromkeys(("test", "build", "vet", "list", "version"), _GO),
+        subcommands=dict.fromkeys(("test", "build", "vet", "version"), _GO)
+        | {"list": replace(_GO, options=_GO.options - {"-m"})},
     ),
     "npm": _NPM,
     # Yarn alone installs, and runs a script for `ls`; pnpm fetches the pnpm that a file names.
