@@ -19,7 +19,7 @@ LIMIT = 400
 
 SETTINGS = {
     "sidecar.model": "offline",
-    "sidecar.window": 12_000,
+    "sidecar.window": 16_000,
     "sidecar.config": {"maxTokens": 1000},
     "sidecar.permissions.allow": ["write_file", "edit_file"],
     "workbench.startupEditor": "none",

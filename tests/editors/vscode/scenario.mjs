@@ -34,9 +34,9 @@ await play(desk, {
   async "the meter is there"() {
     const { about, percent, shown, zone } = await desk.figures();
     assert.ok(about && percent > 0 && zone === "green", shown);
-    assert.match(shown, /~\d+% · 1\.\dk\/8\.0k/);
+    assert.match(shown, /~\d+% · 1\.\dk\/12k/);
     await desk.meter.hover();
-    const hover = page.locator(".monaco-hover", { hasText: "12,000 in the window" }).first();
+    const hover = page.locator(".monaco-hover", { hasText: "16,000 in the window" }).first();
     await hover.waitFor();
     const told = await hover.innerText();
     for (const words of ["system prompt", "tools", "Cache: ", "Cost: ", "Compaction: "]) assert.ok(told.includes(words), words);
