@@ -52,7 +52,10 @@ def uncovered(words: tuple[str, ...], named: int) -> str:
         found = (program.named if named >= at + size else _NOTHING).get(name)
         found = found or program.subcommands.get(name)
         if found is not None:
-            return _judged(found, words[at + size :], f"{words[0]} {name}")
+            rest = words[at + size :]
+            if found.scripts and any(word[:1] != "-" for word in words[at + size : named]):
+                found = found.scripts
+            return _judged(found, rest, f"{words[0]} {name}")
     if words[at] in program.named:
         return f"a rule must name `{words[0]} {words[at]}` itself"
     return f"`{words[0]} {words[at]}`: {program.why}"
@@ -113,8 +116,6 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
     if program.first and not re.fullmatch(program.first, words[0] if words else ""):
         return f"`{name}`: {program.why}"
     for index, word in enumerate(words):
-        if program.passes and word == "--":
-            return ""
         if program.first and not index:
             continue
         if found := re.search(program.nowhere, word) if program.nowhere else None:

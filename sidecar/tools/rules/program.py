@@ -14,10 +14,10 @@ class Program:
     `why`: effects of all other options and words. `options`: covered options, short ones as
     letters, which may be joined; with `whole` each is one word, as in find; `any_option`: all are
     covered. `operands`: pattern of every other word, at most `most`; `first`: pattern of the first
-    word, `script` of the first that is no option. `passes`: everything after `--` is covered.
-    `nowhere`: pattern forbidden in any word. `writes`: words must not lead to hidden files,
-    outside, or to files that run later; with `commits` the first may be HEAD or HEAD~1.
-    `rewrites`: files change whatever the words name.
+    word, `script` of the first that is no option; `scripts`: the entry instead where the rule names
+    that one, as in `npm run test *`. `nowhere`: pattern forbidden in any word. `writes`: words must
+    not lead to hidden files, outside, or to files that run later; with `commits` the first may be
+    HEAD or HEAD~1. `rewrites`: files change whatever the words name.
     `subcommands` are covered; those in `named` only if the rule's own words name them.
     """
 
@@ -29,11 +29,11 @@ class Program:
     most: int = MANY
     first: str = ""
     script: str = ""
-    passes: bool = False
     nowhere: str = ""
     writes: bool = False
     commits: bool = False
     rewrites: bool = False
+    scripts: "Program | None" = None
     subcommands: Mapping[str, "Program"] = field(default_factory=dict)
     named: Mapping[str, "Program"] = field(default_factory=dict)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sidecar.tools.rules.program import Program, options
-from sidecar.tools.rules.programs_git import GIT
+from sidecar.tools.rules.programs_git import GIT, NO_OPERAND
 
 # --- programs that run their arguments, or write any content anywhere ------------------------
 
@@ -261,8 +261,25 @@ _CARGO = options(
 )
 # To npm `--silent=x` is two words, so that `x` may be a subcommand or any option.
 _JOINED = r"^-[^=]*=(?!\d+$)"
-_SCRIPTS = Program(
-    _RUNS_OWN, options("s --silent --if-present"), whole=True, passes=True, nowhere=_JOINED
+_SCRIPT = r"(?!env$)\w[\w:./-]*"
+"""A script's name: npm and yarn have an `env` of their own, which runs the words behind it."""
+_BEHIND = Program(
+    "what is behind a script's name goes to its program: options may take code or a place from "
+    "elsewhere, addresses and `..` lead there",
+    options("s --silent --if-present"),
+    whole=True,
+    operands=r"(?!(?:.*/)?\.\.(?:/|$))[\w.][\w.+/-]*(?::\d+)*",
+    nowhere=_JOINED,
+)
+_RUN = Program(
+    "a `*` stands for one script's name that is not `env`; words behind one are covered where the "
+    "rule names that script, and options never",
+    _BEHIND.options,
+    whole=True,
+    operands=_SCRIPT,
+    most=1,
+    nowhere=rf"{_JOINED}|^--$",
+    scripts=replace(_BEHIND, script=_SCRIPT),
 )
 _NPM = Program(
     "npm and its like run scripts, fetch packages and take settings from options",
@@ -275,7 +292,7 @@ _NPM = Program(
         for name in ("ls", "list")
     },
     nowhere=_JOINED,
-    named=dict.fromkeys(("test", "run", "run-script", "t"), _SCRIPTS),
+    named={"test": _BEHIND, "t": _BEHIND, "run": _RUN, "run-script": _RUN},
 )
 _GO = Program(
     "-exec, -toolexec and -vettool run programs, -o writes, -C, -modfile, `..` and `@` lead "
@@ -321,7 +338,19 @@ TRUSTED = {
     ),
     "npm": _NPM,
     # Yarn alone installs, and runs a script for `ls`; pnpm fetches the pnpm that a file names.
-    "pnpm yarn": replace(_NPM, options=frozenset(), subcommands={}),
+    "pnpm": replace(_NPM, options=frozenset(), subcommands={}),
+    "yarn": Program(
+        "yarn installs, and runs any installed program as a script; a rule must name the script",
+        named={
+            "test": _BEHIND,
+            "run": replace(
+                _RUN,
+                operands=NO_OPERAND,
+                why="a rule must name the script, since yarn "
+                "runs any installed program, too; `env` runs the words behind it",
+            ),
+        },
+    ),
     "make gmake": Program(
         "--eval, -f, -C, -I and variables take rules from elsewhere; by rules of its own make "
         "builds, without a makefile too, any file: `x` from `x.sh`",
