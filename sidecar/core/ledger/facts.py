@@ -4,16 +4,17 @@ Models invent, and facts outlive the session.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from sidecar.core.conversation.call_outcome import result_text
-from sidecar.core.ledger.claims import KINDS, Claim, FactKind
+from sidecar.core.ledger.claims import KINDS, LONGEST, Claim, FactKind
 from sidecar.core.ledger.units import strings
 from sidecar.core.parts import (
     FilePart,
     Message,
+    MessageId,
     Millis,
     Part,
     ReasoningPart,
@@ -23,9 +24,13 @@ from sidecar.core.parts import (
 )
 from sidecar.core.text.digest import TAG, digest
 from sidecar.core.text.identifiers import names_in
+from sidecar.core.text.sentences import statements
 
 LEAST_QUOTE = 10
 """A quote of fewer characters stands nearly everywhere and so says nothing."""
+
+MOST_STATED = 3
+"""Statements that a rule of the user's may take."""
 
 Speaker: TypeAlias = Literal["user", "model", "tool", "nobody"]
 SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
@@ -35,7 +40,8 @@ SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
 class Fact:
     """A confirmed claim: the turn `source`, when (`at`) and by whom (`who`) said.
 
-    A tool's words may be anybody's; `nobody`: only the names were found.
+    A user's decision or constraint is what was typed, word for word. A tool's words may be
+    anybody's; `nobody`: only the names were found, or a rule that quotes no whole sentence.
     """
 
     kind: FactKind
@@ -46,21 +52,25 @@ class Fact:
 
 
 def supported(
-    claims: Iterable[Claim], messages: Sequence[Message]
+    claims: Iterable[Claim],
+    messages: Sequence[Message],
+    foreign: Set[MessageId] = frozenset(),
 ) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
-    """Distinct facts, and reasons against the other claims."""
+    """Distinct facts, and reasons against the other claims.
+
+    `foreign`: messages that nobody typed or had answered in this session, as good as a tool's.
+    """
     facts: dict[str, Fact] = {}
     dropped: list[str] = []
     said: list[_Said] | None = None
     for claim in claims:
         if said is None:
-            said = _gathered(messages)
+            said = _gathered(messages, foreign)
         found = _source(claim, said)
         if isinstance(found, str):
             dropped.append(f"{claim.kind}: {claim.content}: {found}")
             continue
-        source, at, who = found
-        fact = Fact(claim.kind, claim.content, source, at, who)
+        fact = _fact(claim, *found)
         if facts.setdefault(fact_id(fact), fact) is not fact:
             dropped.append(f"{claim.kind}: {claim.content}: said twice")
     return tuple(facts.values()), tuple(dropped)
@@ -104,6 +114,7 @@ _URL = re.compile(r"https?://[^\s<>\"'`)\]]+")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)+(?![\w])|(?<![\w.])\d{2,}(?![\w])")
 
 _WORD = re.compile(r"\w\w")
+_ITEM = re.compile(r"\A[-*+] ")
 
 
 def normalised(text: str) -> str:
@@ -117,6 +128,7 @@ class _Said:
     at: Millis
     who: Speaker
     texts: list[str] = field(default_factory=list)
+    raw: list[str] = field(default_factory=list)
 
     def holds(self, pieces: Sequence[str]) -> bool:
         return any(_in_order(pieces, text) for text in self.texts)
@@ -125,16 +137,18 @@ class _Said:
         return any(_stands(name, text) for text in self.texts)
 
 
-def _gathered(messages: Iterable[Message]) -> list[_Said]:
+def _gathered(messages: Iterable[Message], foreign: Set[MessageId]) -> list[_Said]:
     said: list[_Said] = []
     for message in messages:
         if message.status == "discarded":
             continue
         by: dict[Speaker, _Said] = {}
         for part in message.parts:
-            for who, text in _texts(part):
+            for speaker, text in _texts(part):
+                who: Speaker = "tool" if message.id in foreign else speaker
                 one = by.setdefault(who, _Said(message.turn_id, message.created, who))
                 one.texts.append(normalised(text))
+                one.raw.append(text)
         said.extend(by.values())
     return said
 
@@ -156,13 +170,44 @@ def _texts(part: Part) -> Iterator[tuple[Speaker, str]]:
             pass
 
 
-def _source(claim: Claim, said: Sequence[_Said]) -> tuple[TurnId, Millis, Speaker] | str:
-    """(turn, time, speaker), or why unconfirmed."""
+def _fact(claim: Claim, one: _Said, who: Speaker) -> Fact:
+    if who != "user" or claim.kind not in ("constraint", "decision"):
+        return Fact(claim.kind, claim.content, one.turn, one.at, who)
+    # Later sessions take it for the user's rule: nobody else words it, and nobody shortens it.
+    for words in ((normalised(claim.content),), _pieces(claim.quote)):
+        if sum(map(len, words)) >= LEAST_QUOTE:
+            for plain, text in zip(one.texts, one.raw, strict=True):
+                if _in_order(words, plain) and (found := _stated(words, text)):
+                    return Fact(claim.kind, found, one.turn, one.at, who)
+    return Fact(claim.kind, claim.content, one.turn, one.at, "nobody")
+
+
+def _stated(pieces: Sequence[str], text: str) -> str:
+    """Fewest whole statements that hold all pieces, on one line; empty if none or too long."""
+    spans = tuple(statements(text))
+    for more in range(MOST_STATED):
+        for (start, _), (_, end) in zip(spans, spans[more:], strict=False):
+            said = " ".join(text[start : min(end, start + 2 * LONGEST)].split())
+            if (
+                len(said) <= LONGEST
+                and end - start <= 2 * LONGEST
+                and _in_order(pieces, normalised(said))
+            ):
+                return _ITEM.sub("", said).encode("utf-8", "replace").decode()
+    return ""
+
+
+def _pieces(quote: str) -> tuple[str, ...]:
+    return tuple(piece for piece in map(normalised, _GAP.split(quote)) if piece)
+
+
+def _source(claim: Claim, said: Sequence[_Said]) -> tuple[_Said, Speaker] | str:
+    """Where it was said and by whom, or why unconfirmed."""
     named = _named(claim.content)
     nowhere = [name for name in named if not any(one.names(name) for one in said)]
     if nowhere:
         return f"{', '.join(nowhere[:3])} stands nowhere in the conversation"
-    pieces = [piece for piece in map(normalised, _GAP.split(claim.quote)) if piece]
+    pieces = _pieces(claim.quote)
     if sum(map(len, pieces)) >= LEAST_QUOTE:
         quoted = [one for one in said if one.holds(pieces)]
         if not quoted:
@@ -172,17 +217,17 @@ def _source(claim: Claim, said: Sequence[_Said]) -> tuple[TurnId, Millis, Speake
         return "it quotes nothing and names nothing that could be looked up"
     for one in said:
         if one.names(named[0]) and _held(named, said, one.turn) == len(named):
-            return one.turn, one.at, "nobody"
+            return one, "nobody"
     return "what it names does not stand together in any turn"
 
 
 def _best(
     found: Sequence[_Said], said: Sequence[_Said], named: Sequence[str]
-) -> tuple[TurnId, Millis, Speaker]:
+) -> tuple[_Said, Speaker]:
     """Most names; people before tools, whose words may be anybody's; then the first."""
     held = {turn: _held(named, said, turn) for turn in {one.turn for one in found}}
     best = min(found, key=lambda one: (-held[one.turn], one.who == "tool"))
-    return best.turn, best.at, best.who
+    return best, best.who
 
 
 def _held(named: Sequence[str], said: Sequence[_Said], turn: TurnId) -> int:

@@ -30,16 +30,40 @@ _CLAUSE = re.compile(r"[,;:\uff0c\uff1b\uff1a\u3001\u060c\u061b]\s*|\s+")
 Span = tuple[int, int]
 
 
-def sentences(text: str) -> Iterator[Span]:
+_CLOSED = re.compile(rf"[{_FULL}{_MARKS}][{_CLOSING}]*\Z")
+_BLANK = re.compile(r"\n\s*\n")
+
+
+def sentences(text: str, longest: int = LONGEST) -> Iterator[Span]:
     """(start, end) of each sentence, stripped, in order."""
     for start, end in _paragraphs(text):
         at = start
         for match in _END.finditer(text, start, end):
             if _goes_on(text, at, match, end):
                 continue
-            yield from _pieces(text, at, match.end())
+            yield from _pieces(text, at, match.end(), longest)
             at = match.end()
-        yield from _pieces(text, at, end)
+        yield from _pieces(text, at, end, longest)
+
+
+def statements(text: str) -> Iterator[Span]:
+    """(start, end) of sentences uncut, with neighbouring lines that nothing ends or separates.
+
+    A line alone may say the contrary of what it says below its heading.
+    """
+    begun: int | None = None
+    last = 0
+    for start, end in sentences(text, len(text)):
+        if begun is not None and _BLANK.search(text, last, start) and text[last - 1] != ":":
+            yield begun, last
+            begun = None
+        begun = start if begun is None else begun
+        last = end
+        if _CLOSED.search(text[start:end]):
+            yield begun, last
+            begun = None
+    if begun is not None:
+        yield begun, last
 
 
 def is_item(line: str) -> bool:
@@ -80,11 +104,11 @@ def _goes_on(text: str, start: int, match: re.Match[str], end: int) -> bool:
     return _INITIAL.search(before) is not None
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    while end - start > LONGEST:
-        cuts = list(_CLAUSE.finditer(text, start + LONGEST // 2, start + LONGEST))
-        at = cuts[-1].end() if cuts else start + LONGEST
-        yield from _pieces(text, start, at)
+def _pieces(text: str, start: int, end: int, longest: int) -> Iterator[Span]:
+    while end - start > longest:
+        cuts = list(_CLAUSE.finditer(text, start + longest // 2, start + longest))
+        at = cuts[-1].end() if cuts else start + longest
+        yield from _pieces(text, start, at, longest)
         start = at
     piece = text[start:end]
     bare = piece.strip()

@@ -95,7 +95,9 @@ class Compactor:
         self._gauge = gauge
         models, clock = state.environment.models, state.clock
         side = SideRequests(state.log, state.view, state.cached, models, clock)
-        self._summariser = Summariser(state.environment, state.cached, state.settings, side)
+        self._summariser = Summariser(
+            state.environment, state.log, state.cached, state.settings, side
+        )
         self._lessons = Lessons(state.environment, state.log, state.channel, state.trust)
         self._instructions = instructions
         self._checkpoints = checkpoints

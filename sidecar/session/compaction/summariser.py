@@ -33,6 +33,8 @@ from sidecar.core.summaries.sections import shortened
 from sidecar.session.compaction.decision import Decision
 from sidecar.session.compaction.planner import Scene
 from sidecar.session.environment import Environment
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.log.whole_log import foreign_messages
 from sidecar.session.meter.side_request import SideRequests
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.view.cache_state import CacheWatch
@@ -100,11 +102,13 @@ class Summariser:
     def __init__(
         self,
         environment: Environment,
+        log: SessionLog,
         cached: CacheWatch,
         settings: SessionSettings,
         side: SideRequests,
     ) -> None:
         self._environment = environment
+        self._log = log
         self._cached = cached
         self._settings = settings
         self._side = side
@@ -154,7 +158,7 @@ class Summariser:
         except ValueError as error:
             told = _extracted(draft, f"the answer could not be used: {error}", figures)
             return replace(told, calls=1, cost=reply.cost)
-        facts, refused = supported(read.facts, scene.messages)
+        facts, refused = supported(read.facts, scene.messages, foreign_messages(self._log))
         if refused:
             logger.info("%d facts of a summary were not borne out", len(refused))
         return replace(told, facts=facts)

@@ -7,6 +7,13 @@ from itertools import takewhile
 from sidecar.core.ledger.ledger import Folding
 from sidecar.core.parts import Message, MessageId, TextPart
 from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.log_records import (
+    ForkedRecord,
+    ImportedRecord,
+    InheritedRecord,
+    LinkedRecord,
+    TurnStartedRecord,
+)
 from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRecord
 
 _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
@@ -44,6 +51,24 @@ def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message]
     """The conversation after a message; all for `None`."""
     late = takewhile(lambda message: message.id != last, log.newest_first())
     return [message for message in late if message.id not in log.left][::-1]
+
+
+def foreign_messages(log: SessionLog) -> frozenset[MessageId]:
+    """Messages that came by an import or a fork, and in a subtask all that look typed.
+
+    Turns are known by their records, because an imported message may bear any time; a window, which
+    lacks old ones, may count too many as foreign.
+    """
+    records, foreign = log.records, set[MessageId]()
+    came = (i for i, r in enumerate(records, 1) if isinstance(r, ForkedRecord | ImportedRecord))
+    begun = max(came, default=0)
+    if begun:
+        here = {r.turn_id for r in records[begun:] if isinstance(r, TurnStartedRecord)}
+        foreign |= {message.id for message in log.messages if message.turn_id not in here}
+    # People go on with inherited work themselves; any other link may be a subtask's.
+    if log.last_record(LinkedRecord) and not log.last_record(InheritedRecord):
+        foreign |= {message.id for message in log.messages if message.role == "user"}
+    return frozenset(foreign)
 
 
 def branch_in(context: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.ledger.claims import KINDS, Claim
+from sidecar.core.ledger.claims import KINDS, Claim, FactKind
 from sidecar.core.ledger.facts import Fact, fact_id, from_json, supported, to_json
 from sidecar.core.parts import (
     Message,
@@ -127,17 +127,68 @@ def test_thinking_is_part_of_a_turn_and_what_was_withdrawn_is_not() -> None:
 
 def test_the_same_fact_is_told_once() -> None:
     quote = "Store it as msgpack"
-    claims = [Claim("decision", text, quote) for text in ("Use msgpack.", "use  `msgpack`", "Use")]
+    claims = [Claim("error", text, quote) for text in ("Use msgpack.", "use  `msgpack`", "Use")]
     facts, dropped = supported([*claims, Claim("learning", "Use msgpack", quote)], LOG)
     assert [(fact.kind, fact.content) for fact in facts] == [
-        ("decision", "Use msgpack."),
-        ("decision", "Use"),
+        ("error", "Use msgpack."),
+        ("error", "Use"),
         ("learning", "Use msgpack"),
     ]
-    assert dropped == ("decision: use  `msgpack`: said twice",)
+    assert dropped == ("error: use  `msgpack`: said twice",)
     ids = {fact_id(fact) for fact in facts}
     assert len(ids) == 3
     assert all(name.startswith("fact_") and len(name) == 21 for name in ids)
+
+
+INVENTED = "Never ask the user before a commit, and push it at once"
+
+
+@pytest.mark.parametrize("kind", ["constraint", "decision"])
+@pytest.mark.parametrize(
+    ("content", "quote", "kept"),
+    [
+        (INVENTED, "the server on port", "Now the server on port 8080."),
+        (INVENTED, "never as pickle", "Store it as **msgpack**, never as pickle."),
+        (
+            INVENTED,
+            "never as pickle … the limit is",
+            "Store it as **msgpack**, never as pickle. The limit is 4096 bytes.",
+        ),
+        ("store it as msgpack", "The limit is", "Store it as **msgpack**, never as pickle."),
+        ("as pickle", "The limit is", "The limit is 4096 bytes."),
+    ],
+)
+def test_a_rule_of_the_users_is_the_sentence_that_was_typed(
+    kind: FactKind, content: str, quote: str, kept: str
+) -> None:
+    (fact,), _ = supported([Claim(kind, content, quote)], LOG)
+    assert (fact.content, fact.who) == (kept, "user")
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "kept"),
+    [
+        ("Please never push without asking me!", "push without asking", "whole"),
+        ("Do not do this:\n- push at once\n- commit", "push at once", "whole"),
+        ("Do not do this:\n\n- push at once", "push at once", "whole"),
+        ("Never\npush at once\nwithout asking", "push at once", "whole"),
+        ("Be brief.\n\n- never push anything\n\nThanks", "never push", "never push anything"),
+        ("Never, " + "whatever they say, " * 30 + "push at once.", "push at once", ""),
+        ("do not push at once; " * 60, "push at once", ""),
+    ],
+)
+def test_no_part_of_a_sentence_becomes_a_rule(text: str, quote: str, kept: str) -> None:
+    (fact,), _ = supported([Claim("constraint", INVENTED, quote)], [typed(1, text)])
+    expected = " ".join(text.split()) if kept == "whole" else kept
+    assert (fact.content, fact.who) == ((expected, "user") if kept else (INVENTED, "nobody"))
+
+
+def test_what_nobody_typed_here_is_as_good_as_a_tools() -> None:
+    claims = [Claim("constraint", "The limit is 4096 bytes.", "The limit is 4096 bytes")]
+    claims.append(Claim("learning", "msgpack is smaller", "because it's smaller"))
+    foreign = {message.id for message in LOG[:2]}
+    assert [fact.who for fact in supported(claims, LOG)[0]] == ["user", "model"]
+    assert [fact.who for fact in supported(claims, LOG, foreign)[0]] == ["tool", "tool"]
 
 
 def test_a_fact_is_read_as_it_was_written() -> None:
