@@ -134,7 +134,8 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
         pattern = program.script if program.script and operands == 1 else program.operands
         if operands > program.most or not re.fullmatch(pattern, word):
             return f"`{name} {word}`: {program.why}"
-        commit = program.commits and operands == 1 and _COMMIT.fullmatch(word)
+        before = "".join(f"{one} " for one in words[:index])
+        commit = _COMMIT.fullmatch(word) and re.fullmatch(program.commits, before)
         if program.writes and not commit and _leads_away(word):
             return _away(name, word)
     return ""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 MANY = 10_000
 """Operands where there may be any number."""
+NO_OPERAND = r"(?!)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +17,9 @@ class Program:
     covered. `operands`: pattern of every other word, at most `most`; `first`: pattern of the first
     word, `script` of the first that is no option; `scripts`: the entry instead where the rule names
     that one, as in `npm run test *`. `nowhere`: pattern forbidden in any word. `writes`: words must
-    not lead to hidden files, outside, or to files that run later; with `commits` the first may be
-    HEAD or HEAD~1. `rewrites`: files change whatever the words name.
+    not lead to hidden files, outside, or to files that run later; HEAD or HEAD~1 is a commit behind
+    options that `commits` matches, each with a blank. `rewrites`: files change whatever the words
+    name.
     `subcommands` are covered; those in `named` only if the rule's own words name them.
     """
 
@@ -31,7 +33,7 @@ class Program:
     script: str = ""
     nowhere: str = ""
     writes: bool = False
-    commits: bool = False
+    commits: str = NO_OPERAND
     rewrites: bool = False
     scripts: "Program | None" = None
     subcommands: Mapping[str, "Program"] = field(default_factory=dict)

@@ -8,8 +8,8 @@ is covered. Of any other program `*` covers all literal words: a rule `foo *` tr
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sidecar.tools.rules.program import Program, options
-from sidecar.tools.rules.programs_git import GIT, NO_OPERAND
+from sidecar.tools.rules.program import NO_OPERAND, Program, options
+from sidecar.tools.rules.programs_git import GIT
 
 # --- programs that run their arguments, or write any content anywhere ------------------------
 

@@ -6,7 +6,7 @@ the rule; those that run programs, change settings or talk to other machines nev
 
 from dataclasses import replace
 
-from sidecar.tools.rules.program import Program, options
+from sidecar.tools.rules.program import NO_OPERAND, Program, options
 
 _WHY = (
     "git's other options and subcommands write files, run programs or aliases, use another "
@@ -36,7 +36,6 @@ _LISTED = (
     "alrvi --all --list --remotes --verbose --show-current --contains --no-contains --merged "
     "--no-merged --sort --format --points-at --column --no-column --color --no-color --abbrev"
 )
-NO_OPERAND = r"(?!)"
 
 
 _SIGNED = r"%[-+ ]?G|(?:^|[=(:])[-*]*signature\b"
@@ -49,7 +48,7 @@ def _git(
     *covered: str,
     operands: str = r"[\s\S]*",
     writes: bool = False,
-    commits: bool = False,
+    commits: str = NO_OPERAND,
     rewrites: bool = False,
 ) -> Program:
     refs = "--sort" in covered[0].split()
@@ -141,9 +140,17 @@ GIT = Program(
             "mavqsn --message --all --amend --no-edit --allow-empty --signoff --quiet --verbose "
             "--no-verify --date --author --fixup --dry-run --no-gpg-sign"
         ),
-        "checkout": _git("bBqdt --quiet --detach --track --no-track", writes=True, commits=True),
+        "checkout": _git(
+            "bBqdt --quiet --detach --track --no-track",
+            writes=True,
+            commits=r"(?:-\w+ |--\w[\w-]* )*",
+        ),
         "switch": _git("cCqdt --create --quiet --detach --track --no-track --guess", rewrites=True),
-        "restore": _git("sSWq --source --staged --worktree --quiet", writes=True, commits=True),
+        "restore": _git(
+            "sSWq --source --staged --worktree --quiet",
+            writes=True,
+            commits=r"(?:-[SWq]+ |--(?:staged|worktree|quiet) )*(?:-s|--source) ",
+        ),
         "stash": replace(
             _git("uakqm --include-untracked --all --keep-index --quiet --message", rewrites=True),
             operands=r"(?!(?:pop|apply|branch|import)$)[\s\S]*",
