@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from sidecar.core.text.visible import as_found
+from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.program import MANY, Program
 from sidecar.tools.rules.programs import PROGRAMS, TRUSTED
 from sidecar.tools.rules.programs_git import GIT
@@ -85,6 +86,13 @@ def reads_by_git(words: tuple[str, ...]) -> bool:
     return rest[:1] != ("remote",) and any(" ".join(rest[:n]) in GIT.subcommands for n in (1, 2))
 
 
+def led_astray(words: tuple[str, ...], path: str) -> str:
+    """Why a command must not follow a link to a path; empty if it may."""
+    if runs_later(path) or is_hidden(path):
+        return "which runs later or is hidden"
+    return ODD if _acting(words).creates and _is_unknown(path) else ""
+
+
 def _acting(words: tuple[str, ...]) -> Program:
     """Entry of a program, or of its first word that is a subcommand."""
     program = known(words[0]) if words else None
@@ -138,6 +146,8 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
         commit = _COMMIT.fullmatch(word) and re.fullmatch(program.commits, before)
         if program.writes and not commit and _leads_away(word):
             return _away(name, word)
+        if program.creates and _is_unknown(word):
+            return f"`{name} {word}` may write a file {ODD}"
     return ""
 
 
@@ -164,6 +174,12 @@ def _leads_away(word: str) -> bool:
     if word.startswith(("/", ":")) or re.search(r"[*?\[\\]", word) or runs_later(word):
         return True
     return is_hidden(word)
+
+
+def _is_unknown(path: str) -> bool:
+    """Whether a path is a file of unknown kind; a bare name may be no file, as `make test`."""
+    plain = "/".join(part for part in path.split("/") if part not in ("", "."))
+    return bool(re.search("[./]", plain)) and not is_ordinary(plain)
 
 
 def is_hidden(path: str) -> bool:

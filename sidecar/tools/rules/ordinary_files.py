@@ -9,6 +9,7 @@ import unicodedata
 
 from sidecar.core.text.visible import as_found
 
+ODD = "of no kind that is known to be source, text or data"
 _ENDINGS = (
     # Programs, in the order of their families.
     "py pyi pyx pxd js jsx mjs cjs ts tsx mts cts vue svelte astro css scss sass less styl rs go "

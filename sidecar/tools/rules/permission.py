@@ -36,13 +36,12 @@ from typing import TypeAlias, get_args
 from sidecar.core.prompt.prompt import ToolKind, ToolSpec
 from sidecar.core.text.visible import plain_path
 from sidecar.tools.builtin_tools import DELEGATE
-from sidecar.tools.rules.coverage import changes, is_hidden, known, uncovered, wider
-from sidecar.tools.rules.ordinary_files import is_ordinary
+from sidecar.tools.rules.coverage import changes, known, led_astray, uncovered, wider
+from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.runs_later import runs_later
 from sidecar.tools.rules.shell_words import BLANK, LONGEST, STAR, plain_words, simple_commands
 from sidecar.tools.tool_contract import Access, PermissionOption
 
-ODD = "of no kind that is known to be source, text or data"
 _ASKING = ("edit", "execute")
 _HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
 """Text that a shell or program would run or replace on reading a quoted word again."""
@@ -276,8 +275,9 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
         return f"`{hidden}` hides what might be replaced or run"
     if known(words[0]) is not None and (away := set(words[own:]) & set(access.strays)):
         return f"`{min(away)}` leads out of the workspace"
-    if led := next((name for name in access.linked if runs_later(name) or is_hidden(name)), ""):
-        return f"by a link it leads to `{led}`, which runs later or is hidden"
+    for name in access.linked:
+        if why := led_astray(words, name):
+            return f"by a link it leads to `{name}`, {why}"
     held = access.held and changes(words)
     return f"it may write what {access.held}" if held else uncovered(words, own)
 

@@ -18,8 +18,8 @@ class Program:
     word, `script` of the first that is no option; `scripts`: the entry instead where the rule names
     that one, as in `npm run test *`. `nowhere`: pattern forbidden in any word. `writes`: words must
     not lead to hidden files, outside, or to files that run later; HEAD or HEAD~1 is a commit behind
-    options that `commits` matches, each with a blank. `rewrites`: files change whatever the words
-    name.
+    options that `commits` matches, each with a blank; `creates`: a word with a folder or an ending
+    must be a file of a known kind, too. `rewrites`: files change whatever the words name.
     `subcommands` are covered; those in `named` only if the rule's own words name them.
     """
 
@@ -34,6 +34,7 @@ class Program:
     nowhere: str = ""
     writes: bool = False
     commits: str = NO_OPERAND
+    creates: bool = False
     rewrites: bool = False
     scripts: "Program | None" = None
     subcommands: Mapping[str, "Program"] = field(default_factory=dict)

@@ -360,9 +360,12 @@ TRUSTED = {
         ),
         operands=r"\w[\w./-]*",
         writes=True,
+        creates=True,
     ),
     "mkdir": Program("other options are not known", options("pv --parents --verbose"), writes=True),
-    "touch": Program("other options are not known", options("acm --no-create"), writes=True),
+    "touch": Program(
+        "other options are not known", options("acm --no-create"), writes=True, creates=True
+    ),
     "rmdir": Program("other options are not known", options("pv --parents"), writes=True),
     "rm": Program(
         "other options are not known",

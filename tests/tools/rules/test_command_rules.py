@@ -35,6 +35,7 @@ def work(root: Path, context: ToolContext) -> ToolContext:
     (root / "hist").symlink_to(".git")
     (root / "linked").symlink_to(".vscode")
     (root / ".envrc").symlink_to("env.sh")
+    (root / "kept.py").symlink_to("bin/rg")
     return context
 
 

@@ -109,7 +109,7 @@ def test_a_root_is_judged_behind_its_links(home: Path, context: ToolContext) -> 
 def test_rules_for_commands_write_nothing_there(home: Path, context: ToolContext) -> None:
     held, plain = opened(home / ".claude", context), opened(home / "proj", context)
     for rule, command in (
-        ("shell:touch *", "touch a.json"),
+        ("shell:touch *", "touch a.py"),
         ("shell:mkdir *", "mkdir -p hooks"),
         ("shell:git switch *", "git switch main"),
         ("shell:git reset *", "git reset --hard HEAD~1"),
