@@ -2,16 +2,20 @@
 
 import asyncio
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from sidecar.config import load
+from sidecar.config import Config, load
+from sidecar.core.parts import SessionId
 from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.core.text.redaction import Redaction, secrets_in
 from sidecar.daemon import look_into, looking
 from sidecar.observe.report.course import Course
 from sidecar.session.desk.store_look import find, look, sent_now
 from sidecar.store.format.values import Stored
+from sidecar.store.journal import Store
 
 
 def course_of(session: str | None, *, last: bool) -> Course:
@@ -32,39 +36,38 @@ def sent_text(session: str | None, *, last: bool) -> str:
     return asyncio.run(_sent(session, last=last))
 
 
-async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
+@asynccontextmanager
+async def _found(
+    session: str | None, *, last: bool
+) -> AsyncIterator[tuple[Store, Config, SessionId]]:
     config, _ = load(workspace=None, environment=os.environ, options={})
     name, folder = _meant(session, last=last)
     store = await asyncio.to_thread(look_into, config.data_dir)
     try:
-        stored = await store.logs.load(await find(store.sessions, name, folder))
+        yield store, config, await find(store.sessions, name, folder)
     finally:
         await store.close()
-    return stored, Redaction(secrets_in(os.environ.items()))
+
+
+def _redaction() -> Redaction:
+    return Redaction(secrets_in(os.environ.items()))
+
+
+async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
+    async with _found(session, last=last) as (store, _, found):
+        return await store.logs.load(found), _redaction()
 
 
 async def _sent(session: str | None, *, last: bool) -> str:
-    config, _ = load(workspace=None, environment=os.environ, options={})
-    name, folder = _meant(session, last=last)
-    store = await asyncio.to_thread(look_into, config.data_dir)
-    try:
-        found = await find(store.sessions, name, folder)
+    async with _found(session, last=last) as (store, config, found):
         prompt = await sent_now(await looking(config, store), found)
-    finally:
-        await store.close()
-    return Redaction(secrets_in(os.environ.items())).text(prompt_text(prompt))
+    return _redaction().text(prompt_text(prompt))
 
 
 async def _read(session: str | None, *, last: bool) -> Course:
-    config, _ = load(workspace=None, environment=os.environ, options={})
-    name, folder = _meant(session, last=last)
-    store = await asyncio.to_thread(look_into, config.data_dir)
-    try:
-        redaction = Redaction(secrets_in(os.environ.items()))
-        found = await find(store.sessions, name, folder)
+    redaction = _redaction()
+    async with _found(session, last=last) as (store, config, found):
         course = await look(await looking(config, store), found, redaction.text)
-    finally:
-        await store.close()
     # Its id is the store's name for the session, and no secret however random.
     return replace(redaction.value(course), about=replace(redaction.value(course.about), id=found))
 

@@ -46,9 +46,9 @@ class Economic:
 
     `most`: history share that forces a rewrite; `cold`: on a cold cache. `rent`: due when carrying
     tokens above the base has cost this many rebuilds, and `least` tokens were added. `first`:
-    history share a first rebuild should leave. `arrival`: share for new results together, `each`
-    for one. `spacing`: requests between rewrites that only pay, as each costs the model its
-    thinking. `said`: tokens of the model's words that must go for a summary to pay.
+    history share a first rebuild should leave. `arrival`: share for new results together.
+    `spacing`: requests between rewrites that only pay, as each costs the model its thinking.
+    `said`: tokens of the model's words that must go for a summary to pay.
     """
 
     name: str = "economic"
