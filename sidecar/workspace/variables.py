@@ -18,7 +18,8 @@ from sidecar.core.text.secret_names import is_secret
 _BORDERS = re.compile(r"[\s:;,=@|&'\"()<>]+")
 _PATH = re.compile(r"(?:\.{1,2}|~)?/.*", re.DOTALL)
 """A path behind an option's letters, such as `-r./x`."""
-
+_CONFIGURES = re.compile(r"(?!npm_config_local_prefix$).*CONF(?:IG|S?(?:_|$))", re.IGNORECASE)
+"""Variables called after a configuration; npm's prefix is the package that it was called in."""
 
 FETCHING_NOTHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 """Keep git from fetching what a partial clone lacks; git before 2.45 knows only the second."""
@@ -37,7 +38,7 @@ def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     for name, value in environment.items():
         for word in _words(Template(value).safe_substitute(given) if "$" in value else value):
             if _is_called(real, word, base, linked=linked) or (
-                "CONF" in name.upper() and _holds(real, word, base)
+                _CONFIGURES.match(name) and _holds(real, word, base)
             ):
                 return name
     return ""

@@ -61,3 +61,20 @@ def test_a_file_is_named_by_its_other_names_too(root: Path, context: ToolContext
     assert isinstance(call("write_file", wanted, named, wide), Ask)
     # The root of all has no name at all.
     assert isinstance(call("shell", {"command": "rm -rf /"}, named, wide), Ask)
+
+
+@pytest.mark.parametrize(
+    ("variable", "held"),
+    [
+        ("APP_CONFIG_DIR", True), ("XDG_CONFIG_HOME", True), ("RUN_CONF", True),
+        ("npm_config_cache", True), ("CONFLUENCE_SPACE", False), ("CONFIRMED", False),
+        ("npm_config_local_prefix", False), ("FOLDER", False),
+    ],
+)  # fmt: skip
+def test_a_folder_holds_what_runs_where_its_variable_is_called_after_a_configuration(
+    root: Path, context: ToolContext, variable: str, held: bool
+) -> None:
+    (root / "packages/a").mkdir(parents=True)
+    named = replace(context, environment={variable: str(root / "packages")})
+    wanted: Json = {"path": "packages/a/a.py", "content": ""}
+    assert isinstance(call("write_file", wanted, named, Rules(("edit",))), Ask) is held
