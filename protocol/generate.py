@@ -15,7 +15,7 @@ def outputs() -> dict[str, str]:
     """Give every generated file's text by its path, relative to the repository."""
     messages = python.messages()
     return {
-        "sidecar/wire/messages.py": messages,
+        "sidecar/wire/messages.py": python.without_docstrings(messages),
         "clients/python/src/sidecar_client/messages.py": messages,
         "clients/typescript/src/protocol.ts": typescript.render(),
         "protocol/schema.json": schema.schema(),

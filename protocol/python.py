@@ -35,6 +35,24 @@ def messages() -> str:
     return "\n\n".join([_HEADER, *bodies])
 
 
+def without_docstrings(text: str) -> str:
+    """For the daemon, whose readers have the source beside; a module's docstring stays."""
+    lines = text.splitlines(keepends=True)
+    documented = (ast.ClassDef, ast.FunctionDef)
+    for node in sorted(
+        (node for node in ast.walk(ast.parse(text)) if isinstance(node, documented)),
+        key=lambda node: -node.lineno,
+    ):
+        first = node.body[0]
+        if isinstance(first, ast.Expr) and ast.get_docstring(node) is not None:
+            start, end = first.lineno - 1, first.end_lineno or first.lineno
+            if len(node.body) > 1:
+                lines[start : end + (lines[end] == "\n")] = []
+            else:
+                lines[start:end] = [" " * first.col_offset + "pass\n"]
+    return "".join(lines)
+
+
 def _body(text: str) -> str:
     first = next(
         node

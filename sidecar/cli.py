@@ -1,7 +1,6 @@
 """The command line: parses arguments and calls the commands.
 
-Editors start `serve`, which must be quick: recognised before other imports. typer and rich serve
-the commands for people.
+Editors wait for `serve`: recognised before any other import.
 """
 
 import sys
@@ -12,6 +11,9 @@ from sidecar import __version__
 
 if TYPE_CHECKING:
     import typer
+
+_SESSION_HELP = "The session's id, as `sidecar sessions` has it."
+_OVERWRITE_HELP = "Replace a file that is there."
 
 
 def main() -> None:
@@ -165,9 +167,7 @@ def _looking(app: "typer.Typer") -> None:
             Path | None, typer.Argument(help="A file, or a folder; else the data folder's reports.")
         ] = None,
         last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
-        overwrite: Annotated[
-            bool, typer.Option("--overwrite", help="Replace a file that is there.")
-        ] = False,
+        overwrite: Annotated[bool, typer.Option("--overwrite", help=_OVERWRITE_HELP)] = False,
     ) -> None:
         """Write a session as one page that needs no network: context, cache, cost, tools."""
         from sidecar.commands.inspect.report_command import write_report
@@ -192,7 +192,7 @@ def _looking(app: "typer.Typer") -> None:
 def _going_back(app: "typer.Typer") -> None:
     import typer
 
-    session_argument = typer.Argument(help="The session's id, as `sidecar sessions` has it.")
+    session_argument = typer.Argument(help=_SESSION_HELP)
     path_help = "Only this file or folder, relative to the session's folder."
 
     @app.command()
@@ -270,15 +270,11 @@ def _moving(app: "typer.Typer") -> None:
 
     @app.command("export")
     def write_out(
-        session: Annotated[
-            str, typer.Argument(help="The session's id, as `sidecar sessions` has it.")
-        ],
+        session: Annotated[str, typer.Argument(help=_SESSION_HELP)],
         path: Annotated[
             Path | None, typer.Argument(help="A file, or a folder; else the data folder's exports.")
         ] = None,
-        overwrite: Annotated[
-            bool, typer.Option("--overwrite", help="Replace a file that is there.")
-        ] = False,
+        overwrite: Annotated[bool, typer.Option("--overwrite", help=_OVERWRITE_HELP)] = False,
     ) -> None:
         """Write a session to a file for `sidecar import`, here or elsewhere.
 

@@ -86,7 +86,7 @@ def _offset() -> tuple[float, float]:
 
 
 def id_source(now: Callable[[], Millis]) -> Callable[[str], str]:
-    """A function that mints ids like `msg_01jd…`, ordered by time.
+    """Ids like `msg_01jd…`, ordered by time.
 
     As in ULID: 48 bits of time, 80 random bits, incremented within a millisecond. If the clock
     steps back, the last time stays.
@@ -111,7 +111,6 @@ def _base32(number: int, length: int) -> str:
 
 
 def serve_stdio() -> None:
-    """Serve the editor that started this process, and exit."""
     read, write = take_stdio()
     log_to_stderr(os.environ.get("SIDECAR_LOG", "info"))
 
@@ -203,12 +202,12 @@ async def _serve(read: int, write: int) -> int:
 
 
 def look_into(folder: Path) -> Store:
-    """Open for reading only, whoever writes; raises StorageFailed where missing."""
+    """For reading only, whoever writes; raises StorageFailed where missing."""
     return Store.look(folder, now=read_clock)
 
 
 async def looking(config: Config, store: Store) -> Environment:
-    """An environment for reading sessions: no writes, model requests or watches."""
+    """For reading sessions: no writes, model requests or watches."""
     models = Models(read_clock, secrets.SystemRandom().random, 0.0)
     settings = CurrentSettings(config)
     return Environment(
@@ -223,8 +222,8 @@ async def looking(config: Config, store: Store) -> Environment:
 def keep_memory_private() -> None:
     """Hide this process's memory and environment, with keys, from others of the same user.
 
-    Otherwise any command of the model could read `/proc/PID/environ`, and a crash could leave a
-    dump. Linux only; off with `SIDECAR_DEBUGGABLE=1`, for debuggers and profilers.
+    Otherwise a model's command could read `/proc/PID/environ`, and a crash leave a dump. Linux
+    only; off with `SIDECAR_DEBUGGABLE=1`, for debuggers and profilers.
     """
     if sys.platform == "linux" and os.environ.get("SIDECAR_DEBUGGABLE") != "1":
         libc = import_module("ctypes").CDLL(None)
@@ -232,7 +231,7 @@ def keep_memory_private() -> None:
 
 
 def read_settings(options: JsonObject, root: Path | None) -> Resolved:
-    """All settings, with those of a trusted workspace. Blocks."""
+    """With those of a trusted workspace. Blocks."""
     return resolve_all(
         workspace=root,
         environment=os.environ,
@@ -260,7 +259,6 @@ def _queues(sessions: Sessions, outboxes: list[Outbox], store: Store) -> dict[st
 
 
 def alert_event(change: "Changed") -> AlertChanged:
-    """An alert's change as an event for clients."""
     alert = change.alert
     return AlertChanged(
         change.state,
@@ -293,7 +291,6 @@ async def _warm_up(models: Models, sessions: Sessions) -> None:
 
 
 def check_options(options: JsonObject) -> str:
-    """The error in the editor's options, or empty."""
     try:
         load(workspace=None, environment=os.environ, options=options)
     except BadRequest as error:
@@ -304,7 +301,6 @@ def check_options(options: JsonObject) -> str:
 def describe(
     observers: "list[Observer]", swept: JsonObject, environment: Environment | None
 ) -> JsonObject:
-    """The daemon's state, for `daemon/status`."""
     about: JsonObject = {
         "version": __version__,
         "pid": os.getpid(),

@@ -25,6 +25,7 @@ PROVED: Mapping[str, str] = {
     "test_a_cheaper_model_is_asked_where_that_costs_less",
     "idle_compaction": f"{SESSION}meter/test_idle_rewrite.py::test_it_can_be_turned_off",
     "keep_alive": f"{SESSION}meter/test_pings.py::test_none_is_sent_unless_it_is_wanted",
+    "zones": f"{SESSION}meter/test_gauge.py::test_zones_begin_where_they_are_set_to",
     "instructions": ASKED,
     "learned": f"{SESSION}epochs/test_lessons.py::test_it_can_be_turned_off",
     "provider.name": "tests/model/test_anthropic_stream.py::"

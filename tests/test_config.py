@@ -159,11 +159,11 @@ def test_a_workspace_may_not_give_itself_power(key: str, value: object) -> None:
 
 def test_a_workspace_may_forbid_more() -> None:
     layers = [
-        Layer("user", {"permissions": {"allow": ["write_file"], "reject": ["a"]}}),
-        Layer("theirs", {"permissions": {"reject": ["shell:rm *", "a"]}}, restricted=True),
+        Layer("user", {"permissions": {"allow": ["write_file"], "reject": ["todo"]}}),
+        Layer("theirs", {"permissions": {"reject": ["shell:rm *", "todo"]}}, restricted=True),
     ]
     config, problems = merge(layers)
-    assert config.permissions == PermissionSettings(("write_file",), ("a", "shell:rm *"))
+    assert config.permissions == PermissionSettings(("write_file",), ("todo", "shell:rm *"))
     assert problems == ()
 
 
@@ -222,6 +222,10 @@ def test_permissions_may_be_written_as_verdicts_by_tool() -> None:
         (
             {"telemetry": {"port": 70_000}},
             "here: telemetry.port: must be a port, from 0 to 65535.",
+        ),
+        (
+            {"zones": [0.9, 0.5, 0.75]},
+            "here: zones: must be three rising shares between 0 and 1, such as [0.5, 0.75, 0.9].",
         ),
         ({"keepAlive": 1}, "here: keepAlive: must be true or false, not a number."),
     ],

@@ -221,6 +221,7 @@ def test_the_readmes_commands_get_uv_where_pip_is_kept_from_the_system(
         "PATH": str(tools),
         "PIP_CONFIG_FILE": "/dev/null",
         "PIP_FIND_LINKS": str(wheels),
+        "PIP_IGNORE_INSTALLED": "1",  # A uv of this system's is not on the PATH above.
         "PIP_NO_INDEX": "1",
         "PIP_USER": "1",  # As pip decides by itself for everybody but root.
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.config import Config, Layer, merge
-from sidecar.config.layers import resolve
+from sidecar.config.layers import Resolved, resolve
 from sidecar.config.reload import CurrentSettings, Reloaded, reloaded, stamps
 from sidecar.config.settings import SETTINGS, value_of
 
@@ -69,6 +69,25 @@ def test_a_value_that_cannot_be_used_keeps_everything_as_it_was(wrong: dict[str,
     assert result.bad
     assert "stay as they were" in result.told[0]
     assert next(iter(wrong)) in result.told[0]
+
+
+def test_what_is_wrong_with_a_workspaces_file_keeps_nothing_of_the_users_back() -> None:
+    """Else the file would keep a rule that the user takes back, or one against it out."""
+
+    def both(theirs: dict[str, object], **permissions: list[str]) -> Resolved:
+        users = Layer("user", {"permissions": permissions, "keep_alive": not permissions["allow"]})
+        return resolve([users, Layer("theirs", theirs, restricted=True, kind="workspace")])
+
+    settings = CurrentSettings.of(
+        both({"max_steps": 9, "permissions": {"reject": ["edit"]}}, allow=["shell"], reject=[])
+    )
+    told = settings.take(both({"permissions": {"allow": ["shell"]}}, allow=[], reject=["search"]))
+    assert told.bad
+    assert "a workspace may not set this" in told.told[-1]
+    assert settings.config.permissions.allow == ()
+    # What the file forbade and cannot be read any more is still forbidden.
+    assert set(settings.config.permissions.reject) == {"edit", "search"}
+    assert settings.config.keep_alive
 
 
 def test_a_key_that_is_unknown_keeps_nothing_back() -> None:

@@ -223,6 +223,7 @@ def is_module(name: str) -> bool:
 GROWING = {
     "core/policies/__init__.py: cache": "gives one value",
     "core/policies/economic.py: cache": "lives as long as one plan",
+    "core/policies/policy_plugins.py: cache": "as many as there are plug-ins",
     "observe/observer.py: deque": "taken out four times a second",
     "replay/importers/__init__.py: cache": "gives one value",
     "replay/importers/own_store.py: deque": "the rewrites of one session, which is read whole",

@@ -218,7 +218,13 @@
         (let ((path (plist-get location :path)))
           (insert " ")
           (insert-text-button "[open]" 'help-echo path 'follow-link t
-                              'action (lambda (_) (find-file-other-window path))))))))
+                              'action (lambda (_)
+                                        (find-file-other-window
+                                         (sidecar-chat--local path)))))))))
+
+(defun sidecar-chat--local (path)
+  "Give PATH of this machine so that Emacs takes it for no remote one."
+  (if (file-remote-p path) (concat "/:" path) path))
 
 (defun sidecar-chat--title (call)
   "Give the line that stands for CALL."

@@ -86,14 +86,24 @@ A RESULT that is a function is called with ID and a function that answers."
                    (jsonrpc-connection-send connection :id id :result answer))))
     (cl-call-next-method)))
 
+(defun sidecar--program ()
+  "Give the daemon's program, from absolute folders of variable `exec-path' alone.
+A relative one would be found in the folder that is open."
+  (let ((exec-path (seq-filter (lambda (folder) (and folder (file-name-absolute-p folder)))
+                               exec-path))
+        (program (car sidecar-command)))
+    (or (if (file-name-directory program)
+            (executable-find program)
+          (locate-file program exec-path exec-suffixes 1))
+        (user-error "There is no program %s: install Sidecar, or set `sidecar-command'"
+                    program))))
+
 (defun sidecar--start (desk)
   "Start the daemon of DESK, and open its session."
   (setf (sidecar-desk-stopping desk) nil)
   (let* ((name (format "sidecar %s" (file-name-nondirectory (sidecar-desk-root desk))))
          (default-directory (file-name-as-directory (sidecar-desk-root desk)))
-         (program (car sidecar-command)))
-    (unless (executable-find program)
-      (user-error "There is no program %s: install Sidecar, or set `sidecar-command'" program))
+         (command (cons (sidecar--program) (cdr sidecar-command))))
     (setf (sidecar-desk-connection desk)
           (make-instance
            'sidecar-connection
@@ -102,7 +112,7 @@ A RESULT that is a function is called with ID and a function that answers."
            :events-buffer-scrollback-size 0
            :process (lambda ()
                       (make-process
-                       :name name :command sidecar-command :connection-type 'pipe
+                       :name name :command command :connection-type 'pipe
                        :coding 'utf-8-emacs-unix :noquery t
                        :stderr (get-buffer-create (format "*%s stderr*" name))))
            :notification-dispatcher (lambda (_ method params)
@@ -185,7 +195,7 @@ which are shown without it."
      (sidecar-desk-connection desk) method params :timeout nil
      :success-fn then
      :error-fn (lambda (problem)
-                 (funcall (or failed #'message)
+                 (funcall (or failed (lambda (words) (message "%s" words)))
                           (concat "Sidecar: " (plist-get problem :message)))))))
 
 (defun sidecar-session (desk)

@@ -22,9 +22,10 @@
 (defvar-local sidecar-questions--waiting nil "The questions that wait, the oldest first.")
 
 (defconst sidecar-questions--hidden
-  (rx (any (0 . 8) (11 . 31) (127 . 159) #xad #x61c #x180e (#x200b . #x200f)
-           (#x2028 . #x202e) (#x2060 . #x206f) #xfeff (#xfff9 . #xfffb)
-           (#xe0000 . #xe007f)))
+  (rx (any (0 . 8) (11 . 31) (127 . 159) #xad #x34f #x61c #x115f #x1160 #x17b4 #x17b5
+           (#x180b . #x180f) (#x200b . #x200f) (#x2028 . #x202e) (#x2060 . #x206f)
+           #x2800 #x3164 (#xfe00 . #xfe0f) #xfeff #xffa0 (#xfff0 . #xfffb)
+           (#x1bca0 . #x1bca3) (#x1d173 . #x1d17a) (#xe0000 . #xe0fff)))
   "Characters that are not seen, or change how others are seen.")
 
 (defun sidecar-questions--visible (text)
@@ -36,6 +37,11 @@
 (defun sidecar-questions--line (text)
   "Give TEXT on one line, with what cannot be seen written out."
   (string-replace "\n" "\\n" (sidecar-questions--visible text)))
+
+(defun sidecar-questions--name (key)
+  "Give the name of KEY on one line, with what cannot be seen written out."
+  ;; Emacs 28 leaves the bytes of a name as they came.
+  (sidecar-questions--line (decode-coding-string (substring (symbol-name key) 1) 'utf-8)))
 
 ;;; What is shown
 
@@ -87,7 +93,7 @@
                for text = (if (stringp value) value (json-encode value))
                concat (if (eq name :command)
                           (sidecar-questions--lines text "  $ " 'font-lock-string-face)
-                        (concat (propertize (format "  %s:" (substring (symbol-name name) 1))
+                        (concat (propertize (format "  %s:" (sidecar-questions--name name))
                                             'face 'shadow)
                                 (if (string-match-p "\n" text) "\n" "")
                                 (sidecar-questions--lines text "  " 'default)))))
@@ -157,8 +163,17 @@
         (sidecar-questions--answer
          question `(:outcome "selected" :optionId ,(plist-get option :optionId)))))))
 
+(defun sidecar-questions--show (question)
+  "Show QUESTION of this chat in a window, from its beginning."
+  (let ((window (display-buffer (current-buffer)))
+        (place (gethash (format "question %s" (sidecar-question-id question))
+                        sidecar-chat--parts)))
+    (when (and window place (not (pos-visible-in-window-p (1- (cadr place)) window)))
+      (set-window-start window (car place))
+      (set-window-point window (car place)))))
+
 (defun sidecar-answer ()
-  "Answer the question at point, else the oldest that waits; the prompt names it."
+  "Show and answer the question at point, else the oldest that waits."
   (interactive)
   (let ((here (get-text-property (point) 'sidecar-question))
         (chat (sidecar-chat-buffer (sidecar-desk))))
@@ -167,7 +182,9 @@
                            (car sidecar-questions--waiting)
                            (user-error "Sidecar asks nothing")))
              (id (sidecar-question-id question))
-             (options (mapcar (lambda (option) (cons (plist-get option :name) option))
+             (_ (sidecar-questions--show question))
+             (options (mapcar (lambda (option)
+                                (cons (sidecar-questions--line (plist-get option :name)) option))
                               (plist-get (sidecar-question-params question) :options)))
              (name (completing-read
                     (format "%s%s — " (truncate-string-to-width

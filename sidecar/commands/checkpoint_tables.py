@@ -36,13 +36,13 @@ SINGULAR = {"conflicts": "conflict"}
 
 
 def turns_of(checkpoints: Sequence[Checkpoint]) -> Mapping[str, int]:
-    """Numbers of the turns from 1, by id."""
+    """From 1, by id."""
     names = dict.fromkeys(one.turn_id for one in checkpoints if one.turn_id)
     return {name: number for number, name in enumerate(names, 1)}
 
 
 def timeline(listed: CheckpointListResult) -> Table:
-    """Checkpoints, oldest first; the head is marked, abandoned branches are dim."""
+    """Oldest first; the head is marked, abandoned branches are dim."""
     table = Table(box=None, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("when", no_wrap=True)
@@ -71,7 +71,6 @@ def timeline(listed: CheckpointListResult) -> Table:
 
 
 def below(listed: CheckpointListResult) -> Iterator[Text]:
-    """A timeline's legend, and the agent's remaining changes in sum."""
     legend = Text("author: ", style="dim")
     authors = dict.fromkeys(f.author for one in listed.checkpoints for f in one.files)
     for author in authors:
@@ -89,7 +88,6 @@ def below(listed: CheckpointListResult) -> Iterator[Text]:
 
 
 def heading(file: FileDiff) -> Text:
-    """A changed file and its authors, above the diff."""
     drawn = _file(file)
     for number, author in enumerate(file.authors):
         drawn.append(", " if number else "  ")
@@ -98,7 +96,6 @@ def heading(file: FileDiff) -> Text:
 
 
 def diff_lines(diff: str) -> Iterator[Text]:
-    """Colour a unified diff, line by line."""
     for line in diff.removesuffix("\n").split("\n"):
         if line.startswith(("---", "+++")):
             style = "bold"
@@ -108,7 +105,6 @@ def diff_lines(diff: str) -> Iterator[Text]:
 
 
 def fates(files: RestoredFiles) -> Table:
-    """Each path's outcome and reason."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")

@@ -1,6 +1,6 @@
 """`sidecar checkpoints`, `diff` and `restore`.
 
-No daemon runs while a question waits: the session is free then, and a new revision reveals changes.
+No daemon runs while a question waits: the session is free, and a new revision reveals changes.
 """
 
 import asyncio
@@ -23,12 +23,13 @@ from sidecar_client.messages import (
 from sidecar.commands import checkpoint_tables as draw
 from sidecar.commands.own_daemon import own_daemon
 from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.core.errors import NothingToDo, RestoreConflict
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.text.visible import visible_json
 from sidecar.session.interface import Scope
+from sidecar.wire.error_codes import CODES
 
-NOTHING = -32012
-CONFLICT = -32013
+_UNASKED = "Nothing has been asked in this session yet."
 SHORTEST = 6
 """Least characters of an id's end to stand for the id."""
 
@@ -60,7 +61,7 @@ class Unclear(Exception):
 
 
 def show(session: str, *, as_json: bool) -> int:
-    """Print a session's checkpoints; return the exit code."""
+    """Returns the exit code."""
     console = terminal()
 
     async def work(client: Client) -> int:
@@ -68,7 +69,7 @@ def show(session: str, *, as_json: bool) -> int:
         if as_json:
             sys.stdout.write(visible_json(msgspec.to_builtins(listed)) + "\n")
         elif not listed.checkpoints:
-            console.print("Nothing has been asked in this session yet.")
+            console.print(_UNASKED)
         else:
             console.print(draw.timeline(listed))
             for line in draw.below(listed):
@@ -79,13 +80,13 @@ def show(session: str, *, as_json: bool) -> int:
 
 
 def diff(session: str, start: str | None, end: str | None, path: str | None) -> int:
-    """Print changes between checkpoints, or until now."""
+    """Between checkpoints, or until now."""
     console = terminal()
 
     async def work(client: Client) -> int:
         listed = await client.checkpoint.list(session)
         if not listed.checkpoints:
-            raise Unclear("Nothing has been asked in this session yet.")
+            raise Unclear(_UNASKED)
         first = listed.checkpoints[0].checkpoint_id if start is None else _named(listed, start)
         last = None if end is None else _named(listed, end)
         found = await client.checkpoint.diff(session, first, last, path)
@@ -104,7 +105,6 @@ def diff(session: str, start: str | None, end: str | None, path: str | None) -> 
 
 
 def restore(session: str, target: Target, how: RestoreChoices) -> int:
-    """Preview, ask, and carry out."""
     console = terminal()
     asks = not (how.yes or how.dry_run)
     if asks and not sys.stdin.isatty():
@@ -168,7 +168,6 @@ async def _asked(
 
 
 def _named(listed: CheckpointListResult, name: str) -> str:
-    """Checkpoint id from its number, id, or at least `SHORTEST` last characters."""
     checkpoints = listed.checkpoints
     if name.isdecimal() and 0 < int(name) <= len(checkpoints):
         return checkpoints[int(name) - 1].checkpoint_id
@@ -286,11 +285,11 @@ def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
     except Unclear as unclear:
         refused(console, str(unclear))
     except SidecarError as error:
-        if error.code == NOTHING and "files" in error.data:
+        if error.code == CODES[NothingToDo] and "files" in error.data:
             files = msgspec.convert(error.data["files"], RestoredFiles)
             return _nothing(console, error.message, files)
         refused(console, error.message)
-        if error.code == CONFLICT:
+        if error.code == CODES[RestoreConflict]:
             conflicts = msgspec.convert(error.data.get("conflicts", []), list[RestoredFile])
             files = RestoredFiles(restored=[], merged=[], skipped=[], conflicts=conflicts)
             console.print(draw.fates(files))

@@ -25,7 +25,7 @@ PIPED = 200
 
 
 def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
-    """Print every setting, and with `origin` its source; `options` are JSON."""
+    """With `origin`, each setting's source too; `options` are JSON."""
     try:
         resolved = _resolved(folder, options)
     except BadRequest as error:
@@ -41,7 +41,7 @@ def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
 
 
 def check(folder: Path) -> int:
-    """Print problems of files and environment; exit code 1 if any."""
+    """Problems of files and environment; exit code 1 if any."""
     resolved = _resolved(folder, "{}")
     for problem in resolved.problems:
         print(visible(str(problem)))
@@ -67,7 +67,7 @@ def readable_keys(resolved: Resolved) -> list[str]:
 
 
 def init(*, overwrite: bool) -> int:
-    """Write the user's file, with every setting as a comment, readable by the owner only."""
+    """Every setting as a comment; readable by the owner only."""
     path = user_file()
     flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if overwrite else os.O_EXCL)
     if path.exists() and not overwrite:

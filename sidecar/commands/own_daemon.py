@@ -11,7 +11,7 @@ DAEMON = (sys.executable, "-P", "-m", "sidecar", "serve", "--stdio")
 
 
 def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
-    """Start a daemon for a block; logs errors only, unless SIDECAR_LOG is set."""
+    """Logs errors only, unless SIDECAR_LOG is set."""
     return connect(
         DAEMON,
         env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")},

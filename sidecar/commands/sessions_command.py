@@ -15,7 +15,6 @@ from sidecar.store.format.values import SessionRow
 
 
 def show(folder: Path | None, limit: int) -> int:
-    """Print the newest sessions, of one folder or of all."""
     console = terminal()
     try:
         rows = asyncio.run(_rows(None if folder is None else str(folder.resolve()), limit))

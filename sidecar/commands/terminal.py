@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import typer
@@ -12,27 +12,28 @@ from rich.text import Text
 
 from sidecar.core.text.visible import visible, visible_lines
 
-PIPED_WIDTH = 160
-"""Characters of a line where no terminal is known."""
+PIPED_WIDTH = 168
+"""Characters of a line where no terminal is known: enough for all columns of a replay."""
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 
 class Terminal(Console):
-    """A console without markup that escapes plain texts."""
+    """No markup; plain texts are escaped."""
 
     def render_str(self, text: str, *, style: str | Style = "", **_: object) -> Text:
-        """See `rich`: draws every cell, heading and line not yet a `Text`."""
+        """Rich draws every cell, heading and line not yet a `Text` by this."""
         return Text(visible_lines(text), style=style)
 
 
 def terminal(*, stderr: bool = False, quiet: bool = False, width: int | None = None) -> Terminal:
-    """Make a command's console."""
     return Terminal(
         stderr=stderr, quiet=quiet, width=width, markup=False, emoji=False, highlight=False
     )
 
 
 def wide_terminal() -> Terminal:
-    """A console for tables: the terminal's width, or `PIPED_WIDTH`."""
+    """As wide as the terminal, or `PIPED_WIDTH`."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return terminal(width=None if known else PIPED_WIDTH)
 
@@ -49,7 +50,7 @@ def refused(console: Console, message: str) -> int:
 
 
 def say(line: str) -> None:
-    """Print a line to stderr, beside the output."""
+    """To stderr, beside the output."""
     sys.stderr.write(f"{visible(line)}\n")
 
 
@@ -63,8 +64,16 @@ def put_out(show: Callable[[], None]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def many(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def say_each(console: Console, notes: Iterable[str]) -> None:
+    for note in notes:
+        console.print(shown(f"- {note}"), soft_wrap=True)
+
+
 def run(app: typer.Typer) -> int:
-    """Run the typed command. Errors print without a traceback."""
     usage_error: Any = typer.BadParameter.__bases__[0]  # It has no public name.
     try:
         code: int | None = app(standalone_mode=False)
@@ -78,5 +87,5 @@ def run(app: typer.Typer) -> int:
         return 1
     except (typer.Abort, KeyboardInterrupt):
         say("Stopped.")
-        return 130
+        return INTERRUPTED
     return code or 0

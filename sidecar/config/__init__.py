@@ -1,7 +1,7 @@
 """The configuration: one frozen value, merged once.
 
-Weakest layer first: defaults, user file, workspace file (if trusted), environment, `initialize`.
-Names may be in snake or camel case.
+Weakest layer first: defaults, user file, trusted workspace's file, environment, `initialize`. Names
+in snake or camel case.
 """
 
 from sidecar.config.layers import Layer, Problem, merge

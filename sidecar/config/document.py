@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sidecar.config.layers import Origin, Resolved
 from sidecar.config.setting import Setting
-from sidecar.config.settings import SETTINGS, Config, value_of
+from sidecar.config.settings import ANSWER_TOKENS, SETTINGS, Config, value_of
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.redaction import REDACTED, Redaction
 
@@ -39,13 +39,13 @@ def _example(one: Setting) -> str:
     if isinstance(given, bool):
         return str(given).lower()
     if isinstance(given, list):
-        return "[]"
+        return json.dumps(given)
     return str(given) if isinstance(given, int | float) else f'"{given}"' if given != {} else "{}"
 
 
 _EXAMPLES: Mapping[str, Json] = {
     "window": 200_000,
-    "max_tokens": 32_000,
+    "max_tokens": ANSWER_TOKENS,
     "delegate.tokens": 1_000_000,
     "delegate.cost": "0.50",
     "workspace_trusted": True,
@@ -54,7 +54,7 @@ _EXAMPLES: Mapping[str, Json] = {
 
 
 def told(value: object) -> Json:
-    """A value as JSON: amounts and paths as strings, sets sorted."""
+    """Amounts and paths as strings, sets sorted."""
     match value:
         case None | bool() | int() | float():
             return value
@@ -78,7 +78,7 @@ def _fields(value: object) -> Iterator[tuple[str, object]]:
 
 
 def given(resolved: Resolved, config: Config) -> JsonObject:
-    """Given settings: `{value, origin: [{layer, at}], pending?}` by name.
+    """`{value, origin: [{layer, at}], pending?}` by name.
 
     `pending`, other than the running `config`'s value, holds after a restart.
     """
@@ -94,12 +94,11 @@ def given(resolved: Resolved, config: Config) -> JsonObject:
 
 
 def places(origins: Sequence[Origin]) -> list[Json]:
-    """List origins, weakest layer first."""
     return [{"layer": each.layer.kind, "at": str(each)} for each in origins]
 
 
 def shown(one: Setting, value: object) -> Json:
-    """A value as JSON, without keys and logins."""
+    """Without keys and logins."""
     if one.secret:
         if isinstance(value, tuple):
             # Servers by name: their commands, addresses and headers may hold keys.
@@ -109,12 +108,11 @@ def shown(one: Setting, value: object) -> Json:
 
 
 def in_words(value: Json) -> str:
-    """Strings unquoted, other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def public(text: str) -> str:
-    """Redact logins in web addresses."""
+    """Without logins in web addresses."""
     return _LOGIN.sub(rf"\g<1>{REDACTED}@", text)
 
 

@@ -22,10 +22,9 @@ MOST_MESSAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Settings from one place.
+    """`restricted`: without `own` settings, as from a workspace.
 
-    `restricted`: without `own` settings, as from a workspace. `names`: environment variables by
-    key; `text`: the file's source.
+    `names`: environment variables by key; `text`: the file's.
     """
 
     name: str
@@ -57,13 +56,17 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An ignored setting; `unknown`: no such key, else a wrong value."""
+    """An ignored setting; `theirs`: a workspace's.
+
+    `unknown`: no such key, or a rule for no known tool, which is kept; else a wrong value.
+    """
 
     where: str
     path: str
     message: str
     unknown: bool = False
     text: str = field(default="", repr=False, compare=False)
+    theirs: bool = False
 
     def __str__(self) -> str:
         line = line_of(self.text, self.path)
@@ -81,13 +84,13 @@ class Resolved:
 
 
 def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
-    """Merge layers as `resolve` does, without origins."""
+    """As `resolve`, without origins."""
     resolved = resolve(layers)
     return resolved.config, resolved.problems
 
 
 def resolve(layers: Iterable[Layer]) -> Resolved:
-    """Merge layers, weakest first; join lists with `adds_up`.
+    """Weakest first; lists with `adds_up` are joined.
 
     The default model depends on a key or base URL.
     """
@@ -145,7 +148,7 @@ def _choose(
 ) -> Problem | None:
     def problem(message: str, *, unknown: bool = False) -> Problem:
         told = _cut(given.path, MOST_PATH), _cut(message, MOST_MESSAGE)
-        return Problem(layer.name, *told, unknown, layer.text)
+        return Problem(layer.name, *told, unknown, layer.text, layer.restricted)
 
     if given.name in TABLES:
         return problem(f"must be a table, not {kind_of(given.value)}.")
@@ -160,14 +163,15 @@ def _choose(
     except ValueError as error:
         return problem(str(error))
     origin = Origin(layer, given.path)
-    before = chosen.get(given.name)
+    read, before = value, chosen.get(given.name)
     if setting.adds_up and isinstance(before, tuple) and isinstance(value, tuple):
         value = tuple(dict.fromkeys((*before, *value)))
         origins[given.name] = (*origins[given.name], origin)
     else:
         origins[given.name] = (origin,)
     chosen[given.name] = value
-    return None
+    doubt = reader.doubt(read)
+    return problem(doubt, unknown=True) if doubt else None
 
 
 def _cut(text: str, most: int) -> str:
@@ -189,10 +193,8 @@ def _table(name: str, chosen: Mapping[str, object]) -> dict[str, object]:
 
 
 def snake(key: str) -> str:
-    """Convert `maxTokens` to `max_tokens`."""
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda found: f"_{found[0]}", key).lower()
 
 
 def camel(name: str) -> str:
-    """Convert `max_tokens` to `maxTokens`."""
     return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)

@@ -25,12 +25,11 @@ VARIABLES: Mapping[str, str] = {
 
 
 def user_file() -> Path:
-    """Path of the user's file."""
     return Path(platformdirs.user_config_dir("sidecar", appauthor=False)) / "config.toml"
 
 
 def settings_files(workspace: Path | None) -> tuple[Path, ...]:
-    """The user's and the workspace's file, existing or not."""
+    """The user's and the workspace's, existing or not."""
     theirs = () if workspace is None else (workspace / WORKSPACE_FILE,)
     return (user_file(), *theirs)
 
@@ -43,7 +42,7 @@ def load(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> tuple[Config, tuple[Problem, ...]]:
-    """Merge all layers; raises BadRequest for a wrong client option."""
+    """Raises BadRequest for a wrong client option."""
     resolved = resolve_all(
         workspace=workspace,
         environment=environment,
@@ -56,7 +55,7 @@ def load(
 
 
 def check_options(resolved: Resolved) -> None:
-    """Raise BadRequest for a wrong client option."""
+    """Raises BadRequest for a wrong client option."""
     for problem in resolved.problems:
         if problem.where == OPTIONS and not problem.unknown:
             raise BadRequest(
@@ -65,7 +64,6 @@ def check_options(resolved: Resolved) -> None:
 
 
 def unknown_options(options: Mapping[str, object]) -> tuple[str, ...]:
-    """Messages about client options that are no settings."""
     found = resolve(options_layers(options)).problems
     return tuple(str(problem) for problem in found if problem.unknown)
 
@@ -99,7 +97,7 @@ def _trusts(config: Config, trusted: Callable[[Config], bool] | None) -> bool:
 
 
 def environment_layer(environment: Mapping[str, str]) -> Layer:
-    """Settings from environment variables; empty means unset."""
+    """An empty variable is unset."""
     found = {key: environment.get(name) or None for key, name in _VARIABLES.items()}
     provider = {key: environment.get(name) or None for key, name in _PROVIDER.items()}
     values = {**found, "provider": provider}
@@ -122,9 +120,10 @@ def _read(path: Path, problems: list[Problem], *, restricted: bool = False) -> L
             text = _text(path)
             values = tomllib.loads(text)
     except RecursionError:
-        problems.append(Problem(str(path), "", "cannot be read: it is nested too deeply."))
+        why = "it is nested too deeply."
+        problems.append(Problem(str(path), "", f"cannot be read: {why}", theirs=restricted))
     except (OSError, ValueError) as error:
-        problems.append(Problem(str(path), "", f"cannot be read: {error}"))
+        problems.append(Problem(str(path), "", f"cannot be read: {error}", theirs=restricted))
     kind: LayerKind = "workspace" if restricted else "user"
     return Layer(str(path), values, restricted, kind, text=text)
 

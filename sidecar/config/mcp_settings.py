@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 class McpServer:
     """A `command` to start, or a streamable HTTP `url`.
 
-    `cwd` may be relative to the workspace or below `~`. `repr` leaves out `environment` and
-    `headers`: both may hold keys.
+    `cwd`: also relative to the workspace or below `~`. No `environment` and `headers` in `repr`:
+    both may hold keys.
     """
 
     name: str
@@ -21,7 +21,7 @@ class McpServer:
 
 
 def read_servers(value: object) -> tuple[McpServer, ...]:
-    """Servers by name; raises ValueError with the reason."""
+    """By name; raises ValueError with the reason."""
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {docs = {command = "docs-mcp"}}.')  # noqa: TRY004 - as readers do
     return tuple(_server(str(name), table) for name, table in value.items())

@@ -1,5 +1,7 @@
 """Readers for values of settings, with error messages."""
 
+import os
+import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
@@ -7,9 +9,11 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from sidecar.config.mcp_settings import read_servers
+from sidecar.config.rejecting_rules import WITH_COMMANDS, doubted
 from sidecar.config.setting import Reader
 from sidecar.core.plans.preserve import ANY_AGENT, Preserve
 from sidecar.core.policies import policies
+from sidecar.core.prompt.budget import ZoneStarts
 
 HARDER = ("low", "medium", "high", "xhigh", "max")
 """Levels of thinking; without one, the model decides."""
@@ -29,7 +33,7 @@ NO_KEY = Secret("")
 
 
 def kind_of(value: object) -> str:
-    """A value's type, such as `a number`."""
+    """Such as `a number`."""
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a string"}
     return names.get(type(value), "a list" if isinstance(value, list) else "a table")
 
@@ -130,6 +134,34 @@ def _list(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _rules(value: object) -> tuple[str, ...]:
+    return tuple(map(_at_home, _list(value)))
+
+
+def _at_home(rule: str) -> str:
+    """With the home folder for `~`, as calls name paths and folders of commands."""
+    tool, colon, text = rule.partition(":")
+    name, at, folder = tool.partition("@")
+    if name.strip().casefold() not in (*WITH_COMMANDS, "execute"):
+        text = _without_tilde(text.strip())
+    return f"{name}{at}{_without_tilde(folder)}{colon}{text}"
+
+
+def _without_tilde(path: str) -> str:
+    if path != "~" and not path.startswith("~/"):
+        return path
+    home = os.path.realpath(os.path.expanduser("~"))
+    return re.sub(r"[\\*]", r"\\\g<0>", home) + path[1:]
+
+
+def _zone_starts(value: object) -> ZoneStarts:
+    numbers = value if isinstance(value, list | tuple) else ()
+    shares = [float(n) for n in numbers if isinstance(n, int | float) and not isinstance(n, bool)]
+    if len(shares) != 3 or len(numbers) != 3 or not 0 < shares[0] < shares[1] < shares[2] < 1:
+        raise ValueError("must be three rising shares between 0 and 1, such as [0.5, 0.75, 0.9].")
+    return shares[0], shares[1], shares[2]
+
+
 def _preserve(value: object) -> Mapping[str, Preserve]:
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {tools = ["skill"], patterns = ["^PLAN"]}.')  # noqa: TRY004 - same
@@ -177,7 +209,9 @@ FOLDER = Reader("absolute path", _folder)
 EFFORT = Reader(", ".join(HARDER), _effort)
 LEVEL = Reader(", ".join(get_args(LogLevel)), _level)
 POLICY = Reader("policy", _policy)
-RULES = Reader("list of rules", _list)
+ZONES = Reader("three shares", _zone_starts)
+RULES = Reader("list of rules", _rules)
+REJECTING = Reader(RULES.kind, _rules, doubted)
 PRESERVE = Reader("table, or tables by agent", _preserve)
 PRESERVE_TEXTS = Reader(PRESERVE.kind, _preserve_texts)
 SERVERS = Reader("tables by name", read_servers)

@@ -31,19 +31,25 @@ class Reloaded:
 def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Reloaded:
     """Apply changes that need no restart.
 
-    An unusable value or unreadable file keeps the whole old configuration; unknown keys do not.
+    An unusable value or unreadable file keeps the whole old configuration; unknown keys do not. In
+    a workspace's file they keep its old rejections alone: more might be rules that the user takes
+    back.
     """
-    if any(not problem.unknown for problem in problems):
+    wrong = [problem for problem in problems if not problem.unknown]
+    if any(not problem.theirs for problem in wrong):
         said = " ".join(str(problem) for problem in problems)
         return Reloaded(before, (f"The settings stay as they were. {said}",), bad=True)
-    unknown = tuple(str(problem) for problem in problems)
+    if wrong:
+        both = dict.fromkeys((*before.permissions.reject, *after.permissions.reject))
+        after = replace(after, permissions=replace(after.permissions, reject=tuple(both)))
+    ignored = tuple(str(problem) for problem in problems)
     changed = [one for one in SETTINGS.values() if _differs(one, before, after)]
     told = tuple(
         f"{words}: {', '.join(_value(one, after) for one in changed if one.applies == when)}."
         for when, words in _WHEN.items()
         if any(one.applies == when for one in changed)
     )
-    return Reloaded(_taken(before, after), (*told, *unknown), bad=bool(unknown))
+    return Reloaded(_taken(before, after), (*told, *ignored), bad=bool(ignored))
 
 
 @dataclass(slots=True)
@@ -56,12 +62,10 @@ class CurrentSettings:
 
     @classmethod
     def of(cls, resolved: Resolved) -> "CurrentSettings":
-        """Begin with settings just read."""
         config = resolved.config
         return cls(config, tuple(map(str, resolved.problems)), given(resolved, config))
 
     def take(self, resolved: Resolved) -> Reloaded:
-        """Apply what needs no restart."""
         result = reloaded(self.config, resolved.config, resolved.problems)
         self.config = result.config
         self.amiss = tuple(map(str, resolved.problems))

@@ -15,11 +15,13 @@ _ABOUT = "setting"
 class Reader:
     """A parser of values; `kind` names accepted values.
 
-    `read` raises ValueError with the end of a sentence: "must be …".
+    `read` raises ValueError with the end of a sentence: "must be …". `doubt`: what a value that was
+    read means nothing to, in such a sentence, or empty.
     """
 
     kind: str
     read: Callable[[object], object]
+    doubt: Callable[[object], str] = lambda _: ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +98,12 @@ def setting(
 
 
 def table_of(owner: type) -> dict[str, type]:
-    """Fields that are tables of settings."""
     made: dict[str, object] = {one.name: one.default_factory for one in fields(owner)}
     return {k: kind for k, kind in made.items() if isinstance(kind, type) and is_dataclass(kind)}
 
 
 def settings_of(owner: type) -> dict[str, Setting]:
-    """Settings by dotted name, as declared."""
+    """By dotted name, as declared."""
     return {one.name: one for one in _settings(owner)}
 
 

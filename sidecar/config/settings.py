@@ -24,11 +24,13 @@ from sidecar.config.readers import (
     POLICY,
     PRESERVE,
     PRESERVE_TEXTS,
+    REJECTING,
     RULES,
     SECRET,
     SERVERS,
     TEXT,
     URL,
+    ZONES,
     LogLevel,
     Secret,
     count,
@@ -38,18 +40,18 @@ from sidecar.config.setting import Setting, setting, settings_of, table_of
 from sidecar.config.strategies import STRATEGIES, Strategy
 from sidecar.config.telemetry_settings import Telemetry
 from sidecar.core.plans.preserve import Preserve
+from sidecar.core.prompt.budget import ZONE_STARTS, ZoneStarts
 
 OFFLINE_MODEL = "offline"
 DEFAULT_MODEL = "claude-opus-5-5"
 
 
 def default_model(has_key: bool) -> str:
-    """Choose the default model: offline without a key or server."""
+    """Offline without a key or server."""
     return DEFAULT_MODEL if has_key else OFFLINE_MODEL
 
 
 def default_data_dir() -> Path:
-    """The system's folder for program data."""
     return Path(platformdirs.user_data_dir("sidecar", appauthor=False))
 
 
@@ -74,7 +76,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class PermissionSettings:
-    """Permission rules; `tools/rules/permission.py` has the syntax."""
+    """Permission rules, as in docs/reference/permissions.md."""
 
     allow: tuple[str, ...] = setting(
         (),
@@ -86,11 +88,15 @@ class PermissionSettings:
     )
     reject: tuple[str, ...] = setting(
         (),
-        RULES,
+        REJECTING,
         "calls that are never made; a workspace may add to them",
         applies="turn",
         adds_up=True,
     )
+
+
+ANSWER_TOKENS = 32_000
+"""Of an answer at most, unless `max_tokens` is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +169,7 @@ class SnapshotSizes:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All settings. A session may choose model, agent, policy, window or limit."""
+    """A session may choose model, agent, policy, window or limit."""
 
     model: str = setting(
         OFFLINE_MODEL,
@@ -190,8 +196,8 @@ class Config:
     max_tokens: int | None = setting(
         None,
         count(1),
-        "tokens that one answer may have: 32,000 unless set, where the model gives as many; must "
-        "be smaller than the window",
+        f"tokens that one answer may have: {ANSWER_TOKENS:,} unless set, where the model gives as "
+        "many; must be smaller than the window",
     )
     max_steps: int = setting(
         200, count(1, 10_000), "model calls in one turn, after which it ends", applies="turn"
@@ -220,6 +226,12 @@ class Config:
         FLAG,
         "whether a warm prefix is kept alive through a pause, at most three times, where the "
         "arithmetic says it pays",
+        applies="turn",
+    )
+    zones: ZoneStarts = setting(
+        ZONE_STARTS,
+        ZONES,
+        "the shares of the room for input from which the meter is yellow, orange and red",
         applies="turn",
     )
     instructions: bool = setting(
@@ -288,7 +300,7 @@ class Config:
 
 
 def value_of(config: Config, name: str) -> object:
-    """Look up a value by dotted name."""
+    """By dotted name."""
     table, _, key = name.rpartition(".")
     return getattr(getattr(config, table) if table else config, key)
 

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from sidecar.config.readers import URL
 from sidecar.config.setting import Reader, setting
 
 Exporter: TypeAlias = Literal["", "none", "prometheus", "otlp", "console"]
@@ -16,14 +17,6 @@ def _exporter(value: object) -> str:
     return str(value)
 
 
-def _endpoint(value: object) -> str:
-    if value == "":
-        return ""
-    if not isinstance(value, str) or not value.startswith(("http://", "https://")):
-        raise ValueError("must begin with http:// or https://.")
-    return value.rstrip("/")
-
-
 def _port(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 65_535:
         raise ValueError("must be a port, from 0 to 65535.")
@@ -32,7 +25,7 @@ def _port(value: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """Nothing is sent, no port opened, unless `exporter` is set."""
+    """No port is opened either, unless `exporter` is set."""
 
     exporter: Exporter = setting(
         "",
@@ -44,7 +37,7 @@ class Telemetry:
     )
     endpoint: str = setting(
         "",
-        Reader("http address", _endpoint),
+        URL,
         "where `otlp` sends to over HTTP, such as `http://127.0.0.1:4318`; empty is as the "
         "variables OTEL_… say",
         applies="restart",

@@ -8,7 +8,7 @@ LONGEST = 400
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """Line, from 1, of each dotted key."""
+    """From 1, by dotted key."""
     found: dict[str, int] = {}
     heading = ""
     pending: list[str] = []
@@ -28,7 +28,7 @@ def lines_of(text: str) -> dict[str, int]:
 
 
 def line_of(text: str, path: str) -> int | None:
-    """Line of a dotted key or its nearest table."""
+    """Of a dotted key or its nearest table."""
     found = lines_of(text)
     while path:
         if path in found:

@@ -1,17 +1,5 @@
 """Errors, by whose fault they are; each message gives advice.
 
-SidecarError
-├── BadRequest            the client's: a wrong parameter, named by `path`
-├── UnknownSession        the client's: no such session
-├── RevisionConflict      the client's: the session moved on
-├── Overloaded            the client's: too many prompts are waiting
-├── SessionOwned          another daemon writes this session
-├── NothingToDo           the call would change nothing
-├── RestoreConflict       files of a restore were changed meanwhile
-├── Cancelled             somebody asked for a stop
-├── ModelFailed           the provider's: see `kind`
-└── StorageFailed         the disk's: see `kind`
-
 `wire` decides the JSON-RPC codes.
 """
 
@@ -43,7 +31,7 @@ class SidecarError(Exception):
 
 
 class BadRequest(SidecarError):
-    """A wrong parameter; `path` as in `params.prompt[0].text`."""
+    """The client's: a wrong parameter; `path` as in `params.prompt[0].text`."""
 
     kind = "bad_request"
 
@@ -52,25 +40,25 @@ class BadRequest(SidecarError):
 
 
 class UnknownSession(SidecarError):
-    """No session has this id."""
+    """The client's: no such session."""
 
     kind = "unknown_session"
 
 
 class RevisionConflict(SidecarError):
-    """`expectedRevision` is not the session's newest."""
+    """The client's: `expectedRevision` is not the session's newest."""
 
     kind = "revision_conflict"
 
 
 class Overloaded(SidecarError):
-    """Too much is waiting."""
+    """The client's: too much is waiting."""
 
     kind = "overloaded"
 
 
 class SessionOwned(SidecarError):
-    """Another daemon, `data.owner`, holds the lease."""
+    """Another daemon, `data.owner`, writes this session."""
 
     kind = "session_owned"
 
@@ -82,19 +70,19 @@ class NothingToDo(SidecarError):
 
 
 class RestoreConflict(SidecarError):
-    """`data.conflicts` has the files; nothing was touched."""
+    """Files, `data.conflicts`, were changed meanwhile; nothing was touched."""
 
     kind = "restore_conflict"
 
 
 class Cancelled(SidecarError):
-    """The request was cancelled."""
+    """Somebody asked for a stop."""
 
     kind = "cancelled"
 
 
 class ModelFailed(SidecarError):
-    """The provider refused or broke off; `retry_after` in seconds."""
+    """The provider's: refused or broken off, by `kind`; `retry_after` in seconds."""
 
     def __init__(
         self,
@@ -115,7 +103,7 @@ class ModelFailed(SidecarError):
 
 
 class StorageFailed(SidecarError):
-    """`kind` says how, such as `full` or `corrupt`."""
+    """The disk's: `kind` says how, such as `full` or `corrupt`."""
 
     def __init__(self, message: str, *, kind: StorageFailure) -> None:
         super().__init__(message)

@@ -16,6 +16,12 @@ Millis: TypeAlias = int
 """Milliseconds since 1970 in UTC; `daemon.py` reads the clock, everything else is told."""
 
 
+MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
+"""Media accepted by the Messages API besides text; any other fails the whole request."""
+MOST_MEDIA = 5 * 1024 * 1024
+"""Characters of base64 of one image that the Messages API accepts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Media:
     """An image or document; `data` is base64."""
@@ -26,7 +32,7 @@ class Media:
 
 
 def base64_of(text: str) -> str | None:
-    """Base64, padded and without white space, as providers need; `None` if invalid or empty."""
+    """Padded and without white space, as providers need; `None` if invalid or empty."""
     plain = "".join(text.split())
     plain += "=" * (-len(plain) % 4)
     try:

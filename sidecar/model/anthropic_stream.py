@@ -1,7 +1,7 @@
 """Streamed answers and pings with the Anthropic SDK, under our own retries.
 
-Importing the SDK takes 1 to 2 s and 70 MB: done after `initialize`, in a thread, without garbage
-collection, so that the event loop stalls for milliseconds only.
+Importing the SDK takes 1 to 2 s and 70 MB: after `initialize`, in a thread, without garbage
+collection, the event loop stalls for milliseconds only.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from sidecar.model.decode import ResponseDecoder, usage_of
 from sidecar.model.encode import encode
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.failures import EndedEarly, classify
-from sidecar.model.retry import Patience, with_retries
+from sidecar.model.retry import USUAL, Patience, with_retries
 from sidecar.model.stalls import STALL, AnswerLimits, InTime, limits
 
 if TYPE_CHECKING:
@@ -50,25 +50,24 @@ class AnthropicModel:
         *,
         now: Callable[[], Millis],
         random: Callable[[], float],
-        patience: Patience | None = None,
+        patience: Patience = USUAL,
         stall: float = STALL,
         limits: Callable[[int, float], AnswerLimits] = limits,
     ) -> None:
         self._endpoint = endpoint
         self._now = now
         self._random = random
-        self._patience = patience or Patience()
+        self._patience = patience
         self._stall = stall
         self._limits = limits
         self._client: AsyncAnthropic | None = None
+        self._sdk = ""
         self._loading = asyncio.Lock()
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """The request body exactly as `stream` sends it."""
         return {**encode(request), "stream": True}
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Events up to `ResponseFinished`."""
         await self._get_ready()
         body = self.body(request)
         headers = {"x-sidecar-purpose": request.purpose}
@@ -84,7 +83,6 @@ class AnthropicModel:
                 yield event
 
     async def ping(self, request: ModelRequest) -> Usage:
-        """Have a prompt read without an answer."""
         await self._get_ready()
         client = self._client
         assert client is not None
@@ -113,14 +111,13 @@ class AnthropicModel:
                 self._client = await asyncio.to_thread(self._load)
 
     async def aclose(self) -> None:
-        """Close idle connections."""
         if self._client is not None:
             await self._client.close()
 
     async def _attempt(
         self, body: JsonObject, headers: Mapping[str, str], allowed: AnswerLimits
     ) -> AsyncIterator[StreamEvent]:
-        decoder = ResponseDecoder(allowed)
+        decoder = ResponseDecoder(allowed, self._sdk)
         client = self._client
         assert client is not None
         try:
@@ -160,6 +157,7 @@ class AnthropicModel:
             gc.enable()
         transport = importlib.import_module("httpx2")
         self._stream_class = sdk.AsyncStream[object]
+        self._sdk = f"anthropic {sdk.__version__}"
         timeout = transport.Timeout(connect=10.0, read=self._stall, write=60.0, pool=60.0)
         name = _CLIENTS.get(self._endpoint.name)
         if name is None:

@@ -1,10 +1,10 @@
 """Known models: windows, limits and prices.
 
-A test compares prices with `genai-prices`, the source for other models. Windows, limits:
-Anthropic's model pages, 2026-11. Least cacheable tokens: "Prompt caching", same date.
+A test compares prices with `genai-prices`, the source for other models. Windows, limits, least
+cacheable tokens: Anthropic's pages, 2026-11.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
@@ -60,18 +60,23 @@ KNOWN: tuple[str, ...] = tuple(MODELS)
 
 @lru_cache(maxsize=256)
 def lookup(model_id: str) -> ModelInfo:
-    """A model by id, dated or not.
+    """By id, dated or not.
 
     Unknown models get a cautious window and no price, never a sibling's.
     """
     known = MODELS.get(model_id) or MODELS.get(_undated(model_id))
     if known is not None:
         return replace(known, id=model_id)
-    return _from_genai_prices(model_id) or ModelInfo(model_id, WINDOW, OUTPUT, 1_024, CURRENT)
+    return _from_genai_prices(model_id) or _cautious(model_id)
+
+
+def _cautious(model_id: str, window: int | None = None) -> ModelInfo:
+    """Without a price; `None` for an unknown window."""
+    return ModelInfo(model_id, window or WINDOW, OUTPUT, 1_024, CURRENT)
 
 
 def _undated(model_id: str) -> str:
-    """An id without date (`-20251001`) and other clouds' affixes."""
+    """Without date (`-20251001`) and other clouds' affixes."""
     name = model_id.removeprefix("anthropic.").partition("@")[0]
     head, _, tail = name.rpartition("-")
     return head if len(tail) == 8 and tail.isdigit() else name
@@ -85,12 +90,30 @@ def _from_genai_prices(model_id: str) -> ModelInfo | None:
         found = calc_price(Usage(input_tokens=1, output_tokens=1), model_ref=model_id)
     except LookupError:
         return None
-    card = found.model_price
-    plain = (card.input_mtok, card.output_mtok, card.cache_write_mtok, card.cache_read_mtok)
-    price = None
-    if all(amount is None or isinstance(amount, Decimal) for amount in plain):
-        given, output, write, read = (None if a is None else Decimal(str(a)) for a in plain)
-        if given is not None and output is not None:
-            written = given if write is None else write
-            price = Price(given, output, written, written, given if read is None else read)
-    return ModelInfo(model_id, found.model.context_window or WINDOW, OUTPUT, 1_024, CURRENT, price)
+    unpriced, card = _cautious(model_id, found.model.context_window), found.model_price
+    listed = (card.input_mtok, card.output_mtok, card.cache_write_mtok, card.cache_read_mtok)
+    starts = {tier.start for one in listed for tier in getattr(one, "tiers", ())}
+    if len(starts) > 1:
+        # More than one cliff, which no model here has; a wrong price is worse than none.
+        return unpriced
+    above = next(iter(starts), None)
+    return replace(
+        unpriced,
+        price=_card([getattr(one, "base", one) for one in listed]),
+        tier_above=above,
+        tier_price=None if above is None else _card([_dearest(one) for one in listed]),
+    )
+
+
+def _dearest(price: object) -> object:
+    tiers = getattr(price, "tiers", ())
+    return tiers[-1].price if tiers else price
+
+
+def _card(listed: Sequence[object]) -> Price | None:
+    """Of input, output, cache write, cache read; the last two are the input's where none is set."""
+    given, output, write, read = (None if a is None else Decimal(str(a)) for a in listed)
+    if given is None or output is None:
+        return None
+    written = given if write is None else write
+    return Price(given, output, written, written, given if read is None else read)

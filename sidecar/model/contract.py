@@ -12,11 +12,11 @@ class Model(Protocol):
     """Streams answers; `AttemptFailed` voids all earlier events."""
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """The request body exactly as `stream` sends it."""
+        """Exactly as `stream` sends it."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Events up to `ResponseFinished`, with retries; raises ModelFailed after the last."""
+        """Up to `ResponseFinished`, with retries; raises ModelFailed after the last."""
         ...
 
     async def ping(self, request: ModelRequest) -> Usage:

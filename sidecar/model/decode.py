@@ -34,13 +34,14 @@ MOST = 10**12
 
 
 class ResponseDecoder:
-    """Decoder of one response; `finished` only after `message_stop`.
+    """Of one response; `finished` only after `message_stop`.
 
-    With `limits`, `take` raises `Endless` for too much content.
+    With `limits`, `take` raises `Endless` for too much content. `sdk`: what reads the response.
     """
 
-    def __init__(self, limits: AnswerLimits | None = None) -> None:
+    def __init__(self, limits: AnswerLimits | None = None, sdk: str = "") -> None:
         self._limits = limits
+        self._sdk = sdk
         self._taken = 0
         self._pieces = 0
         self._usage = Usage()
@@ -50,11 +51,11 @@ class ResponseDecoder:
         self.finished = False
 
     def take(self, event: dict[str, Any]) -> Iterator[StreamEvent]:
-        """Decode one event; ignore pings and unknown kinds."""
+        """Pings and unknown kinds are ignored."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
                 self._usage = usage_of(_object(message.get("usage")), Usage())
-                yield ResponseStarted(str(message.get("model") or ""), self._usage)
+                yield ResponseStarted(str(message.get("model") or ""), self._usage, self._sdk)
             case {"type": "content_block_start", "index": int(index), "content_block": dict(block)}:
                 yield from self._start(index, block)
             case {"type": "content_block_delta", "index": int(index), "delta": dict(delta)}:
@@ -142,7 +143,7 @@ class ResponseDecoder:
 
 
 def usage_of(told: JsonObject, before: Usage) -> Usage:
-    """Read a usage object; missing or invalid counts stay as in `before`."""
+    """Missing or invalid counts stay as in `before`."""
 
     def number(value: Json, otherwise: int) -> int:
         counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST

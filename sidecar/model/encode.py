@@ -19,7 +19,7 @@ NOTHING = "(no output)"
 
 
 def encode(request: ModelRequest) -> JsonObject:
-    """The request body without `stream`."""
+    """Without `stream`."""
     marks = {(b.message, b.block): b for b in request.prompt.breakpoints}
     body: JsonObject = {"model": request.model, "max_tokens": request.max_tokens}
     if request.prompt.system:

@@ -8,8 +8,8 @@ class Endpoint:
     """A provider's endpoint; `name` is anthropic, bedrock, vertex or foundry.
 
     With `base_url`, anthropic means a proxy or local server (Ollama, llama.cpp, LM Studio, vLLM).
-    For anthropic the SDK reads neither key nor address from the environment; clouds take
-    credentials and region from theirs.
+    The SDK reads neither anthropic's key nor address from the environment, but clouds' credentials
+    and region.
     """
 
     name: str = "anthropic"
@@ -18,5 +18,4 @@ class Endpoint:
 
     @property
     def hosted(self) -> bool:
-        """Whether the endpoint is the provider's own API."""
         return not self.base_url

@@ -1,8 +1,7 @@
-"""Classify failed model calls.
+"""Classify failed model calls by attributes.
 
 SDK 2.11 reports broken streams in unrelated ways: an APIStatusError with status 200 for an error
-event, a bare transport error for a drop or stall, nothing for a clean early end. So attributes
-decide, here alone.
+event, a bare transport error for a drop or stall, nothing for a clean early end.
 """
 
 from collections.abc import Mapping
@@ -45,10 +44,7 @@ class EndedEarly(Exception):
 
 
 def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
-    """Convert an error of SDK, transport or stream.
-
-    `key` is redacted: some servers quote a refused key.
-    """
+    """`key` is redacted: some servers quote a refused key."""
     status = getattr(error, "status_code", None)
     kind_word = str(getattr(error, "type", "") or "")
     said = Redaction((key,) if key else ()).text(_said(error))
@@ -70,12 +66,12 @@ def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
 
 
 def can_pass(status: int) -> bool:
-    """Whether another attempt can help: server faults and passing states."""
+    """Server faults and passing states."""
     return status >= 500 or status in _PASSING_STATUS
 
 
 def retry_after(headers: Mapping[str, str], now: Millis) -> float | None:
-    """Seconds by `retry-after-ms` or `retry-after` (seconds or date)."""
+    """Seconds, by `retry-after-ms` or `retry-after` (seconds or date)."""
     exact = headers.get("retry-after-ms")
     if exact is not None and _is_number(exact):
         return max(0.0, float(exact) / 1000)

@@ -36,11 +36,9 @@ class Models:
         self._counting = asyncio.Lock()
 
     def configure(self, config: Config) -> None:
-        """Take provider and key from the configuration."""
         self._config = config
 
     def model_for(self, model_id: str) -> Model:
-        """The offline model or the provider's."""
         if model_id == OFFLINE_MODEL:
             if self._offline is None:
                 self._offline = OfflineModel(self._count or len, self._pace)
@@ -51,7 +49,7 @@ class Models:
                 Endpoint(provider.name, provider.base_url, provider.api_key),
                 now=self._now,
                 random=self._random,
-                patience=Patience(retry.attempts, retry.cap_ms / 1000, retry.total_ms / 1000),
+                patience=Patience.of(retry),
                 stall=self._stall,
             )
         return self._hosted
@@ -64,12 +62,11 @@ class Models:
             return self._count
 
     async def aclose(self) -> None:
-        """Close idle connections to the provider."""
         if self._hosted is not None:
             await self._hosted.aclose()
 
     async def warm_up(self) -> None:
-        """Import the SDK in a thread, if a hosted model is configured."""
+        """Only if a hosted model is configured; in a thread."""
         if self._config.model != OFFLINE_MODEL:
             model = self.model_for(self._config.model)
             if isinstance(model, AnthropicModel):

@@ -1,7 +1,4 @@
-"""The offline model: answers without key or network.
-
-Calls real tools, and reports usage like a provider with a prompt cache.
-"""
+"""The offline model: no key, no network, real tool calls, simulated cache usage."""
 
 import asyncio
 import json
@@ -45,7 +42,7 @@ class _Turn:
 
 
 class OfflineModel:
-    """A `Model` without a network; `pace`: seconds between deltas."""
+    """`pace`: seconds between deltas."""
 
     def __init__(self, count: Count, pace: float = 0.0) -> None:
         self._count = count
@@ -53,11 +50,9 @@ class OfflineModel:
         self._cached: dict[str, list[Block]] = {}
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """The body for a hosted model."""
         return encode(request)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Answer by rule."""
         if request.purpose == "summary":
             async for event in self._summarising(request.prompt):
                 yield event
@@ -94,7 +89,7 @@ class OfflineModel:
         yield ResponseFinished("end_turn", replace(usage, output=self._count(text)))
 
     async def ping(self, request: ModelRequest) -> Usage:  # noqa: ARG002 - the contract's
-        """Do nothing: the simulated cache never expires."""
+        """Nothing: the simulated cache never expires."""
         return Usage()
 
     async def _acting(
@@ -131,9 +126,10 @@ class OfflineModel:
             yield BlockDelta(index, text[start : start + PIECE])
 
     def _usage(self, prompt: Prompt, *, keep: bool = True) -> Usage:
-        """Count tokens as if the previous request's prompt were cached.
+        """As if the last kept prompt were cached, if it is of the same conversation.
 
-        `keep` makes this prompt the cached one.
+        `keep`: this prompt is written and is the one cached from now on; otherwise the rest is
+        plain input.
         """
         static = sum(count_tool(tool, self._count) for tool in prompt.tools)
         static += sum(count_block(block, self._count) for block in prompt.system)

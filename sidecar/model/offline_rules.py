@@ -1,6 +1,6 @@
 """Rules of the offline model, from sentences to tool calls.
 
-`then` and line ends separate steps; the calls of a step run together.
+`then` and line ends separate steps; a step's calls run together.
 """
 
 import json
@@ -46,7 +46,7 @@ _CALL = re.compile(r"(?:call|use)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def plan(text: str, tools: Collection[str]) -> tuple[Step, ...]:
-    """A text's steps, without sentences that have no rule."""
+    """Sentences without a rule are left out."""
     steps: list[Step] = []
     for sentence in _THEN.split(text.strip()):
         repeat = _REPEAT.fullmatch(sentence.strip())

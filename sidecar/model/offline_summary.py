@@ -28,7 +28,6 @@ _TURN = re.compile(r'turn="(\d+)"')
 
 
 def summarise(prompt: Prompt) -> str:
-    """A summary in sections, then facts."""
     *before, last = flat(prompt)
     request = last.content.text if isinstance(last.content, TextBlock) else ""
     found = _ROOM.findall(request)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from sidecar.config import Retry
 from sidecar.core.conversation.stream import AttemptFailed, StreamEvent
 from sidecar.core.errors import ModelFailed
 
@@ -22,9 +23,16 @@ OTHERWISE = 3
 class Patience:
     """Attempts in all; the longest wait and the sum of waits, in seconds."""
 
-    attempts: int = 10
-    longest: float = 60.0
-    total: float = 120.0
+    attempts: int
+    longest: float
+    total: float
+
+    @classmethod
+    def of(cls, retry: Retry) -> "Patience":
+        return cls(retry.attempts, retry.cap_ms / 1000, retry.total_ms / 1000)
+
+
+USUAL = Patience.of(Retry())
 
 
 async def with_retries(
@@ -33,9 +41,9 @@ async def with_retries(
     sleep: Callable[[float], Awaitable[None]],
     random: Callable[[], float],
 ) -> AsyncIterator[StreamEvent]:
-    """An attempt's events; after a passing failure `AttemptFailed`, a wait, and the next.
+    """After a passing failure `AttemptFailed`, a wait, and the next attempt.
 
-    Raises: ModelFailed: permanent, no attempt left, or the wait too long.
+    Raises ModelFailed: permanent, no attempt left, or the wait too long.
     """
     number, others, left = 0, 0, patience.total
     while True:
@@ -86,7 +94,7 @@ def _wait(
 
 
 def delay(attempt: int, asked: float | None, chance: float) -> float:
-    """Seconds before the next attempt: as asked, else doubling.
+    """Seconds: as asked, else doubling.
 
     `chance` (0 to 1) takes up to a quarter off, to spread clients.
     """

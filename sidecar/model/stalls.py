@@ -1,6 +1,6 @@
 """Limits of time and size for a streamed answer.
 
-A transport's timeout covers the next byte only: a byte a minute would hold a turn for days.
+A transport's timeout covers the next byte only.
 """
 
 import asyncio
@@ -38,9 +38,7 @@ class CutEvent(Protocol):
 class EventCutter(Protocol):
     """The SDK's decoder, from bytes to events."""
 
-    def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[CutEvent]:
-        """Yield events."""
-        ...
+    def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[CutEvent]: ...
 
 
 class Stalled(Exception):
@@ -70,14 +68,13 @@ class AnswerLimits:
     pieces: int
 
     def check(self, size: int, pieces: int) -> None:
-        """Raise `Endless` for too many bytes or pieces."""
+        """Raises Endless."""
         if size > self.most:
             raise self.too_large(f"{self.most >> 10} KiB")
         if pieces > self.pieces:
             raise self.too_large(f"{self.pieces} pieces")
 
     def too_large(self, size: str) -> Endless:
-        """The error for an answer above a size."""
         return Endless(
             f"the answer was given up after {size}: none of {self.tokens} tokens, which is what "
             "it may have, is so long"
@@ -85,7 +82,6 @@ class AnswerLimits:
 
 
 def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
-    """Compute an answer's limits."""
     return AnswerLimits(
         tokens,
         stall,
@@ -108,7 +104,6 @@ class InTime:
         self._unread = 0
 
     async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[CutEvent]:
-        """Yield events within the limits."""
         given, now = self._limits, asyncio.get_running_loop().time
         began = content = now()
         counted = self._counted(iterator)

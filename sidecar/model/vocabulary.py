@@ -1,6 +1,6 @@
 """The tokenizer for estimates: tiktoken with a packed vocabulary.
 
-tiktoken would download one, but the daemon must work offline. Pack again: `python -m
+tiktoken would download one, but the daemon works offline. To pack: `python -m
 sidecar.model.vocabulary SOURCE.tiktoken`.
 """
 
@@ -26,7 +26,7 @@ PATTERN = (
 
 
 def load_counter() -> Callable[[str], int]:
-    """Unpack the vocabulary, in 0.2 s."""
+    """Takes 0.2 s."""
     import tiktoken  # noqa: PLC0415 - not before `initialize` has been answered
 
     encoding = tiktoken.Encoding(
@@ -53,7 +53,7 @@ def load_counter() -> Callable[[str], int]:
 
 
 def slices(text: str) -> list[str]:
-    """Pieces of at most 64,000 characters, preferably at line ends."""
+    """At most 64,000 characters each, preferably cut at line ends."""
     pieces = []
     start = 0
     while len(text) - start > SLICE:
@@ -66,7 +66,7 @@ def slices(text: str) -> list[str]:
 
 
 def pack(ranks: dict[bytes, int]) -> bytes:
-    """A vocabulary by rank: length byte and bytes of each token."""
+    """By rank: length byte and bytes of each token."""
     ordered = sorted(ranks, key=lambda token: ranks[token])
     assert [ranks[token] for token in ordered] == list(range(len(ordered)))
     return lzma.compress(
@@ -75,7 +75,7 @@ def pack(ranks: dict[bytes, int]) -> bytes:
 
 
 def unpack(packed: bytes) -> dict[bytes, int]:
-    """Unpack a vocabulary: rank by token."""
+    """Rank by token."""
     data = lzma.decompress(packed)
     ranks: dict[bytes, int] = {}
     at = 0

@@ -31,7 +31,7 @@ Take = Callable[[Observation], None]
 
 
 class Observer:
-    """A daemon's observer; `now` is ms since 1970.
+    """`now` is ms since 1970.
 
     `tell` receives each alert change once; `later` schedules a call after some seconds.
     """
@@ -59,7 +59,6 @@ class Observer:
         """Lengths of queues by name."""
 
     def configure(self, settings: Alerts) -> None:
-        """Set the thresholds."""
         self._settings = settings
         self._look()
 
@@ -71,7 +70,6 @@ class Observer:
         queues: Callable[[], Mapping[str, int]],
         store: Callable[[], int],
     ) -> None:
-        """Start metrics and traces, if configured."""
         self.queues = queues
         made = await asyncio.to_thread(start, config.telemetry, version, environment)
         if made is None:
@@ -100,7 +98,6 @@ class Observer:
             self._later(LATER, self._take_some)
 
     def settle(self) -> None:
-        """Process all waiting observations."""
         before = self._past
         while self._waiting:
             self._take_in(self._waiting.popleft())
@@ -142,7 +139,6 @@ class Observer:
             self._look()
 
     async def close(self, seconds: float) -> None:
-        """Process and send the rest, within some `seconds`."""
         self.settle()
         if self._exporting is not None:
             closing = asyncio.to_thread(self._exporting.close)
@@ -153,7 +149,7 @@ class Observer:
                 return
 
     def standing(self) -> Mapping[tuple[str, str], int]:
-        """Count standing alerts by (name, level)."""
+        """By (name, level)."""
         return Counter((one.name, one.level) for one in tuple(self._alerts.values()))
 
     def metrics(self) -> JsonObject:
@@ -163,7 +159,6 @@ class Observer:
         return {**self._totals.as_json(), **({"prometheus": address} if address else {})}
 
     def alerts(self) -> list[Json]:
-        """Standing alerts for `daemon/status`."""
         self.settle()
         self._look()
         return [alert_as_json(one) for one in self._alerts.values()]
@@ -179,7 +174,7 @@ class Observer:
 
 
 def alert_as_json(alert: Alert) -> JsonObject:
-    """A standing alert; `since` is ms since 1970."""
+    """`since` is ms since 1970."""
     told: JsonObject = {
         "name": alert.name,
         "level": alert.level,

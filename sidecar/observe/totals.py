@@ -22,7 +22,7 @@ from sidecar.core.prompt.observation import (
 
 @dataclass(slots=True)
 class Totals:
-    """Totals of all sessions, in the provider's tokens and USD."""
+    """Of all sessions, in the provider's tokens and USD."""
 
     turns: int = 0
     requests: int = 0
@@ -53,7 +53,6 @@ class Totals:
 
 
 def add(totals: Totals, seen: Observation) -> None:
-    """Add one observation."""
     match seen:
         case ModelAsked():
             _add_request(totals, seen)

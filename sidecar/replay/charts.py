@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from sidecar.core.prompt.budget import ZONES
+from sidecar.core.prompt.budget import zones
 from sidecar.core.text.svg import LETTER, ROW, frame, spaced, ticks
 from sidecar.replay.compare import ReplayedSession
 
@@ -32,7 +32,7 @@ class Dot:
 
 
 def bars(costs: Sequence[tuple[str, float]]) -> str:
-    """Draw costs in USD as bars, cheapest first."""
+    """In USD, cheapest first."""
     ordered = sorted(costs, key=lambda item: item[1])
     most = max(LEAST_COST, *(cost for _, cost in ordered))
     start = max(90.0, 16 + LETTER * max(len(name) for name, _ in ordered))
@@ -49,7 +49,7 @@ def bars(costs: Sequence[tuple[str, float]]) -> str:
 
 
 def scatter(dots: Sequence[Dot]) -> str:
-    """Draw cost against far lines, without overlapping labels."""
+    """Cost against far lines, without overlapping labels."""
     most = max(dot.cost for dot in dots) * 1.08
     most = 1.0 if most < LEAST_COST else most
     low = max(0.0, min(dot.kept for dot in dots) - 0.03)
@@ -116,12 +116,10 @@ class Box:
     bottom: float
 
     def meets(self, other: "Box") -> bool:
-        """Whether two boxes share a point."""
         across = self.left <= other.right and other.left <= self.right
         return across and self.top <= other.bottom and other.top <= self.bottom
 
     def lies_in(self, other: "Box") -> bool:
-        """Whether this box is inside another."""
         across = self.left >= other.left and self.right <= other.right
         return across and self.top >= other.top and self.bottom <= other.bottom
 
@@ -186,12 +184,12 @@ def timeline(session: ReplayedSession, window: int) -> str:
     drawn = [
         f'<rect x="{LEFT}" width="{WIDTH - LEFT - 8}" y="{y(high * window):.1f}" '
         f'height="{y(low * window) - y(high * window):.1f}" fill="var(--{name})"/>'
-        for low, high, name in ZONES
+        for low, high, name in zones()
     ]
     drawn += (
         f'<text x="{LEFT - 8}" y="{y(tokens) + 4:.1f}" text-anchor="end">'
         f"{round(tokens / 1000)}k</text>"
-        for tokens in spaced({top, 0, *(high * window for _, high, _ in ZONES)}, (base - 8) / top)
+        for tokens in spaced({top, 0, *(high * window for _, high, _ in zones())}, (base - 8) / top)
     )
     area = " ".join(f"{x(i * every):.1f},{y(s.read):.1f}" for i, s in enumerate(points))
     ends = f"{x((len(points) - 1) * every):.1f},{base} {x(0):.1f},{base}"

@@ -42,7 +42,8 @@ class Settings:
 class PolicyTally:
     """One policy's sums, in USD and tokens.
 
-    `runways`: requests between rewrites; `compressed`: each rewrite's compression.
+    `alike`: cost if static text lived an hour under each policy. `runways`: requests between
+    rewrites; `compressed`: each rewrite's compression.
     """
 
     policy: str
@@ -63,14 +64,16 @@ class PolicyTally:
     reach: int = 0
     failures: int = 0
     failures_kept: int = 0
+    constraints: int = 0
+    constraints_kept: int = 0
     prose: int = 0
     prose_kept: int = 0
     runways: list[int] = field(default_factory=list)
     compressed: list[float] = field(default_factory=list)
     verbatim: VerbatimTally = field(default_factory=VerbatimTally)
+    alike: float = 0.0
 
     def add(self, other: "PolicyTally") -> None:
-        """Add another tally of the same policy."""
         self.peak = max(self.peak, other.peak)
         self.causes.update(other.causes)
         self.breaks.update(other.breaks)
@@ -82,8 +85,9 @@ class PolicyTally:
 
 
 _SUMMED = (
-    "cost", "requests", "prompt", "read", "over", "rewrites", "summaries", "far", "whole",
-    "view", "ledger", "reach", "failures", "failures_kept", "prose", "prose_kept",
+    "cost", "alike", "requests", "prompt", "read", "over", "rewrites", "summaries", "far", "whole",
+    "view", "ledger", "reach", "failures", "failures_kept",
+    "constraints", "constraints_kept", "prose", "prose_kept",
 )  # fmt: skip
 
 
@@ -103,16 +107,16 @@ class ReplayedSession:
 
 
 def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession:
-    """Replay a file under every policy; keep requests of the first only.
+    """Under every policy; requests are kept of the first only.
 
-    Raises: BadRequest: no recording, or no answer of a model.
+    Raises BadRequest without a recording, or without an answer of a model.
     """
     conversation, damaged = _heard(path, count)
     return _replay(conversation, settings, damaged)
 
 
 def sent_last(path: Path, count: Count, settings: Settings) -> Prompt:
-    """What a recording's last request would have sent under the first policy.
+    """The last request under the first policy.
 
     Without system text and tools, which recordings lack. Raises as `replay_file`.
     """
@@ -161,7 +165,6 @@ def _replay(
 
 
 def tally(run: SimulatedRun) -> PolicyTally:
-    """Add up one run."""
     memory = run.memory
     return PolicyTally(
         run.policy,
@@ -182,11 +185,14 @@ def tally(run: SimulatedRun) -> PolicyTally:
         memory.reach,
         memory.failures,
         memory.failures_kept,
+        memory.constraints,
+        memory.constraints_kept,
         memory.prose,
         memory.prose_kept,
         _runways(run),
         [rewrite.compression for rewrite in run.rewrites],
         run.verbatim,
+        run.alike,
     )
 
 
@@ -224,7 +230,6 @@ def _agreement(conversation: Conversation, manual: Policy, rates: Rates) -> Agre
 
 
 def totals(sessions: Iterable[ReplayedSession], names: Sequence[str]) -> tuple[PolicyTally, ...]:
-    """Add up all sessions by policy."""
     sums = {name: PolicyTally(name) for name in names}
     for session in sessions:
         for one in session.tallies:

@@ -86,11 +86,11 @@ class Listener:
         self._rendered = 0
 
     def compacted(self) -> None:
-        """Mark a compaction by the recorded agent."""
+        """The recorded agent compacted here."""
         self._compacted.append(len(self._requests))
 
     def hear(self, message: Message) -> None:
-        """Add a message, complete with tool results."""
+        """With tool results."""
         if message.status == "discarded":
             return
         turn = self._turns.setdefault(message.turn_id, len(self._turns))
@@ -217,7 +217,7 @@ def _part_without_bytes(part: Part) -> Part:
 
 
 def listen(messages: Iterable[Message | None], count: Count, name: str, kind: str) -> Conversation:
-    """Build a conversation; `None` marks a recorded compaction."""
+    """`None` marks a recorded compaction."""
     listener = Listener(count)
     for message in messages:
         if message is None:

@@ -5,7 +5,7 @@ from html import escape
 
 from sidecar.replay.charts import OURS, Dot, bars, scatter, timeline
 from sidecar.replay.compare import ReplayedSession, Settings, totals
-from sidecar.replay.summary import LEGEND, cost_of_reference, figures, share
+from sidecar.replay.summary import LEGEND, figures, reference_of, share
 
 MOST_CHARTS = 12
 STYLE = """
@@ -32,7 +32,6 @@ svg{display:block;width:100%;height:auto;min-width:560px}text{fill:var(--soft);f
 
 
 def page(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> str:
-    """The comparison, and the dearest sessions' context over time."""
     policy = settings.policies[0]
     dearest = sorted(sessions, key=lambda s: -s.tallies[0].cost)[:MOST_CHARTS]
     charts = "".join(_session_card(session, settings.window) for session in dearest)
@@ -53,7 +52,7 @@ def page(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -
 
 def _comparison(sessions: Sequence[ReplayedSession], settings: Settings) -> str:
     sums = totals(sessions, settings.policies)
-    reference = cost_of_reference(sums)
+    reference = reference_of(sums)
     head = "".join(f"<th>{name}</th>" for name in ("policy", *figures(sums[0], reference)))
     rows = []
     for one in sums:

@@ -16,7 +16,7 @@ DEAREST = 1_000_000
 
 
 def card(input_usd: float, output_usd: float, write_usd: float, read_usd: float) -> Rates:
-    """Make rates from USD per million tokens."""
+    """From USD per million tokens."""
     return Rates(input_usd / MILLION, output_usd / MILLION, write_usd / MILLION, read_usd / MILLION)
 
 
@@ -31,7 +31,7 @@ CARDS: Mapping[str, Rates] = {
 def read_card(name: str) -> Rates:
     """A card by name, or from JSON `{input, output, write, read}` in USD per million tokens.
 
-    Raises: BadRequest: neither exists.
+    Raises BadRequest where neither exists.
     """
     if name in CARDS:
         return CARDS[name]
@@ -62,7 +62,7 @@ def _no_card(name: str, why: str) -> BadRequest:
 
 
 def recorded_cost(usage: Usage, rates: Rates) -> float:
-    """USD of reported usage."""
+    """In USD."""
     return (
         usage.input * rates.input
         + usage.cache_read * rates.read

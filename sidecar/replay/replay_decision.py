@@ -4,15 +4,15 @@ Unknown to a replay: pins, preserve settings, tools protected from pruning, comp
 by hand, refusals. Recorded thinking without proof counts as sent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from sidecar.core.engine.admission import Breaker
-from sidecar.core.engine.engine import choose, is_barred, why_now
+from sidecar.core.engine.breaker import Breaker
+from sidecar.core.engine.engine import choose, why_now
 from sidecar.core.engine.ladder import Tell
-from sidecar.core.engine.outline import begun_by_user, outlined
-from sidecar.core.ledger.units import Item, Unit, UnitKind
-from sidecar.core.parts import Message, MessageId, PartId
+from sidecar.core.engine.outline import begun_by_user, opens_epoch, outlined
+from sidecar.core.ledger.units import Item, Unit, UnitKind, learn, note_kind
+from sidecar.core.parts import Message, MessageId, PartId, ToolPart
 from sidecar.core.plans.guard import NOTES, is_thinking
 from sidecar.core.plans.plan import Change, Plan, Policy, Situation, Standing
 from sidecar.core.prompt.prompt import Prompt, Static, assemble
@@ -28,7 +28,8 @@ from sidecar.core.prompt.visibility import (
     rendered_note,
     show,
 )
-from sidecar.core.text.identifiers import names_in
+from sidecar.core.sights.seen_files import SeenFiles
+from sidecar.core.text.identifiers import NameIndex, names_in
 from sidecar.replay.conversation import Conversation
 
 NOTHING_STATIC = Static("", (), (), 1)
@@ -48,8 +49,21 @@ class Decided:
     billed: Plan | None = None
 
     def sent(self) -> tuple[View, Prompt]:
-        """Return the new view and prompt."""
         return self.view, self.prompt
+
+
+def placed_notes(
+    notes: Iterable[Item], items: Iterable[Item]
+) -> tuple[list[Item], dict[MessageId, list[Item]]]:
+    """Notes for the front, and those by the message that they stand before."""
+    first = next((item.unit.message_id for item in items), None)
+    known = {item.unit.message_id for item in items} - {first}
+    front: list[Item] = []
+    placed: dict[MessageId, list[Item]] = {}
+    for note in notes:
+        there = note.unit.message_id in known
+        (placed.setdefault(note.unit.message_id, []) if there else front).append(note)
+    return front, placed
 
 
 class Decider:
@@ -57,6 +71,8 @@ class Decider:
 
     def __init__(self, conversation: Conversation, policy: Policy, tell: Tell | None) -> None:
         self._messages = {message.id: message for message in conversation.messages}
+        self._parts = {part.id: part for m in conversation.messages for part in m.parts}
+        self.names, self.files = NameIndex(), SeenFiles()
         self._count, self._factor = conversation.count, conversation.factor
         self._policy, self._tell = policy, tell
         self._breaker = Breaker()
@@ -64,18 +80,25 @@ class Decider:
         self._made = 0
         self._whole: dict[MessageId, tuple[Rendered, ...]] = {}
 
+    def hear(self, unit: Unit) -> None:
+        """Take in a unit's names, and what a call showed or changed of files."""
+        learn(self.names, unit)
+        part = self._parts.get(unit.part_id)
+        if isinstance(part, ToolPart):
+            self.files.hear(part, unit)
+
     def cause(self, standing: Standing) -> Cause | None:
-        """A cause now, unless the breaker bars rewrites."""
-        return None if is_barred(self._breaker, standing) else why_now(self._policy, standing)
+        cause = why_now(self._policy, standing)
+        return None if cause is None or self._breaker.holds(standing, cause) else cause
 
     def decide(self, situation: Situation, cause: Cause) -> Decided | None:
-        """The rewrite to make, with a summary's words if `tell` is set."""
+        """With a summary's words if `tell` is set."""
         if not self._messages:
             plan = self._policy.plan(situation, cause)
             return None if plan is None else self._as_planned(plan, situation)
         chosen = choose(self._policy, situation, cause, self.complete)
         if chosen.done is None:
-            self._breaker = chosen.breaker(self._breaker, situation.standing)
+            self._breaker = chosen.breaker(self._breaker, situation.standing, cause)
             return None
         # Summarise what really goes: the completed plan.
         draft = chosen.done.plan
@@ -107,18 +130,17 @@ class Decider:
         after -= sum(item.tokens for item in items if item.unit.part_id in retired)
         if after >= used:
             return None
-        opens = made.first < situation.sent or not situation.sent
+        opens = opens_epoch(plan, situation, made.first < situation.sent)
         done = replace(
             plan, changes=changes, first=made.first, tokens_before=used, tokens_after=after
         )
         return Decided(done, opens, notes, made.rewrite, view, prompt)
 
     def prompt(self, items: Sequence[Item]) -> Prompt:
-        """The prompt of these items now, without its static part."""
+        """Without the static part."""
         return self._prompt(items, self._view)
 
     def install(self, done: Decided) -> None:
-        """Put a rewrite in force."""
         self._view = done.view
         self._made += 1
         if done.opens:
@@ -155,8 +177,7 @@ class Decider:
                         before = raw.get(block.part_id, 0)
                         raw[block.part_id] = before + count_block(block, self._count)
         return tuple(
-            replace(
-                change,
+            change._replace(
                 tokens_before=found[change.part_id].tokens,
                 tokens_after=found[change.part_id].tokens_whole
                 if change.shown is None
@@ -167,7 +188,7 @@ class Decider:
         )
 
     def _note(self, note: Note) -> Item:
-        kind: UnitKind = "ledger" if note.region == "ledger" else "excerpt"
+        kind = note_kind(note.region)
         unit = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
         raw = sum(count_block(block, self._count) for block in rendered_note(note).blocks)
         return Item(unit, round(raw * self._factor))
@@ -187,6 +208,6 @@ class Decider:
             for n, (kind, text, size) in enumerate(texts)
             if size
         )
-        opens = plan.first < situation.sent or plan.summary is not None
+        opens = opens_epoch(plan, situation, plan.first < situation.sent)
         rewrite = Rewrite("", plan.cause, {})
         return Decided(plan, opens, notes, rewrite, View(), Prompt((), (), ()), billed)

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from sidecar.core.engine.engine import ATTEMPTS
 from sidecar.core.engine.ladder import Tell as Ways
 from sidecar.core.engine.ladder import coming
-from sidecar.core.engine.outline import anchor_after
-from sidecar.core.ledger.units import Item, Unit, UnitKind, learn
+from sidecar.core.engine.outline import anchor_after, shared_before
+from sidecar.core.ledger.units import Item, Unit, UnitKind
 from sidecar.core.parts import MessageId, Millis, PartId
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing, rent_of
@@ -19,19 +19,19 @@ from sidecar.core.prompt.breakpoints import MOST, STRIDE
 from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.prompt import Prompt, Ttl
 from sidecar.core.prompt.visibility import Dropped, Shown
-from sidecar.core.prompt.warmth import TTL_MS, CachedPrefix, predict
+from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.summaries.model_summary import without_summary
-from sidecar.core.text.identifiers import NameIndex
 from sidecar.replay.conversation import Conversation, Request
 from sidecar.replay.measures.measure import Memory
 from sidecar.replay.measures.needs import Needs
 from sidecar.replay.measures.verbatim import VerbatimMeasure, VerbatimTally
-from sidecar.replay.replay_decision import Decided, Decider
+from sidecar.replay.replay_decision import Decided, Decider, placed_notes
+from sidecar.replay.simulated_cache import Bill, SimulatedCache
 
 RESERVE_SHARE = 16
 """The reserve is a sixteenth of a simulated window, unless too small."""
-MINIMUM = 1_024
-"""Tokens; a breakpoint below writes nothing."""
+ALIKE: Ttl = "1h"
+"""The static text's lifetime by which all policies are compared like for like."""
 ANSWERED: frozenset[UnitKind] = frozenset({"prose", "reasoning", "opaque"})
 """Kinds of units that only answers hold."""
 NO_NEEDS: Mapping[int, Needs] = MappingProxyType({})
@@ -77,7 +77,8 @@ class Sent:
 class SimulatedRun:
     """One policy over one conversation.
 
-    `over`: requests above the limit; `items`: the last request's content.
+    `over`: requests above the limit; `items`: the last request's content; `alike`: USD with the
+    lifetime `ALIKE`.
     """
 
     policy: str
@@ -89,6 +90,7 @@ class SimulatedRun:
     memory: Memory
     verbatim: VerbatimTally
     items: tuple[Item, ...] = ()
+    alike: float = 0.0
 
 
 TellSummary: TypeAlias = Callable[[Plan, Situation], Plan]
@@ -108,10 +110,7 @@ def simulate(
     tell: TellSummary | None = None,
     needs: Mapping[int, Needs] = NO_NEEDS,
 ) -> SimulatedRun:
-    """Play all requests under a policy.
-
-    Without `tell`, a summary has cost and tokens, but no words. `needs` are by step.
-    """
+    """Without `tell`, a summary has cost and tokens, but no words; `needs` are by step."""
     state = _played(_Simulation(conversation, policy, window, rates, tell, needs))
     state.memory.finish(state.items)
     return SimulatedRun(
@@ -124,11 +123,12 @@ def simulate(
         state.memory,
         state.verbatim.tally,
         tuple(state.items),
+        state.alike,
     )
 
 
 def last_prompt(conversation: Conversation, policy: Policy, window: int, rates: Rates) -> Prompt:
-    """What the last request would have sent, without system text and tools."""
+    """Without system text and tools."""
     state = _played(_Simulation(conversation, policy, window, rates))
     return state.decider.prompt(state.items)
 
@@ -167,11 +167,10 @@ class _Simulation:
         self._sizes: list[int] = [self._static]
         self._places: list[int] = [0]
         self._run: int | None = None
-        self._names = NameIndex()
         self.memory = Memory()
         sizes = zip(conversation.units, conversation.tokens, strict=True)
         self.verbatim = VerbatimMeasure(needs, {u.part_id: n for u, n in sizes}, rates)
-        self._warm: dict[object, CachedPrefix] = {}
+        self._cache, self._alike = SimulatedCache(), SimulatedCache()
         self._base = self._static
         self._rent = 0
         self._since = 0
@@ -184,7 +183,7 @@ class _Simulation:
         self._extends = 0
         self._last: Millis | None = None
         self._arrived = 0
-        self.cost = 0.0
+        self.cost = self.alike = 0.0
         self.sent: list[Sent] = []
         self.rewrites: list[SimulatedRewrite] = []
         self.summaries = 0
@@ -198,7 +197,7 @@ class _Simulation:
                 continue
             self._calls[unit.part_id] = talk.calls[index]
             self._append(Item(unit, talk.tokens[index], talk.calls[index]))
-            learn(self._names, unit)
+            self.decider.hear(unit)
             self.memory.add(unit)
         self._arrived = request.end
 
@@ -211,11 +210,12 @@ class _Simulation:
             situation = Situation(
                 standing,
                 self.items,
-                self._names,
+                self.decider.names,
                 request.step,
                 sent=self._before if self._reported else 0,
                 preserved=preserved(self.items, room=NAMED_SHARE * self._window),
                 factor=self.conversation.factor,
+                files=self.decider.files,
             )
             done = self.decider.decide(situation, cause)
             if done is None:
@@ -225,32 +225,19 @@ class _Simulation:
                 return
 
     def send(self, request: Request) -> None:
-        total, rates = self._sizes[-1], self._rates
-        read = write_5m = write_1h = 0
+        rates = self._rates.at(total := self._sizes[-1])
+        bill = alike = Bill(0, 0, 0, total)
         if self._caches:
-            marks = self._marks()
-            prediction, warm = predict(
-                self._warm,
-                self._hashes,
-                self._sizes,
-                self._places,
-                marks,
-                request.at,
-                MINIMUM,
-            )
-            self._warm = dict(warm)
-            read, write_5m, write_1h = prediction.read, prediction.write_5m, prediction.write_1h
-        uncached = total - read - write_5m - write_1h
-        self.cost += (
-            read * rates.read
-            + write_5m * rates.write
-            + write_1h * 2 * rates.input
-            + uncached * rates.input
-            + request.output * rates.output
-        )
+            prompt, marks = (self._hashes, self._sizes, self._places), self._marks()
+            bill = alike = self._cache.send(*prompt, marks, request.at)
+            if self._ttl != ALIKE:
+                alike = self._alike.send(*prompt, [(0, ALIKE), *marks[1:]], request.at)
+        self.cost += bill.cost(rates) + request.output * rates.output
+        self.alike += alike.cost(rates) + request.output * rates.output
         self.over += total > self._limit
-        self.sent.append(Sent(request.step, request.at, total, read, write_5m + write_1h, uncached))
-        self._rent += rent_of((total,), self._base)
+        wrote = bill.write_5m + bill.write_1h
+        self.sent.append(Sent(request.step, request.at, total, bill.read, wrote, bill.uncached))
+        self._rent += rent_of((total,), self._base, self._rates)
         self._since += 1
         self._before = self._extends = len(self.items)
         self._reported = True
@@ -317,8 +304,10 @@ class _Simulation:
         plan, standing = done.plan, situation.standing
         changes = {change.part_id: change for change in plan.changes}
         retired = set(plan.retired)
-        kept: list[Item] = [*self.items[: plan.first], *self._notes(done)]
+        front, placed = placed_notes(self._notes(done), self.items[plan.first :])
+        kept: list[Item] = [*self.items[: plan.first], *front]
         for item in self.items[plan.first :]:
+            kept += placed.pop(item.unit.message_id, ())
             change = changes.get(item.unit.part_id)
             if item.unit.part_id in retired:
                 continue
@@ -330,10 +319,10 @@ class _Simulation:
                 shown = Item(item.unit, size, call, change.shown, item.pinned, item.tokens_whole)
                 kept.append(shown)
         price = self._summarise(done.billed or plan, standing)
-        before = self._sizes[-1]
-        touched = retired | changes.keys()
+        before, touched = self._sizes[-1], retired | changes.keys()
         gone = sum(i.tokens for i in self.items[plan.first :] if i.unit.part_id in touched)
         anchor = anchor_after(situation)
+        self._extends = min(self._extends, shared_before(self.items, plan.first))
         self.decider.install(done)
         self.items, self._run, self._said, self._called = [], None, set(), set()
         del self._hashes[1:], self._sizes[1:], self._places[1:]
@@ -343,8 +332,8 @@ class _Simulation:
         self.verbatim.rewrite(self.items)
         if not done.opens:
             return
-        self._base, self._rent, self._since, self._extends = self._sizes[-1], 0, 0, 0
-        self._reported = False
+        self._base, self._reported = self._sizes[-1], False
+        self._rent = self._since = 0
         places = (n for n, i in enumerate(self.items) if i.unit.message_id == anchor)
         self._anchored = next(places, 0)
         after = self._sizes[-1]
@@ -375,6 +364,7 @@ class _Simulation:
         else:
             price += standing.used * (rates.read if standing.warm else rates.input)
         self.cost += price
+        self.alike += price
         return price
 
     def _marks(self) -> list[tuple[int, Ttl]]:

@@ -27,31 +27,31 @@ def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str
 
 
 LEGEND = (
-    "ratio: of opencode's cost, with what it costs to read again text that an edit needed and that "
-    "was gone. edits, far edits: of the texts that the recorded agent replaced, the share that "
-    "stood in view word for word; far ones had last been shown 15 or more requests before, as far "
-    "lines, which the agent wrote again. whole: names needed after as long, in blocks shown whole. "
-    "rw/100: rewrites per 100 requests. near: the 15 lines around an edit. re-reads: per 100 "
-    "requests. names: needed names in view; +ledger: or in a note. runway: requests between "
-    "rewrites, and smaller: how many times smaller each made what it changed (medians)."
+    "ratio: of opencode's cost, with what it costs to read again text that an edit needed and "
+    "that was gone; alike: if static text lived an hour in the cache under each policy. edits, "
+    "far edits: of the texts that the recorded agent replaced, the share that stood in view word "
+    "for word; far ones had last been shown 15 or more requests before, as far lines, which the "
+    "agent wrote again. whole: names needed after as long, in blocks shown whole. rw/100: "
+    "rewrites per 100 requests. near: the 15 lines around an edit. re-reads: per 100 requests. "
+    "names: needed names in view; +ledger: or in a note. runway: requests between rewrites, and "
+    "smaller: how many times smaller each made what it changed (medians)."
 )
 """What the figures of a policy are."""
 
 
-def cost_of_reference(sums: Iterable[PolicyTally]) -> float:
-    """USD of opencode's way, re-reads included; 0 if not played."""
-    found = (one for one in sums if one.policy == "opencode")
-    return next((one.cost + one.verbatim.reread_cost for one in found), 0.0)
+def reference_of(sums: Iterable[PolicyTally]) -> PolicyTally | None:
+    """Opencode's way, if played."""
+    return next((one for one in sums if one.policy == "opencode"), None)
 
 
-def figures(one: PolicyTally, reference: float) -> Mapping[str, str]:
-    """A policy's figures by column, the weightiest first."""
+def figures(one: PolicyTally, reference: PolicyTally | None) -> Mapping[str, str]:
+    """By column, the weightiest first."""
     kept, requests = one.verbatim, max(1, one.requests)
     over = f" ({one.over} over)" if one.over else ""
-    cost = one.cost + kept.reread_cost
     return {
         "cost $": f"{one.cost:.2f}",
-        "ratio": f"{cost / reference:.3f}" if reference else "-",
+        "ratio": _ratio(one, reference, alike=False),
+        "alike": _ratio(one, reference, alike=True),
         "edits": f"{share(kept.edits_kept, kept.edits):.3f}",
         "far edits": f"{share(kept.far_edits_kept, kept.far_edits):.3f}",
         "far lines": f"{share(kept.lines_kept, kept.lines):.3f}",
@@ -69,8 +69,17 @@ def figures(one: PolicyTally, reference: float) -> Mapping[str, str]:
     }
 
 
+def _ratio(one: PolicyTally, reference: PolicyTally | None, *, alike: bool) -> str:
+    if reference is None:
+        return "-"
+    own, other = (
+        (tally.alike if alike else tally.cost) + tally.verbatim.reread_cost
+        for tally in (one, reference)
+    )
+    return f"{own / other:.3f}" if other else "-"
+
+
 def policy_json(one: PolicyTally) -> JsonObject:
-    """Convert one policy's sums."""
     return {
         "policy": one.policy,
         "cost": round(one.cost, 6),
@@ -82,6 +91,7 @@ def policy_json(one: PolicyTally) -> JsonObject:
         },
         "verbatim": _verbatim(one),
         "failedKept": share(one.failures_kept, one.failures),
+        "constraintsKept": share(one.constraints_kept, one.constraints),
         "proseKept": share(one.prose_kept, one.prose),
         "rewrites": one.rewrites,
         "rewritesPer100": round(100 * one.rewrites / max(1, one.requests), 3),
@@ -105,8 +115,11 @@ def _verbatim(one: PolicyTally) -> JsonObject:
         "farEdits": share(found.far_edits_kept, found.far_edits),
         "farLines": share(found.lines_kept, found.lines),
         "neighbourhood": share(found.around_kept, found.around),
+        "continuation": share(found.stood, found.later),
+        "restoration": share(found.came_back, found.later - found.stood),
         "rereadsPer100": round(100 * found.rereads / max(1, one.requests), 3),
         "costWithRereads": round(one.cost + found.reread_cost, 6),
+        "costAlike": round(one.alike + found.reread_cost, 6),
     }
 
 
@@ -121,7 +134,7 @@ def _compression(one: PolicyTally) -> JsonObject | None:
 
 
 def share(part: float, whole: float) -> float:
-    """Divide, with 1.0 for a share of nothing."""
+    """1.0 for a share of nothing."""
     return round(part / whole, 4) if whole else 1.0
 
 

@@ -1,5 +1,6 @@
 """Recorded sessions of any agent as streams of `Message`."""
 
+import re
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,12 @@ from sidecar.core.parts import (
 
 LATEST = 253_402_300_800_000
 """End of the year 9999 in milliseconds."""
+_MACHINE_MADE = re.compile(
+    r"\s*(?:(?:<(?P<tag>task-notification|system-reminder|ci-monitor-event|turn_aborted|"
+    r"environment_context|user-prompt-submit-hook|(?:local-command|command|bash|ide)[-_]\w+)\b"
+    r"[^>\n]*>.*?</(?P=tag)>|\[Request interrupted by user[^\]\n]*\])\s*)+",
+    re.S,
+)
 MOST = 1_000_000_000_000
 """Tokens or characters, above any recording's."""
 
@@ -40,11 +47,21 @@ class DamagedLine:
     why: str
 
 
+NO_OPEN_CALL = "a tool's result has no open call"
+NO_MODEL = "<synthetic>"
+"""The model of an answer that the agent wrote itself."""
+
+
+def impossible(line: int, error: Exception, where: str = "") -> DamagedLine:
+    return DamagedLine(line, f"{where}it holds an impossible value: {error}")
+
+
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """Earlier messages were dropped; `at`: 0 if unknown."""
+    """Earlier messages were dropped; `at`: 0 if unknown; `summary`: the agent's own, if any."""
 
     at: Millis = 0
+    summary: str = field(default="", compare=False)
 
 
 TranscriptEntry: TypeAlias = Message | Compacted | DamagedLine
@@ -79,12 +96,15 @@ class TranscriptWriter:
     _calls: dict[str, int] = field(default_factory=dict)
 
     def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[TranscriptEntry]:
-        """Add a user's message, unless empty; a typed one opens a turn.
+        """Unless empty; a typed message opens a turn.
 
-        While calls are open, the message waits: results came first.
+        While calls are open, the message waits: results came first. Text that a program wrote in
+        the user's name is context.
         """
         if not parts:
             return
+        parts = [_by_whom(part) for part in parts]
+        typed = typed and not all(isinstance(p, TextPart) and p.source == "context" for p in parts)
         if not self._calls:
             yield from self.flush()
         if typed or self._turn < 0:
@@ -141,7 +161,6 @@ class TranscriptWriter:
         return True
 
     def flush(self) -> Iterator[TranscriptEntry]:
-        """Yield the waiting messages."""
         if self._open is not None:
             yield self._open
         yield from self._queued
@@ -150,11 +169,11 @@ class TranscriptWriter:
         self._calls = {}
 
     def part_id(self, position: int) -> PartId:
-        """A part id for the next message."""
+        """For the next message."""
         return PartId(f"p{self._count + 1}.{position}")
 
     def text(self, position: int, text: str, *, by: str) -> TextPart:
-        """A text part by `typed`, `context` or `model`."""
+        """By `typed`, `context` or `model`."""
         source = "typed" if by == "typed" else "context" if by == "context" else "model"
         return TextPart(self.part_id(position), text, source)  # type: ignore[arg-type]
 
@@ -169,7 +188,7 @@ class TranscriptWriter:
         return parts
 
     def call(self, position: int, call_id: str, name: str, given: Json, at: Millis) -> ToolPart:
-        """A call, interrupted unless answered later."""
+        """Interrupted unless answered later."""
         state = ToolError("no result was recorded", "interrupted", at, at)
         return ToolPart(self.part_id(position), call_id, name, given, state)
 
@@ -181,10 +200,21 @@ class TranscriptWriter:
         return TurnId(f"t{self._turn}")
 
 
-def millis(value: object) -> Millis:
-    """Read ISO 8601, seconds or milliseconds; 0 for other values.
+def is_machine_made(text: str) -> bool:
+    """A program's words in the user's name."""
+    return _MACHINE_MADE.fullmatch(text) is not None
 
-    Raises: ValueError: beyond any calendar.
+
+def _by_whom(part: Part) -> Part:
+    if isinstance(part, TextPart) and part.source == "typed" and is_machine_made(part.text):
+        return replace(part, source="context")
+    return part
+
+
+def millis(value: object) -> Millis:
+    """From ISO 8601, seconds or milliseconds; 0 for other values.
+
+    Raises ValueError beyond any calendar.
     """
     if isinstance(value, bool):
         return 0
@@ -230,7 +260,7 @@ def _block_text(value: object) -> str:
 
 
 def media_of(block: JsonObject) -> Media | None:
-    """A block's image or document; `None` without bytes."""
+    """`None` without bytes."""
     match block:
         case {"source": {"media_type": str(kind), "data": str(data)}}:
             pass
@@ -256,12 +286,12 @@ def _is_base64(data: str) -> bool:
 
 
 def media_in(value: object) -> tuple[Media, ...]:
-    """Images and documents of a list of blocks."""
+    """Of a list of blocks."""
     return tuple(media for block in objects(value) if (media := media_of(block)))
 
 
 def objects(value: object) -> list[JsonObject]:
-    """A list's objects; `[]` for other values."""
+    """`[]` for other values."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

@@ -70,7 +70,7 @@ class Validity:
 
 
 def validity(agreements: Iterable[Agreement]) -> Validity | None:
-    """Summarise agreements; `None` for none."""
+    """`None` for none."""
     all_of_them = list(agreements)
     if not all_of_them:
         return None

@@ -31,17 +31,16 @@ class Environment:
     observe: Observe = ignore
 
     def trust(self, cwd: str) -> Trust:
-        """Trust in a workspace as set, or as the user once answered."""
+        """As set, or as the user once answered."""
         return Trust(self.settings.config.workspace_trusted, Path(cwd), self.store.folder)
 
     def new_log(self, cwd: str, title: str, settings: JsonObject) -> SessionLog:
-        """A new session's log, with nothing in it, and not stored before its first commit."""
+        """Empty, and not stored before the first commit."""
         now, session_id = self.clock.now(), SessionId(self.clock.new_id("ses"))
         row = SessionRow(session_id, cwd, title, now, now, 0, 0, 0, "0", settings)
         return SessionLog(self.store, Stored(row, (), ()), self.clock.now)
 
     def forget(self, session_id: SessionId) -> None:
-        """Release a closed session's watches and MCP servers."""
         self.workspaces.instructions.forget(session_id)
         self.mcp.drop(session_id)
         self.observe(SessionClosed(session_id))

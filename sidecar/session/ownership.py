@@ -35,11 +35,10 @@ class Ownership:
         return other is None
 
     def take(self) -> None:
-        """Write from here on, as of what the log holds."""
+        """This daemon writes from here on."""
         self.read_only = False
 
     def refusal(self) -> SidecarError:
-        """The error of a daemon that may not write."""
         why = self._store.refusal() if self.by is None else None
         return why or SessionOwned(
             "another window writes this session: continue there, or close it there first",

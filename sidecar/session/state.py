@@ -25,6 +25,9 @@ class State:
     """What a session is made of."""
 
     environment: Environment
+    store: Store
+    clock: Clock
+    buffers: Buffers
     log: SessionLog
     view: ModelView
     views: Views
@@ -37,25 +40,10 @@ class State:
     ownership: Ownership
 
     @property
-    def store(self) -> Store:
-        """The daemon's store."""
-        return self.environment.store
-
-    @property
     def config(self) -> Config:
-        """The daemon's configuration now."""
+        """As of now."""
         return self.environment.settings.config
 
-    @property
-    def clock(self) -> Clock:
-        """Time and ids."""
-        return self.environment.clock
-
-    @property
-    def buffers(self) -> Buffers:
-        """The editor's open buffers."""
-        return self.environment.workspaces.buffers
-
     async def facts(self, shown: JsonObject) -> str:
-        """Facts of the moment for the model: date, Git, and the editor's `shown`."""
+        """Of the moment, for the model: date, Git, and the editor's `shown`."""
         return await self.environment.workspaces.facts(self.log.row.cwd, self.trust.granted, shown)

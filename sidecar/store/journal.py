@@ -45,9 +45,9 @@ T = TypeVar("T")
 class Store:
     """The file and its contents by kind. Call on an event loop; nothing blocks.
 
-    Everything may raise StorageFailed: `full`, `corrupt`, `newer_schema`, `read_only` or `io`.
-    Nothing of a failed call is stored; later calls may succeed. `folder` is the daemon's data
-    folder: what is kept beside the file lies there too.
+    Everything may raise StorageFailed: `full`, `corrupt`, `newer_schema`, `read_only` or `io`;
+    nothing of the call is stored, and later calls may succeed. `folder`: the daemon's data folder,
+    with what is kept beside the file.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Store:
 
     @classmethod
     def look(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
-        """Open for reading, without migration; raises StorageFailed."""
+        """For reading, without migration; raises StorageFailed."""
         path = folder / store_files.NAME
         try:
             found = store_files.read(path, version) if path.exists() else 0
@@ -144,15 +144,14 @@ class Store:
 
     @property
     def read_only(self) -> bool:
-        """Whether the schema is newer, or the folder read-only."""
+        """The schema is newer, or the folder read-only."""
         return self._why is not None
 
     def refusal(self) -> StorageFailed | None:
-        """The reason not to write, if any."""
         return None if self._why is None else _refusal(self._why)
 
     def write(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
-        """Store changes as one unit, after earlier writes; `size`: their bytes, if known.
+        """One unit, after earlier writes; `size`: bytes, if known.
 
         The future resolves once on the disk, or raises StorageFailed; cancelling stops nothing.
         """
@@ -161,7 +160,7 @@ class Store:
         return self._submit(partial(apply_all, changes=changes), weighs)
 
     async def delete(self, session_id: SessionId) -> None:
-        """Delete a session with everything held only by it; ignore unknown ids."""
+        """With everything held only by the session; unknown ids are ignored."""
         await self.write(DeleteSession(session_id))
         while not (await self.leaving.remove_some(session_id)).done:
             pass
@@ -175,7 +174,6 @@ class Store:
             self._writer.save(key, partial(apply_all, changes=(change,)), weight(change))
 
     async def verify(self) -> VerifyReport:
-        """Check every hash and reference."""
         return await self._read(verify, anew=True)
 
     def size(self) -> int:
@@ -183,11 +181,11 @@ class Store:
         return store_files.size(self._path)
 
     def waiting(self) -> int:
-        """Waiting writes; from any thread."""
+        """From any thread."""
         return 0 if self._writer is None else self._writer.depth()
 
     async def close(self) -> None:
-        """Finish all writes; safe to repeat."""
+        """Finishes all writes; safe to repeat."""
         if self._closed:
             return
         self._closed = True

@@ -203,12 +203,12 @@ BY_NAME = MappingProxyType({spec.name: spec for spec in BUILTIN})
 
 
 def kept_end(spec: ToolSpec) -> Keep:
-    """The end of a long output kept for the model."""
+    """Which end of a long output the model keeps."""
     return "both" if spec.kind in ("execute", "other", "edit") else "head"
 
 
 def signature(spec: ToolSpec) -> str:
-    """A tool's input in one line, as in `{path, offset?, limit?}`."""
+    """In one line, as in `{path, offset?, limit?}`."""
     properties, required = spec.input_schema.get("properties"), spec.input_schema.get("required")
     names = properties if isinstance(properties, dict) else {}
     needed = required if isinstance(required, list) else []

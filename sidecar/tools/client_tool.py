@@ -3,15 +3,12 @@
 from dataclasses import dataclass, field, replace
 
 from sidecar.core.errors import Cancelled, SidecarError
-from sidecar.core.parts import Json, JsonObject, Media, base64_of
+from sidecar.core.parts import MEDIA_TYPES, MOST_MEDIA, Json, JsonObject, Media, base64_of
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 
 async def call_client_tool(name: str, given: Json, context: ToolContext) -> ToolAnswer:
-    """Run one of the client's tools; failures become error answers.
-
-    Raises: Cancelled: the client is gone, or the call was cancelled.
-    """
+    """Failures become error answers; raises Cancelled."""
     if context.client is None:
         return ToolAnswer(f"The client that provides {name} is not connected.", is_error=True)
     try:
@@ -24,9 +21,9 @@ async def call_client_tool(name: str, given: Json, context: ToolContext) -> Tool
 
 
 def read_answer(name: str, result: Json) -> ToolAnswer:
-    """Convert `tool/call`'s result, `{content, isError?, title?, metadata?, attachments?}`.
+    """`result`: `{content, isError?, title?, metadata?, attachments?}`.
 
-    Malformed results become error answers: the model cannot know the call's effect.
+    Malformed ones become error answers: the model cannot know the call's effect.
     """
     if not isinstance(result, dict):
         return _malformed(name, "an object with `content`", result)
@@ -91,8 +88,14 @@ def _take_blob(resource: JsonObject, read: _Read) -> bool:
 
 def _take_media(media: Media, read: _Read) -> None:
     encoded = base64_of(media.data)
-    if encoded is None:
-        # Every later request would be refused for it.
+    # For any of these every later request would be refused.
+    if media.media_type not in MEDIA_TYPES:
+        can = ", ".join(MEDIA_TYPES)
+        read.texts.append(f"[{media.media_type[:100]}, which cannot be shown; these can: {can}]")
+    elif media.media_type.startswith("image/") and len(media.data) > MOST_MEDIA:
+        size = f"{MOST_MEDIA // 1024 // 1024} MiB"
+        read.texts.append(f"[{media.media_type} of more than {size}, which cannot be shown]")
+    elif encoded is None:
         read.texts.append(f"[{media.media_type} whose data is no base64, which cannot be shown]")
     else:
         read.media.append(replace(media, data=encoded))

@@ -1,4 +1,4 @@
-"""`delegate`: a task for a child session, of which only a report comes back."""
+"""`delegate`: a task for a child session, which sends back a report."""
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.errors import BadRequest
@@ -13,7 +13,7 @@ _TITLE = 80
 
 
 async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Run a subtask; answer with its report, or an error if it failed.
+    """The subtask's report, or an error if it failed.
 
     `metadata`: `{sessionId, cost, steps}`, with USD as text or `None`. Raises BadRequest.
     """
@@ -31,7 +31,7 @@ async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 def read_subtask(given: JsonObject) -> Subtask:
-    """Read a call's input; raises BadRequest for an empty task or a wrong type."""
+    """Raises BadRequest for an empty task or a wrong type."""
     task = text(given, "task").strip()
     if not task:
         raise BadRequest("`task` is empty: say what to do and what to report.", "input.task")
@@ -40,7 +40,6 @@ def read_subtask(given: JsonObject) -> Subtask:
 
 
 def title_of(subtask: Subtask) -> str:
-    """A subtask's title, one line."""
     return f"Delegate {one_line(subtask.task, _TITLE)}"
 
 

@@ -11,14 +11,14 @@ _FILE_TEXTS = ("content", "oldText", "newText")
 
 
 def as_object(value: Json) -> JsonObject:
-    """The input as an object; raises BadRequest."""
+    """Raises BadRequest."""
     if not isinstance(value, dict):
         raise BadRequest(f"The input must be an object, not {kind(value)}.", "input")
     return value
 
 
 def check(schema: JsonObject, given: JsonObject) -> None:
-    """Required keys and types; raises BadRequest at the first bad key."""
+    """Raises BadRequest at the first key that is missing or of a wrong type."""
     properties, required = schema.get("properties"), schema.get("required")
     needed = required if isinstance(required, list) else []
     for key, wanted in (properties if isinstance(properties, dict) else {}).items():
@@ -46,17 +46,17 @@ def text(given: JsonObject, key: str) -> str:
 
 
 def optional_text(given: JsonObject, key: str) -> str | None:
-    """A string; `None` when absent or null; raises BadRequest."""
+    """`None` when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is not None and not isinstance(value, str):
         raise BadRequest(f"`{key}` must be a string, not {kind(value)}.", f"input.{key}")
-    if value is not None and not _is_unicode(value):
+    if value is not None and not is_unicode(value):
         raise BadRequest(f"`{key}` is not valid Unicode: it has half of a pair.", f"input.{key}")
     return value
 
 
 def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
-    """A whole number (`10.0` is 10); `None` when absent or null; raises BadRequest."""
+    """`10.0` is 10; `None` when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is None:
         return None
@@ -70,14 +70,14 @@ def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
 
 
 def flag(given: JsonObject, key: str) -> bool:
-    """A boolean, false when absent or null; raises BadRequest."""
+    """False when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is not None and not isinstance(value, bool):
         raise BadRequest(f"`{key}` must be true or false, not {kind(value)}.", f"input.{key}")
     return value is True
 
 
-def _is_unicode(value: str) -> bool:
+def is_unicode(value: str) -> bool:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

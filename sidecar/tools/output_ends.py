@@ -7,7 +7,7 @@ _PIECE = 64 * 1024
 
 
 class OutputEnds:
-    """Keeps the first and the last `limit / 2` bytes."""
+    """The first and the last `limit / 2` bytes."""
 
     def __init__(self, limit: int = MAX_KEPT) -> None:
         self._half = limit // 2
@@ -17,7 +17,6 @@ class OutputEnds:
         self.dropped = 0
 
     def add(self, piece: bytes) -> None:
-        """Add output."""
         room = self._half - len(self._head)
         self._head += piece[:room]
         rest = piece[room:]
@@ -35,7 +34,7 @@ class OutputEnds:
             self.dropped += gone
 
     def text(self) -> str:
-        """The kept text, with the number of bytes dropped between."""
+        """With the number of bytes dropped between."""
         tail = b"".join(self._tail)
         if not self.dropped:
             return (bytes(self._head) + tail).decode("utf-8", "replace")

@@ -6,7 +6,6 @@ from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 
 async def recall(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Bytes, or matching lines, of a logged part."""
     part_id = inputs.text(given, "id")
     offset, limit = inputs.whole(given, "offset") or 0, inputs.whole(given, "limit", least=1)
     pattern = inputs.optional_text(given, "pattern") or None

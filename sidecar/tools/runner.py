@@ -20,7 +20,8 @@ from sidecar.tools.files.find import list_files, search
 from sidecar.tools.files.reach import refuse_git
 from sidecar.tools.files.read import read_file
 from sidecar.tools.recall import recall
-from sidecar.tools.rules.coverage import written
+from sidecar.tools.rules.coverage import expands, written
+from sidecar.tools.rules.leading_out import leading_out
 from sidecar.tools.rules.runs_later import held_above, runs_later
 from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.shell import shell
@@ -29,7 +30,6 @@ from sidecar.tools.tool_contract import Access, Changes, Tool, ToolAnswer, ToolC
 from sidecar.workspace.paths import (
     Place,
     display,
-    leading_out,
     linked_names,
     locate,
     own_names,
@@ -98,7 +98,7 @@ class _Rechecked:
 
 
 def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
-    """A call's access, or its `problem` for malformed input; a few calls of lstat per path."""
+    """With a `problem` for malformed input; a few calls of lstat per path."""
     if spec.origin != "builtin":
         return Access(spec.kind, _client_title(spec, given))
     try:
@@ -116,7 +116,7 @@ def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
 async def run_builtin(
     name: str, given: Json, context: ToolContext, decided: Access | None = None
 ) -> ToolAnswer:
-    """Run a built-in tool; failures become error answers.
+    """Failures become error answers.
 
     A call whose access is no longer `decided`, through a moved link, does not run. Raises Cancelled
     once the client is gone.
@@ -166,7 +166,7 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
         # Programs look for their settings in the root of a repository within the workspace, too.
         inner = roots_above(place.real, context.cwd, (".git",))
         linked += tuple(printable(display(place.real, repository)) for repository in inner)
-    title = f"Run {command}" if command else f"{_VERBS[spec.name]} {place.shown}"
+    title = f"Run {_elsewhere(place)}{command}" if command else f"{_VERBS[spec.name]} {place.shown}"
     return Access(
         spec.kind,
         title,
@@ -174,12 +174,17 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
         outside=() if place.inside else (real,),
         command=command,
         words=words,
-        strays=leading_out(words, place.real, context.cwd),
+        strays=leading_out(words, place.real, context.cwd, expanded=expands(words)),
         shown=(place.shown,),
         linked=tuple(name for name in linked if name != place.shown),
         spelt=() if command else _spelt(path, place, context),
         held=_held(place, named, command, context) if command or spec.kind == "edit" else "",
     )
+
+
+def _elsewhere(place: Place) -> str:
+    """A command's folder unless the root."""
+    return "" if place.shown == "." else f"in {place.shown}: "
 
 
 def _spelt(path: str, place: Place, context: ToolContext) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class _Ran:
 
 
 async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Run a command; failure is an answer with `exitCode`, a timeout an error."""
+    """Failure is an answer with `exitCode`, a timeout an error."""
     command = inputs.text(given, "command")
     asked = inputs.whole(given, "timeoutMs", least=1) or DEFAULT_TIMEOUT_MS
     timeout = min(asked, MAX_TIMEOUT_MS)
@@ -132,7 +132,7 @@ def _shell(environment: Mapping[str, str]) -> str:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment without secrets, pager, or prompts."""
+    """Without secrets, pager, or prompts."""
     kept = {**for_git(without_secrets(environment)), **_named_anew(environment)}
     return {**kept, "TERM": "dumb", **_PLAIN}
 
@@ -140,16 +140,13 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 def _fetching(command: str) -> Mapping[str, str]:
     """What keeps a reading git from a partial clone's remote.
 
-    That one would be asked for any object that the command names, and so told what it says.
+    The remote would be asked for any object named in the command, and so told of its words.
     """
     return FETCHING_NOTHING if reads_by_git(plain_words(command)) else {}
 
 
 def _named_anew(environment: Mapping[str, str]) -> dict[str, str]:
-    """Emptied variables that name a file to obey, but another one in each folder.
-
-    bash expands its own.
-    """
+    """Emptied variables that name a file to obey, another in each folder; bash expands its own."""
     plain = re.compile(r"(?:/[^$`\\\"]*)?")
     return {name: "" for name in _OBEYED if not plain.fullmatch(environment.get(name, ""))}
 
@@ -190,7 +187,7 @@ async def _running(
 
 
 async def _started(start: Awaitable[Process]) -> Process:
-    """Start a command; if cancelled meanwhile, end its group, not just the shell."""
+    """If cancelled meanwhile, end the group, not just the shell."""
     starting = asyncio.gather(start, return_exceptions=True)
     cancelled: asyncio.CancelledError | None = None
     while not starting.done():
@@ -211,7 +208,6 @@ async def _started(start: Awaitable[Process]) -> Process:
 async def _follow(
     process: Process, reader: asyncio.StreamReader, collected: OutputEnds, progress: Progress
 ) -> bool:
-    """Collect output; whether a background process holds the pipe at the end."""
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(_collect(reader, collected, progress))
         await process.wait()
@@ -245,7 +241,6 @@ async def _end(process: Process) -> None:
 
 
 def _signal(process: Process, number: int) -> bool:
-    """Signal the group; whether any process was there."""
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):

@@ -12,7 +12,7 @@ _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
 
 async def todo(given: JsonObject, context: ToolContext) -> ToolAnswer:  # noqa: ARG001 - every tool takes both
-    """Replace the list; `metadata.items` has each `{content, status}`."""
+    """`metadata.items` has each `{content, status}`."""
     items = read_items(given)
     done = sum(status == "completed" for _, status in items)
     listed: list[Json] = [{"content": content, "status": status} for content, status in items]
@@ -34,7 +34,7 @@ def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 def shown_items(given: Json) -> tuple[tuple[str, str], ...]:
-    """An earlier list's readable items, as `(content, status)`."""
+    """Readable items of an earlier list, as `(content, status)`."""
     items = given.get("items") if isinstance(given, dict) else None
     return tuple(
         (str(item.get("content", "")), str(item.get("status", "pending")))

@@ -46,7 +46,7 @@ class Terminals(Protocol):
         seconds: float,
         variables: Mapping[str, str],
     ) -> TerminalEnd:
-        """Run a command, killed after `seconds`; raises SidecarError if the editor fails.
+        """Killed after `seconds`; raises SidecarError if the editor fails.
 
         `variables` are added to the editor's environment.
         """
@@ -57,47 +57,35 @@ class Client(Protocol):
     """The editor. All methods raise `Cancelled` once it is gone."""
 
     @property
-    def can_read_files(self) -> bool:
-        """Whether the editor answers `fs/read_text_file`."""
-        ...
+    def can_read_files(self) -> bool: ...
 
     @property
-    def can_write_files(self) -> bool:
-        """Whether the editor answers `fs/write_text_file`."""
-        ...
+    def can_write_files(self) -> bool: ...
 
     @property
-    def can_apply_edits(self) -> bool:
-        """Whether the editor answers `workspace/applyEdit`."""
-        ...
+    def can_apply_edits(self) -> bool: ...
 
     @property
-    def terminals(self) -> Terminals | None:
-        """The editor's terminals, if any."""
-        ...
+    def terminals(self) -> Terminals | None: ...
 
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """Run a client's tool; return `tool/call`'s result unchanged."""
+        """`tool/call`'s result, unchanged."""
         ...
 
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Ask the user; return the chosen option's id, or `None` if dismissed."""
+        """The chosen option's id, or `None` if dismissed."""
         ...
 
-    async def read_text_file(self, session_id: SessionId, path: str) -> str:
-        """Read a file as the editor has it."""
-        ...
+    async def read_text_file(self, session_id: SessionId, path: str) -> str: ...
 
-    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """Write a file through the editor."""
-        ...
+    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None: ...
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Replace a document's text through the editor's undo history; return success."""
+        """Through the editor's undo history; returns success."""
         ...
 
 
@@ -110,41 +98,33 @@ class ThroughClient:
 
     @property
     def can_read_files(self) -> bool:
-        """See `Client`."""
         return self._client.can_read_files
 
     @property
     def can_write_files(self) -> bool:
-        """See `Client`."""
         return self._client.can_write_files
 
     @property
     def can_apply_edits(self) -> bool:
-        """See `Client`."""
         return self._client.can_apply_edits
 
     @property
     def terminals(self) -> Terminals | None:
-        """See `Client`."""
         return self._client.terminals
 
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """See `Client`."""
         named = self._named or session_id
         return await self._client.call_tool(named, call_id, name, tool_input)
 
     async def read_text_file(self, session_id: SessionId, path: str) -> str:
-        """See `Client`."""
         return await self._client.read_text_file(self._named or session_id, path)
 
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """See `Client`."""
         await self._client.write_text_file(self._named or session_id, path, content)
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """See `Client`."""
         return await self._client.apply_edit(label, path, content)
 
 
@@ -178,7 +158,7 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskEnd:
-    """A subtask's result; `cost` is USD (`None`: unknown), `failed` the reason, if any."""
+    """`cost` is USD (`None`: unknown), `failed` the reason, if any."""
 
     session_id: SessionId
     report: str
@@ -188,7 +168,7 @@ class SubtaskEnd:
 
 
 class Changes(Protocol):
-    """Follows tools' changes of the workspace, to be undone by restores."""
+    """Follows changes of the workspace, to be undone by restores."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:
         """Wrap the writing of a file with this text."""
@@ -203,11 +183,9 @@ class Unfollowed:
     """Changes that nobody follows."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:  # noqa: ARG002 - see Changes
-        """See `Changes`."""
         return nullcontext()
 
     def running(self, call: Intent) -> AbstractAsyncContextManager[None]:  # noqa: ARG002 - see Changes
-        """See `Changes`."""
         return nullcontext()
 
 
@@ -225,13 +203,12 @@ Delegate: TypeAlias = Callable[[Subtask, str, Progress], Awaitable[SubtaskEnd]]
 class Access:
     """A call's access, for permission rules.
 
-    `paths` are absolute, with links resolved (a command's: its working directory); `outside` those
-    outside the workspace; `shown` all, relative if inside; `linked`: other names of written paths,
-    through links and within inner repositories; `spelt`: a path as given, link by link. `words` are
-    a command's words if simple and literal, else empty; `strays` those leading out of the
-    workspace. `held`: why what is written is no ordinary file, by the root's folders, an
-    environment or a variable. `problem`: the input's error, which is the answer, so no permission
-    is needed.
+    `paths`: absolute, links resolved (a command's: its working directory); `outside` those outside
+    the workspace; `shown` all, relative if inside; `linked`: other names of written paths, through
+    links and within inner repositories; `spelt`: a path as given, link by link. `words`: a
+    command's, if simple and literal, else empty; `strays` those leading out of the workspace.
+    `held`: why a written file is no ordinary one, by the root's folders, an environment or a
+    variable. `problem`: the input's error, which is the answer, so no permission is needed.
     """
 
     kind: ToolKind
@@ -252,7 +229,7 @@ class Access:
 class ToolContext:
     """One call's surroundings.
 
-    `cwd` is the workspace's root. A shell gets `environment`, the daemon's, without secrets.
+    `cwd` is the workspace's root. `environment` is the daemon's; a shell gets it without secrets.
     `granted`: outside paths allowed by the user for this call.
     """
 

@@ -5,6 +5,7 @@ import logging
 
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import Json, JsonObject
+from sidecar.core.text.visible import visible_message
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.unread_fields import unread
 
@@ -17,13 +18,13 @@ MOST_TOLD = 100
 
 
 class ClientFailed(SidecarError):
-    """The client answered a request with an error."""
+    """The client's answer to a request was an error."""
 
     kind = "client"
 
 
 class ClientRequests:
-    """Requests to a client until it is gone."""
+    """Open until the client is gone."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
@@ -32,14 +33,11 @@ class ClientRequests:
         self._closed = False
 
     def notify(self, method: str, params: JsonObject) -> None:
-        """Queue one of LSP's own notifications."""
+        """LSP's own notifications only."""
         self._outbox.answer({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def request(self, method: str, params: JsonObject) -> Json:
-        """Send a request and wait for the answer, without a time limit.
-
-        Raises: ClientFailed: the client answered with an error. Cancelled: the client is gone.
-        """
+        """Waits without a time limit; raises ClientFailed, or Cancelled once the client is gone."""
         if self._closed:
             raise Cancelled("the editor is not connected any more")
         message = self.asking(method, params)
@@ -56,7 +54,6 @@ class ClientRequests:
             self._asked.pop(request_id, None)
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
-        """A request's message, with a new id."""
         self._number += 1
         request_id = f"sidecar-{self._number}"
         return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
@@ -65,7 +62,7 @@ class ClientRequests:
         return {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}}
 
     def answered(self, request_id: Json, result: Json, error: Json) -> None:
-        """Take the client's answer; late ones are dropped."""
+        """Late answers are dropped."""
         answer = self._asked.get(str(request_id))
         if answer is None or answer.done():
             return
@@ -76,7 +73,6 @@ class ClientRequests:
             answer.set_exception(ClientFailed(f"the editor answered with an error: {reason}"))
 
     def close(self) -> None:
-        """End all waits for a client that is gone."""
         self._closed = True
         for answer in self._asked.values():
             if not answer.done():
@@ -91,26 +87,26 @@ class ClientLog:
         self._told: set[str] = set()
 
     def write(self, kind: int, text: str) -> None:
-        """Log a problem of an LSP message type."""
         logger.log(logging.ERROR if kind == ERROR else logging.WARNING, "%s", text)
         if self._requests is not None:
-            params: JsonObject = {"type": kind, "message": f"Sidecar: {text}"}
-            self._requests.notify("window/logMessage", params)
+            self._requests.notify("window/logMessage", shown(kind, f"Sidecar: {text}"))
 
     def once(self, text: str) -> None:
-        """Log a warning once per connection."""
         if text not in self._told and len(self._told) < MOST_TOLD:
             self._told.add(text)
             self.write(WARNING, text)
 
     def unread(self, method: str, params: Json, shape: type | None) -> None:
-        """Warn once of each unknown field."""
         for text in unread(method, params, shape):
             self.once(text)
 
 
+def shown(kind: int, text: str) -> JsonObject:
+    """Parameters of a message."""
+    return {"type": kind, "message": visible_message(text)}
+
+
 def inside(value: Json, *path: str) -> Json:
-    """Value at keys within objects, or `None`."""
     for key in path:
         if not isinstance(value, dict):
             return None

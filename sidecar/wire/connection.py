@@ -16,7 +16,14 @@ from sidecar.session.log.events import (
     ToolOutputChunk,
 )
 from sidecar.tools.tool_contract import PermissionOption, Terminals
-from sidecar.wire.client_requests import ERROR, ClientFailed, ClientLog, ClientRequests, inside
+from sidecar.wire.client_requests import (
+    ERROR,
+    ClientFailed,
+    ClientLog,
+    ClientRequests,
+    inside,
+    shown,
+)
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.translate import notification
 
@@ -45,8 +52,6 @@ class Announced:
 
 
 def announced_by(capabilities: JsonObject) -> Announced:
-    """A client's capabilities, over LSP or ACP."""
-
     def files(name: str) -> bool:
         # ACP has `fs` at the top; an LSP client says it under `experimental`.
         places = ((), ("experimental",), ("experimental", "sidecar"))
@@ -69,7 +74,7 @@ def announced_by(capabilities: JsonObject) -> Announced:
 
 
 class Connection:
-    """`tools.tool_contract.Client` over one outbox; tells the client of events."""
+    """Implements `tools.tool_contract.Client` over one outbox."""
 
     def __init__(
         self, outbox: Outbox, requests: ClientRequests | None = None, log: ClientLog | None = None
@@ -82,33 +87,28 @@ class Connection:
     # --- capabilities ------------------------------------------------------------------------
 
     def announce(self, capabilities: JsonObject) -> None:
-        """Take the client's capabilities from `initialize`."""
         self.can = announced_by(capabilities)
 
     @property
     def can_read_files(self) -> bool:
-        """Whether the client answers `fs/read_text_file`."""
         return self.can.read_files
 
     @property
     def can_write_files(self) -> bool:
-        """Whether the client answers `fs/write_text_file`."""
         return self.can.write_files
 
     @property
     def can_apply_edits(self) -> bool:
-        """Whether the client answers `workspace/applyEdit`."""
         return self.can.apply_edits
 
     @property
     def terminals(self) -> Terminals | None:
-        """Always `None`: LSP has no terminals."""
+        """LSP has none."""
         return None
 
     # --- telling the client ------------------------------------------------------------------
 
     def watch(self, event: Event) -> None:
-        """Queue an event's notification."""
         message = notification(event)
         match event:
             case MeterChanged(session_id=session_id):
@@ -124,8 +124,8 @@ class Connection:
                 self._outbox.chunk(origin.session_id, key, message, _OUTPUT_DELTA)
             case AlertChanged(session_id=session_id):
                 self._outbox.update(session_id or "", message)
-                if (shown := alarm(event)) is not None:
-                    self.requests.notify("window/showMessage", shown)
+                if (told := alarm(event)) is not None:
+                    self.requests.notify("window/showMessage", told)
             case Progressed(session_id=session_id):
                 self._progress(event, session_id, message)
             case _:
@@ -142,7 +142,7 @@ class Connection:
         self._outbox.update(session_id, message)
 
     async def show(self, event: Event) -> None:
-        """Queue a replay's event, waiting for room."""
+        """Wait for room: replays lose nothing."""
         message = notification(event)
         await self._outbox.paced(_session_of(message), message)
 
@@ -151,10 +151,7 @@ class Connection:
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """Run one of the client's tools; cancellation reaches the client.
-
-        Raises: ClientFailed: no tools announced, or an error as answer.
-        """
+        """Cancellation reaches the client; raises ClientFailed, also if no tools are announced."""
         if not self.can.call_tools:
             raise self._lacks("this editor runs no tools: it did not announce `toolCall`")
         params: JsonObject = {
@@ -168,7 +165,7 @@ class Connection:
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Ask the user; `None` when the question was dismissed.
+        """`None` for a dismissed question.
 
         Raises: ClientFailed: the client cannot ask, or chose an unknown option.
         """
@@ -189,7 +186,6 @@ class Connection:
             raise
 
     async def read_text_file(self, session_id: SessionId, path: str) -> str:
-        """Read a file as the editor has it."""
         params: JsonObject = {"sessionId": session_id, "path": path}
         content = _object(await self.requests.request("fs/read_text_file", params)).get("content")
         if not isinstance(content, str):
@@ -197,12 +193,11 @@ class Connection:
         return content
 
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """Write a file through the editor."""
         params: JsonObject = {"sessionId": session_id, "path": path, "content": content}
         await self.requests.request("fs/write_text_file", params)
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Replace a whole document through the editor's undo history."""
+        """Through the editor's undo history."""
         end: JsonObject = {"line": 2**31 - 1, "character": 0}
         start: JsonObject = {"line": 0, "character": 0}
         edit: JsonObject = {"range": {"start": start, "end": end}, "newText": content}
@@ -235,15 +230,15 @@ def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
 
 
 def alarm(event: AlertChanged) -> JsonObject | None:
-    """LSP's message for a raised warning or critical alert."""
+    """`None` below a warning."""
     kinds = {"warning": 2, "critical": 1}
     if event.state != "raised" or event.level not in kinds:
         return None
-    return {"type": kinds[event.level], "message": f"{event.message} {event.action}"}
+    return shown(kinds[event.level], f"{event.message} {event.action}")
 
 
 def path_of(uri: str) -> str | None:
-    """The path of a `file:` URI; `None` for any other."""
+    """`None` for other URIs than `file:`."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else None
 

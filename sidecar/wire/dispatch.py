@@ -36,8 +36,8 @@ AT_ONCE = 32
 class Ticket:
     """One request in progress.
 
-    A handler that `ends_itself` learns of a cancellation by `on_cancel`, or from `cancelled` if
-    earlier; other handlers' tasks are cancelled. `on_answered` runs once the result is queued.
+    A handler that `ends_itself` learns of a cancellation by `on_cancel`, or `cancelled` if earlier;
+    other handlers' tasks are cancelled. `on_answered` runs once the result is queued.
     """
 
     def __init__(self, *, ends_itself: bool = False) -> None:
@@ -61,20 +61,18 @@ class Face(Protocol):
     """A protocol's handling of requests and notifications."""
 
     def allow(self, method: str) -> None:
-        """Raise RefusedMessage for a request not allowed now."""
+        """Raise RefusedMessage for a request out of turn."""
         ...
 
     def listens(self, method: str) -> bool:
-        """Whether a notification is handled now, or else dropped."""
+        """Other notifications are dropped."""
         ...
 
     def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
         """A handler with structured params; raises RefusedMessage."""
         ...
 
-    def answered(self, method: str) -> None:
-        """A request of this method got a result."""
-        ...
+    def answered(self, method: str) -> None: ...
 
     def explain(self, method: str, error: Exception) -> JsonObject | None:
         """JSON-RPC error for an expected error, else `None`."""
@@ -96,7 +94,6 @@ class Dispatch:
         self._first = asyncio.Lock()
 
     def under_way(self) -> tuple[asyncio.Task[None], ...]:
-        """Tasks of unanswered requests."""
         return tuple(task for _, task in self._under_way.values())
 
     async def settle(self, limit: float) -> None:
@@ -220,8 +217,8 @@ class Dispatch:
     async def _in_turn(self, method: str, work: DispatchedWork, ticket: Ticket) -> Json:
         """Run a handler once there is room for its answer.
 
-        Pausing reads instead would not do: thousands of requests may already be read, and
-        cancellations must pass.
+        Pausing reads would not do: thousands of requests may be read already, and cancellations
+        must pass.
         """
         if ticket.ends_itself or method == "shutdown":
             # A prompt waits for people, has its session's own queue, and has a small answer.
@@ -283,7 +280,7 @@ def _required(shape: type) -> frozenset[str]:
 
 
 def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the given shape
-    """Params as the table's struct; RefusedMessage names an invalid field."""
+    """Raises RefusedMessage, which names the invalid field."""
     if shape is None:
         return params
     if isinstance(params, dict):

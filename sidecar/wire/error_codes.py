@@ -59,14 +59,13 @@ class RefusedMessage(Exception):
 
 
 def code_of_turn(kind: str) -> int:
-    """Code for a failed turn's kind."""
     if kind in get_args(StorageFailure):
         return CODES[StorageFailed]
     return INTERNAL_ERROR if kind == "internal" else MODEL_FAILED
 
 
 def fault(error: SidecarError) -> JsonObject:
-    """A JSON-RPC error object, always with `data.kind`."""
+    """Always with `data.kind`."""
     data: JsonObject = {k: v for k, v in error.data.items() if v is not None}
     return {
         "code": CODES.get(type(error), INTERNAL_ERROR),

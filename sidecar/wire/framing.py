@@ -1,7 +1,7 @@
 """Bytes to messages and back, for both framings.
 
-A stream has LSP's `Content-Length:` headers, or one JSON object a line if its first byte that is
-not blank is `{` or `[`.
+LSP's `Content-Length:` headers, or one JSON object a line where the first byte that is not blank is
+`{` or `[`.
 """
 
 import json
@@ -41,7 +41,7 @@ class Malformed:
 
 @dataclass(frozen=True, slots=True)
 class DroppedMessage:
-    """A message dropped for lack of memory; the stream continues.
+    """A message too large for memory; the stream continues.
 
     `head`: its first members, with the id to answer, and the next one as null.
     """
@@ -51,7 +51,7 @@ class DroppedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Framing is lost; nothing further can be read."""
+    """Framing is lost: nothing further can be read."""
 
     reason: str
 
@@ -60,7 +60,7 @@ Frame: TypeAlias = Arrived | Malformed | DroppedMessage | Broken
 
 
 class FrameDecoder:
-    """A stream into frames, buffering at most one."""
+    """Buffers one frame at most."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -72,7 +72,7 @@ class FrameDecoder:
         self.framing: Framing | None = None
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Add bytes; return the frames now complete."""
+        """Frames completed by these bytes."""
         frames: list[Frame] = []
         try:
             self._buffer += data
@@ -179,7 +179,7 @@ class FrameDecoder:
 
 
 def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
-    """A JSON value with all digits of numbers; NaN and infinity are refused."""
+    """Numbers keep all digits; NaN and infinity are refused."""
     try:
         return Arrived(read(body))
     except ValueError as error:
@@ -189,7 +189,6 @@ def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
 
 
 def encode(message: Json, framing: Framing) -> bytes:
-    """Encode one message."""
     try:
         body = json.dumps(
             message, ensure_ascii=False, allow_nan=False, separators=(",", ":")

@@ -12,8 +12,6 @@ Accuracy = Annotated[str, msgspec.Meta(examples=["exact", "estimated"])]
 
 
 class Regions(msgspec.Struct, rename="camel", kw_only=True):
-    """Tokens by origin; the sum is the meter's `used`."""
-
     system: int
     tools: int
     instructions: int
@@ -28,15 +26,11 @@ class Regions(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CacheBreak(msgspec.Struct, rename="camel", kw_only=True):
-    """The newest request not served by the provider's cache: first segment missed, and reason."""
-
     segment: str
     reason: str
 
 
 class CacheState(msgspec.Struct, rename="camel", kw_only=True):
-    """Whether the provider still holds the prefix; `hitRate` is of the last response, 0 to 1."""
-
     warm: bool
     hit_rate: float
     expires_at: str | msgspec.UnsetType = msgspec.UNSET
@@ -44,8 +38,6 @@ class CacheState(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Costs(msgspec.Struct, rename="camel", kw_only=True):
-    """USD as decimal strings; null where the model's price is unknown."""
-
     session: str | None
     last_turn: str | None
     next_request: str | None
@@ -53,14 +45,6 @@ class Costs(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Meter(msgspec.Struct, rename="camel", kw_only=True):
-    """Tokens of the window. `percent` is `used / (window - reservedOutput)` in per cent.
-
-    `reason` explains the numbers' source. `compactAt`: size at which the policy must rewrite.
-    `velocity`: tokens a turn; `spike`: the last turn added three times the usual; `burnRate`: USD
-    an hour over five turns; `overSoftLimit`: regions above 80 per cent of their room.
-    `turnsUntilCompaction` is null without growth. `toolsByServer`: tool tokens by MCP server.
-    """
-
     session_id: str
     revision: int
     window: int
@@ -84,8 +68,6 @@ class Meter(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextMeterParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Read a session's meter."""
-
     session_id: str
 
 
@@ -108,12 +90,10 @@ StopReason = Annotated[
 
 
 class Empty(msgspec.Struct, rename="camel", kw_only=True):
-    """An object without fields, to confirm success."""
+    pass
 
 
 class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
-    """A tool run by the client. `inputSchema` is JSON Schema; `outputLimit` is in bytes."""
-
     name: str
     description: str
     input_schema: dict[str, Any]
@@ -124,16 +104,12 @@ class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ConfigOptionValue(msgspec.Struct, rename="camel", kw_only=True):
-    """A possible value of an option."""
-
     value: str
     name: str
     description: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ConfigOption(msgspec.Struct, rename="camel", kw_only=True):
-    """A setting of a session, in ACP's shape: current and possible values."""
-
     id: str
     name: str
     type: Annotated[str, msgspec.Meta(examples=["select", "boolean"])]
@@ -144,13 +120,6 @@ class ConfigOption(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Open a session in a folder; absent fields come from the configuration.
-
-    `window` and `maxTokens` are tokens; the window must exceed the room for an answer, 32,000
-    unless `maxTokens` is given. `builtinTools: false` leaves only the client's tools. `from`:
-    session to continue.
-    """
-
     cwd: str
     title: str | msgspec.UnsetType = msgspec.UNSET
     agent: str | msgspec.UnsetType = msgspec.UNSET
@@ -166,28 +135,18 @@ class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionNewResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The new session, already stored."""
-
     session_id: str
     revision: int
     config_options: list[ConfigOption]
 
 
 class SessionListParams(msgspec.Struct, rename="camel", kw_only=True):
-    """List sessions of a folder, or all. `cursor` is `nextCursor` of the last page."""
-
     cwd: str | msgspec.UnsetType = msgspec.UNSET
     cursor: str | msgspec.UnsetType = msgspec.UNSET
     limit: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
-    """A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown.
-
-    `parent` is the session forked from, continued, or served as a subtask, and may be deleted. A
-    subtask's cost counts in its parent's too.
-    """
-
     session_id: str
     title: str
     cwd: str
@@ -198,19 +157,11 @@ class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):
-    """One page of sessions, newest first; the last without `nextCursor`."""
-
     sessions: list[SessionInfo]
     next_cursor: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Load a stored session. With `replay` its history comes first, after part `after`.
-
-    The replay repeats updates: each part whole, ends of turns, compactions, notices. `mcpServers`
-    are started for the session's original tools.
-    """
-
     session_id: str
     cwd: str | msgspec.UnsetType = msgspec.UNSET
     replay: bool | msgspec.UnsetType = msgspec.UNSET
@@ -219,8 +170,6 @@ class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionLoadResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session's current state. `readOnly`: another daemon writes the session."""
-
     session_id: str
     revision: int
     read_only: bool
@@ -228,31 +177,19 @@ class SessionLoadResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionCloseParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Close a session, which stays stored."""
-
     session_id: str
 
 
 class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Delete a session for good.
-
-    While a turn runs or waits, refused with -32602 unless `force` cancels it first. Written by
-    another window, refused with -32011 in any case.
-    """
-
     session_id: str
     force: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionDeleteResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session is deleted; `notes` name places, in sentences, where copies may remain."""
-
     notes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionSetConfigOptionParams(msgspec.Struct, rename="camel", kw_only=True):
-    """An option's new value: model, policy, effort, autoCompact, autoContinue."""
-
     session_id: str
     config_id: str
     value: Any
@@ -260,18 +197,10 @@ class SessionSetConfigOptionParams(msgspec.Struct, rename="camel", kw_only=True)
 
 
 class SessionSetConfigOptionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """All options with their current values."""
-
     config_options: list[ConfigOption]
 
 
 class SessionPromptParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Run a turn. `prompt` has ACP's content blocks: text, image, resource, resource_link.
-
-    `context` is the editor's state: `{selection?, openFiles?, diagnostics?}`. `steer` adds the text
-    to the running turn at its next step instead of starting a turn.
-    """
-
     session_id: str
     prompt: list[dict[str, Any]]
     context: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
@@ -280,8 +209,6 @@ class SessionPromptParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Usage(msgspec.Struct, rename="camel", kw_only=True):
-    """Tokens of all model requests of a turn; `thoughtTokens` is a share of `outputTokens`."""
-
     input_tokens: int
     output_tokens: int
     cached_read_tokens: int
@@ -292,8 +219,6 @@ class Usage(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class TurnError(msgspec.Struct, rename="camel", kw_only=True):
-    """A turn's failure; `code` and `kind` as in the table of errors, `status` is HTTP's."""
-
     code: int
     kind: str
     message: str
@@ -302,8 +227,6 @@ class TurnError(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):
-    """A turn's end, also of a failed turn. `messageId` is the typed message, `cost` in USD."""
-
     stop_reason: StopReason
     turn_id: str
     message_id: str
@@ -315,8 +238,6 @@ class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionCancelParams(msgspec.Struct, rename="camel", kw_only=True):
-    """End the running turn and waiting prompts as `cancelled`."""
-
     session_id: str
 
 
@@ -364,13 +285,6 @@ CompactionCause = Annotated[
 
 
 class UpdateOrigin(msgspec.Struct, rename="camel", kw_only=True):
-    """`_meta.sidecar` of an update. `seq` rises strictly per session.
-
-    `inputDelta` and `outputDelta` extend a call's input or output while streaming. `metadata` is
-    the tool's extra information (`exitCode`, `diff`), for people. `discards` names parts withdrawn
-    because their step is retried.
-    """
-
     seq: int
     part_id: str | msgspec.UnsetType = msgspec.UNSET
     message_id: str | msgspec.UnsetType = msgspec.UNSET
@@ -388,8 +302,6 @@ class UserMessageChunk(
     tag_field="sessionUpdate",
     tag="user_message_chunk",
 ):
-    """More of the user's message: one content block."""
-
     content: dict[str, Any]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
@@ -401,8 +313,6 @@ class AgentMessageChunk(
     tag_field="sessionUpdate",
     tag="agent_message_chunk",
 ):
-    """More of the model's answer: one content block."""
-
     content: dict[str, Any]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
@@ -414,15 +324,11 @@ class AgentThoughtChunk(
     tag_field="sessionUpdate",
     tag="agent_thought_chunk",
 ):
-    """More of the model's thinking: one content block."""
-
     content: dict[str, Any]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
 
 class ToolCallLocation(msgspec.Struct, rename="camel", kw_only=True):
-    """A file read or changed by a call; `line` counts from 1."""
-
     path: str
     line: int | msgspec.UnsetType = msgspec.UNSET
 
@@ -430,8 +336,6 @@ class ToolCallLocation(msgspec.Struct, rename="camel", kw_only=True):
 class ToolCallStarted(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="tool_call"
 ):
-    """A tool call appeared. `content` is ACP's tool call content; `rawInput` is the model's."""
-
     tool_call_id: str
     title: str
     kind: ToolCallKind | msgspec.UnsetType = msgspec.UNSET
@@ -446,8 +350,6 @@ class ToolCallStarted(
 class ToolCallChanged(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="tool_call_update"
 ):
-    """A tool call changed; absent fields are unchanged, lists are replaced whole."""
-
     tool_call_id: str
     title: str | msgspec.UnsetType = msgspec.UNSET
     kind: ToolCallKind | msgspec.UnsetType = msgspec.UNSET
@@ -460,8 +362,6 @@ class ToolCallChanged(
 
 
 class PlanEntry(msgspec.Struct, rename="camel", kw_only=True):
-    """An item of the todo list."""
-
     content: str
     priority: PlanPriority
     status: PlanStatus
@@ -470,15 +370,11 @@ class PlanEntry(msgspec.Struct, rename="camel", kw_only=True):
 class PlanChanged(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="plan"
 ):
-    """The whole todo list."""
-
     entries: list[PlanEntry]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
 
 class UsageCost(msgspec.Struct, rename="camel", kw_only=True):
-    """The session's cost so far, in ACP's shape; the meter's decimal strings are exact."""
-
     amount: float
     currency: str
 
@@ -486,8 +382,6 @@ class UsageCost(msgspec.Struct, rename="camel", kw_only=True):
 class UsageChanged(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="usage_update"
 ):
-    """Tokens in the context and its size; the rest of the meter is in `_meta.sidecar`."""
-
     used: int
     size: int
     cost: UsageCost | msgspec.UnsetType = msgspec.UNSET
@@ -501,16 +395,12 @@ class SessionInfoChanged(
     tag_field="sessionUpdate",
     tag="session_info_update",
 ):
-    """The session's title or time changed."""
-
     title: str | msgspec.UnsetType = msgspec.UNSET
     updated_at: str | msgspec.UnsetType = msgspec.UNSET
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
 
 class AvailableCommand(msgspec.Struct, rename="camel", kw_only=True):
-    """A slash command; `input` is `{hint}` if text may follow."""
-
     name: str
     description: str
     input: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
@@ -523,8 +413,6 @@ class AvailableCommandsChanged(
     tag_field="sessionUpdate",
     tag="available_commands_update",
 ):
-    """All current slash commands."""
-
     available_commands: list[AvailableCommand]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
@@ -536,8 +424,6 @@ class ConfigOptionsChanged(
     tag_field="sessionUpdate",
     tag="config_option_update",
 ):
-    """All current config options."""
-
     config_options: list[ConfigOption]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
@@ -549,11 +435,6 @@ class TurnEnded(
     tag_field="sessionUpdate",
     tag="turn_ended",
 ):
-    """A turn ended: its outcome, for all clients watching or loading the session.
-
-    ACP has no such update; there only the sender of the prompt gets the outcome, as the answer.
-    """
-
     turn_id: str
     message_id: str
     stop_reason: StopReason
@@ -570,8 +451,6 @@ class CompactionChanged(
     tag_field="sessionUpdate",
     tag="compaction_update",
 ):
-    """The cached prefix was rewritten, or a rewrite failed; nothing else rewrites. `price`: USD."""
-
     compaction_id: str
     status: CompactionStatus
     cause: CompactionCause
@@ -583,8 +462,6 @@ class CompactionChanged(
 
 
 class Notice(msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="notice"):
-    """A message for a person."""
-
     level: NoticeLevel
     message: str
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
@@ -608,8 +485,6 @@ SessionUpdate = (
 
 
 class SessionUpdateParams(msgspec.Struct, rename="camel", kw_only=True):
-    """One update of one session."""
-
     session_id: str
     update: SessionUpdate
 
@@ -620,30 +495,17 @@ ChangeCause = Annotated[
 
 
 class ProviderOptions(msgspec.Struct, rename="camel", kw_only=True):
-    """The provider's name, address and key."""
-
     name: str | msgspec.UnsetType = msgspec.UNSET
     base_url: str | msgspec.UnsetType = msgspec.UNSET
     api_key: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
-    """Rules to allow or reject calls unasked: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
-
-    See `docs/reference/permissions.md`.
-    """
-
     allow: list[str] | msgspec.UnsetType = msgspec.UNSET
     reject: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
-    """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
-
-    `config` has any other of `docs/reference/settings.md`, as in a file:
-    `{retry: {totalMs: 60000}}`.
-    """
-
     model: str | msgspec.UnsetType = msgspec.UNSET
     policy: str | msgspec.UnsetType = msgspec.UNSET
     window: int | msgspec.UnsetType = msgspec.UNSET
@@ -658,52 +520,32 @@ class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
-    """Whether the client reads and writes files for the daemon."""
-
     read_text_file: bool | msgspec.UnsetType = msgspec.UNSET
     write_text_file: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class ClientCapabilities(msgspec.Struct, rename="camel", kw_only=True):
-    """`capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
-
-    Nothing else is requested: without `requestPermission`, calls in need of permission are refused;
-    without `toolCall`, tools of the client fail, each with the reason. ACP clients always answer
-    questions, and announce `toolCall` in their `_meta.sidecar`. `workspace/applyEdit` is announced
-    as in LSP.
-    """
-
     fs: FileCapabilities | msgspec.UnsetType = msgspec.UNSET
     tool_call: bool | msgspec.UnsetType = msgspec.UNSET
     request_permission: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class ServerCapabilities(msgspec.Struct, rename="camel", kw_only=True):
-    """`capabilities.experimental.sidecar` of the daemon's answer to `initialize`."""
-
     protocol_version: int
     features: list[str]
 
 
 class DaemonStatusParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Ask for the daemon's state, without params."""
+    pass
 
 
 class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
-    """A session open in this daemon."""
-
     session_id: str
     revision: int
     busy: bool
 
 
 class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The daemon's state. Inner objects are for people; null means absent (so far).
-
-    `settings` lists all settings changed from their default, by name: value (keys hidden), layer
-    (user, workspace, environment, client) and place, and whether `pending` until a restart.
-    """
-
     version: str
     pid: int
     uptime_ms: int
@@ -718,20 +560,12 @@ class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusChangedParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The daemon became busy or idle, or failed; `message` is for a status bar."""
-
     busy: bool
     kind: Annotated[str, msgspec.Meta(examples=["idle", "working", "error"])]
     message: str
 
 
 class DaemonAlertParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A value crossed a threshold (`raised`) or came back (`cleared`); each is sent once.
-
-    `name` is the threshold's setting under `alerts`, which also sets the unit of `value`. `action`
-    is advice. Without `sessionId` the alert is about all sessions of the daemon.
-    """
-
     state: Annotated[str, msgspec.Meta(examples=["raised", "cleared"])]
     name: Annotated[str, msgspec.Meta(examples=["hit_rate", "utilisation"])]
     level: Annotated[str, msgspec.Meta(examples=["info", "warning", "critical"])]
@@ -744,24 +578,18 @@ class DaemonAlertParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionChangedParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session's log grew; `revision` is its newest."""
-
     session_id: str
     revision: int
     cause: ChangeCause
 
 
 class RetryError(msgspec.Struct, rename="camel", kw_only=True):
-    """Failure of a model request; `kind` is one of -32020's, `status` is HTTP's."""
-
     kind: str
     message: str
     status: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionRetryingParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A failed model request is retried after `delayMs`; `discard` names void parts."""
-
     session_id: str
     attempt: int
     max_attempts: int
@@ -774,22 +602,12 @@ PermissionKind = Literal["allow_once", "allow_always", "reject_once", "reject_al
 
 
 class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
-    """One possible answer of the user."""
-
     option_id: str
     name: str
     kind: PermissionKind
 
 
 class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
-    """The call waiting for the answer; fields of a `tool_call_update`.
-
-    `content` of an edit shows the expected change as ACP's
-    `{type: "diff", path, oldText, newText}`, one per hunk with three lines of context. Beyond
-    400,000 characters in total, texts are cut, and say so at the end. `path` is absolute; `oldText`
-    is null for a new file. A command stands whole in `rawInput.command`.
-    """
-
     tool_call_id: str
     title: str | msgspec.UnsetType = msgspec.UNSET
     kind: ToolCallKind | msgspec.UnsetType = msgspec.UNSET
@@ -801,16 +619,6 @@ class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionRequestPermissionParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Ask the user before a call continues, in ACP's shape.
-
-    `_meta.sidecar.question` is `permission` (may the call run), `trust` (is the folder
-    `_meta.sidecar.folder` trusted) or `loop` (may a model repeating itself continue). A client
-    answering by its own rules answers `permission` alone. Parallel calls are asked about at the
-    same time, each answered by its request's id. The end of the turn withdraws a question by
-    `$/cancelRequest` (ACP: `$/cancel_request`). `options` may be many, several of one kind: show
-    all, by name.
-    """
-
     session_id: str
     tool_call: PermissionToolCall
     options: list[PermissionOption]
@@ -819,32 +627,23 @@ class SessionRequestPermissionParams(msgspec.Struct, rename="camel", kw_only=Tru
 class PermissionSelected(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="outcome", tag="selected"
 ):
-    """The user chose an option."""
-
     option_id: str
 
 
 class PermissionCancelled(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="outcome", tag="cancelled"
 ):
-    """The user dismissed the question, which cancels the turn, or the turn was cancelled."""
+    pass
 
 
 PermissionOutcome = PermissionSelected | PermissionCancelled
 
 
 class SessionRequestPermissionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The user's answer. An unknown option refuses the call, and the turn continues.
-
-    A call rejected by the user ends the turn as `blocked`.
-    """
-
     outcome: PermissionOutcome
 
 
 class ToolCallParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Run one of the client's tools; `input` is the model's, unchanged."""
-
     session_id: str
     call_id: str
     name: str
@@ -852,8 +651,6 @@ class ToolCallParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ToolCallResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The tool's result: ACP content blocks. `metadata.exitCode` marks a failed command."""
-
     content: list[dict[str, Any]]
     is_error: bool | msgspec.UnsetType = msgspec.UNSET
     title: str | msgspec.UnsetType = msgspec.UNSET
@@ -862,32 +659,21 @@ class ToolCallResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FsReadTextFileParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Read a file as the editor has it, with unsaved changes; `path` is absolute."""
-
     session_id: str
     path: str
 
 
 class FsReadTextFileResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The file's whole text."""
-
     content: str
 
 
 class FsWriteTextFileParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Replace a file's whole text through the editor; `path` is absolute."""
-
     session_id: str
     path: str
     content: str
 
 
 class ContextRecallParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Recall a logged part by id; `offset` and `limit` are bytes of UTF-8.
-
-    With `pattern`, a regular expression: matching lines with numbers.
-    """
-
     session_id: str
     part_id: str
     offset: int | msgspec.UnsetType = msgspec.UNSET
@@ -896,25 +682,16 @@ class ContextRecallParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextRecallResult(msgspec.Struct, rename="camel", kw_only=True):
-    """A piece of the text, the last if without `nextOffset`."""
-
     content: str
     total_bytes: int
     next_offset: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextBreakdownParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Break down a session's context into segments."""
-
     session_id: str
 
 
 class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
-    """A piece of the prompt; `presentation` tells whether whole, cut or a stub.
-
-    `server`: the MCP server of a tool.
-    """
-
     id: str
     region: str
     label: str
@@ -928,22 +705,16 @@ class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextBreakdownResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The meter and its segments, in the order of the prompt."""
-
     meter: Meter
     segments: list[ContextSegment]
 
 
 class ContextPreviewParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Preview the next request with this prompt, or the current history without one."""
-
     session_id: str
     prompt: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
-    """`request` is the provider's exact request body; `price` is USD or null."""
-
     request: dict[str, Any]
     tokens: int
     predicted_cache_read: int
@@ -953,12 +724,6 @@ class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Compact the context now; `dryRun` only plans.
-
-    With `summary` a dry run requests the summary too, which costs money. `workDoneToken` is LSP's:
-    progress comes by `$/progress`, and `window/workDoneProgress/cancel` stops the work.
-    """
-
     session_id: str
     strategy: str | msgspec.UnsetType = msgspec.UNSET
     instructions: str | msgspec.UnsetType = msgspec.UNSET
@@ -969,8 +734,6 @@ class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
-    """A change to one part or turn, with its reason."""
-
     action: Annotated[
         str,
         msgspec.Meta(examples=["drop", "evict", "truncate", "excerpt", "restore", "summarize"]),
@@ -982,47 +745,42 @@ class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
     turn_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
+class FileShownAsItStands(msgspec.Struct, rename="camel", kw_only=True):
+    path: str
+    lines: Annotated[str, msgspec.Meta(examples=["1-40, 88-120"])]
+    tokens: int
+    price: str | None
+
+
 class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The plan and its gain; `breakEvenRequests` is the number of requests until the plan pays.
-
-    A dry run with nothing to leave out returns an empty plan and the `reason`.
-    """
-
     plan: list[CompactionStep]
     tokens_before: int
     tokens_after: int
     price: str | None
     break_even_requests: int | None
+    files: list[FileShownAsItStands] | msgspec.UnsetType = msgspec.UNSET
     compaction_id: str | msgspec.UnsetType = msgspec.UNSET
     summary: str | msgspec.UnsetType = msgspec.UNSET
     reason: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextUndoCompactionParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Undo a compaction, by default the newest not undone."""
-
     session_id: str
     compaction_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextUndoCompactionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session afterwards."""
-
     revision: int
     meter: Meter
 
 
 class ContextPinParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Keep a part in the context through compactions, or no longer."""
-
     session_id: str
     part_id: str
     pinned: bool
 
 
 class ContextPinResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session's newest revision."""
-
     revision: int
 
 
@@ -1045,66 +803,35 @@ Author = Annotated[
 
 
 class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Fork a session at the end of a message, or at its current end.
-
-    Unfinished work is left out.
-    """
-
     session_id: str
     at_message_id: str | msgspec.UnsetType = msgspec.UNSET
     mcp_servers: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The new session."""
-
     session_id: str
     revision: int
 
 
 class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Draft the next session's first prompt, for a goal.
-
-    `continue` opens it at once, in the same folder with the same settings; its first prompt
-    includes the state of the work. Then an empty `goal` keeps the old one.
-    """
-
     session_id: str
     goal: str
     go_on: bool | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="continue")
 
 
 class SessionHandoffResult(msgspec.Struct, rename="camel", kw_only=True):
-    """A first prompt to edit, in Markdown, and relevant files, likeliest first.
-
-    Open the next session with `session/new` and `from`; with `continue`, `sessionId` is already
-    there.
-    """
-
     draft: str
     files: list[str]
     session_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Export a session to an absolute path of a file or folder.
-
-    A folder gets a new file; so does the data folder's `exports` without a path. An existing file
-    is kept unless `overwrite` is true.
-    """
-
     session_id: str
     path: str | msgspec.UnsetType = msgspec.UNSET
     overwrite: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The bundle: a packed file, readable by its user only, `size` bytes long.
-
-    Holds durable, settled content only. `redacted` counts likely keys removed; `notes` name other
-    omissions, in sentences.
-    """
-
     path: str
     size: int
     redacted: int
@@ -1112,14 +839,10 @@ class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionArchiveParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Archive a session without running turns and not open in another window."""
-
     session_id: str
 
 
 class ArchivedSession(msgspec.Struct, rename="camel", kw_only=True):
-    """A session in a bundle at `path`, of `size` bytes; `freed` bytes in the store."""
-
     session_id: str
     path: str
     size: int
@@ -1127,21 +850,10 @@ class ArchivedSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionArchiveResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The archived sessions: first those of subtasks, last the session itself.
-
-    `session/import` with a path restores each under its own id.
-    """
-
     sessions: list[ArchivedSession]
 
 
 class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Import a session from a file's absolute path, or its text as `content`.
-
-    An absent format is detected. The session works in the folder `cwd`, by default the workspace
-    named by `initialize`; never in one named by the file.
-    """
-
     format: BundleFormat | msgspec.UnsetType = msgspec.UNSET
     content: str | msgspec.UnsetType = msgspec.UNSET
     path: str | msgspec.UnsetType = msgspec.UNSET
@@ -1149,11 +861,6 @@ class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The new session, ready to load, and the detected format.
-
-    `notes` are remarks for people, in sentences.
-    """
-
     session_id: str
     revision: int
     format: BundleFormat
@@ -1161,14 +868,6 @@ class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FileChange(msgspec.Struct, rename="camel", kw_only=True):
-    """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed file's old path.
-
-    `author`: the agent by a `tool` or `shell` command, the `user` (or anybody else), a `restore`,
-    or `unknown`: by the user or a command that does not declare its writes, while it ran. `size`
-    and `sizeBefore` are bytes, 0 without a file. `restorable` is false where content before or
-    after is not stored (too large, for example).
-    """
-
     path: str
     change: FileChangeKind
     author: Author
@@ -1181,12 +880,6 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
-    """A changed file with its unified diff; `restorable` as in `FileChange`.
-
-    `authors` are all between the two states, the last at the end; `author` is the only one, or
-    `several`, so that no author's lines are shown as another's.
-    """
-
     path: str
     change: FileChangeKind
     author: Author
@@ -1199,13 +892,6 @@ class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
-    """A state to go back to; `files` are the changes up to it.
-
-    Made at each turn's start, after each step that changed files, and before each restore. A turn's
-    marks the place of its prompt, and the user's changes before. `left` is true on an abandoned
-    branch, its message no longer in the conversation.
-    """
-
     checkpoint_id: str
     turn_id: str
     message_id: str
@@ -1216,33 +902,22 @@ class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointListParams(msgspec.Struct, rename="camel", kw_only=True):
-    """List a session's checkpoints."""
-
     session_id: str
 
 
 class SessionChanges(msgspec.Struct, rename="camel", kw_only=True):
-    """The agent's changes in a session, except undone ones; `additions`, `deletions` are sums."""
-
     files: list[FileChange]
     additions: int
     deletions: int
 
 
 class CheckpointListResult(msgspec.Struct, rename="camel", kw_only=True):
-    """All checkpoints, oldest first; `head` is the session's current one.
-
-    Checkpoints of abandoned branches are included.
-    """
-
     checkpoints: list[Checkpoint]
     head: str | None
     changes: SessionChanges | msgspec.UnsetType = msgspec.UNSET
 
 
 class CheckpointDiffParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Compare two checkpoints, or one with now; for one file or folder, or all files."""
-
     session_id: str
     from_checkpoint: str = msgspec.field(name="from")
     to: str | msgspec.UnsetType = msgspec.UNSET
@@ -1250,18 +925,10 @@ class CheckpointDiffParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The changed files."""
-
     files: list[FileDiff]
 
 
 class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
-
-    `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes both sides of a
-    clash between conflict markers. Refused while a turn runs.
-    """
-
     session_id: str
     scope: RestoreScope
     checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
@@ -1274,13 +941,6 @@ class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
-    """A file of a restore, with the reason for its outcome.
-
-    In a dry run `diff` is the expected change. A conflict has two diffs, where known: the agent's
-    changes, and later ones. `unknownDiff`: changes while a command of the agent ran, by it or by
-    others; `keep` leaves them, `overwrite` treats them as the agent's.
-    """
-
     path: str
     reason: str
     diff: str | msgspec.UnsetType = msgspec.UNSET
@@ -1290,8 +950,6 @@ class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
-    """Every file examined by a restore, by outcome."""
-
     restored: list[RestoredFile]
     merged: list[RestoredFile]
     skipped: list[RestoredFile]
@@ -1299,14 +957,6 @@ class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session after the restore, or as expected by a dry run.
-
-    `undoCheckpointId` names the state before (empty in a dry run); `restoredPrompt` is the text of
-    the first message that left the conversation. `notes` list everything outside of snapshots
-    (`.git`, `node_modules`), and losses there, in sentences. A dry run with nothing to do returns
-    an empty plan, `reason` and notes; `files.skipped` has each path's reason.
-    """
-
     undo_checkpoint_id: str
     revision: int
     files: RestoredFiles
@@ -1316,11 +966,6 @@ class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Undo a restore by its `undoCheckpointId`, by default the newest not undone.
-
-    The scope is the restore's. `onConflict` is `refuse` when absent; `markers` is as for a restore.
-    """
-
     session_id: str
     checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
     on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
@@ -1330,11 +975,6 @@ class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):
-    """List facts by session, folder, kind and words (the last may be a word's beginning).
-
-    All given conditions must hold.
-    """
-
     session_id: str | msgspec.UnsetType = msgspec.UNSET
     cwd: str | msgspec.UnsetType = msgspec.UNSET
     kind: FactKind | msgspec.UnsetType = msgspec.UNSET
@@ -1342,16 +982,12 @@ class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FactSource(msgspec.Struct, rename="camel", kw_only=True):
-    """The turn that supports a fact, and the speaker."""
-
     session_id: str
     turn_id: str
     said_by: Speaker
 
 
 class Fact(msgspec.Struct, rename="camel", kw_only=True):
-    """A fact found out in a session; `learned` once passed on to later sessions."""
-
     fact_id: str
     kind: FactKind
     content: str
@@ -1361,15 +997,11 @@ class Fact(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FactsListResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The facts, newest first; at most 200."""
-
     facts: list[Fact]
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """One JSON-RPC error code. `kinds` are the values of `data.kind`, `data` its other fields."""
-
     code: int
     kinds: tuple[str, ...]
     meaning: str
@@ -1496,11 +1128,6 @@ Direction = Literal["clientToDaemon", "daemonToClient"]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method. `errors` excludes those possible for any request.
-
-    A method not `available` is settled but not built, and answered with -32601.
-    """
-
     name: str
     kind: Kind
     direction: Direction

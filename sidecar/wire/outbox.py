@@ -1,9 +1,7 @@
 """Messages waiting for one client: bounded, never delaying other clients.
 
-Answers and requests are never dropped; with too many unread, no more is read from the client.
-Chunks of one part are joined; of meters, only the newest waits. At the limits, a session's updates
-are dropped; a client that reads again is told by `session/changed` to catch up with `session/load
-{after}`.
+With too many unread answers, no more is read from the client. At the limits, a session's updates
+are dropped, and `session/changed` later tells the client to catch up with `session/load {after}`.
 """
 
 import asyncio
@@ -33,7 +31,7 @@ class _Entry:
 
 
 class Outbox:
-    """One connection's queue; `write` returns once the bytes are on the wire."""
+    """`write` returns once the bytes are on the wire."""
 
     def __init__(
         self, write: Callable[[bytes], Awaitable[None]], revision_of: Callable[[str], int | None]
@@ -56,15 +54,15 @@ class Outbox:
         return len(self._waiting)
 
     def answer(self, message: JsonObject) -> None:
-        """Queue a response or a request, never dropped."""
+        """A response or a request: never dropped."""
         self._add(_Entry("answer", message, _size(message)))
 
     def update(self, session_id: str, message: JsonObject) -> None:
-        """Queue a session's notification, dropped if full."""
+        """A session's notification: dropped if full."""
         self._offer(_Entry("update", message, _size(message), session_id))
 
     def chunk(self, session_id: str, key: str, message: JsonObject, text: list[str]) -> None:
-        """Queue a piece of a part, joined to a preceding piece of the same `key`.
+        """A piece of a part, joined to a preceding piece of the same `key`.
 
         `text`: the keys to the text in the message.
         """
@@ -78,7 +76,7 @@ class Outbox:
         self._offer(_Entry("chunk", message, _size(message), session_id, key))
 
     def meter(self, session_id: str, message: JsonObject) -> None:
-        """Queue a meter, replacing a waiting one."""
+        """Replaces a waiting meter."""
         known = self._meters.get(session_id)
         if known is not None:
             known.message = message
@@ -88,7 +86,7 @@ class Outbox:
         self._add(entry)
 
     async def paced(self, session_id: str, message: JsonObject) -> None:
-        """Queue once there is room, for replays, which lose nothing."""
+        """Wait for room: replays lose nothing."""
         while self._full() and not self._closed:
             self._moved.clear()
             await self._moved.wait()
@@ -101,7 +99,6 @@ class Outbox:
             await self._moved.wait()
 
     def close(self) -> None:
-        """Write all waiting messages, then end `run`."""
         self._closed = True
         self._more.set()
         self._moved.set()
@@ -154,7 +151,6 @@ class Outbox:
         return self._updates >= MAX_UPDATES or self._update_bytes >= MAX_UPDATE_BYTES
 
     def _resync(self) -> None:
-        """Tell a client that reads again which sessions to catch up with."""
         for session_id in sorted(self._lagging):
             params: JsonObject = {
                 "sessionId": session_id,
@@ -168,7 +164,7 @@ class Outbox:
 
 
 def join(into: JsonObject, more: JsonObject, text: list[str]) -> int:
-    """Append a chunk's text, and keep the newer sequence number."""
+    """Keeps the newer sequence number; returns the characters added."""
     inner, source = _at(into, text[:-1]), _at(more, text[:-1])
     added = str(source[text[-1]])
     inner[text[-1]] = str(inner[text[-1]]) + added

@@ -6,6 +6,7 @@ from difflib import unified_diff
 
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.core.prompt.meter import Meter
+from sidecar.core.text.visible import visible, visible_json
 from sidecar.session.log.events import (
     AlertChanged,
     EpochChanged,
@@ -17,16 +18,18 @@ from sidecar.session.log.events import (
 )
 from sidecar.session.log.progress import Work
 from sidecar.tools.tool_contract import PermissionOption, ThroughClient
-from sidecar.wire.client_requests import ERROR, INFO, WARNING, ClientFailed
+from sidecar.wire.client_requests import ERROR, INFO, WARNING, ClientFailed, shown
 from sidecar.wire.connection import Connection, alarm
 
-MOST_LINES = 30
-"""Lines of a change in a question, shown by editors in a small box."""
+MOST_LINES, LONGEST_LINE, MOST_PAGES = 30, 200, 12
+"""Lines of a page of a question, which editors show in a small box; characters of a line, which
+goes on in the next; pages of a question that can be allowed."""
+NEXT = "Next page"
 LEVELS = {"error": ERROR, "warning": WARNING}
 
 
 class PlainEditor(ThroughClient):
-    """Implements `tools.tool_contract.Client` for a plain LSP client.
+    """Implements `tools.tool_contract.Client`.
 
     Asks by `window/showMessageRequest`; shows important events only.
     """
@@ -41,30 +44,28 @@ class PlainEditor(ThroughClient):
     # --- telling and asking ------------------------------------------------------------------
 
     def show(self, text: str, kind: int = INFO) -> None:
-        """Show a line among the editor's messages."""
-        self.connection.requests.notify("window/showMessage", {"type": kind, "message": text})
+        self.connection.requests.notify("window/showMessage", shown(kind, text))
 
     def log(self, text: str) -> None:
-        """Write a longer text to the editor's log."""
-        self.connection.requests.notify("window/logMessage", {"type": INFO, "message": text})
+        self.connection.requests.notify("window/logMessage", shown(INFO, text))
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
-        """The user's choice; `None` when dismissed, ClientFailed if the editor cannot ask."""
-        actions: list[Json] = [{"title": choice} for choice in choices]
-        params: JsonObject = {"type": INFO, "message": question, "actions": actions}
+        """`None` when dismissed; ClientFailed if the editor cannot ask."""
+        titles = {visible(choice): choice for choice in choices}
+        actions: list[Json] = [{"title": title} for title in titles]
+        params = {**shown(INFO, question), "actions": actions}
         answer = await self.connection.requests.request("window/showMessageRequest", params)
         title = answer.get("title") if isinstance(answer, dict) else None
-        return title if isinstance(title, str) and title in choices else None
+        return titles.get(title) if isinstance(title, str) else None
 
     def watch(self, event: Event) -> None:
-        """Show an event of a session, if important."""
         match event:
             case Progressed():
                 self.connection.watch(event)
             case Notice(level=level, text=text) if level in LEVELS:
                 self.show(text, LEVELS[level])
-            case AlertChanged() if (shown := alarm(event)) is not None:
-                self.connection.requests.notify("window/showMessage", shown)
+            case AlertChanged() if (told := alarm(event)) is not None:
+                self.connection.requests.notify("window/showMessage", told)
             case EpochChanged(status="completed", cause=cause) if cause not in ("user", "restore"):
                 before, after = tokens(event.tokens_before), tokens(event.tokens_after)
                 self.show(f"Compacted: {before} to {after} tokens.")
@@ -82,13 +83,27 @@ class PlainEditor(ThroughClient):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """The user's answer; `None` when dismissed, or if the editor cannot ask."""
+        """`None` when dismissed, or if the editor cannot ask."""
         if self.connection.can.ask_permission:
             return await self.connection.request_permission(session_id, tool_call, options)
-        names = {option.name: option.option_id for option in options}
         title = str(tool_call.get("title") or "a tool")
+        *before, last = _pages(_asked(title, tool_call))
+        if len(before) >= MOST_PAGES:
+            options = tuple(one for one in options if one.kind.startswith("reject"))
+            before, last = (
+                [],
+                f"{before[0]}\n[{len(before)} more pages, too long to be allowed here]",
+            )
+        names = {option.name: option.option_id for option in options}
+        refusals = tuple(one.name for one in options if one.kind.startswith("reject"))
         with suppress(ClientFailed):
-            chosen = await self.choose("\n".join((title, *_changes(tool_call))), tuple(names))
+            # What is allowed has been seen whole.
+            for number, page in enumerate(before, 1):
+                question = f"{page}\n[page {number} of {len(before) + 1}]"
+                chosen = await self.choose(question, (NEXT, *refusals))
+                if chosen != NEXT:
+                    return None if chosen is None else names[chosen]
+            chosen = await self.choose(last, tuple(names))
             return None if chosen is None else names[chosen]
         self.show(
             f"Not allowed, for this editor cannot ask: {title} Give initializationOptions "
@@ -98,28 +113,64 @@ class PlainEditor(ThroughClient):
         return None
 
 
-def _changes(tool_call: JsonObject) -> list[str]:
+def _asked(title: str, tool_call: JsonObject) -> list[str]:
+    """Lines of a question: the change, or all that the title does not say of the input."""
     content = tool_call.get("content")
     lines: list[str] = []
     for block in content if isinstance(content, list) else ():
         match block:
             case {"type": "diff", "oldText": str() | None as old, "newText": str(new)}:
-                texts = (old or "").splitlines(), new.splitlines()
-                lines += list(unified_diff(*texts, n=0, lineterm=""))[2:]
+                lines += list(unified_diff(_lines(old or ""), _lines(new), n=0, lineterm=""))[2:]
             case _:
                 pass
-    more = len(lines) - MOST_LINES
-    return lines if more <= 0 else [*lines[:MOST_LINES], f"[… {more} more lines]"]
+    given = tool_call.get("rawInput")
+    if not lines and not _says(title, given):
+        lines = visible_json(given, 2).split("\n")
+    return [*title.split("\n"), *lines]
+
+
+def _says(title: str, given: Json) -> bool:
+    """Whether the title is one of our own tools', which hold all of the input.
+
+    Those of other tools hold a value without its name, and no empty one.
+    """
+    match given:
+        case {"command": str(command), "cwd": str(folder), **rest} if (
+            not rest and ":" not in folder
+        ):
+            whole: tuple[str, ...] = (f"Run in {folder}: {command}",)
+        case {"command": str(command), **rest} if not rest and not command.startswith("in "):
+            whole = (f"Run {command}",)
+        case {"path": str(path), **rest} if not rest:
+            whole = (f"Read {path}", f"List {path}")
+        case _:
+            return given == {}
+    # A subtask's name stands before its calls' titles.
+    return any(title == one or title.endswith(f"”: {one}") for one in whole)
+
+
+def _lines(text: str) -> list[str]:
+    # Only LF ends a line: others are written out.
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _pages(lines: Sequence[str]) -> list[str]:
+    cut = [
+        line[at : at + LONGEST_LINE]
+        for line in (visible(one, keep="\t") for one in lines)
+        for at in range(0, max(1, len(line)), LONGEST_LINE)
+    ]
+    return ["\n".join(cut[at : at + MOST_LINES]) for at in range(0, len(cut), MOST_LINES)]
 
 
 def meter_line(meter: Meter) -> str:
-    """The meter in a few words; `~` marks an estimate."""
+    """`~` marks an estimate."""
     mark = "~" if meter.accuracy == "estimated" else ""
     return f"{mark}{meter.percent:.0f}% · {tokens(meter.used)}/{tokens(meter.window)}"
 
 
 def tokens(number: int) -> str:
-    """Tokens in short: 950, 4.2k, 84k."""
+    """950, 4.2k, 84k."""
     if number < 1_000:
         return str(number)
     return f"{number / 1000:.1f}k" if number < 10_000 else f"{number / 1000:.0f}k"

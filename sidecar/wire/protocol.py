@@ -41,7 +41,7 @@ logger = logging.getLogger("sidecar.wire")
 
 
 class SidecarProtocol(LanguageServerProtocol):
-    """One connection's editor face; pygls constructs it, `begin` completes it."""
+    """One connection's; pygls constructs it, `begin` completes it."""
 
     # pygls looks at every attribute while it constructs the protocol.
     _exit: int | None = None
@@ -53,7 +53,6 @@ class SidecarProtocol(LanguageServerProtocol):
         handlers: Mapping[str, Handler],
         greet: Greet,
     ) -> None:
-        """Join the connection; `handlers` are the method table's."""
         self._greet = greet
         self._connection = connection
         self._outbox = outbox
@@ -62,13 +61,11 @@ class SidecarProtocol(LanguageServerProtocol):
 
     @property
     def exit_code(self) -> int | None:
-        """Exit code, once the client has sent `exit`."""
         return self._exit
 
     # --- as a face of the dispatcher ---------------------------------------------------------
 
     def allow(self, method: str) -> None:
-        """See `Face`."""
         if self._phase == "shut down":
             text = "the daemon is shutting down: only `exit` is taken now"
             raise RefusedMessage(INVALID_REQUEST, "shut_down", text)
@@ -80,21 +77,18 @@ class SidecarProtocol(LanguageServerProtocol):
             )
 
     def listens(self, method: str) -> bool:
-        """See `Face`."""
         if method == "exit":
             self._exit = 0 if self._phase == "shut down" else 1
             return False
         return self._phase == "running"
 
     def answered(self, method: str) -> None:
-        """See `Face`."""
         if method == "initialize":
             self._phase = "running"
         elif method == "shutdown":
             self._phase = "shut down"
 
     def explain(self, method: str, error: Exception) -> JsonObject | None:
-        """See `Face`."""
         if isinstance(error, JsonRpcInvalidParams):
             text = f"the params do not fit {method}: no such command, or other arguments"
             return RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params").error
@@ -111,7 +105,6 @@ class SidecarProtocol(LanguageServerProtocol):
         return None
 
     def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
-        """See `Face`."""
         known = METHODS.get(method)
         if known is not None and known.direction == "clientToDaemon":
             handler = self._handlers.get(known.name)
@@ -184,7 +177,7 @@ class SidecarProtocol(LanguageServerProtocol):
     # --- messages pygls sends of its own accord ----------------------------------------------
 
     def _send_data(self, data: object) -> None:
-        """Queue what pygls would write to stdout at once, and log whole."""
+        """By itself, pygls would write to stdout at once, and log whole bodies."""
         self._outbox.answer(self._converter.unstructure(data))
 
 
@@ -193,7 +186,6 @@ def _is_ours(method: Method) -> bool:
 
 
 def language_server(version: str) -> LanguageServer:
-    """A pygls server with this protocol, one per connection."""
     return LanguageServer(
         "sidecar",
         version,

@@ -16,7 +16,7 @@ CONFLICTS = ("refuse", "keep", "overwrite", "merge")
 
 
 def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
-    """A rollback's arguments, in any order; raises BadRequest."""
+    """In any order; raises BadRequest."""
     scope, on_conflict, number = "both", "refuse", None
     for word in words.split():
         if word in SCOPES:
@@ -41,7 +41,7 @@ class UndoableTurn:
 
 
 async def turns_back(session: Session) -> list[UndoableTurn]:
-    """Turns open to undoing, newest first; raises BadRequest without any."""
+    """Newest first; raises BadRequest without any."""
     found = (await session.checkpoints.listed()).checkpoints
     turns = [
         UndoableTurn(
@@ -73,12 +73,10 @@ def _changed(found: Sequence[ListedCheckpoint], turn_id: str) -> tuple[str, ...]
 
 
 def paths(done: Done, fate: str) -> list[str]:
-    """Paths with a given fate."""
     return [one.path.decode("utf-8", "replace") for one in done.fates if one.fate == fate]
 
 
 def summary(done: Done) -> str:
-    """A restore's outcome in a few words."""
     parts = [] if done.prompt is None else ["the conversation"]
     for fate, word in (("restored", "restored"), ("merged", "merged"), ("conflict", "in conflict")):
         names = paths(done, fate)

@@ -13,6 +13,7 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.session.desk.sessions import Sessions
 from sidecar.wire.acp.acp_connection import AgentConnection
 from sidecar.wire.acp.face import AgentFace
+from sidecar.wire.client_requests import ERROR, shown
 from sidecar.wire.connection import Connection, folder_at, path_of
 from sidecar.wire.dispatch import Dispatch, Handler
 from sidecar.wire.framing import Broken, Frame, FrameDecoder
@@ -108,7 +109,6 @@ def editor_face(
     parent: "asyncio.Future[int | None]",
     later: asyncio.Event,
 ) -> Served:
-    """LSP's base protocol, and Sidecar's methods under their own names."""
     connection = Connection(outbox)
     server = language_server(version)
     protocol = server.protocol
@@ -123,8 +123,7 @@ def editor_face(
             connection.log.once(unknown)
         problem = sessions.shared.configure(_options(params), _root(params))
         if problem:
-            shown: JsonObject = {"type": 1, "message": problem}
-            outbox.answer({"jsonrpc": "2.0", "method": "window/showMessage", "params": shown})
+            connection.requests.notify("window/showMessage", shown(ERROR, problem))
         later.set()
 
     commands = Commands(sessions, PlainEditor(connection), group)
@@ -148,7 +147,6 @@ def agent_face(
     parent: "asyncio.Future[int | None]",
     later: asyncio.Event,
 ) -> Served:
-    """Serve the Agent Client Protocol."""
     connection = AgentConnection(outbox)
     parent.set_result(None)
     face = AgentFace(sessions, connection, all_handlers(sessions), version, later.set)
@@ -157,7 +155,6 @@ def agent_face(
 
 
 def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Handlers of the method table."""
     return {
         **session_methods.handlers(sessions),
         **history_methods.handlers(sessions),

@@ -12,7 +12,6 @@ class JsonLines(logging.Formatter):
     """Time, level, logger, message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a record as a line of JSON."""
         line: JsonObject = {
             "at": iso(round(record.created * 1000)),
             "level": record.levelname.lower(),
@@ -25,7 +24,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_to_stderr(level: str) -> None:
-    """Log to stderr; libraries' logs only if errors: pygls logs whole bodies."""
+    """Of libraries errors only: pygls logs whole bodies."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)

@@ -31,7 +31,7 @@ def take_stdio() -> tuple[int, int]:
 
 
 def reader(descriptor: int) -> ReadBytes:
-    """Read a descriptor in a thread; return a function that awaits bytes, `b""` at the end."""
+    """From a thread; `b""` at the end."""
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
 
@@ -53,7 +53,7 @@ def reader(descriptor: int) -> ReadBytes:
 
 
 def writer(descriptor: int) -> WriteBytes:
-    """Write to a descriptor in a thread; the function awaits the write."""
+    """In a thread; the function awaits the write."""
     loop = asyncio.get_running_loop()
     jobs: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from sidecar.core.parts import Json, JsonObject, Millis, Usage
 from sidecar.core.prompt.meter import Meter
+from sidecar.core.text.visible import visible_message
 from sidecar.session.interface import Opened, PromptResult, SessionSummary
 from sidecar.session.log.events import (
     AlertChanged,
@@ -36,7 +37,6 @@ SPEAKERS = {
 
 
 def notification(event: Event) -> JsonObject:
-    """Notification for an event."""
     match event:
         case MeterChanged(meter=measured):
             return _notify("context/meterChanged", meter(measured))
@@ -81,15 +81,15 @@ def notification(event: Event) -> JsonObject:
 
 def _progress(event: Progressed) -> JsonObject:
     done: JsonObject = {} if event.percentage is None else {"percentage": event.percentage}
+    text = visible_message(event.text)
     if event.kind == "begin":
-        return {"kind": "begin", "title": event.text, "cancellable": True, **done}
-    return {"kind": event.kind, **({"message": event.text} if event.text else {}), **done}
+        return {"kind": "begin", "title": text, "cancellable": True, **done}
+    return {"kind": event.kind, **({"message": text} if text else {}), **done}
 
 
 def part_update(
     event: TextChunk | ContentChunk | ToolChanged | ToolInputChunk | ToolOutputChunk | PlanChanged,
 ) -> JsonObject:
-    """Update for a part."""
     match event:
         case TextChunk(speaker=speaker, text=text):
             return {"sessionUpdate": SPEAKERS[speaker], "content": {"type": "text", "text": text}}
@@ -145,7 +145,6 @@ def meter(measured: Meter) -> JsonObject:
 
 
 def prompt_result(result: PromptResult) -> JsonObject:
-    """Answer to `session/prompt`."""
     told: JsonObject = {
         "stopReason": result.stop_reason,
         "turnId": result.turn_id,
@@ -161,7 +160,7 @@ def prompt_result(result: PromptResult) -> JsonObject:
 
 
 def usage(used: Usage) -> JsonObject:
-    """Usage by ACP's names; `inputTokens` excludes cached ones."""
+    """`inputTokens` excludes cached ones."""
     written = used.cache_write_5m + used.cache_write_1h
     return {
         "inputTokens": used.input,
@@ -175,7 +174,6 @@ def usage(used: Usage) -> JsonObject:
 
 
 def opened(session: Opened) -> JsonObject:
-    """Answer to `session/new`."""
     options: list[Json] = list(session.config_options)
     return {
         "sessionId": session.session_id,
@@ -185,12 +183,10 @@ def opened(session: Opened) -> JsonObject:
 
 
 def loaded(session: Opened) -> JsonObject:
-    """Answer to `session/load`."""
     return {**opened(session), "readOnly": session.read_only}
 
 
 def summary(session: SessionSummary) -> JsonObject:
-    """A line of the session list."""
     told: JsonObject = {
         "sessionId": session.session_id,
         "title": session.title,
@@ -203,7 +199,7 @@ def summary(session: SessionSummary) -> JsonObject:
 
 
 def iso(at: Millis) -> str:
-    """A time as ISO 8601 in UTC."""
+    """UTC."""
     text = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
 

@@ -24,22 +24,19 @@ class Buffers:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def set(self, path: Path, text: str, version: int) -> None:
-        """Keep an opened or changed document."""
         real = os.path.realpath(path)
         self._open[real] = Buffer(Path(real), text, version)
 
     def close(self, path: Path) -> None:
-        """Forget a document: its file counts again."""
+        """The file counts again."""
         self._open.pop(os.path.realpath(path), None)
 
     def get(self, path: Path) -> Buffer | None:
-        """The open document, or `None`."""
         return self._open.get(os.path.realpath(path)) if self._open else None
 
     def open_paths(self) -> tuple[Path, ...]:
-        """Resolved paths of all open documents, sorted."""
+        """Resolved and sorted."""
         return tuple(Path(path) for path in sorted(self._open))
 
     def writing(self, path: Path) -> asyncio.Lock:
-        """A file's lock for read, change and write."""
         return self._locks.setdefault(os.path.realpath(path), asyncio.Lock())

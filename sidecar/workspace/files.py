@@ -35,7 +35,7 @@ class FileLines:
 def read_text(real: Path) -> str:
     """A whole text file by its resolved path, line endings unchanged.
 
-    Raises: BadRequest: irregular, binary, or over `MAX_FILE` bytes. OSError: unreadable.
+    Raises BadRequest for an irregular, binary file or one over `MAX_FILE` bytes, or OSError.
     """
     with _open_exact(real) as (descriptor, size):
         if size > MAX_FILE:
@@ -62,9 +62,9 @@ def read_beginning(path: Path | str, most: int) -> bytes:
 
 
 def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
-    """Read `limit` lines from line `offset` (first is 1), at most `MAX_FILE` bytes.
+    """From line `offset` (first is 1), at most `MAX_FILE` bytes.
 
-    Raises: BadRequest: irregular or binary. OSError: unreadable.
+    Raises BadRequest for an irregular or binary file, or OSError.
     """
     kept: list[bytes] = []
     number, room = 1, MAX_FILE
@@ -85,7 +85,7 @@ def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
 
 
 def decode(data: bytes, name: str) -> str:
-    """Decode a file's bytes; raises BadRequest for UTF-16 and binary content."""
+    """Raises BadRequest for UTF-16 and binary content."""
     start = data[:_SNIFFED]
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadRequest(f"{name} is UTF-16, which cannot be read. Convert it first.", "input.path")
@@ -95,19 +95,19 @@ def decode(data: bytes, name: str) -> str:
 
 
 def legible(text: str) -> str:
-    """Text fit for display: valid UTF-8, LF, no byte order mark."""
+    """Fit for display: valid UTF-8, LF, no byte order mark."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
     return _SURROGATES.sub("\ufffd", plain)
 
 
 def newline(text: str) -> str:
-    """A text's most frequent line ending."""
+    """The most frequent line ending."""
     windows = text.count("\r\n")
     return "\r\n" if windows > text.count("\n") - windows else "\n"
 
 
 def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
-    """Write a whole file by its resolved path, durably: readers see old or new text.
+    """Durable: readers see old or new text.
 
     Keeps an existing mode, unless `private` (owner only). Makes missing folders. OSError leaves the
     file unchanged.

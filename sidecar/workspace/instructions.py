@@ -2,12 +2,17 @@
 
 import os
 import stat
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
 from sidecar.workspace.unlinked_path import folder_of, open_in
+
+if sys.platform != "win32":
+    import grp
+    import pwd
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """In order of preference; at most one per folder counts."""
@@ -25,20 +30,24 @@ class Instruction:
 
 
 def user_folder() -> Path:
-    """The user's folder of configuration and instructions."""
     return Path(platformdirs.user_config_dir("sidecar", appauthor=False))
 
 
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
     """Instructions of the folder `user`, then from the top down to `cwd`.
 
-    The top is the repository's root, else the home folder, else the file system's root. Skips
-    world-writable folders above `cwd` (/tmp), links out of the top, and untrusted workspaces.
+    The top is the repository's root, else the home folder, else the file system's root. Skips what
+    others may write above `cwd` (/tmp), links out of the folder that holds them, and untrusted
+    workspaces.
     """
-    found = [_first(user, None)]
+    found = [_first(user, Path(user.anchor))]
     if trusted:
-        folders = _downward(Path(os.path.realpath(cwd)))
-        found += [_first(folder, folders[0]) for folder in folders if folder != user]
+        real = Path(os.path.realpath(cwd))
+        found += [
+            _first(folder, folder, above=folder != real)
+            for folder in _downward(real)
+            if folder != user
+        ]
     return tuple(instruction for instruction in found if instruction)
 
 
@@ -49,42 +58,60 @@ def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
 
 
 def _downward(cwd: Path) -> list[Path]:
-    above = [cwd, *cwd.parents]
+    above = [cwd, *(folder for folder in cwd.parents if _is_own_folder(folder))]
     # Functions of `os.path` never raise, even if the home or a folder disappears.
     home = Path(os.path.realpath(os.path.expanduser("~")))
     top = next((folder for folder in above if os.path.exists(folder / ".git")), None)
-    if top is None:
-        top = home if cwd.is_relative_to(home) else above[-1]
-    return [
-        folder for folder in above[above.index(top) :: -1] if folder == cwd or not _shared(folder)
-    ]
+    if top is None and cwd.is_relative_to(home):
+        top = home
+    return [folder for folder in reversed(above) if top is None or folder.is_relative_to(top)]
 
 
-def _shared(folder: Path) -> bool:
+def _is_own_folder(folder: Path) -> bool:
     try:
-        return bool(folder.stat().st_mode & stat.S_IWOTH)
+        return _is_own(folder.stat())
     except OSError:
-        return True
+        return False
 
 
-def _first(folder: Path, top: Path | None) -> Instruction | None:
+def _is_own(found: os.stat_result) -> bool:
+    """Whether nobody but this user and root may write it."""
+    if sys.platform != "win32" and found.st_uid not in (0, os.getuid()):
+        return False
+    shared = found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid)
+    return not (shared or found.st_mode & stat.S_IWOTH)
+
+
+def _is_private(group: int) -> bool:
+    """Whether the group is the one that many systems give each user."""
+    if sys.platform == "win32":
+        return False
+    try:
+        name, found = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(group)
+    except KeyError:
+        return False
+    return found.gr_name == name and set(found.gr_mem) <= {name}
+
+
+def _first(folder: Path, within: Path, *, above: bool = False) -> Instruction | None:
     for name in NAMES:
         path = folder / name
         real = Path(os.path.realpath(path))
-        if top is not None and not real.is_relative_to(top):
+        if not real.is_relative_to(within):
             continue
-        text = _read(real)
+        text = _read(real, own=above)
         if text.strip():
             return Instruction(str(path), text)
     return None
 
 
-def _read(real: Path) -> str:
+def _read(real: Path, *, own: bool) -> str:
     try:
         with folder_of(real) as folder:
             descriptor = open_in(folder, real, os.O_RDONLY | os.O_CLOEXEC | _NONBLOCK)
         with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or (own and not _is_own(found)):
                 return ""
             data = file.read(MAX_INSTRUCTION + 1)
     except OSError:

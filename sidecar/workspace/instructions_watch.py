@@ -34,12 +34,12 @@ SeenInstructions: TypeAlias = Callable[[tuple[Instruction, ...]], None]
 
 
 def hashes(instructions: Sequence[Instruction]) -> Mapping[str, str]:
-    """Content hash by path, without lone surrogates."""
+    """By path, without lone surrogates."""
     return {name_of(one.path): digest(one.text.encode()) for one in instructions}
 
 
 def name_of(path: str) -> str:
-    """A path without lone surrogates, for requests and the store."""
+    """Without lone surrogates, for requests and the store."""
     return path.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -52,7 +52,7 @@ class _Follower:
 
 
 class InstructionsWatch:
-    """Reads instructions, with one watch, in one thread, for all open workspaces."""
+    """One watch, in one thread, for all open workspaces."""
 
     def __init__(
         self, read: ReadInstructions, user: Path | None = None, every: float = EVERY
@@ -78,7 +78,6 @@ class InstructionsWatch:
         self._moved.set()
 
     def forget(self, key: str) -> None:
-        """Stop calling a follower."""
         if self._followers.pop(key, None) is not None:
             self._moved.set()
 
@@ -90,7 +89,6 @@ class InstructionsWatch:
         return {"mode": self._mode, "folders": len(self._folders)}
 
     async def run(self) -> None:
-        """Watch until cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
                 self._moved = moved = asyncio.Event()

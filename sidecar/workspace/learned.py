@@ -1,8 +1,10 @@
 """Learned facts of a workspace, in `.sidecar/learned`. Blocks.
 
-An untrusted workspace is neither read nor written; links leading out are refused.
+An untrusted workspace is neither read nor written. No link is followed, not even within: it could
+lead to what runs later, or to instructions, and nobody is asked.
 """
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,7 +15,6 @@ from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.learned_markdown import FILES, LARGEST, Bullet, key_of, keys_in, merge
 from sidecar.core.parts import SessionId
 from sidecar.workspace.files import legible, newline, read_text, write_atomically
-from sidecar.workspace.paths import in_git, locate
 
 FOLDER = ".sidecar/learned"
 MOST_READ = 4 * LARGEST
@@ -24,7 +25,7 @@ _writing = threading.Lock()
 
 
 def read_learned(cwd: Path, trusted: bool) -> Mapping[str, str]:
-    """Learned text by kind, without missing and unreadable files."""
+    """Text by kind, without missing and unreadable files."""
     if not trusted:
         return {}
     found = {kind: _read(cwd, kind) for kind in FILES}
@@ -73,15 +74,12 @@ def _bullet(fact: Fact, session_id: SessionId) -> Bullet:
 
 
 def _place(cwd: Path, kind: str) -> Path | None:
-    try:
-        place = locate(f"{FOLDER}/{FILES[kind]}", cwd)
-    except BadRequest:
-        return None
-    return place.real if place.inside and not in_git(place.real) else None
+    own = Path(os.path.realpath(cwd)) / FOLDER / FILES[kind]
+    return own if os.path.realpath(own) == str(own) else None
 
 
 def _read(cwd: Path, kind: str) -> str | None:
-    """A file's text, empty when missing; `None` if refused, unreadable or too long."""
+    """Empty when missing; `None` if refused, unreadable or too long."""
     real = _place(cwd, kind)
     if real is None:
         return None

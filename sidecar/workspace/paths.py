@@ -79,10 +79,7 @@ def _joined(given: str, root: Path) -> Path:
 
 
 def own_names(root: Path) -> tuple[str, ...]:
-    """Names of a workspace's folders down to its root, below the home or temporary folder.
-
-    Outside of both, all names.
-    """
+    """Names of folders down to the root, below the home or temporary folder; else all."""
     real = Path(os.path.realpath(root))
     known = [os.path.expanduser("~")]
     with suppress(OSError):
@@ -93,55 +90,10 @@ def own_names(root: Path) -> tuple[str, ...]:
     return tuple(printable(name) for name in real.relative_to(nearest).parts)
 
 
-def leading_out(words: tuple[str, ...], folder: Path, root: Path) -> tuple[str, ...]:
-    """Words of a command, run in `folder`, that name something outside the workspace.
-
-    Links are followed; text after `=` and before `::` counts too. Missing paths count only behind a
-    link out; invalid paths never.
-    """
-    base = Path(os.path.realpath(root))
-    return tuple(word for word in words[1:] if _leads_out(word, folder, base))
-
-
-def _leads_out(word: str, folder: Path, base: Path) -> bool:
-    whole = {word, word.partition("=")[2]}
-    # pytest's `file::test` is in the file.
-    for name in (whole | {one.partition("::")[0] for one in whole}) - {""}:
-        try:
-            if _depends(folder / name):
-                return True
-            spelt = Path(os.path.normpath(folder / name))
-            # Some programs resolve `..` textually, whatever link stands before.
-            for real in map(Path, map(os.path.realpath, (folder / name, spelt))):
-                linked = spelt.is_relative_to(base)
-                if not real.is_relative_to(base) and (linked or os.path.lexists(real)):
-                    return True
-        except (OSError, ValueError):
-            continue
-    return False
-
-
-def _depends(path: Path) -> bool:
-    """Whether a path leads through /proc or /dev, whose contents differ by process.
-
-    Over `MAX_LINKS` is a yes.
-    """
-    at, left, links = "/", [*reversed(path.parts[1:])], 0
-    while left:
-        step = os.path.normpath(os.path.join(at, left.pop()))
-        links += os.path.islink(step)
-        if step in ("/proc", "/dev") or links > MAX_LINKS:
-            return True
-        target = os.readlink(step) if os.path.islink(step) else ""
-        left += reversed([part for part in Path(target).parts if part.strip("/")])
-        at = "/" if target.startswith("/") else at if target else step
-    return False
-
-
 def linked_names(
     given: Iterable[str], folder: Path, root: Path, holding: Callable[[str], object]
 ) -> tuple[str, ...]:
-    """Other names of paths through links, shown as `Place.shown`.
+    """Other names of paths through links, as `Place.shown`.
 
     Links on each path, its resolved path, the usual place of what a variable names, and links to
     the path or its parents: in any parent folder, the home folder, their `.git/hooks`, and up to
@@ -179,14 +131,14 @@ def _instead(home: Path, base: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def spelt_names(given: str, root: Path) -> tuple[str, ...]:
-    """Names of a path as it is given, and after each of its links in turn, as `Place.shown`."""
+    """As given, and after each link in turn, as `Place.shown`."""
     base = Path(os.path.realpath(root))
     ways = _ways(Path(os.path.normpath(_joined(given, root))))
     return tuple(printable(display(path, base)) for path in ways)
 
 
 def _signs(path: Path) -> tuple[object, ...]:
-    """What tells that two paths are one: the path, what is there, and folder and name in any case.
+    """Marks of one place: the path, inode, and folder and name in any case.
 
     Some disks find `a` as `A`; a file may have many names by hard links.
     """
@@ -203,14 +155,13 @@ def _stat(path: Path) -> os.stat_result | None:
 
 
 def roots_above(real: Path, root: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
-    """Folders of a resolved path below the root that hold one of these names, the nearest first."""
+    """Folders below the root that hold one of these names, the nearest first."""
     base = Path(os.path.realpath(root))
     inner = (up for up in real.parents if up != base and up.is_relative_to(base))
     return tuple(up for up in inner if any(os.path.lexists(up / mark) for mark in marks))
 
 
 def _ways(at: Path) -> list[Path]:
-    """A path, then each path from resolving its first link in turn."""
     found: list[Path] = []
     while at not in found and len(found) < MAX_LINKS:
         found.append(at)
@@ -226,8 +177,8 @@ def _links(
 ) -> Iterator[tuple[Path, Path]]:
     """Links in a folder and its searched subfolders with their targets, nearest first.
 
-    A name of an inode in `numbers` is a link, too. Subfolders take turns up to
-    `MAX_LOOKED` names: a large `node_modules` hides none.
+    A name of an inode in `numbers` is a link, too. Subfolders take turns up to `MAX_LOOKED` names:
+    a large `node_modules` hides none.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
     while turns:
@@ -253,12 +204,12 @@ def _links(
 
 
 def display(path: Path, root: Path) -> str:
-    """A path relative to `root` with `/` if below, else unchanged."""
+    """Relative to `root` with `/` if below, else unchanged."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
 def printable(name: str) -> str:
-    r"""A file name fit for JSON: bytes invalid in UTF-8 become `\xe9`."""
+    r"""Fit for JSON: bytes invalid in UTF-8 become `\xe9`."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
@@ -266,15 +217,21 @@ def in_git(real: Path) -> bool:
     """Whether a resolved path lies in a repository's own folder, changed by git alone.
 
     As on some disks, `.git` matches in any case, with trailing dots or spaces, with invisible
-    letters, and as `GIT~1`. A `.git` file may name any folder with HEAD, objects and refs, so these
-    match too.
+    letters, and as `GIT~1`. A `.git` file may name any folder with HEAD and commondir, that one any
+    with objects and refs, so these match too.
     """
     named = any(re.fullmatch(r"\.git|git~\d+", plain_path(part)) for part in real.parts)
     return named or any(_is_history(folder) for folder in (real, *real.parents))
 
 
 def _is_history(folder: Path) -> bool:
-    return all(os.path.lexists(folder / name) for name in ("HEAD", "objects", "refs"))
+    # git makes `objects/pack` in each; without it, two folders of these names are anybody's.
+    marks = (
+        ("HEAD", "objects", "refs"),
+        ("HEAD", "commondir"),
+        ("objects/pack", "refs"),
+    )
+    return any(all(os.path.lexists(folder / name) for name in each) for each in marks)
 
 
 def _check(given: str) -> None:

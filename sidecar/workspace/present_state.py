@@ -1,13 +1,14 @@
-"""Current file hashes and branch of a workspace. Blocks."""
+"""Current files and branch of a workspace. Blocks."""
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.text.digest import bytes_hash, content_hash
 from sidecar.workspace.buffers import Buffers
-from sidecar.workspace.files import read_beginning
+from sidecar.workspace.files import legible, read_beginning, read_text
 from sidecar.workspace.paths import locate
 from sidecar.workspace.snapshots.ignore import BESIDE
 
@@ -16,6 +17,7 @@ MOST_BYTES = 2 * 1024 * 1024
 """Bytes of a hashed file; longer ones are only known to exist."""
 _MOST_HEAD = 4096
 _HEADS = "ref: refs/heads/"
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def hash_files(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
@@ -46,6 +48,25 @@ def _hash(path: str, root: Path, buffers: Buffers) -> str | None:
     return bytes_hash(data) if len(data) <= MOST_BYTES else ""
 
 
+def read_present(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
+    """Texts of a workspace's files as tools see them: open documents first.
+
+    `None` for a file that is missing, binary, too long or unreadable. Files outside of the
+    workspace are left out.
+    """
+    found: dict[str, str | None] = {}
+    for path in paths:
+        try:
+            place = locate(path, root)
+            if not place.inside:
+                continue
+            buffer = buffers.get(place.real)
+            found[path] = legible(read_text(place.real) if buffer is None else buffer.text)
+        except (BadRequest, OSError):
+            found[path] = None
+    return found
+
+
 def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
     """Top-level entries in no snapshot: `.git` and build output."""
     base = os.fsencode(root) + b"/"
@@ -54,7 +75,7 @@ def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
 
 
 def read_branch(root: Path) -> str:
-    """The checked-out branch, 12 digits of a detached commit, or empty without git.
+    """The branch, 12 digits of a detached commit, or empty without git.
 
     Runs nothing: safe in any workspace.
     """
@@ -65,10 +86,13 @@ def read_branch(root: Path) -> str:
                 # A worktree or a submodule: the file names the folder.
                 named = _beginning(git).removeprefix("gitdir:").strip()
                 git = folder / named
-            head = _beginning(git / "HEAD").strip()
+            # A link would be any file's beginning, for the model to read.
+            head = "" if (git / "HEAD").is_symlink() else _beginning(git / "HEAD").strip()
         except (OSError, ValueError):
             continue
-        return head.removeprefix(_HEADS) if head.startswith(_HEADS) else head[:12]
+        if head.startswith(_HEADS):
+            return head.removeprefix(_HEADS)
+        return head[:12] if _COMMIT.fullmatch(head) else ""
     return ""
 
 

@@ -4,22 +4,22 @@ import asyncio
 import logging
 import os
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from sidecar.core.errors import BadRequest, SidecarError
-from sidecar.core.files.placement import above
 from sidecar.core.files.reconcile import Sizes
-from sidecar.core.files.tree import Delta
+from sidecar.core.files.tree import Delta, above
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.digest import digest
 from sidecar.store.journal import Store
+from sidecar.workspace.paths import printable
 from sidecar.workspace.restore.recovery import OnTouched, recover, settle
 from sidecar.workspace.restore.restore_outcome import Recovered
-from sidecar.workspace.snapshots.snapshots import Snapshots
-from sidecar.workspace.snapshots.steady_read import Limits
+from sidecar.workspace.snapshots.snapshots import FolderClosed, Snapshots
+from sidecar.workspace.snapshots.steady_read import USUAL, Limits
 from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 
 logger = logging.getLogger("sidecar.workspace")
@@ -35,7 +35,7 @@ class _How(Protocol):
 
 
 class SharedSnapshots:
-    """Opens a folder's snapshots on first use, and keeps them until `close`.
+    """Opened on first use, and kept until `close`.
 
     `now` returns milliseconds since 1970. Bound to one event loop.
     """
@@ -45,14 +45,14 @@ class SharedSnapshots:
         store: Store,
         data_dir: Path,
         now: Callable[[], int],
-        limits: Limits | None = None,
+        limits: Limits = USUAL,
         watch: ChooseWatch | None = choose,
         recheck_every: int = RECHECK_EVERY,
     ) -> None:
         self._store = store
         self._data_dir = data_dir
         self._now = now
-        self._limits = limits or Limits()
+        self._limits = limits
         self._watch = watch
         self._recheck_every = recheck_every
         self._rechecked: dict[Snapshots, int] = {}
@@ -67,7 +67,7 @@ class SharedSnapshots:
 
     @property
     def sizes(self) -> Sizes:
-        """The configured storage limits, in bytes."""
+        """In bytes."""
         most = self._limits
         return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
@@ -84,7 +84,7 @@ class SharedSnapshots:
                 task.cancel()
 
     async def of(self, folder: str) -> Snapshots:
-        """A folder's snapshots; raises BadRequest if none are possible, or StorageFailed."""
+        """Raises BadRequest if none are possible, or StorageFailed."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         async with self._opening:
             if self._ended.is_set():
@@ -96,7 +96,7 @@ class SharedSnapshots:
             return self._open[root]
 
     async def recover(self, folder: str) -> None:
-        """End a dead process's restore; `news` then has its outcome."""
+        """End a dead process's restore; `news` then has the outcome."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         try:
             ended = await self._end(root, recover)
@@ -117,11 +117,11 @@ class SharedSnapshots:
             try:
                 ended = await self._end(root, settle)
             except (SidecarError, OSError) as error:
-                logger.warning("a restore in %s: %s", _legible(root), error)
+                logger.warning("a restore in %s: %s", printable(root), error)
                 continue
             if ended is not None:
                 self._news[root] = _told(ended)
-                logger.warning("in %s: %s", _legible(root), self._news[root])
+                logger.warning("in %s: %s", printable(root), self._news[root])
 
     async def _end(self, root: str, how: _How) -> Recovered | None:
         # Users of a folder wait until its restore has ended.
@@ -137,8 +137,12 @@ class SharedSnapshots:
         if self._group is None or now < due or made.status()["mode"] == "rescan":
             return
         self._rechecked[made] = now
-        self._tasks = [task for task in self._tasks if not task.done()]
-        self._tasks.append(self._group.create_task(_recheck(made)))
+        self._in_background(_recheck(made))
+
+    def look_ahead(self, folder: str) -> None:
+        """In the background, so that a turn has but changes to look at."""
+        if self._group is not None:
+            self._in_background(self._look(folder))
 
     async def own(self, real: Path, text: str) -> None:
         """Record that the daemon is about to write a file, by hash; raises StorageFailed.
@@ -149,7 +153,7 @@ class SharedSnapshots:
         await self._store.facts.writes(os.fsencode(real), name)
 
     async def without_own(self, root: Path, delta: Delta) -> Delta:
-        """A delta without the daemon's own files, and folders made for them."""
+        """Without the daemon's own files, and folders made for them."""
         base = os.fsencode(root)
         written = await self._store.facts.written(base) if delta else frozenset()
         own = {
@@ -192,17 +196,29 @@ class SharedSnapshots:
         self._follow(made)
         return made
 
+    async def _look(self, folder: str) -> None:
+        try:
+            made = await self.of(folder)
+            await made.snapshot()
+        except (SidecarError, OSError) as error:
+            # A turn tells the user.
+            logger.info("%s was not looked at ahead: %s", printable(folder), error)
+
     def _follow(self, made: Snapshots) -> None:
         if self._group is not None:
-            self._tasks.append(self._group.create_task(_in_background(made)))
+            self._in_background(_run(made))
+
+    def _in_background(self, work: Coroutine[None, None, None]) -> None:
+        assert self._group is not None
+        self._tasks = [task for task in self._tasks if not task.done()]
+        self._tasks.append(self._group.create_task(work))
 
     def status(self) -> list[Json]:
-        """Each folder's snapshot status, or why there are none."""
         told: list[Json] = [
-            {"root": _legible(root), **made.status()} for root, made in self._open.items()
+            {"root": printable(root), **made.status()} for root, made in self._open.items()
         ]
         refused: list[JsonObject] = [
-            {"root": _legible(root), "mode": "none", "reason": error.message}
+            {"root": printable(root), "mode": "none", "reason": error.message}
             for root, error in self._refused.items()
         ]
         return [*told, *refused]
@@ -217,10 +233,12 @@ class SharedSnapshots:
             self._open.clear()
 
 
-async def _in_background(made: Snapshots) -> None:
+async def _run(made: Snapshots) -> None:
     """Errors are only logged: they recur where needed."""
     try:
         await made.run()
+    except FolderClosed:
+        return
     except (SidecarError, OSError) as error:
         logger.warning("snapshots of %s: %s", made.root, error)
 
@@ -229,8 +247,7 @@ async def _recheck(made: Snapshots) -> None:
     """Errors are only logged: they recur in the next snapshot."""
     try:
         found = await made.recheck()
-    except (SidecarError, OSError, RuntimeError) as error:
-        # RuntimeError: the folder and its thread were closed meanwhile.
+    except (SidecarError, OSError) as error:
         logger.warning("files of %s were not looked at again: %s", made.root, error)
         return
     if found:
@@ -243,11 +260,7 @@ def _told(ended: Recovered) -> str:
         if ended.how == "finished"
         else "was taken back: files and conversation are as before it"
     )
-    left = ", ".join(_legible(os.fsdecode(one.path)) for one in ended.left)
+    left = ", ".join(printable(os.fsdecode(one.path)) for one in ended.left)
     kept = f" What was changed meanwhile stays: {left}." if left else ""
     leftover = f" {ended.leftover}" if ended.leftover else ""
     return f"A restore was broken off when Sidecar stopped. It {how}.{kept}{leftover}"
-
-
-def _legible(root: str) -> str:
-    return os.fsencode(root).decode("utf-8", "backslashreplace")

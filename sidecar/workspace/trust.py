@@ -22,13 +22,15 @@ class StartingPlaces:
 
 
 def is_trusted(data: Path, workspace: Path) -> bool:
-    """Whether this folder or one above is trusted; an unreadable list trusts none."""
-    trusted = {Path(folder) for folder in _read(data)}
-    return any(folder in trusted for folder in (workspace, *workspace.parents))
+    """Whether this very folder is trusted; an unreadable list trusts none.
+
+    One above says nothing: other people's code is cloned into it.
+    """
+    return workspace in map(Path, _read(data))
 
 
 def trust(data: Path, workspace: Path) -> None:
-    """Trust a folder with everything below; durable on return."""
+    """Durable on return."""
     folders = sorted({*_read(data), str(workspace)})
     make_folder(data)
     descriptor, name = tempfile.mkstemp(dir=data, prefix=NAME)
@@ -40,7 +42,7 @@ def trust(data: Path, workspace: Path) -> None:
 
 
 def standing(data: Path, workspace: Path, *, trusted: bool) -> StartingPlaces:
-    """Where the user's own programs may start; `make_empty` makes the empty one."""
+    """`make_empty` makes the empty one."""
     return StartingPlaces(workspace, data / SERVERS, trusted)
 
 

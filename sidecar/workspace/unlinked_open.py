@@ -23,10 +23,7 @@ _SIZE = ctypes.c_size_t(_HOW.size)
 
 
 def open_straight(real: bytes, flags: int) -> int:
-    """Open a resolved path; return a descriptor.
-
-    Raises: PathMoved: part of the path is a link by now. OSError: cannot be opened.
-    """
+    """A descriptor; raises PathMoved or OSError."""
     call = _syscall()
     if call is not None:
         # The audit event of `os.open`, for audit hooks.
@@ -40,7 +37,7 @@ def open_straight(real: bytes, flags: int) -> int:
 
 
 def stat_straight(real: bytes) -> os.stat_result:
-    """Stat a resolved path, itself possibly a link; raises as `open_straight`."""
+    """The path may itself be a link; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:

@@ -28,9 +28,8 @@ class PathMoved(PermissionError):
 def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
     """Open the folder of a resolved path; `make` creates missing folders.
 
-    The descriptor serves to look, open and rename, not to read or sync.
-
-    Raises: PathMoved: part of the path is a link by now. OSError: a folder is missing or closed.
+    The descriptor serves to look, open and rename, not to read or sync. Raises PathMoved, or
+    OSError for a missing or closed folder.
     """
     descriptor = os.open(real.anchor, WAY)
     try:
@@ -55,7 +54,7 @@ def standing_in(real: Path) -> Iterator[str]:
 
 
 def open_in(folder: int, real: Path, flags: int) -> int:
-    """Open a resolved path, never through a link; raises OSError."""
+    """Never through a link; raises OSError."""
     try:
         return os.open(real.name or ".", flags | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder)
     except OSError as error:
@@ -63,7 +62,7 @@ def open_in(folder: int, real: Path, flags: int) -> int:
 
 
 def sync(folder: int) -> None:
-    """Make a folder's names durable; raises OSError."""
+    """Make names durable; raises OSError."""
     # A descriptor by `O_PATH` cannot be synced.
     descriptor = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
     try:

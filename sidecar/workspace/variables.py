@@ -7,7 +7,7 @@ import site
 import stat
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from string import Template
@@ -20,6 +20,11 @@ _PATH = re.compile(r"(?:\.{1,2}|~)?/.*", re.DOTALL)
 """A path behind an option's letters, such as `-r./x`."""
 _CONFIGURES = re.compile(r"(?!npm_config_local_prefix$).*CONF(?:IG|S?(?:_|$))", re.IGNORECASE)
 """Variables called after a configuration; npm's prefix is the package that it was called in."""
+_CALLS = re.compile(
+    r"(?:HOST(?:NAME|TYPE)?|USER(?:NAME)?|LOGNAME|NAME|COMPUTERNAME|LANG(?:UAGE)?|LC_\w+|TZ|"
+    r"(?:COLOR)?TERM|TERM_PROGRAM)"
+)
+"""Variables with the name of a machine, a user, a language or a terminal, and of no file."""
 
 FETCHING_NOTHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 """Keep git from fetching what a partial clone lacks; git before 2.45 knows only the second."""
@@ -29,13 +34,15 @@ def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     """The variable whose value, or a word of it, names a resolved file; empty if none does.
 
     Relative to the root, through links, behind a `/` also without the ending. A folder counts
-    within the root, and if the variable is called after a configuration: others name programs'
-    own code.
+    within the root, and if the variable is called after a configuration: others name programs' own
+    code.
     """
     base = Path(os.path.realpath(root))
     given = {**environment, "PWD": str(base)}
     linked = _has_others(real)
     for name, value in environment.items():
+        if "/" not in value and _CALLS.fullmatch(name):
+            continue
         for word in _words(Template(value).safe_substitute(given) if "$" in value else value):
             if _is_called(real, word, base, linked=linked) or (
                 _CONFIGURES.match(name) and _holds(real, word, base)
@@ -80,7 +87,7 @@ def _holds(real: Path, word: str, base: Path) -> bool:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables not named like secrets, without a key by its shape or any secret's value."""
+    """Without variables named like secrets, with a key by its shape, or with any secret's value."""
     held = {value for name, value in environment.items() if _is_kept_back(name, value)}
     secrets = tuple(value for value in held if len(value) >= SHORTEST)
     return {
@@ -91,9 +98,13 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
-    """Search PATH, except relative folders, maybe a workspace's."""
-    folders = environment.get("PATH", "").split(os.pathsep)
-    return shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
+    """On PATH, except relative folders, which may be a workspace's."""
+    return shutil.which(name, path=absolute_path(environment))
+
+
+def absolute_path(environment: Mapping[str, str]) -> str:
+    """PATH without relative folders, and empty entries, which are the current one."""
+    return os.pathsep.join(filter(os.path.isabs, environment.get("PATH", "").split(os.pathsep)))
 
 
 def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
@@ -101,8 +112,8 @@ def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
     real, home = os.path.realpath(workspace), Path(os.path.realpath(os.path.expanduser("~")))
     return os.pathsep.join(
         one
-        for one in environment.get("PATH", "").split(os.pathsep)
-        if os.path.isabs(one)
+        for one in absolute_path(environment).split(os.pathsep)
+        if one
         and (home.is_relative_to(real) or not Path(os.path.realpath(one)).is_relative_to(real))
     )
 
@@ -110,8 +121,8 @@ def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
 def shed_import_paths(workspace: Path) -> None:
     """Take a workspace's folders off `sys.path`: a late import would run its files.
 
-    They come by PYTHONPATH, or by what is installed to be edited. The folder that holds Sidecar
-    stays, and all of Python's own.
+    They come by PYTHONPATH, or from editable installs. The folder of Sidecar stays, and all of
+    Python's own.
     """
     real, own = os.path.realpath(workspace), os.path.realpath(Path(__file__).parents[2])
     pythons = {*site.PREFIXES, sys.base_prefix, site.USER_SITE or sys.prefix}
@@ -123,10 +134,13 @@ def shed_import_paths(workspace: Path) -> None:
     ]
 
 
-def for_git(environment: Mapping[str, str]) -> dict[str, str]:
-    """Add variables that keep git from running programs named by a folder's files.
+def for_git(
+    environment: Mapping[str, str], settings: Iterable[tuple[str, str]] = ()
+) -> dict[str, str]:
+    """With variables that keep git from running programs named by a folder's files.
 
-    Bare repositories only if named; no file monitor, pager or diff program.
+    Bare repositories only if named; no file monitor, pager or diff program. `settings`: more of
+    git's, by name.
     """
     kept = {name: value for name, value in environment.items() if not _names_setting(name)}
     own = re.compile(r"GIT_CONFIG_KEY_\d+")
@@ -136,7 +150,7 @@ def for_git(environment: Mapping[str, str]) -> dict[str, str]:
         if own.fullmatch(name)
         and (value := environment.get(name.replace("KEY", "VALUE"))) is not None
     ]
-    pairs += [("safe.bareRepository", "explicit"), ("core.fsmonitor", "false")]
+    pairs += [("safe.bareRepository", "explicit"), ("core.fsmonitor", "false"), *settings]
     for index, (key, value) in enumerate(pairs):
         kept[f"GIT_CONFIG_KEY_{index}"] = key
         kept[f"GIT_CONFIG_VALUE_{index}"] = value

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from sidecar.core.parts import Json, JsonObject
+from sidecar.core.prompt.frames import in_context, within_frame
 from sidecar.workspace.paths import display
 from sidecar.workspace.variables import FETCHING_NOTHING, for_git, program, without_secrets
 
@@ -23,6 +24,12 @@ MAX_DIAGNOSTICS = 20
 MAX_SELECTION = 4000
 MAX_LINE = 300
 _MAX_GIT_OUTPUT = 64 * 1024
+
+_STATUS = (
+    "status", "--porcelain=v1", "--branch", "-z",
+    "--untracked-files=normal", "--ignore-submodules=dirty", "--", ".",
+)  # fmt: skip
+_FILTERS = ("config", "--null", "--name-only", "--get-regexp", r"^filter\.")
 
 _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
@@ -37,7 +44,7 @@ class Git:
 
 
 def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
-    """Render the block; equal arguments give equal bytes.
+    """Equal arguments give equal bytes.
 
     `shown` is the client's: `openFiles` (paths, URIs or objects with one), `selection` (`{path,
     range?, text?}`), `diagnostics` (`{path, range?, severity?, message}`). Malformed items are left
@@ -54,31 +61,49 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
     lines += _bounded(
         "Diagnostics", diagnostics[:MAX_DIAGNOSTICS], len(diagnostics) - MAX_DIAGNOSTICS
     )
-    text = "\n".join(lines).replace("</context", "<\\/context")
+    text = "\n".join(lines)
     # Text of a client may hold lone surrogates, impossible in requests.
     body = text.encode("utf-8", "replace").decode("utf-8")
-    return f"<context>\n{body}\n</context>"
+    return in_context(body)
 
 
 async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> Git | None:
-    """Ask git for branch and status, within a second; `None` without an answer.
+    """Branch and status, within a second each; `None` without an answer.
 
-    Not in untrusted workspaces, whose configuration could name programs.
+    Not in untrusted workspaces, whose configuration could name programs. No filter is run in a
+    trusted one either, since nobody was asked: the user's may run what the repository's settings
+    name, as git-lfs does.
     """
     git = program("git", environment)
     if not trusted or git is None:
         return None
-    command = (
-        git, "status", "--porcelain=v1", "--branch", "-z",
-        "--untracked-files=normal", "--ignore-submodules=dirty", "--", ".",
-    )  # fmt: skip
     named = without_secrets(environment).items()
     kept = {name: value for name, value in named if not name.startswith("GIT_")}
+    kept |= {**FETCHING_NOTHING, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    filters = await _said((git, *_FILTERS), cwd, for_git(kept))
+    if filters is None or len(filters) >= _MAX_GIT_OUTPUT:
+        return None
+    output = await _said((git, *_STATUS), cwd, for_git(kept, _without(filters)))
+    return None if output is None else parse_status(output)
+
+
+def _without(listed: bytes) -> list[tuple[str, str]]:
+    """Settings that turn off the filters whose settings are listed."""
+    names = listed.decode("utf-8", "surrogateescape").split("\0")
+    off = (("clean", ""), ("process", ""), ("required", "false"))
+    filters = sorted({name.rpartition(".")[0] for name in names if name})
+    return [(f"{name}.{key}", value) for name in filters for key, value in off]
+
+
+async def _said(
+    command: tuple[str, ...], cwd: Path, environment: Mapping[str, str]
+) -> bytes | None:
+    """The beginning of the output; `None` for a failure."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
             cwd=cwd,
-            env={**for_git(kept), **FETCHING_NOTHING, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            env=environment,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -89,6 +114,8 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
     try:
         async with asyncio.timeout(GIT_TIMEOUT):
             output = await _read_up_to(process.stdout, _MAX_GIT_OUTPUT)
+            if len(output) < _MAX_GIT_OUTPUT:
+                await process.wait()
     except TimeoutError:
         return None
     finally:
@@ -102,11 +129,12 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
                 async with asyncio.timeout(GIT_TIMEOUT):
                     while await process.stdout.read(64 * 1024):
                         pass
-    return parse_status(output)
+    # 1: no such setting; above, git does not know what was asked for, or there is no repository.
+    return None if process.returncode is None or process.returncode > 1 else output
 
 
 def parse_status(output: bytes) -> Git | None:
-    """Parse `git status --porcelain=v1 --branch -z`; `None` if empty."""
+    """`output`: of `git status --porcelain=v1 --branch -z`; `None` if empty."""
     fields = output.decode("utf-8", "backslashreplace").split("\0")
     head = fields[0].removeprefix("## ")
     if not fields[0].startswith("## "):
@@ -167,7 +195,10 @@ def _selection(selection: Json, cwd: Path) -> list[str]:
     if not isinstance(text, str) or not text:
         return [f"Selection: {where}"] if where else []
     cut = f"{text[:MAX_SELECTION]}\n[… cut]" if len(text) > MAX_SELECTION else text
-    return [f"Selection{': ' if where else ''}{where}", f"<selection>\n{cut}\n</selection>"]
+    return [
+        f"Selection{': ' if where else ''}{where}",
+        f"<selection>\n{within_frame(cut)}\n</selection>",
+    ]
 
 
 def _diagnostic(item: Json, cwd: Path) -> str:
@@ -191,4 +222,4 @@ def _lines(place: Json) -> str:
 
 def _line(text: str) -> str:
     plain = " ".join(text.split()) if "\n" in text or "\r" in text else text
-    return f"{plain[:MAX_LINE]}…" if len(plain) > MAX_LINE else plain
+    return within_frame(f"{plain[:MAX_LINE]}…" if len(plain) > MAX_LINE else plain)

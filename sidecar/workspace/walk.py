@@ -39,7 +39,7 @@ def list_folder(real: Path) -> tuple[str, ...]:
 
 
 def walk(real: Path) -> Iterator[str]:
-    """The files below a folder, sorted, as relative paths with `/`.
+    """Sorted relative paths with `/`.
 
     The enclosing repository's .gitignore files apply; skips unreadable folders, as git does.
     """
@@ -107,7 +107,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
-    """Decide by the innermost file with a match, and its last matching line."""
+    """The innermost file with a match decides, by its last matching line."""
     for ignore in reversed(ignores):
         relative = os.path.relpath(path, ignore.folder).replace(os.sep, "/")
         verdict = ignore.spec.check_file(f"{relative}/" if is_folder else relative).include

@@ -16,7 +16,7 @@ ReadFacts: TypeAlias = Callable[[str, bool, JsonObject], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Workspaces:
-    """All folders. `variables` are the daemon's, for tools.
+    """`variables` are the daemon's, for tools.
 
     Without `snapshots` no folder is followed, and no change can be undone.
     """
@@ -28,7 +28,6 @@ class Workspaces:
     snapshots: SharedSnapshots | None = None
 
     def status(self) -> JsonObject:
-        """How changes are noticed, for `daemon/status`."""
         followed = [] if self.snapshots is None else self.snapshots.status()
         return {**self.instructions.status(), "workspaces": followed}
 
@@ -38,7 +37,7 @@ class Workspaces:
             await self.snapshots.own(real, text)
 
     async def read_anew(self, folder: str) -> None:
-        """Drop what is known of a folder's state if it is outdated."""
+        """Drop an outdated state of a folder."""
         if self.snapshots is not None:
             await self.snapshots.read_anew(folder)
 
@@ -48,6 +47,5 @@ class Workspaces:
             await self.snapshots.run()
 
     async def close(self) -> None:
-        """Follow no folder any more."""
         if self.snapshots is not None:
             await self.snapshots.close()

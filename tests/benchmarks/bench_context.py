@@ -103,8 +103,10 @@ def main() -> None:
             plan = policy.plan(situation, "budget")
             planning.append(perf_counter() - begun)
         assert plan is not None, name
+        times = min(planning) / min(encoding)
         print(
-            f"plan by {name:<13} {1000 * median(planning):6.1f} ms  ({len(plan.changes)} changes)"
+            f"plan by {name:<13} {1000 * median(planning):6.1f} ms  ({len(plan.changes)} changes, "
+            f"{times:.1f} times what the SDK needs)"
         )
     print(f"assemble, size      {1000 * median(assembling):6.1f} ms  ({PARTS} parts, one new)")
     print(f"foresee the cache   {1000 * median(foreseeing):6.1f} ms")

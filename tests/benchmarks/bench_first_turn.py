@@ -3,7 +3,8 @@
 Run as `python tests/benchmarks/bench_first_turn.py [FILES ...]`; 0 files, which are printed first,
 stand for what any turn costs. From the prompt until the model is asked, and until it is asked again
 after a tool that edits a file: wall time, and the CPU that all threads of the daemon took by then.
-The model is asked before the first snapshot is there; the tool waits for it. The daemon has had a
+The first snapshot begins half a second before the prompt, as the session is opened; the tool
+waits for it, where it has not ended by then. The daemon has had a
 turn in another folder, so that what only its first turn loads is loaded. Linux; medians.
 """
 

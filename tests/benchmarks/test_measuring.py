@@ -20,7 +20,7 @@ recall {"id": "cmp_1"}
 Failed, do not repeat:
 - bash make → error: no rule
 Changed: a.py
-Seen: gone_line"""
+gone_line"""
 EXCERPT = "bash (recall part_3):\nkept_line"
 
 

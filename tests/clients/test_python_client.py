@@ -15,6 +15,7 @@ from sidecar_client.messages import AgentMessageChunk, Meter, SessionUpdateParam
 from sidecar_client.session_calls import SessionCalls
 
 from sidecar.wire.messages import METHODS
+from tests.editors.workspaces import lay_trap
 
 ROOT = Path(__file__).parents[2]
 DAEMON = (sys.executable, "-m", "sidecar", "serve", "--stdio")
@@ -166,3 +167,17 @@ def test_a_method_of_the_protocol_has_its_own_name() -> None:
     for noun, of in CALLS.items():
         if noun != "document":
             assert {f"{noun}/{name.rstrip('_')}" for name in public(of)} <= set(METHODS)
+
+
+@pytest.mark.parametrize("folders", [".:{}", "{}:", "bin:{}"])
+async def test_no_daemon_is_taken_from_a_relative_folder_of_path(
+    folders: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay_trap(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for env in ({"PATH": folders.format("/usr/bin:/bin")}, {}):
+        monkeypatch.setenv("PATH", folders.format("/usr/bin:/bin"))
+        with pytest.raises(FileNotFoundError):
+            async with connect(env=env):
+                pytest.fail("it did start")
+    assert not (tmp_path / "ran").exists()

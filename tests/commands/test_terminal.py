@@ -200,3 +200,50 @@ def test_what_is_printed_past_the_console_is_spelt_out() -> None:
 
 
 PRINTS = re.compile(r"print|sys\.std(out|err)(\.buffer)?\.write")
+
+
+@pytest.mark.parametrize(
+    "letter",
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180f\u2800\u3164\ufe00\ufe0f\uffa0\U000e0100\U000e01ef",
+)
+def test_letters_without_a_shape_are_spelt_out(letter: str) -> None:
+    spelt = ascii(letter)[1:-1]
+    assert visible(f"cat notes.txt{letter}") == f"cat notes.txt{spelt}"
+    assert letter not in visible_json({"a": letter})
+    assert visible(f"\u2800{letter}") == f"\\u2800{spelt}"
+
+
+def test_a_symbol_keeps_its_presentation() -> None:
+    for text in ("I \u2764\ufe0f it", "\u2194\ufe0e"):
+        assert visible(text) == text
+    assert visible("\u2764\ufe0f\ufe0f") == "\u2764\ufe0f\\ufe0f"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("vscode/src/views/visible.ts", r"HIDDEN = /(.*)/gu"),
+        ("emacs/sidecar-questions.el", r"\(rx \(any ((?:[^\"])*)\)\)\n"),
+    ],
+)
+def test_questions_spell_out_what_the_daemon_does(file: str, text: str) -> None:
+    found = re.search(text, (ROOT / "editors" / file).read_text(), re.DOTALL)
+    assert found is not None
+    number = r"(?:\\u\{?|#x)([0-9a-f]+)\}?|(\d+)"
+    spans = re.findall(rf"(?:{number})(?:(?:-| \. )(?:{number}))?", found[1])
+    hidden: set[int] = set()
+    for hexadecimal, decimal, last_hexadecimal, last_decimal in spans:
+        first = int(hexadecimal, 16) if hexadecimal else int(decimal)
+        last = int(last_hexadecimal or "0", 16) or int(last_decimal or first)
+        hidden.update(range(first, last + 1))
+    codes = (*range(0x20000), *range(0xE0000, 0xE1000))
+    ours = {code for code in codes if visible(chr(code)) != chr(code) and not has_sign(code)}
+    assert ours - hidden == {0x9, 0xA}
+
+
+def has_sign(code: int) -> bool:
+    """Whether a letter that steers its script has a sign of its own, or is half of one."""
+    signs = ("ARABIC ", "SYRIAC ", "KAITHI ", "EGYPTIAN ")
+    return 0xD800 <= code < 0xE000 or (
+        unicodedata.name(chr(code), "").startswith(signs) and code != 0x61C
+    )

@@ -6,6 +6,11 @@ from sidecar.core.files.tree import Delta, TreeChange, TreeEntry
 from sidecar.core.text.digest import digest
 
 
+def a_file(content: str, mode: int = 0o100644) -> TreeEntry:
+    """A file whose hash is readable."""
+    return TreeEntry(mode, f"b2:{content}", len(content))
+
+
 def holding(content: bytes, mode: int = 0o100644) -> TreeEntry:
     """A file, or a link, with this content."""
     return TreeEntry(mode, digest(content), len(content))

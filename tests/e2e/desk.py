@@ -25,6 +25,7 @@ class Desk:
     ) -> None:
         self._start, self._workspace, self.api = start, workspace, api
         self.steps = 0
+        self.system = "Work. " * 600
         self.session = ""
         self.look: Callable[[Any], str] = lambda given: f"# {given['path']}\n{LINES}"
         self.client = self.daemon()
@@ -42,7 +43,9 @@ class Desk:
 
     def open(self, policy: str = "manual", **given: Any) -> None:
         """Begin the session."""
-        about = {"tools": [LOOK], "builtinTools": False, "system": "Work. " * 600, "policy": policy}
+        about: dict[str, Any] = {"tools": [LOOK], "builtinTools": False, "policy": policy}
+        if self.system:
+            about["system"] = self.system
         about |= {"cwd": str(self._workspace), **given}
         self.session = self.client.request("session/new", about)["sessionId"]
 

@@ -260,3 +260,9 @@ class Refused(Exception):
         super().__init__(error["message"])
         self.code = error["code"]
         self.data = error.get("data") or {}
+
+
+def say(client: PlainClient, session: str, words: str) -> Any:
+    """Give a prompt and wait for the end of its turn."""
+    prompt = [{"type": "text", "text": words}]
+    return client.request("session/prompt", {"sessionId": session, "prompt": prompt})

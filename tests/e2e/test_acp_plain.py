@@ -249,3 +249,19 @@ def test_a_request_that_came_as_a_notification_is_no_bug(start: Start) -> None:
     assert client.stop() == 0
     assert "Traceback" not in client.stderr
     assert "notification refused: authenticate" in client.stderr
+
+
+def test_a_question_shows_a_command_so_that_no_markdown_hides_a_part(
+    client: LineClient, workspace: Path
+) -> None:
+    session = client.open(workspace)
+    command = "echo [status](`whoami`) \u202e```"
+    client.say(session, "call shell " + json.dumps({"command": command}))
+    (asked,) = client.requests
+    (block,) = asked["params"]["toolCall"]["content"]
+    shown = block["content"]["text"]
+    assert shown == "````\necho [status](`whoami`) \\u202e```\n````"
+    assert "\u202e" not in asked["params"]["toolCall"]["title"]
+    client.say(session, 'call shell {"command": "true", "timeoutMs": 9}')
+    (block,) = client.requests[1]["params"]["toolCall"]["content"]
+    assert '"timeoutMs": 9' in block["content"]["text"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.lines import LineClient
-from tests.e2e.plain import PlainClient, each_ending_well
+from tests.e2e.plain import PlainClient, Refused, each_ending_well
 from tests.e2e.test_hostile import opened, refuse, results, say
 from tests.e2e.test_mcp import wait_for
 from tests.fakes.messages_api import FakeMessagesApi, text, tools
@@ -69,7 +69,7 @@ def test_a_folder_made_to_look_like_a_repository_runs_nothing(
         # So is whatever else has no ending. A rule holds in the root; elsewhere the user is asked.
         odd = [one for one in others if "of no kind that is known" in one]
         assert len(odd) == len(REPOSITORY) - 1
-        assert others == [*odd, *([] if where == "." else ["Run git status"])]
+        assert others == [*odd, *([] if where == "." else ["Run in sub: git status"])]
         assert "not a git repository" in str(results(api)) or "safe.bareRepository" in str(
             results(api)
         )
@@ -143,7 +143,7 @@ def test_always_allow_what_is_like_this(start: Start, workspace: Path) -> None:
         )
         (workspace / "sub").mkdir()
         say(client, session)
-        assert asked(client) == ["Run ls main.py", "Run ls"]
+        assert asked(client) == ["Run ls main.py", "Run in sub: ls"]
         options = client.requests[0]["params"]["options"]
         assert [(one["optionId"], one["kind"], one["name"]) for one in options] == [
             ("allow_once", "allow_once", "Allow once"),
@@ -298,3 +298,14 @@ def test_no_module_of_a_workspace_that_pythonpath_names_runs_in_the_daemon(
     prompt = [{"type": "text", "text": "run `ls`"}]
     client.request("session/prompt", {"sessionId": session, "prompt": prompt})
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("wrong", [{"window": "wide"}, {"policy": "nonsense"}, {"log": "loud"}])
+def test_no_wrong_option_makes_the_others_be_forgotten(
+    start: Start, workspace: Path, wrong: dict[str, Any]
+) -> None:
+    """Without a part of them a session would do what the others forbid."""
+    client = start()
+    client.start(model="offline", **({"workspaceTrusted": False} | wrong))
+    with pytest.raises(Refused, match=rf"initializationOptions\.{next(iter(wrong))}: "):
+        client.request("session/new", {"cwd": str(workspace)})

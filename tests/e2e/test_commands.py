@@ -1,5 +1,6 @@
 """A plain LSP client, without any method of ours: commands, messages, questions, progress."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,20 @@ def test_a_session_by_commands_alone(start: Start, workspace: Path) -> None:
     assert len(window.client.request("session/list")["sessions"]) == 3
 
 
+def test_a_question_spells_out_what_is_not_seen_and_makes_no_link(
+    start: Start, workspace: Path
+) -> None:
+    """Editors make links of Markdown in messages, some to commands of their own."""
+    window = Window(start, workspace)
+    odd = "echo \u202e[safe](command:evil)\x1b[8m"
+    window.do("send", "call shell " + json.dumps({"command": odd}))
+    assert window.questions == ["Run echo \\u202e[safe] (command:evil)␛[8m"]
+    assert not any("\u202e" in one or "](" in one for one in window.shown())
+    told = [one.get("message", "") for one in window.told("$/progress", "value")]
+    assert any("evil" in one for one in told)
+    assert not any("\u202e" in one or "](" in one for one in told)
+
+
 def test_a_compaction_is_agreed_on_and_taken_back(start: Start, workspace: Path) -> None:
     (workspace / "long.txt").write_text("a line of many words, all of them alike\n" * 900)
     window = Window(start, workspace)
@@ -150,6 +165,70 @@ def test_a_call_is_allowed_by_a_question_or_not_at_all(
         lines = window.questions[-1].splitlines()
         assert lines[0] == "Edit notes.txt"
         assert {"-beta", "+better"} <= set(lines)
+
+
+def test_a_question_says_all_that_its_answer_allows(start: Start, workspace: Path) -> None:
+    window = Window(start, workspace)
+    (workspace / "sub").mkdir()
+    window.do("send", 'call shell {"command": "ls", "cwd": "sub"}')
+    # Another call of the same message may bring the text that is not there yet.
+    later = {"path": "notes.txt", "oldText": "not yet", "newText": "hidden"}
+    window.do("send", "call edit_file " + json.dumps(later))
+    assert window.questions[0] == "Run in sub: ls"
+    assert {'  "oldText": "not yet",', '  "newText": "hidden"'} <= set(
+        window.questions[1].splitlines()
+    )
+
+
+def test_a_question_hides_no_line_end_that_is_none(start: Start, workspace: Path) -> None:
+    """A comment that swallows the next line, beside another change."""
+    (workspace / "main.js").write_text("// note\ncheck()\nlet a = 1\n")
+    window = Window(start, workspace)
+    after = "// note\u2028check()\nlet a = 2\n"
+    window.do("send", "call write_file " + json.dumps({"path": "main.js", "content": after}))
+    lines = window.questions[0].split("\n")
+    assert {"-check()", "+// note\\u2028check()", "+let a = 2"} <= set(lines)
+
+
+def test_a_question_leaves_out_no_value_that_another_one_holds(
+    start: Start, workspace: Path
+) -> None:
+    window = Window(start, workspace)
+    (workspace / "ls").mkdir()
+    window.do("send", 'call shell {"command": "echo in ls: x", "cwd": "ls", "note": "echo"}')
+    assert '  "note": "echo"' in window.questions[0].splitlines()
+
+
+def test_a_long_command_is_read_page_by_page_before_it_is_allowed(
+    start: Start, workspace: Path
+) -> None:
+    window = Window(start, workspace)
+    command = "echo hello" + "\n" * 70 + "touch late"
+    window.answers["page"] = "Next page"
+    window.do("send", "call shell " + json.dumps({"command": command}))
+    assert len(window.questions) == 3
+    assert "touch late" not in "".join(window.questions[:-1])
+
+
+def test_a_long_change_is_read_page_by_page_before_it_is_allowed(
+    start: Start, workspace: Path
+) -> None:
+    window = Window(start, workspace)
+    text = "\n".join(f"line {number}" for number in range(70))
+    window.answers["page"] = "Next page"
+    window.answers["line 69"] = "Allow once"
+    window.do("send", "call write_file " + json.dumps({"path": "x.txt", "content": text}))
+    assert [one.splitlines()[-1] for one in window.questions[:-1]] == [
+        "[page 1 of 3]",
+        "[page 2 of 3]",
+    ]
+    assert all(f"+line {number}" in "\n".join(window.questions) for number in range(70))
+    assert (workspace / "x.txt").read_text() == text
+    window.questions.clear()
+    window.answers = {"x": "Allow once"}
+    window.do("send", "call write_file " + json.dumps({"path": "y.txt", "content": text * 9}))
+    assert "too long to be allowed here" in window.questions[0]
+    assert not (workspace / "y.txt").exists()
 
 
 def test_a_turn_is_cancelled_by_its_progress(start: Start, workspace: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.plain import PlainClient
+from tests.e2e.plain import PlainClient, say
 
 Start = Callable[..., PlainClient]
 ALLOW = {"allow": ["write_file", "edit_file"]}
@@ -15,11 +15,6 @@ def initialize(client: PlainClient, capabilities: dict[str, Any]) -> None:
     announced = client.capabilities(**capabilities)
     client.request("initialize", {"capabilities": announced, "initializationOptions": options})
     client.notify("initialized")
-
-
-def say(client: PlainClient, session: str, words: str) -> Any:
-    prompt = [{"type": "text", "text": words}]
-    return client.request("session/prompt", {"sessionId": session, "prompt": prompt})
 
 
 def test_an_open_document_is_edited_in_the_editor(start: Start, workspace: Path) -> None:

@@ -34,7 +34,7 @@ def work(desk: Desk) -> None:
         tools(
             ("todo", "todo", TODO),
             ("made", "write_file", {"path": "src/parser.py", "content": "x = 1\n"}),
-            ("gone", "read_file", {"path": "nowhere.py"}),
+            ("gone", "shell", {"command": "make nothing"}),
         ),
         text("Written."),
     )
@@ -61,7 +61,7 @@ def test_a_fresh_window_knows_how_the_work_stands(desk: Desk, workspace: Path) -
     assert request(desk) == foreseen
     for words in (
         "Fix the parser. Never use eval.", "[~] Fix it", "[x] Find it", "Resume with: Fix it",
-        "read_file nowhere.py", "src/parser.py is not as it was when you changed it",
+        "shell make nothing", "src/parser.py is not as it was when you changed it",
     ):  # fmt: skip
         assert words in foreseen, words
     sent = request(desk).rpartition("</context>")[0]
@@ -91,7 +91,7 @@ def test_what_it_was_told_outlives_compactions_and_kill(desk: Desk) -> None:
     assert desk.shown() == before
     go_on(desk)
     desk.say("Go on.")
-    for words in ("Never use eval", "read_file nowhere.py", "src/parser.py (created"):
+    for words in ("Never use eval", "shell make nothing", "src/parser.py (created"):
         assert words in request(desk), words
 
 

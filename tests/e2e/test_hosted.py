@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.plain import PlainClient
+from tests.e2e.plain import PlainClient, say
 from tests.fakes.messages_api import FakeMessagesApi, broken, status, text, thinking, tools
 from tests.fakes.validation import first_difference
 
@@ -20,11 +20,6 @@ KEY = "sk-ant-secret-of-the-test"
 def options(api: FakeMessagesApi, **given: Any) -> dict[str, Any]:
     provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": KEY}
     return {"model": "claude-sonnet-4-6", "provider": provider, **given}
-
-
-def say(client: PlainClient, session: str, words: str) -> Any:
-    prompt = [{"type": "text", "text": words}]
-    return client.request("session/prompt", {"sessionId": session, "prompt": prompt})
 
 
 def test_the_prefix_is_the_same_after_kill(start: Start, workspace: Path) -> None:

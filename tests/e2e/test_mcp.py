@@ -43,6 +43,25 @@ def agents(tmp_path: Path) -> Any:
         client.close()
 
 
+def test_a_tool_that_its_server_calls_otherwise_by_now_is_asked_about(
+    agents: Any, workspace: Path, tmp_path: Path
+) -> None:
+    mark = tmp_path / "turned"
+    turning = {**NOTES, "args": [SERVER, "turns", str(mark)]}
+    client = agents()
+    session = client.open(workspace, mcpServers=[turning])
+    client.say(session, LOOKUP)
+    assert not client.requests
+    mark.touch()
+    # A server that is gone is started by the next call, and only then heard.
+    client.say(session, "call mcp__notes__leave {}")
+    client.say(session, LOOKUP)
+    assert "changes something or reaches beyond it" in client.words()
+    assert len(client.requests) == 1
+    client.say(session, LOOKUP)
+    assert client.requests[1]["params"]["toolCall"]["title"].startswith("mcp__notes__lookup")
+
+
 def test_an_agents_client_gives_servers(agents: Any, workspace: Path) -> None:
     client = agents()
     session = client.open(workspace, mcpServers=[NOTES, BROKEN, MISSING])

@@ -32,6 +32,12 @@ def elsewhere(tmp_path: Path) -> Iterator[Start]:
         yield begin
 
 
+@pytest.fixture(autouse=True)
+def own_prompt(desk: Desk) -> None:
+    """Have the daemon's own system prompt: a bundle brings none elsewhere."""
+    desk.system = ""
+
+
 def there(desk: Desk, elsewhere: Start, workspace: Path, path: str) -> Desk:
     """Take a bundle in where nothing is known of it; gives a desk with its session."""
     other = Desk(elsewhere, desk.api, workspace)

@@ -10,17 +10,12 @@ from typing import Any
 import pytest
 
 from tests.e2e.desk import LOOK
-from tests.e2e.plain import LIMIT, PlainClient
+from tests.e2e.plain import LIMIT, PlainClient, say
 
 pytestmark = pytest.mark.long
 
 Start = Callable[..., PlainClient]
 WAITING = 'sidecar_queue_depth{sidecar_queue="prompts"}'
-
-
-def prompt(client: PlainClient, session: str, text: str) -> Any:
-    words = [{"type": "text", "text": text}]
-    return client.request("session/prompt", {"sessionId": session, "prompt": words})
 
 
 def opened(client: PlainClient, workspace: Path, **config: Any) -> str:
@@ -43,7 +38,7 @@ def scrape(address: str) -> dict[str, float]:
 def test_metrics_of_a_turn_can_be_scraped(start: Start, workspace: Path) -> None:
     client = start()
     session = opened(client, workspace, telemetry={"exporter": "prometheus", "port": 0})
-    prompt(client, session, "read notes.txt and main.py")
+    say(client, session, "read notes.txt and main.py")
     metrics = client.request("daemon/status")["metrics"]
     found = scrape(metrics["prometheus"])
     assert found["gen_ai_client_inference_usage_input_tokens_total"] == metrics["inputTokens"] > 0
@@ -95,7 +90,7 @@ def test_prompts_that_wait_for_a_turn_are_counted(start: Start, workspace: Path)
 def test_by_default_nothing_listens(start: Start, workspace: Path) -> None:
     client = start()
     session = opened(client, workspace)
-    prompt(client, session, "read notes.txt")
+    say(client, session, "read notes.txt")
     assert "prometheus" not in client.request("daemon/status")["metrics"]
     sockets = Path(f"/proc/{client.process.pid}/net/tcp")
     if not sockets.exists():
@@ -117,7 +112,7 @@ def test_an_alert_reaches_the_client_once_and_is_cleared_once(
     client = start()
     session = opened(client, workspace, alerts={"toolResults": 0.01, "utilisation": 0.01})
     for _ in range(3):
-        prompt(client, session, "read large.txt")
+        say(client, session, "read large.txt")
 
     def told(name: str, state: str) -> list[Any]:
         return [
@@ -146,7 +141,7 @@ def test_an_alert_reaches_the_client_once_and_is_cleared_once(
 def test_what_goes_to_the_console_is_on_stderr(start: Start, workspace: Path) -> None:
     client = start()
     session = opened(client, workspace, telemetry={"exporter": "console"})
-    prompt(client, session, "read notes.txt")
+    say(client, session, "read notes.txt")
     assert client.stop() == 0
     assert '"invoke_agent sidecar"' in client.stderr
     assert "gen_ai.client.token.usage" in client.stderr

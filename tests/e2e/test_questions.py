@@ -91,6 +91,42 @@ def test_a_question_shows_what_an_edit_would_change(asked: Any, workspace: Path)
     assert (workspace / "long.txt").read_text() == "".join(lines)
 
 
+def test_a_question_shows_which_lines_end_otherwise(asked: Any, workspace: Path) -> None:
+    client = asked(lambda _: selected("reject_once"))
+    session = begin(client, workspace)
+    (workspace / "run.sh").write_bytes(b"set -e\ncheck\ndeploy one\n")
+    given = {"path": "run.sh", "content": "set -e\ncheck\r\ndeploy two\n"}
+    client.result(say(client, session, f"call write_file {json.dumps(given)}"))
+    (change,) = client.requests[-1]["params"]["toolCall"]["content"]
+    assert change["newText"] == given["content"]
+    (workspace / "run.sh").write_bytes(b"set -e\r\ncheck\r\n")
+    given = {"path": "run.sh", "oldText": "check\n", "newText": "two\nand more\n"}
+    client.result(say(client, session, f"call edit_file {json.dumps(given)}"))
+    (change,) = client.requests[-1]["params"]["toolCall"]["content"]
+    assert change["newText"] == "set -e\ntwo\nand more\n"
+
+
+def test_what_is_allowed_is_what_was_shown(asked: Any, workspace: Path) -> None:
+    notes = workspace / "notes.txt"
+
+    def allow(_: Any) -> Any:
+        # While the question waits, the user writes.
+        notes.write_text("mine\n" + notes.read_text())
+        return selected("allow_once")
+
+    client = asked(allow, workspaceTrusted=True)
+    session = begin(client, workspace)
+    whole = {"path": "notes.txt", "content": "theirs\n"}
+    client.result(say(client, session, f"call write_file {json.dumps(whole)}"))
+    assert notes.read_text() == "mine\nalpha\nbeta\ngamma\n"
+    assert "changed while the user was asked" in told(client)
+    # What was not near to it stands as it was shown.
+    given = {"path": "notes.txt", "oldText": "gamma", "newText": "delta"}
+    notes.write_text("\n".join("abcdefgh") + "\ngamma\n")
+    client.result(say(client, session, f"call edit_file {json.dumps(given)}"))
+    assert notes.read_text() == "mine\n" + "\n".join("abcdefgh") + "\ndelta\n"
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_two_questions_wait_together_and_each_takes_its_own_answer(
     asked: Any, workspace: Path, first: int

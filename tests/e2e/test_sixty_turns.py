@@ -154,7 +154,8 @@ def prompted(desk: Failing) -> None:
 MOMENTS = (killed_while_installed, killed, down, cancelled, prompted, unusable)
 
 
-@pytest.mark.parametrize(("policy", "turns"), [("economic", TURNS), ("opencode", 30)])
+# The default asks no model for a summary; its richer variant does.
+@pytest.mark.parametrize(("policy", "turns"), [("economic-rich", TURNS), ("opencode", 30)])
 def test_the_thread_is_never_lost(start: Start, tmp_path: Path, policy: str, turns: int) -> None:
     workspace = tmp_path / "sixty"
     workspace.mkdir()

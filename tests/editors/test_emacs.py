@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.editors.terminal import Terminal
-from tests.editors.workspaces import lay_out
+from tests.editors.workspaces import lay_out, lay_trap
 
 ROOT = Path(__file__).parent.parent.parent
 PLUGIN = ROOT / "editors/emacs"
@@ -99,6 +99,24 @@ def test_each_question_has_its_own_answer(workspace: Path) -> None:
     assert play(workspace, "scenario-questions") == "done"
 
 
+@pytest.mark.parametrize("path", [".:{}", "{}:", "bin:{}"])
+def test_no_daemon_is_taken_from_the_folder_that_is_open(workspace: Path, path: str) -> None:
+    lay_trap(workspace)
+    lisp = '(progn (require \'sidecar) (find-file "notes.txt") (sidecar-mode 1) (sleep-for 0.3))'
+    found = subprocess.run(
+        [EMACS, "-Q", "--batch", "-L", str(PLUGIN), "--eval", lisp],
+        cwd=workspace,
+        env={**environment(workspace), "PATH": path.format("/usr/bin:/bin")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert "There is no program sidecar" in found.stderr
+    assert not (workspace / "ran").exists()
+
+
 @pytest.fixture
 def screen(workspace: Path) -> Iterator[Terminal]:
     """Emacs on a terminal, with the plugin loaded and a file open."""
@@ -151,6 +169,20 @@ def test_the_same_on_a_screen(screen: Terminal, workspace: Path) -> None:
     screen.wait("cached  region")
     screen.type("\x18\x03")
     assert screen.end() == 0
+
+
+def test_a_question_is_answered_where_it_is_shown_whole(screen: Terminal) -> None:
+    command(screen, "sidecar-mode")
+    screen.wait("k/200k")
+    call = "call shell " + json.dumps({"command": f"echo {'x' * 150}; touch late"})
+    command(screen, "sidecar-send", "Sidecar:", call)
+    screen.wait("[Allow once]")
+    screen.type("\x18b\r\x181")
+    screen.wait(lambda text: "[Allow once]" not in text)
+    screen.type("\x1bxsidecar-answer\r")
+    asked = screen.wait("[Allow once]")
+    assert "touch late" in asked
+    screen.type("\x07\x18\x03")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -206,6 +238,20 @@ def test_what_a_file_was_is_found_from_its_diff(tmp_path: Path) -> None:
         '(princ "all"))',
     )
     assert told.stdout == "all", told.stderr
+
+
+def test_a_path_of_a_model_leads_to_no_other_machine(tmp_path: Path) -> None:
+    lisp = '(dolist (path (list "/ssh:far:/x" "/w/a.py")) (princ (sidecar-chat--local path)))'
+    assert emacs(tmp_path, "-l", "sidecar", "--eval", lisp).stdout == "/:/ssh:far:/x/w/a.py"
+
+
+def test_a_question_writes_out_names_and_lists(tmp_path: Path) -> None:
+    given = {"list": ["a\u202eb"], "to:\n  you\u202e": {"key": "\u202ex"}}
+    call = json.dumps(json.dumps({"title": "mcp__mail__send hi", "rawInput": given}))
+    lisp = f"(princ (sidecar-questions--body (json-parse-string {call} :object-type 'plist)))"
+    told = emacs(tmp_path, "-l", "sidecar", "--eval", lisp)
+    shown = '  list:  ["a\\u{202e}b"]\n  to:\\n  you\\u{202e}:  {"key":"\\u{202e}x"}\n'
+    assert told.stdout == shown, told.stderr
 
 
 def test_the_plugin_is_small() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.editors.installed import EDITORS, HERE, ROOT
 from tests.editors.terminal import Terminal
-from tests.editors.workspaces import lay_out
+from tests.editors.workspaces import lay_out, lay_trap
 
 pytestmark = pytest.mark.long
 
@@ -119,6 +119,26 @@ def test_a_daemon_that_is_not_there_and_the_key(nvim: str, workspace: Path) -> N
     play(nvim, workspace, "trouble.lua")
 
 
+@pytest.mark.parametrize("path", [".:{}", "{}:", "bin:{}"])
+def test_no_daemon_is_taken_from_the_folder_that_is_open(
+    nvim: str, workspace: Path, path: str
+) -> None:
+    lay_trap(workspace)
+    start = "lua require('sidecar').setup{cmd = {'sidecar', 'serve', '--stdio'}}"
+    commands = ("edit main.py", "Sidecar chat", "sleep 300m", "qall!")
+    subprocess.run(
+        [nvim, "--headless", "--clean", "-n", "--cmd", f"set rtp+={PLUGIN}", "-c", start]
+        + [word for one in commands for word in ("-c", one)],
+        cwd=workspace,
+        env={**surroundings(workspace), "PATH": path.format("/usr/bin:/bin")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert not (workspace / "ran").exists()
+
+
 def test_health_is_checked_and_help_is_found(nvim: str, workspace: Path) -> None:
     play(nvim, workspace, "health.lua")
 
@@ -181,6 +201,42 @@ def test_what_is_typed_is_not_taken_for_an_answer(nvim: str, workspace: Path) ->
     screen.wait("4: Always reject this tool")
     screen.type("3\r")
     screen.wait("✗ Edit main.py")
+    screen.type(":qa!\r")
+    assert screen.end() == 0
+
+
+def test_what_is_typed_in_a_terminal_is_no_answer_either(nvim: str, workspace: Path) -> None:
+    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
+    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
+    screen.wait("/60k")
+    screen.type(":Sidecar\r")
+    screen.wait("<CR> sends, <C-s> too")
+    screen.type(":Sidecar send replace `Hello` with `Anew` in main.py\r:terminal cat\ri")
+    screen.wait("asks, when you have left this mode")
+    screen.type("1\r\x1c\x0e")
+    screen.wait("4: Always reject this tool")
+    screen.type("3\r")
+    screen.wait("✗ Edit main.py")
+    screen.type(":qa!\r")
+    assert screen.end() == 0
+
+
+def test_a_question_is_in_sight_wherever_the_chat_stands(nvim: str, workspace: Path) -> None:
+    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
+    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
+    screen.wait("/60k")
+    screen.type(":Sidecar\r")
+    screen.wait("<CR> sends, <C-s> too")
+    for number in range(4):
+        screen.type(f":Sidecar send read notes.txt then say {number}\r")
+        screen.wait(lambda text, told=f"then say {number}": told in text and "working" not in text)
+    screen.type("\x17kgg")
+    screen.wait("then say 0")
+    screen.type(":Sidecar send replace `Hello` with `Anew` in main.py\r")
+    asked = screen.wait("4: Always reject this tool")
+    assert '+    return "Anew, " + name' in asked
+    screen.type("3\r")
+    screen.wait(lambda text: "4: Always reject" not in text)
     screen.type(":qa!\r")
     assert screen.end() == 0
 

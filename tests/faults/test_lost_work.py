@@ -13,12 +13,13 @@ import sys
 import time
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sidecar.workspace.snapshots.steady_read import Limits
+from sidecar.workspace.snapshots.steady_read import USUAL
 from tests.e2e.plain import LIMIT, Refused
 from tests.faults.place import Place
 from tests.workspace.snapshots.work import Work, held
@@ -110,7 +111,7 @@ def test_stores_grew_by_what_was_the_same(place: Place) -> None:
 async def test_stores_grew_without_limit_and_doubled_the_disk_when_swept(tmp_path: Path) -> None:
     work = Work(tmp_path)
     most = 600_000
-    snapshots = await work.open(limits=Limits(workspace=most))
+    snapshots = await work.open(limits=replace(USUAL, workspace=most))
     await snapshots.ready()
     running = asyncio.create_task(snapshots.run())
     largest = 0

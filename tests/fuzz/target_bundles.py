@@ -3,7 +3,7 @@
 import json
 
 from sidecar.core.errors import BadRequest
-from sidecar.session.transfer.bundle_screen import screened
+from sidecar.session.transfer.bundle_screen import OwnHead, screened
 from sidecar.store.connection import bundle_file
 from sidecar.store.format.bundles import lines_of, read_lines
 from sidecar.store.format.packing import encode_text
@@ -23,7 +23,7 @@ def run(data: bytes) -> None:
         return
     bundle = refused = None
     try:
-        bundle = screened(read_lines(bundle_file.read(raw)))
+        bundle = screened(read_lines(bundle_file.read(raw)), OwnHead()).bundle
     except BadRequest as error:
         refused = error
     if bundle is None:

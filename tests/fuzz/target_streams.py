@@ -50,7 +50,7 @@ class _Place:
             Endpoint("anthropic", f"http://127.0.0.1:{port}", "sk-fuzz"),
             now=lambda: 1_700_000_000_000,
             random=lambda: 1.0,
-            patience=Patience(1, 0.0),
+            patience=Patience(1, 0.0, 0.0),
             stall=STALL,
         )
         # Loading the SDK takes seconds, and no answer's time.

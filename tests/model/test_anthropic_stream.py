@@ -4,6 +4,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator
+from importlib.metadata import version
 
 import pytest
 
@@ -13,6 +14,7 @@ from sidecar.core.conversation.stream import (
     BlockDelta,
     BlockStarted,
     ResponseFinished,
+    ResponseStarted,
     StreamEvent,
 )
 from sidecar.core.errors import ModelFailed
@@ -45,7 +47,7 @@ def model(api: FakeMessagesApi | str, *, stall: float = 5.0, attempts: int = 3) 
         Endpoint("anthropic", url, KEY),
         now=lambda: 1_700_000_000_000,
         random=lambda: 1.0,
-        patience=Patience(attempts, 20.0),
+        patience=Patience(attempts, 20.0, 120.0),
         stall=stall,
     )
     _OPEN.append(made)
@@ -97,6 +99,14 @@ async def test_a_whole_answer_comes_through() -> None:
     assert sent.headers["x-sidecar-purpose"] == "turn"
     assert sent.body == {**model(api).body(request())}
     assert api.refused == []
+
+
+async def test_an_answer_begins_with_the_library_that_reads_it() -> None:
+    with FakeMessagesApi() as api:
+        api.script(text("hi"))
+        first = (await gather(model(api)))[0]
+    assert isinstance(first, ResponseStarted)
+    assert first.sdk == f"anthropic {version('anthropic')}"
 
 
 FAILURES = {

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.conversation.fold import Draft, fold
-from sidecar.core.conversation.stream import BlockStarted
-from sidecar.core.parts import PartId, TextPart, ToolPart
+from sidecar.core.parts import TextPart, ToolPart
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
 from sidecar.model.offline import HELP, OfflineModel
 from sidecar.model.offline_rules import Call, plan
 from tests.core.prompts import answering, calling, user
 from tests.core.prompts import model as said
+from tests.model.answers import answer
 
 TOOLS = ("read_file", "list_files", "search", "write_file", "edit_file", "shell", "todo", "look")
 
@@ -55,14 +54,6 @@ def test_what_the_help_shows_works(example: str) -> None:
 def prompt(*messages: Any) -> ModelRequest:
     tools = tuple(ToolSpec(name, name, {"type": "object"}) for name in TOOLS)
     return ModelRequest("offline", Prompt(tools, (), messages), 100)
-
-
-async def answer(model: OfflineModel, request: ModelRequest) -> Draft:
-    draft, number = Draft(), 0
-    async for event in model.stream(request):
-        number += isinstance(event, BlockStarted)
-        draft = fold(draft, event, PartId(f"p{number}"))
-    return draft
 
 
 async def test_it_acts_step_by_step_and_says_what_it_is() -> None:

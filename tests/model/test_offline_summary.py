@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from sidecar.core.conversation.fold import Draft, fold
-from sidecar.core.conversation.stream import BlockStarted
 from sidecar.core.ledger.facts import supported
 from sidecar.core.ledger.units import Item, units_of
 from sidecar.core.parts import (
@@ -30,6 +28,7 @@ from sidecar.core.summaries.model_summary import (
 from sidecar.model.offline import OfflineModel
 from sidecar.model.offline_summary import summarise
 from tests.core.prompts import model, rendered, static, user
+from tests.model.answers import answer
 
 CALL = ToolPart(
     PartId("c"), "c", "bash", {"command": "pytest"}, ToolCompleted(Output("3 passed"), 0, 1)
@@ -76,14 +75,6 @@ def request(*messages: Any) -> ModelRequest:
 
 def asking(text: str) -> Any:
     return user(text, region="context")
-
-
-async def answer(model: OfflineModel, asked: ModelRequest) -> Draft:
-    draft, number = Draft(), 0
-    async for event in model.stream(asked):
-        number += isinstance(event, BlockStarted)
-        draft = fold(draft, event, PartId(f"p{number}"))
-    return draft
 
 
 async def test_behind_the_conversation_it_tells_that() -> None:

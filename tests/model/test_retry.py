@@ -1,13 +1,13 @@
 """How often a model is tried again, and how long is waited; by a clock that only counts."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
-from sidecar.config import Retry
 from sidecar.core.conversation.stream import AttemptFailed, StreamEvent
 from sidecar.core.errors import ModelFailed, ModelFailure
-from sidecar.model.retry import Patience, with_retries
+from sidecar.model.retry import USUAL, Patience, with_retries
 
 
 async def tried(
@@ -37,44 +37,38 @@ async def tried(
 
 
 async def test_an_overload_is_waited_for_up_to_two_minutes() -> None:
-    slept, told, _ = await tried(Patience())
+    slept, told, _ = await tried(USUAL)
     assert slept == [1, 2, 4, 8, 16, 30, 30, 29]
     assert [event.delay_ms for event in told] == [round(1000 * seconds) for seconds in slept]
     assert [event.attempt for event in told] == list(range(1, 9))
 
 
 async def test_waits_are_up_to_a_quarter_shorter_by_chance() -> None:
-    slept, _, _ = await tried(Patience(), chance=1.0)
+    slept, _, _ = await tried(USUAL, chance=1.0)
     assert slept[:5] == [0.75, 1.5, 3, 6, 12]
     assert sum(slept) <= 120
 
 
 @pytest.mark.parametrize("kind", ["network", "interrupted"])
 async def test_what_is_no_overload_is_tried_three_times(kind: ModelFailure) -> None:
-    slept, told, _ = await tried(Patience(), kind)
+    slept, told, _ = await tried(USUAL, kind)
     assert slept == [1, 2]
     assert {event.max_attempts for event in told} == {3}
 
 
 async def test_what_the_provider_asks_for_is_waited_within_the_bound() -> None:
-    assert (await tried(Patience(), asked=45))[0] == [45, 45]
-    slept, _, failed = await tried(Patience(), asked=61)
+    assert (await tried(USUAL, asked=45))[0] == [45, 45]
+    slept, _, failed = await tried(USUAL, asked=61)
     assert slept == []
     assert "asks to wait 61 seconds, longer than the 60" in failed.message
     assert failed.retryable
 
 
 async def test_who_asks_for_no_wait_is_not_asked_for_ever_at_once() -> None:
-    slept, _, _ = await tried(Patience(), asked=0)
+    slept, _, _ = await tried(USUAL, asked=0)
     assert slept[:4] == [0, 0, 4, 8]
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5])
 async def test_no_more_attempts_than_are_set(attempts: int) -> None:
-    assert len((await tried(Patience(attempts)))[0]) == attempts - 1
-
-
-def test_who_says_nothing_has_the_patience_of_the_settings() -> None:
-    usual = Retry()
-    assert Patience() == Patience(usual.attempts, usual.cap_ms / 1_000, usual.total_ms / 1_000)
-    assert Patience() == Patience(10, 60.0, 120.0)
+    assert len((await tried(replace(USUAL, attempts=attempts)))[0]) == attempts - 1

@@ -52,7 +52,7 @@ async def ask(url: str, **given: float) -> None:
         Endpoint("anthropic", url, "sk-test"),
         now=lambda: 0,
         random=lambda: 0.0,
-        patience=Patience(1, 1.0),
+        patience=Patience(1, 1.0, 1.0),
         stall=STALL,
         limits=lambda tokens, stall: replace(limits(tokens, stall), **given),  # type: ignore[arg-type] # numbers
     )

@@ -61,7 +61,7 @@ async def ask(url: str, times: int = 1) -> list[StreamEvent]:
         Endpoint("anthropic", url, "sk-test"),
         now=lambda: 0,
         random=lambda: 1.0,
-        patience=Patience(3, 9.0),
+        patience=Patience(3, 9.0, 20.0),
         stall=20.0,
     )
     request = ModelRequest("m", Prompt((), (), (), ()), 9)

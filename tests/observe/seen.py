@@ -6,6 +6,7 @@ from sidecar.core.parts import SessionId, TurnId, Usage
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.prompt.observation import (
     ModelAsked,
+    PlanMade,
     RestoreDone,
     Retried,
     SessionClosed,
@@ -97,6 +98,11 @@ def rewritten(at: int = NOW, **given: Any) -> ViewRewritten:
 def retried(model: str = "m", error: str = "overloaded") -> Retried:
     """A request that is made again."""
     return Retried(SES, NOW, model, error)
+
+
+def plan_made(seconds: float = 0.03) -> PlanMade:
+    """A rewrite that was looked for."""
+    return PlanMade(SES, seconds, "codex")
 
 
 def snapshot_taken(seconds: float = 0.1) -> SnapshotTaken:

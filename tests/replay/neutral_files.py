@@ -49,10 +49,11 @@ def long_recording(path: Path, answers: int = 60) -> Path:
         prompt = 9_000 + 450 * number
         usage: Json = {"prompt": prompt, "uncached": 450, "cache_read": prompt - 450, "output": 80}
         back = f"Like settings_file_{number % 7}, it needs module_{max(0, number - 20)}.py first."
-        said = (text(back), call(f"c{number}", f"cat module_{number}.py"))
+        failed = number % 9 == 4
+        verb = "python" if failed else "cat"
+        said = (text(back), call(f"c{number}", f"{verb} module_{number}.py"))
         lines.append(line("assistant", at, *said, usage=usage, model="m"))
         listing = "\n".join(f"value_{number}_{n} = {n}" for n in range(60))
-        failed = number % 9 == 4
         shown = f"ImportError: no module_{number}" if failed else listing
         lines.append(line("tool", at + 9, result(f"c{number}", shown, is_error=failed)))
     lines.append(line("assistant", 9_000_000, text("Done."), model="m"))

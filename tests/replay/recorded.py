@@ -1,18 +1,24 @@
 """Sessions that were recorded with other agents, where they lie beside this checkout."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from sidecar.core.parts import Message
+from sidecar.core.plans.plan import Plan, Policy, Situation, Standing
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript
+from sidecar.replay.prices import read_card
 from sidecar.replay.transcript import Compacted, DamagedLine
 
 SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions"
+CARD = read_card("classic")
 AT_HAND = pytest.mark.skipif(
     not SESSIONS.is_dir(), reason="no recorded sessions are at hand in ../shared/sessions"
 )
@@ -50,3 +56,28 @@ def recorded(prefix: str) -> tuple[Message | None, ...]:
 @cache
 def conversation(prefix: str) -> Conversation:
     return overheard(recorded(prefix), prefix)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A policy whose every plan is looked at."""
+
+    inner: Policy
+    look: Callable[[Plan, Situation], None]
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def static_ttl(self) -> Ttl:
+        return self.inner.static_ttl
+
+    def due(self, standing: Standing) -> Cause | None:
+        return self.inner.due(standing)
+
+    def plan(self, situation: Situation, cause: Cause) -> Plan | None:
+        plan = self.inner.plan(situation, cause)
+        if plan is not None:
+            self.look(plan, situation)
+        return plan

@@ -3,6 +3,7 @@
 import pytest
 
 from sidecar.core.parts import (
+    Json,
     JsonObject,
     Message,
     ReasoningPart,
@@ -109,15 +110,66 @@ def test_a_boundary_and_its_summary_are_one_compaction() -> None:
     found = read(line("user", "a"), boundary, summary, line("user", "b"), summary)
     kinds = [isinstance(entry, Compacted) for entry in found]
     assert kinds == [False, True, False, True]
+    assert [entry.summary for entry in found if isinstance(entry, Compacted)] == ["so far"] * 2
+    found = read(line("user", "a"), boundary, line("user", "b"), boundary)
+    assert [isinstance(entry, Compacted) for entry in found] == [False, True, False, True]
 
 
-def test_leaves_out_subagents_and_the_usage_of_no_model() -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Request interrupted by user]",
+        "[Request interrupted by user for tool use]",
+        "<task-notification>\n<id>7</id>\n</task-notification>",
+        "<ci-monitor-event>failed</ci-monitor-event>\n<system-reminder>x</system-reminder>",
+    ],
+)
+def test_what_a_program_wrote_in_the_user_s_name_is_nobody_s_request(text: str) -> None:
+    first, second, third = (
+        message(one)
+        for one in read(line("user", "a"), line("user", text), line("user", f"{text} b"))
+    )
+    sources = [
+        part.source
+        for one in (first, second, third)
+        for part in one.parts
+        if isinstance(part, TextPart)
+    ]
+    assert sources == ["typed", "context", "typed"]
+    assert second.turn_id == first.turn_id != third.turn_id
+
+
+def test_leaves_out_subagents_and_takes_no_answer_of_no_model_for_one() -> None:
     none = line("assistant", "No response", message={"model": "<synthetic>", "usage": {}})
     found = read(line("user", "a"), line("user", "b", isSidechain=True), none)
-    assert len(found) == 2
-    finish = message(found[1]).parts[-1]
-    assert isinstance(finish, StepFinishPart)
-    assert finish.usage == Usage()
+    assert [message(one).role for one in found] == ["user", "user"]
+    [said] = message(found[1]).parts
+    assert isinstance(said, TextPart)
+    assert (said.text, said.source) == ("No response", "context")
+
+
+@pytest.mark.parametrize("prompt", ["stop", [{"type": "text", "text": "stop"}]])
+def test_what_was_typed_while_the_agent_worked_comes_after_the_results_as_typed(
+    prompt: Json,
+) -> None:
+    def queued(prompt: Json, mode: str) -> JsonObject:
+        given: JsonObject = {"type": "queued_command", "prompt": prompt, "commandMode": mode}
+        return {"type": "attachment", "attachment": given}
+
+    found = read(
+        line("user", "look"),
+        response("m1", call("c1")),
+        result("c1", "one"),
+        queued(prompt, "prompt"),
+        queued("<task-notification>done</task-notification>", "task-notification"),
+    )
+    answer, said, notified = map(message, found[1:])
+    assert answer.role == "assistant"
+    assert [p.source for p in (*said.parts, *notified.parts) if isinstance(p, TextPart)] == [
+        "typed",
+        "context",
+    ]
+    assert [one.turn_id for one in (answer, said, notified)] == ["t0", "t1", "t1"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sidecar.core.parts import (
     ToolPart,
 )
 from sidecar.replay.importers import claude_code_recording, codex_recording, pi_recording
-from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry, objects
+from sidecar.replay.transcript import NO_MODEL, Compacted, DamagedLine, TranscriptEntry, objects
 from tests.replay.recorded import SESSIONS
 
 IMPORTERS = {"claude": claude_code_recording, "codex": codex_recording, "pi": pi_recording}
@@ -78,8 +78,9 @@ def expected(given: Iterable[JsonObject]) -> Iterator[tuple[object, ...]]:
                 calls.append(part["id"])
                 yield "call", part["id"], part["name"]
             else:
-                yield line["role"], part["type"], part["text"]
-        if line["role"] == "assistant":
+                role = "user" if line["model"] == NO_MODEL else line["role"]
+                yield role, part["type"], part["text"]
+        if line["role"] == "assistant" and line["model"] != NO_MODEL:
             usage = line["usage"]
             yield "prompt", usage["prompt"] if isinstance(usage, dict) else 0
     yield from (results[call] for call in calls if call in results)

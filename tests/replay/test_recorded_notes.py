@@ -1,21 +1,21 @@
 """Real sessions: after any rewrite of any policy, what failed and what was changed is known."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import pytest
 
 from sidecar.core.conversation.call_outcome import error_line, result_text
 from sidecar.core.ledger.ledger import read_ledger
-from sidecar.core.ledger.units import Unit
+from sidecar.core.ledger.net_changes import net_files, told_files
+from sidecar.core.ledger.units import Unit, overcome
 from sidecar.core.parts import Message, ToolPart
-from sidecar.core.plans.plan import Plan, Policy, Situation, Standing
+from sidecar.core.plans.plan import Plan, Situation
 from sidecar.core.policies import policies
-from sidecar.core.prompt.prompt import Ttl
-from sidecar.core.prompt.visibility import Cause, Dropped
+from sidecar.core.prompt.visibility import Dropped
 from sidecar.replay.prices import read_card
 from sidecar.replay.simulate import simulate
-from tests.replay.recorded import AT_HAND, conversation, recorded
+from tests.replay.recorded import AT_HAND, Watched, conversation, recorded
 
 WINDOW = 64_000
 PREFIXES = ("claude-cli-1284c080", "codex-agentv-019efc87", "pi-pi-mono", "opencode-go-Noora-25")
@@ -43,42 +43,29 @@ def edited(messages: tuple[Message | None, ...]) -> set[str]:
     return found - {"None", ""}
 
 
-@dataclass(frozen=True)
-class Watching:
-    """A policy whose every rewrite is looked at."""
+def looking(changed: tuple[tuple[str, str], ...]) -> Callable[[Plan, Situation], None]:
+    """Hold every rewrite to telling what failed, and of these calls which files they changed."""
 
-    inner: Policy
-    changed_by: tuple[tuple[str, str], ...]
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def static_ttl(self) -> Ttl:
-        return self.inner.static_ttl
-
-    def due(self, standing: Standing) -> Cause | None:
-        return self.inner.due(standing)
-
-    def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        plan = self.inner.plan(situation, cause)
-        if plan is not None and (plan.note or plan.retired):
-            self.look(plan, situation)
-        return plan
-
-    def look(self, plan: Plan, situation: Situation) -> None:
+    def look(plan: Plan, situation: Situation) -> None:
+        if not (plan.note or plan.retired):
+            return
         after = {change.part_id: change.shown for change in plan.changes}
         units = [item.unit for item in situation.items]
         stay = [u.text for u in units if u.kind == "ledger" and u.part_id not in plan.retired]
         notes = "\n".join((*stay, plan.note))
+        later = overcome(units)
         for item in situation.items:
+            if item.unit.part_id in later:
+                continue
             how = after.get(item.unit.part_id, item.shown)
             if item.unit.kind == "call" and item.unit.failed and isinstance(how, Dropped):
                 assert is_told(item.unit, notes), item.unit.argument
         there = {unit.part_id for unit in units}
-        for part_id, path in self.changed_by:
-            assert part_id not in there or path in notes
+        differ, told = net_files(unit.changed for unit in units), "\n".join(told_files([notes]))
+        for part_id, path in changed:
+            assert part_id not in there or path in told or path not in differ
+
+    return look
 
 
 def is_told(unit: Unit, notes: str) -> bool:
@@ -112,6 +99,6 @@ def test_the_ledger_names_all_that_the_best_known_tools_changed(prefix: str) -> 
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("name", sorted(policies()))
 def test_no_rewrite_forgets_what_failed_or_what_was_changed(prefix: str, name: str) -> None:
-    watched = Watching(policies()[name], changed_by(recorded(prefix)))
+    watched = Watched(policies()[name], looking(changed_by(recorded(prefix))))
     run = simulate(conversation(prefix), watched, WINDOW, read_card("classic"))
     assert run.memory.failures_kept == run.memory.failures

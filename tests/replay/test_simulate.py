@@ -118,16 +118,11 @@ def test_cutting_what_was_never_sent_is_no_rewrite() -> None:
     assert [standing.used for standing in policy.told] == [3_000, 3_500, 3_050, 3_060]
 
 
-def test_a_first_message_that_is_cut_is_no_rewrite() -> None:
+def test_what_is_cut_before_the_first_request_is_a_rewrite_as_in_a_session() -> None:
     policy = Scripted({0: shortened("p0", to=100)})
     run = simulate(talk("0: t1000 t50; 10: p10"), policy, WINDOW, RATES)
-    assert (run.sent[0].prompt, run.rewrites) == (2_150, ())
-
-
-def test_a_summary_of_what_was_never_sent_is_a_rewrite() -> None:
-    policy = Scripted({1: shortened("p1", to=50, summary=Summary("fresh", 700, 40))})
-    run = simulate(talk("0: t1000; 10: c500"), policy, WINDOW, RATES)
-    assert [(rewrite.before, rewrite.after) for rewrite in run.rewrites] == [(3_500, 3_090)]
+    assert run.sent[0].prompt == 2_150
+    assert [(rewrite.before, rewrite.after) for rewrite in run.rewrites] == [(3_050, 2_150)]
 
 
 def test_requests_that_the_window_cannot_hold_are_counted() -> None:
@@ -156,3 +151,11 @@ def test_a_policy_is_told_where_it_stands() -> None:
     assert [st.cooling_ms for st in told] == [0, 10_000, 10_000, 380_000, 100_000]
     assert {(st.static, st.window, st.limit) for st in told} == {(2_000, 100_000, 93_750)}
     assert [asked.sent for asked in policy.asked] == [0, 1, 2, 4, 5]
+
+
+def test_costs_alike_are_those_of_static_text_that_lives_an_hour() -> None:
+    told = talk("0: t1000; 900: p500; 1800: p500; 1810: p10")
+    short, long = (
+        simulate(told, replace(Manual(), static_ttl=ttl), WINDOW, RATES) for ttl in ("5m", "1h")
+    )
+    assert short.alike == long.alike == long.cost != short.cost

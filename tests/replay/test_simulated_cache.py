@@ -14,7 +14,8 @@ from sidecar.core.plans.plan import Change, Plan, Situation
 from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prompt import Prompt, Ttl
 from sidecar.core.prompt.visibility import Dropped, Placeholder
-from sidecar.replay.simulate import MINIMUM, _Simulation
+from sidecar.replay.simulate import _Simulation
+from sidecar.replay.simulated_cache import MINIMUM
 from tests.core.prompts import system, user
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body
@@ -179,14 +180,14 @@ def test_breakpoints_stand_where_a_session_would_put_them(notation: str, edits: 
     state = played(conversation, edits, "1h")
     before = 0
     for request in conversation.requests:
-        rewrites = len(state.rewrites)
         state.arrive(request)
+        whole = state.items
         state.decide(request)
         blocks, ends = blocks_of(state.items, conversation.static)
         first, *others = (block["text"] for block in blocks)
         prompt = Prompt((), system(first), (user(*others),))
-        # A rewrite ends what the last request had: its end is no breakpoint any more.
-        sent = before if len(state.rewrites) == rewrites else 0
+        # An edit ends what the last request had: a breakpoint stands where they begin to differ.
+        sent = before if state.items is whole else ends[state._extends]
         found = place(prompt, sent, anchor=ends[state._anchored], static_ttl="1h")
         wanted = [(0 if b.message is None else b.block + 1, b.ttl) for b in found]
         assert [(ends[index], ttl) for index, ttl in state._marks()] == wanted

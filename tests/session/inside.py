@@ -108,7 +108,9 @@ def chosen(session: Session) -> ChosenPolicy:
 def planner(session: Session) -> Planner:
     """A planner of its own, that knows nothing yet."""
     state, current = session.state, session.state.environment.settings
-    return Planner(state.log, state.view, state.views, state.settings, current, state.clock)
+    return Planner(
+        state.log, state.view, state.views, state.settings, current, state.buffers, state.clock
+    )
 
 
 def decisions(session: Session) -> Decisions:

@@ -11,7 +11,7 @@ from sidecar.core.text.digest import digest
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer.bundle_export import export_session
-from sidecar.session.transfer.bundle_import import ImportSource, import_session
+from sidecar.session.transfer.bundle_import import Imported, ImportSource, import_session
 from sidecar.store.connection import bundle_file
 from tests.fakes.scripted_model import calls, says
 from tests.session import inside
@@ -49,10 +49,14 @@ def sealed(things: list[Any]) -> str:
     return "".join([*lines, json.dumps({"end": {"lines": len(lines), "hash": hashed}}) + "\n"])
 
 
-async def take(desk: Desk, things: list[Any]) -> Session:
+async def taken(desk: Desk, things: list[Any]) -> Imported:
     environment = await desk.sessions.shared.ready()
     source = ImportSource(content=sealed(things))
-    made = await import_session(environment, source, str(desk.workspace), None)
+    return await import_session(environment, source, str(desk.workspace), None)
+
+
+async def take(desk: Desk, things: list[Any]) -> Session:
+    made = await taken(desk, things)
     session = await desk.sessions.get(made.session_id)
     session.audience.attach(desk.watch, desk.editor)
     return session

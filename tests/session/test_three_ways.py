@@ -83,6 +83,17 @@ async def test_a_way_goes_as_its_list_says(desk: Desk, way: str) -> None:
     assert problems(names, await WAYS[way](desk)) == []
 
 
+async def test_a_prompt_is_built_once_for_each_request_and_once_for_the_meter(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sidecar.session.lifecycle.session.METER_EVERY", float("inf"))
+    seen = await prompted(desk)
+    assert len(desk.model.requests) == 3
+    assert seen.times["session/view/model_view.ModelView._build"] == 4
+    # What is typed is counted once, as it stands in the log.
+    assert not seen.times["session/view/rendering.Rendering.weigh"]
+
+
 def test_a_list_that_is_wrong_is_found() -> None:
     seen = Entered(names=["one.first", "one.second", "two.third"])
     assert problems(["one.first", "two.third"], seen) == []

@@ -1,5 +1,6 @@
 """Long turns, for what only shows in long sessions: a tool with long results, thinking, a bill."""
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -115,3 +116,8 @@ class Worker:
         for _ in range(count):
             result = await self.turn(steps)
             assert result.stop_reason == "end_turn", result.error
+
+
+async def shown(worker: Worker) -> str:
+    """The next request, as it would be sent now."""
+    return json.dumps((await worker.session.rewriting.preview(())).body)

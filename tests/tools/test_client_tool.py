@@ -78,3 +78,23 @@ async def test_a_clients_tool_is_called_by_the_client_or_fails(
     assert failed.is_error
     assert failed.text == "The client could not run missing: no such tool here"
     assert (await call_client_tool("theirs", {}, context)).is_error
+
+
+@pytest.mark.parametrize(
+    ("media_type", "data", "said"),
+    [
+        ("image/svg+xml", "AAAA", "[image/svg+xml, which cannot be shown; these can: image/png, "),
+        ("image/bmp", "AAAA", "[image/bmp, "),
+        ("image/", "AAAA", "[image/, "),
+        ("image/png", "A" * (5 * 1024 * 1024 + 4), "[image/png of more than 5 MiB, which cannot"),
+    ],
+)
+def test_an_image_that_the_provider_refuses_is_told_and_never_sent(
+    media_type: str, data: str, said: str
+) -> None:
+    image: Json = {"type": "image", "data": data, "mimeType": media_type}
+    blob: Json = {"uri": "file:///a", "blob": data, "mimeType": media_type}
+    for block in (image, {"type": "resource", "resource": blob}):
+        answer = read_answer("t", {"content": [block]})
+        assert (answer.media, answer.is_error) == ((), False)
+        assert answer.text.startswith(said)

@@ -1,5 +1,6 @@
 """Which instruction files are read, and in which order."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,29 @@ def test_without_a_repository_it_goes_up_to_the_home(
     check(root, "home/code/a", "home/AGENTS.md home/code/AGENTS.md")
 
 
+BOB, TEAM = 1234, 4321
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+@pytest.mark.parametrize(
+    ("owner", "group", "mode", "counts"),
+    [(0, 0, 0o755, True), (0, 0, 0o775, True), (BOB, 0, 0o755, False), (0, TEAM, 0o775, False)],
+)
+@pytest.mark.parametrize("what", ["team", "team/AGENTS.md"])
+def test_what_others_may_write_above_is_passed_over(
+    what: str, owner: int, group: int, mode: int, counts: bool, root: Path
+) -> None:
+    (root / "team/.git").mkdir(parents=True)
+    (root / "team/mine").mkdir()
+    write(root, "user/AGENTS.md", "team/AGENTS.md", "team/mine/AGENTS.md")
+    os.chown(root / what, owner, group)
+    (root / what).chmod(mode)
+    above = "team/AGENTS.md" if counts else ""
+    check(root, "team/mine", f"user/AGENTS.md {above} team/mine/AGENTS.md")
+    os.chown(root / "team/mine/AGENTS.md", BOB, TEAM)
+    check(root, "team/mine", f"user/AGENTS.md {above} team/mine/AGENTS.md")
+
+
 def test_a_folder_that_anybody_may_write_is_passed_over(root: Path) -> None:
     (root / "shared/mine").mkdir(parents=True)
     (root / "shared").chmod(0o777)
@@ -63,12 +87,23 @@ def test_a_folder_that_anybody_may_write_is_passed_over(root: Path) -> None:
 
 
 def test_a_link_inside_is_read_and_one_that_leads_out_is_not(root: Path) -> None:
-    write(root, "repo/AGENTS.md")
-    (root / "repo/sub/CLAUDE.md").symlink_to("../AGENTS.md")
+    write(root, "repo/AGENTS.md", "repo/sub/agents.txt")
+    (root / "repo/sub/CLAUDE.md").symlink_to("agents.txt")
     (root / "secret").write_text("secret")
     (root / "repo/sub/deep/AGENTS.md").symlink_to(root / "secret")
     found = read_instructions(root / "repo/sub/deep", True, root / "user")
-    assert [instruction.text for instruction in found] == ["repo/AGENTS.md"] * 2
+    assert [one.text for one in found] == ["repo/AGENTS.md", "repo/sub/agents.txt"]
+
+
+def test_without_a_repository_no_link_leads_into_the_rest_of_the_home(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(root))
+    (root / "work/own").mkdir(parents=True)
+    (root / "key").write_text("secret")
+    for folder in ("work", "work/own"):
+        (root / folder / "AGENTS.md").symlink_to(root / "key")
+    assert read_instructions(root / "work/own", True, root / "user") == ()
 
 
 def test_a_long_file_is_cut_between_characters(root: Path) -> None:

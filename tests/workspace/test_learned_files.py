@@ -98,22 +98,20 @@ def test_no_link_leads_out(cwd: Path, tmp_path: Path, link: str) -> None:
     assert {path.read_text() for path in outside.rglob("*.md")} == {"- a secret\n"}
 
 
-def test_a_link_within_is_followed_and_stays(cwd: Path) -> None:
-    (cwd / "docs").mkdir()
-    (cwd / "docs/decisions.md").write_text("- one\n")
-    learned(cwd).parent.mkdir(parents=True)
-    learned(cwd).symlink_to("../../docs/decisions.md")
-    promote(cwd, True, SES, [fact("two")])
-    assert learned(cwd).is_symlink()
-    assert "- two" in (cwd / "docs/decisions.md").read_text()
-
-
-def test_a_link_into_git_is_not_followed(cwd: Path) -> None:
-    (cwd / ".git").mkdir()
-    learned(cwd).parent.mkdir(parents=True)
-    learned(cwd).symlink_to("../../.git/description")
+@pytest.mark.parametrize("link", [".sidecar", ".sidecar/learned", ".sidecar/learned/decisions.md"])
+def test_no_link_within_is_followed_either(cwd: Path, link: str) -> None:
+    """It could lead to what a shell runs, or to instructions that every agent obeys."""
+    (cwd / "other/learned").mkdir(parents=True)
+    there = [
+        cwd / name for name in ("AGENTS.md", "other/decisions.md", "other/learned/decisions.md")
+    ]
+    for file in there:
+        file.write_text("- one\n")
+    (cwd / link).parent.mkdir(parents=True, exist_ok=True)
+    (cwd / link).symlink_to(there[0] if link.endswith(".md") else cwd / "other")
     assert promote(cwd, True, SES, [fact("two")]) == frozenset()
-    assert list((cwd / ".git").iterdir()) == []
+    assert read_learned(cwd, True) == {}
+    assert {file.read_text() for file in there} == {"- one\n"}
 
 
 def test_what_is_no_text_is_left_alone(cwd: Path) -> None:

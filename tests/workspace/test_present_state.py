@@ -51,10 +51,26 @@ def test_the_branch_is_read_from_git(tmp_path: Path) -> None:
     (git / "src").mkdir()
     tree.mkdir()
     (git / ".git/HEAD").write_text("ref: refs/heads/feature/one\n")
-    (git / ".git/worktrees/tree/HEAD").write_text("0123456789abcdef0123\n")
+    (git / ".git/worktrees/tree/HEAD").write_text("0123456789" * 4 + "\n")
     (tree / ".git").write_text(f"gitdir: {git}/.git/worktrees/tree\n")
     assert read_branch(git) == "feature/one"
     assert read_branch(git / "src") == "feature/one"
-    assert read_branch(tree) == "0123456789ab"
+    assert read_branch(tree) == "012345678901"
     (git / ".git/HEAD").write_bytes(b"ref: refs/heads/\xff")
     assert read_branch(git) == "\ufffd"
+
+
+@pytest.mark.parametrize("way", ["link", "named"])
+def test_no_other_files_beginning_is_taken_for_a_branch(tmp_path: Path, way: str) -> None:
+    work, other = tmp_path / "work", tmp_path / "other"
+    for folder in (work, other):
+        folder.mkdir()
+    (other / "HEAD").write_text("s3cret-of-the-user")
+    if way == "link":
+        (work / ".git").mkdir()
+        (work / ".git/HEAD").symlink_to(other / "HEAD")
+    else:
+        (work / ".git").write_text(f"gitdir: {other}\n")
+    assert read_branch(work) == ""
+    (other / "HEAD").write_text("0123456789" * 4)
+    assert (read_branch(work) == "") is (way == "link")

@@ -12,14 +12,14 @@ from sidecar.workspace.trust import NAME, is_trusted, make_empty, standing, trus
     ("folder", "trusted"),
     [
         ("work", True),
-        ("work/inner/deep", True),
+        ("work/inner/deep", False),
         ("work-other", False),
         ("wor", False),
         (".", False),
         ("other/work", False),
     ],
 )
-def test_trust_is_for_a_folder_and_all_below_it(tmp_path: Path, folder: str, trusted: bool) -> None:
+def test_trust_is_for_that_very_folder(tmp_path: Path, folder: str, trusted: bool) -> None:
     trust(tmp_path / "data", tmp_path / "work")
     assert is_trusted(tmp_path / "data", tmp_path / folder) is trusted
 

@@ -154,6 +154,22 @@ def test_a_history_that_is_called_otherwise_is_one(tmp_path: Path) -> None:
     assert not in_git(tmp_path / "config")
 
 
+def test_a_history_in_two_folders_is_one_in_both(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], timeout=20, check=True)
+    (tmp_path / "meta").mkdir()
+    (tmp_path / ".git/HEAD").rename(tmp_path / "meta/HEAD")
+    (tmp_path / ".git").rename(tmp_path / "store")
+    (tmp_path / "meta/commondir").write_text("../store\n")
+    (tmp_path / ".git").write_text("gitdir: meta\n")
+    subprocess.run(["git", "status"], cwd=tmp_path, timeout=20, check=True)
+    for name in ("store/config", "store/hooks/pre-commit", "meta/config.worktree", "meta/a/x.md"):
+        assert in_git(tmp_path / name), name
+    (tmp_path / "other/objects").mkdir(parents=True)
+    (tmp_path / "other/refs").mkdir()
+    for name in ("a.py", "other/objects/x", "other/refs/y", "other/a.py"):
+        assert not in_git(tmp_path / name), name
+
+
 @pytest.mark.parametrize("name", [".gitignore", ".github", "git", "x.git"])
 def test_what_only_looks_like_a_history_is_a_file_like_others(name: str) -> None:
     assert not in_git(Path("/w") / name)

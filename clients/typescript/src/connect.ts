@@ -2,6 +2,9 @@
 
 import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { basename, delimiter, isAbsolute, join } from "node:path";
 import { createMessageConnection, type MessageConnection, StreamMessageReader, StreamMessageWriter } from "vscode-jsonrpc/node";
 import { type Callbacks, capabilities, listen } from "./callbacks.js";
 import { Client, ours } from "./client.js";
@@ -30,9 +33,10 @@ export interface ConnectOptions extends Callbacks {
  */
 export async function connect(command: readonly string[] = COMMAND, given: ConnectOptions = {}): Promise<Client> {
   const { options = {}, env, stderr = "inherit", ...callbacks } = given;
-  const [program = "", ...rest] = command;
+  const [name = "", ...rest] = command;
   const stdio: StdioOptions = ["pipe", "pipe", stderr];
-  const daemon = spawn(program, rest, { env: { ...process.env, ...env }, stdio });
+  const variables: NodeJS.ProcessEnv = { ...process.env, ...env };
+  const daemon = spawn(await located(name, variables), rest, { env: variables, stdio });
   await once(daemon, "spawn");
   const { stdin, stdout } = daemon;
   if (!stdin || !stdout) throw new Error("the daemon has no pipes");
@@ -51,6 +55,16 @@ export async function connect(command: readonly string[] = COMMAND, given: Conne
     await end();
     throw ours(error);
   }
+}
+
+/** A program in an absolute folder of PATH: a relative one would be a workspace's. */
+async function located(name: string, { PATH = "" }: NodeJS.ProcessEnv): Promise<string> {
+  if (basename(name) !== name || process.platform === "win32") return name;
+  for (const folder of PATH.split(delimiter).filter(isAbsolute)) {
+    const path = join(folder, name);
+    if (await access(path, constants.X_OK).then(() => true, () => false)) return path;
+  }
+  throw Object.assign(new Error(`spawn ${name} ENOENT`), { code: "ENOENT" });
 }
 
 interface Greeted {

@@ -819,9 +819,22 @@ export interface CompactionStep {
 }
 
 /**
+ * A file that is worked on: ranges of lines from 1, their tokens, and USD for writing them.
+ *
+ * `price` is null where prices are not known.
+ */
+export interface FileShownAsItStands {
+  path: string;
+  lines: "1-40, 88-120" | (string & {});
+  tokens: number;
+  price: string | null;
+}
+
+/**
  * The plan and its gain; `breakEvenRequests` is the number of requests until the plan pays.
  *
- * A dry run with nothing to leave out returns an empty plan and the `reason`.
+ * `files` are shown as they stand, in place of earlier reads of them. A dry run with nothing to
+ * leave out returns an empty plan and the `reason`.
  */
 export interface ContextCompactResult {
   plan: CompactionStep[];
@@ -829,6 +842,7 @@ export interface ContextCompactResult {
   tokensAfter: number;
   price: string | null;
   breakEvenRequests: number | null;
+  files?: FileShownAsItStands[];
   compactionId?: string;
   summary?: string;
   reason?: string;

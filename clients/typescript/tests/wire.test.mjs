@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -228,6 +230,12 @@ test("a daemon that dies leaves nobody waiting", LIMIT, async () => {
   await using({}, (client) => assert.rejects(client.request("fake/die", {}), Disconnected));
   await assert.rejects(connect([...COMMAND, "dead"]), Disconnected);
   await assert.rejects(connect(["no-such-daemon"]), { code: "ENOENT" });
+  const folder = await mkdtemp(join(tmpdir(), "trap-"));
+  await writeFile(join(folder, "a-daemon"), "#!/bin/sh\n", { mode: 0o755 });
+  const before = process.cwd();
+  process.chdir(folder);
+  await assert.rejects(connect(["a-daemon"], { env: { PATH: ".:/usr/bin:" } }), { code: "ENOENT" });
+  process.chdir(before);
 });
 
 test("a daemon that does not heed is killed", LIMIT, async () => {

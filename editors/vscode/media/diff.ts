@@ -1,36 +1,10 @@
 /** A unified diff as lines with the editor's colours. */
 
+import { rows } from "../src/views/hunks";
 import { el } from "./dom";
 
-/** A `diff` block of a question: the text of a hunk before and after; `oldText` is null where there is no file. */
-export interface Hunk {
-  oldText?: string | null;
-  newText: string;
-}
-
-/** Hunks as a unified diff: what is the same at their ends, what goes, what comes. */
-export function unified(hunks: Hunk[]): string {
-  return hunks.map(({ oldText, newText }) => `@@\n${lines(split(oldText ?? ""), split(newText))}`).join("");
-}
-
-function split(text: string): string[] {
-  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
-}
-
-function lines(old: string[], now: string[]): string {
-  const least = Math.min(old.length, now.length);
-  let head = 0;
-  while (head < least && old[head] === now[head]) head += 1;
-  let tail = 0;
-  while (tail < least - head && old.at(-1 - tail) === now.at(-1 - tail)) tail += 1;
-  const signed = (sign: string, from: string[]) => from.map((line) => `${sign}${line}\n`).join("");
-  const middle = signed("-", old.slice(head, old.length - tail)) + signed("+", now.slice(head, now.length - tail));
-  return signed(" ", old.slice(0, head)) + middle + signed(" ", old.slice(old.length - tail));
-}
-
 export function diffLines(diff: string): HTMLElement {
-  const lines = diff.replace(/\n$/, "").split("\n").filter((line) => !/^(--- |\+\+\+ )/.test(line));
-  const shown = lines.map((line, index) => {
+  const shown = rows(diff).map((line, index) => {
     if (line.startsWith("@@")) return index === 0 ? undefined : el("span.gap", { "aria-hidden": "true" }, "⋯\n");
     const kind = line.startsWith("+") ? ".added" : line.startsWith("-") ? ".removed" : "";
     return el(`span.line${kind}`, {}, `${line || " "}\n`);

@@ -1,5 +1,7 @@
 /** Makes elements, and speaks to the extension and to screen readers. */
 
+export { visible, visibleName } from "../src/views/visible";
+
 type Child = Node | string | undefined | false;
 type Attributes = Record<string, string | number | boolean | undefined | ((event: Event) => void)>;
 
@@ -32,13 +34,6 @@ export function fill(element: Element, ...children: Child[]): void {
   const wanted = children.filter((child) => child !== undefined && child !== false);
   const same = wanted.length === element.childNodes.length && wanted.every((child, index) => child === element.childNodes[index]);
   if (!same) element.replaceChildren(...wanted);
-}
-
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
-
-/** Write out what is not seen or changes how the rest is seen, so that nobody allows something else than they read. */
-export function visible(text: string): string {
-  return text.replace(HIDDEN, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`);
 }
 
 const spoken = el("div.spoken", { role: "status", "aria-live": "polite", "aria-atomic": "true" });

@@ -1,7 +1,9 @@
 /** Calls that wait for permission, above the input, where they cannot be overlooked. */
 
 import type { FromChat, Question } from "../src/views/messages";
-import { diffLines, type Hunk, unified } from "./diff";
+import { type Hunk, unified } from "../src/views/hunks";
+import { says } from "../src/views/visible";
+import { diffLines } from "./diff";
 import { button, el, fill, say, visible } from "./dom";
 import { icon } from "./icons";
 import { inputs } from "./toolcall";
@@ -21,7 +23,7 @@ export class Questions {
     for (const question of questions) {
       if (this.shown.has(question.id)) continue;
       this.shown.set(question.id, this.draw(question));
-      say(`Sidecar asks for permission: ${question.toolCall.title ?? "a tool"}`);
+      say(`Sidecar asks for permission: ${visible(question.toolCall.title ?? "a tool")}`);
     }
     fill(this.element, ...this.shown.values());
   }
@@ -44,16 +46,16 @@ export class Questions {
       "section.question",
       { role: "group", "aria-label": `May this run? ${title}` },
       el("p.asks", {}, icon("lock"), el("span", {}, "May this run?"), el("strong.target", { title }, command === undefined ? title : title.split("\n")[0])),
-      el("div.given", {}, ...(hunks.length ? [diffLines(visible(unified(hunks)))] : shown(given, command, title))),
+      el("div.given", {}, ...(hunks.length ? [diffLines(visible(unified(hunks)))] : shown(given, title))),
       typeof why === "string" && el("p.why", {}, visible(why)),
       el("div.answers", {}, ...buttons),
     );
   }
 }
 
-/** The whole command, and what else is given; what the title says already is not repeated. */
-function shown(given: Record<string, unknown>, command: string | undefined, title: string): HTMLElement[] {
-  const fields = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, typeof value === "string" ? visible(value) : value]));
-  if (command === undefined) return inputs(fields, title.replace(/^\w+ /, ""));
-  return [el("pre.command", { tabindex: 0, role: "region", "aria-label": "Command" }, visible(command)), ...inputs(fields, visible(command))];
+/** The whole command and all else that is given, unless the title says it. */
+function shown(given: Record<string, unknown>, title: string): HTMLElement[] {
+  const { command, ...others } = given;
+  if (typeof command !== "string") return says(title, given) ? [] : inputs(given);
+  return [el("pre.command", { tabindex: 0, role: "region", "aria-label": "Command" }, visible(command)), ...inputs(others)];
 }

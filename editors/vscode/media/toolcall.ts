@@ -3,7 +3,7 @@
 import type { ToolCallChanged, ToolCallStarted, UpdateOrigin } from "sidecar-protocol";
 import type { FromChat } from "../src/views/messages";
 import { diffLines } from "./diff";
-import { button, el, fill } from "./dom";
+import { button, el, fill, visible, visibleName } from "./dom";
 import { Fold } from "./fold";
 import { icon, type Picture } from "./icons";
 
@@ -127,15 +127,15 @@ export class ToolCall {
   }
 }
 
-/** The input's fields, but for one that the title says already. */
-export function inputs(input: unknown, said: string): HTMLElement[] {
+/** The input's fields, written out, but for one that the title says already. */
+export function inputs(input: unknown, said?: string): HTMLElement[] {
   if (typeof input !== "object" || input === null) return [];
   const fields = Object.entries(input).filter(([, value]) => value !== said);
   return fields.map(([name, value]) => {
-    const shown = typeof value === "string" ? value : JSON.stringify(value, null, 1);
+    const shown = visible(typeof value === "string" && value !== "" ? value : JSON.stringify(value, null, 1));
     const long = shown.includes("\n") || shown.length > 60;
-    const text = el("pre", { tabindex: long ? 0 : undefined, "data-field": name }, shown);
-    return el(`div.field${long ? ".long" : ""}`, {}, el("span.name", {}, name), text);
+    const text = el("pre", { tabindex: long ? 0 : undefined, "data-field": visibleName(name) }, shown);
+    return el(`div.field${long ? ".long" : ""}`, {}, el("span.name", {}, visibleName(name)), text);
   });
 }
 

@@ -7,6 +7,7 @@ import { homedir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import { commands, env, ProgressLocation, Uri, window, workspace } from "vscode";
+import { warn } from "./views/notify";
 
 const run = promisify(execFile);
 const NAME = process.platform === "win32" ? "sidecar.exe" : "sidecar";
@@ -40,7 +41,7 @@ export async function installDaemon(extension: Uri): Promise<boolean> {
   const [daemon, client] = ["sidecar-", "sidecar_client-"].map((name) => wheels.find((path) => path.startsWith(join(dist, name))));
   const able = uv && daemon && client;
   const text = able ? "It can be installed for you with uv." : "Install it, or install uv, which can install it for you.";
-  const chosen = await window.showWarningMessage(`Sidecar's daemon was not found on PATH. ${text}`, able ? INSTALL : ABOUT, SETTINGS);
+  const chosen = await warn(`Sidecar's daemon was not found on PATH. ${text}`, able ? INSTALL : ABOUT, SETTINGS);
   if (chosen === SETTINGS) await openSettings();
   if (chosen === ABOUT) await env.openExternal(Uri.parse("https://docs.astral.sh/uv/"));
   if (!able || chosen !== INSTALL) return false;

@@ -5,6 +5,7 @@ import { commands, ProgressLocation, type QuickPickItem, QuickPickItemKind, wind
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
 import { count, grouped, many, money, REGIONS } from "./wording";
+import { inform } from "./views/notify";
 
 const ACTIONS: Record<string, string> = {
   drop: "Leave out",
@@ -32,7 +33,7 @@ export async function compact(daemon: Daemon, sessions: Sessions): Promise<void>
     daemon.request("context/compact", { ...wish, dryRun: true }),
   );
   if (!plan.plan.length) {
-    void window.showInformationMessage(plan.reason ?? "There is nothing worth leaving out yet.");
+    void inform(plan.reason ?? "There is nothing worth leaving out yet.");
     return;
   }
   const earned = !plan.breakEvenRequests ? "" : `, earned back after ${many(plan.breakEvenRequests, "request")}`;
@@ -53,7 +54,7 @@ export async function compact(daemon: Daemon, sessions: Sessions): Promise<void>
   const undo = "Undo Compaction";
   const text = `Compacted from ${count(done.tokensBefore)} to ${count(done.tokensAfter)} tokens.`;
   // Not waited for: the command has ended whether or not this is read.
-  void window.showInformationMessage(text, undo).then((answer) => {
+  void inform(text, undo).then((answer) => {
     if (answer) void commands.executeCommand("sidecar.undoCompaction", done.compactionId);
   });
 }
@@ -61,7 +62,7 @@ export async function compact(daemon: Daemon, sessions: Sessions): Promise<void>
 /** Take back this compaction, or the newest that stands. */
 export async function undoCompaction(daemon: Daemon, sessions: Sessions, compactionId?: string): Promise<void> {
   const { meter } = await daemon.request("context/undo_compaction", { sessionId: sessions.id(), ...(compactionId && { compactionId }) });
-  void window.showInformationMessage(`The compaction was taken back: ${count(meter.used)} tokens.`);
+  void inform(`The compaction was taken back: ${count(meter.used)} tokens.`);
 }
 
 /** Keep a part through compactions, or no longer; without an id the user picks one. */

@@ -6,7 +6,7 @@ import { compact, pin, undoCompaction } from "./compaction";
 import { Daemon } from "./daemon";
 import { showMeter } from "./meter";
 import { archiveSession, exportSession, fork, handOff, importSession, openSession, switchOption } from "./moving";
-import { askPermission } from "./permission";
+import { askPermission } from "./views/permission";
 import { Previews } from "./previews";
 import { redo, rollBack } from "./rollback";
 import { Sessions } from "./sessions";
@@ -14,6 +14,7 @@ import { askForKey, readOptions } from "./settings";
 import { askAndSend } from "./turns";
 import { registerChat } from "./views/chat";
 import { registerContextView } from "./views/contextView";
+import { fail, inform } from "./views/notify";
 
 const CANCELLED = -32800;
 const NOTHING_TO_DO = -32012;
@@ -71,7 +72,7 @@ async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOu
   } catch (error) {
     const text = `Sidecar's daemon did not start: ${error instanceof Error ? error.message : error}`;
     await daemon.fail(text);
-    void window.showErrorMessage(text, "Open Settings", "Show Log").then((answer) => {
+    void fail(text, "Open Settings", "Show Log").then((answer) => {
       if (answer === "Open Settings") void openSettings();
       if (answer === "Show Log") log.show();
     });
@@ -114,7 +115,7 @@ async function attempt(act: () => Promise<unknown>): Promise<void> {
   } catch (error) {
     const { code, message } = error as { code?: number; message?: string };
     if (code === CANCELLED) return;
-    if (code === NOTHING_TO_DO) void window.showInformationMessage(`Sidecar: ${message}`);
-    else void window.showErrorMessage(`Sidecar: ${message ?? error}`);
+    if (code === NOTHING_TO_DO) void inform(`Sidecar: ${message}`);
+    else void fail(`Sidecar: ${message ?? error}`);
   }
 }

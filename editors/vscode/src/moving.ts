@@ -4,6 +4,7 @@ import { Uri, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
 import { many, when } from "./wording";
+import { demand, inform } from "./views/notify";
 
 const ARCHIVING =
   "It goes whole into a packed file in Sidecar's data folder, and leaves the list of sessions; Import Session… of that file brings it back as it was. " +
@@ -19,11 +20,11 @@ export async function openSession(daemon: Daemon, sessions: Sessions): Promise<v
 export async function archiveSession(daemon: Daemon, sessions: Sessions): Promise<void> {
   const sessionId = await pickSession(daemon, sessions, "Sidecar: Archive Session…");
   if (!sessionId) return;
-  const answer = await window.showWarningMessage("Archive this session?", { modal: true, detail: ARCHIVING }, "Archive");
+  const answer = await demand("Archive this session?", ARCHIVING, "Archive");
   if (answer !== "Archive") return;
   const { sessions: put } = await daemon.request("session/archive", { sessionId });
   if (sessionId === sessions.current) await sessions.create();
-  void window.showInformationMessage(`Archived to ${put[put.length - 1]?.path}.`);
+  void inform(`Archived to ${put[put.length - 1]?.path}.`);
 }
 
 async function pickSession(daemon: Daemon, sessions: Sessions, title: string): Promise<string | undefined> {
@@ -67,7 +68,7 @@ export async function exportSession(daemon: Daemon, sessions: Sessions): Promise
   if (!target) return;
   // The dialog has asked before a file that is there is replaced.
   const { path, notes } = await daemon.request("session/export", { sessionId: id, path: target.fsPath, overwrite: true });
-  void window.showInformationMessage([`Exported to ${path}.`, ...notes].join(" "));
+  void inform([`Exported to ${path}.`, ...notes].join(" "));
 }
 
 /** Make a session of this folder from a file: an exported one, or another agent's recording. */
@@ -76,7 +77,7 @@ export async function importSession(daemon: Daemon, sessions: Sessions): Promise
   if (!file) return;
   const { sessionId, notes } = await daemon.request("session/import", { path: file.fsPath, cwd: sessions.cwd });
   await sessions.open(sessionId);
-  void window.showInformationMessage(["Imported.", ...notes].join(" "));
+  void inform(["Imported.", ...notes].join(" "));
 }
 
 /** Change an option of the session: pick one of its values. */

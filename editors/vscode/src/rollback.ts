@@ -6,6 +6,7 @@ import type { Daemon } from "./daemon";
 import type { Previews } from "./previews";
 import type { Sessions } from "./sessions";
 import { grouped, when } from "./wording";
+import { inform } from "./views/notify";
 
 /** Files that the question names. */
 const MOST_LINES = 4;
@@ -39,7 +40,7 @@ async function foreseen(
   quietly = false,
 ): Promise<CheckpointRestoreResult | undefined> {
   const plan = await restore({ dryRun: true, onConflict: "merge" });
-  if (plan.reason !== undefined) return void window.showInformationMessage(`Sidecar: ${plan.reason}`);
+  if (plan.reason !== undefined) return void inform(`Sidecar: ${plan.reason}`);
   const { restored, merged, conflicts } = plan.files;
   if (quietly && !conflicts.length) return restore({ onConflict: "merge", expectedRevision: plan.revision });
   // What cannot be merged is shown as it would be if it were overwritten.
@@ -62,7 +63,7 @@ async function pickTurn(checkpoints: Checkpoint[]): Promise<string | undefined> 
     const detail = [...changed(steps), ...changed([begin]).map((file) => `${file} before it`)].join(", ");
     return [{ label: begin.title || "(no text)", description: when(begin.at), detail: detail || "no files changed", value: begin.checkpointId }];
   });
-  if (!lines.length) void window.showInformationMessage("There is no turn to go back to yet.");
+  if (!lines.length) void inform("There is no turn to go back to yet.");
   const chosen = lines.length ? await window.showQuickPick(lines, { title: "Sidecar: Roll Back… to before which turn?", placeHolder: "The newest is first", matchOnDetail: true }) : undefined;
   return chosen?.value;
 }
@@ -102,7 +103,7 @@ async function pickChoice({ files }: CheckpointRestoreResult): Promise<Choice | 
   const more = lines.length > MOST_LINES ? ` … and ${lines.length - MOST_LINES} more.` : "";
   const question = conflicts.length ? "You changed these files, or may have. What shall become of your changes?" : "Go back?";
   const text = `${question} ${lines.slice(0, MOST_LINES).join(" ")}${more}`;
-  const chosen = await window.showInformationMessage(text, ...asked.map(([name]) => name));
+  const chosen = await inform(text, ...asked.map(([name]) => name));
   return asked.find(([name]) => name === chosen)?.[1];
 }
 
@@ -112,7 +113,7 @@ async function told(sessions: Sessions, done: CheckpointRestoreResult, what: str
   const { restored, merged, skipped } = done.files;
   const parts = [`${restored.length} restored`, `${merged.length} merged`, `${skipped.length} left`].filter((part) => !part.startsWith("0 "));
   const text = [`${what}${parts.length ? `: ${parts.join(", ")}` : ""}.`, ...(done.notes ?? [])].join(" ");
-  void window.showInformationMessage(text, ...(what === "Redone" ? [] : ["Redo"])).then((answer) => {
+  void inform(text, ...(what === "Redone" ? [] : ["Redo"])).then((answer) => {
     if (answer) void commands.executeCommand("sidecar.redo");
   });
 }

@@ -4,6 +4,7 @@ import type { SessionPromptResult } from "sidecar-protocol";
 import { type CancellationToken, DiagnosticSeverity, languages, type Position, type Range, TabInputText, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
+import { fail } from "./views/notify";
 
 /** Run a turn with this text; gives how it ended. An error means that none began. */
 export async function sendTurn(daemon: Daemon, sessions: Sessions, text: string, token?: CancellationToken): Promise<SessionPromptResult> {
@@ -34,7 +35,7 @@ export async function askAndSend(daemon: Daemon, sessions: Sessions, typed?: str
   const text = typed ?? (await window.showInputBox({ title: "Sidecar: Send Turn", prompt: "What should be done?", ignoreFocusOut: true }));
   if (!text?.trim()) return;
   const result = await sendTurn(daemon, sessions, text);
-  if (result.error) void window.showErrorMessage(`Sidecar: ${result.error.message}`);
+  if (result.error) void fail(`Sidecar: ${result.error.message}`);
 }
 
 /** A range as LSP has it; the editor's own becomes a list in JSON. */

@@ -28,7 +28,6 @@ ELSEWHERE = ("list files", "read README.md")
 
 
 def play(workspace: Path | None, *, fast: bool) -> int:
-    """Play the demo in a workspace or a sample."""
     paced = not fast and sys.stdout.isatty()
     screen = Screen(terminal(), paced=paced)
     with tempfile.TemporaryDirectory(prefix="sidecar-demo-") as folder:

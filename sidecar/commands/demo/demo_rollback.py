@@ -19,7 +19,6 @@ CODE, NOTES = "greeter.py", "README.md"
 async def go_back_and_forth(
     client: Client, screen: Screen, session: str, place: Path
 ) -> SessionPromptResult:
-    """Edit as both, restore and redo."""
     await screen.chapter("The agent edits, and so do you, the same file too")
     result = await client.session.prompt(session, ASKED)
     screen.turn_ended(result)

@@ -72,7 +72,6 @@ FORGOTTEN = "^Japanese, (to a|on)"
 
 
 def sample(folder: Path) -> Path:
-    """Write the workspace into a new folder."""
     (folder / "phrases").mkdir(parents=True)
     texts = {"README.md": NOTES, "greeter.py": CODE}
     for region, greetings in GREETINGS.items():

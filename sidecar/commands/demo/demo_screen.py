@@ -46,7 +46,7 @@ REGIONS = {
 
 
 class Screen:
-    """Prints updates as they come; `paced`: with time to read."""
+    """`paced`: with time to read."""
 
     def __init__(self, console: Console, *, paced: bool = False) -> None:
         self.console = console
@@ -56,7 +56,6 @@ class Screen:
         self._titles: dict[str, str] = {}
 
     def update(self, params: SessionUpdateParams) -> None:
-        """Print an update of a session."""
         match params.update:
             case UserMessageChunk(content=content):
                 self._say("you", "bold green", _text(content))
@@ -70,7 +69,6 @@ class Screen:
                 pass
 
     async def allow(self, asked: SessionRequestPermissionParams) -> str | None:
-        """Allow a call in the user's place."""
         self.end_line()
         title = asked.tool_call.title
         said = title if isinstance(title, str) else "a tool"
@@ -78,25 +76,20 @@ class Screen:
         return "allow_once"
 
     def turn_ended(self, result: SessionPromptResult) -> None:
-        """Print the meter after a turn."""
         self.end_line()
         self.meter(result.meter)
 
     def meter(self, meter: Meter) -> None:
-        """Print the meter on one line."""
         self.line(bar(meter, self.console.width))
 
     def regions(self, meter: Meter) -> None:
-        """Print the legend of the bar, with tokens."""
         for line in legend(meter.regions, self.console.width):
             self.line(line)
 
     def line(self, text: Text) -> None:
-        """Print a line, cut at the screen's edge."""
         self.console.print(text, no_wrap=True, overflow="ellipsis")
 
     async def chapter(self, title: str) -> None:
-        """Print a heading, after a pause if paced."""
         if self.paced:
             await asyncio.sleep(PAUSE)
         self.console.print()
@@ -131,7 +124,6 @@ class Screen:
             self.line(Text.assemble("    tool ", mark, shown(title)))
 
     def end_line(self) -> None:
-        """Print the rest of a word, and a line end."""
         if self._word:
             self._put(self._word)
         if self._column:
@@ -162,7 +154,6 @@ def bar(meter: Meter, columns: int) -> Text:
 
 
 def legend(regions: Regions, columns: int) -> list[Text]:
-    """Regions in their colours, on as many lines as needed."""
     lines: list[Text] = []
     for name, tokens in _sizes(regions).items():
         named = Text.assemble(("█ ", REGIONS[name]), f"{name.replace('_', ' ')} {tokens}  ")
@@ -174,7 +165,6 @@ def legend(regions: Regions, columns: int) -> list[Text]:
 
 
 def costs(console: Console, usage: Usage) -> None:
-    """Print tokens of all turns, and their cost on hosted models."""
     console.print(
         f"{usage.requests} requests: {usage.prompt} tokens sent, {usage.cache_read} of them read "
         f"from the cache, {usage.output} written.\nThe offline model is free. The same would cost:"

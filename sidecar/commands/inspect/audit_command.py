@@ -8,7 +8,7 @@ from sidecar.observe.report.audit import audit
 
 
 def show(session: str | None, *, last: bool) -> int:
-    """Print a JSON object a line, oldest first."""
+    """A JSON object a line, oldest first."""
     try:
         stored, redaction = stored_of(session, last=last)
     except SidecarError as error:

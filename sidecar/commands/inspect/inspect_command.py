@@ -9,7 +9,6 @@ from sidecar.observe.report.inspection_json import as_json
 
 
 def inspect(session: str | None, *, last: bool, json_wanted: bool) -> int:
-    """Print a session, as tables or as JSON."""
     try:
         course = course_of(session, last=last)
     except SidecarError as error:
@@ -28,7 +27,6 @@ def inspect(session: str | None, *, last: bool, json_wanted: bool) -> int:
 
 
 def show_sent(session: str | None, *, last: bool) -> int:
-    """Print what the model would be sent now."""
     try:
         text = sent_text(session, last=last)
     except SidecarError as error:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
+from itertools import pairwise
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -19,6 +20,7 @@ from sidecar.observe.report.spending import running
 ZONES = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "red"}
 REGIONS = {"toolResults": "tool results"}
 BAR = 40
+STEPS = "▁▂▃▄▅▆▇█"
 LARGEST = 10
 MOST_TURNS = 60
 """Turns listed, the newest of longer sessions."""
@@ -27,7 +29,6 @@ WHAT = 44
 
 
 def drawn(course: Course) -> Iterator[RenderableType]:
-    """All pieces, from the session's head to its turns."""
     yield from _head(course)
     yield _titled("Context by region", _regions(course))
     yield _titled("What the log holds", _holdings(course))
@@ -64,7 +65,19 @@ def _head(course: Course) -> Iterator[Text]:
         f" {meter.percent}% {sign} {meter.used:,} of {course.limit:,} tokens, {meter.zone}",
     )
     yield Text(f"{meter.reason}; a rewrite is due at {meter.compact_at:,}", style="dim")
+    if len(course.requests) > 1:
+        yield Text(_trend(course), style="dim")
     yield Text(_cost(course))
+
+
+def _trend(course: Course) -> str:
+    held = [one.held for one in course.requests]
+    columns = min(BAR, len(held))
+    ends = [len(held) * (column + 1) // columns for column in range(columns)]
+    peaks = [max(held[start:end]) for start, end in pairwise((0, *ends))]
+    levels = (STEPS[min(len(STEPS) - 1, len(STEPS) * n // max(1, course.limit))] for n in peaks)
+    grown = f"{course.meter.velocity:+,} tokens a turn of late"
+    return f"{''.join(levels)} over {len(held)} requests, {max(held):,} at most; {grown}"
 
 
 def _cost(course: Course) -> str:
@@ -215,5 +228,5 @@ def _titled(title: str, what: RenderableType) -> Group:
 
 
 def when(at: Millis) -> str:
-    """A local time for people."""
+    """Local time, for people."""
     return f"{datetime.fromtimestamp(at / 1000).astimezone():%Y-%m-%d %H:%M}"

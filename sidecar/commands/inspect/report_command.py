@@ -14,7 +14,6 @@ from sidecar.store.connection.store_files import FILE_MODE, REPORTS, make_folder
 
 
 def write_report(session: str | None, path: Path | None, *, last: bool, overwrite: bool) -> int:
-    """Write a session's page, and print its path."""
     console = terminal()
     if last and path is None and session is not None:
         path, session = Path(session), None

@@ -1,4 +1,4 @@
-"""Read a session for `inspect`, `report` and `audit`."""
+"""A session for `inspect`, `report` and `audit`."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from sidecar.store.journal import Store
 
 
 def course_of(session: str | None, *, last: bool) -> Course:
-    """Read a session: by id or its beginning, by folder, or the newest.
+    """By id or its beginning, by folder, or the newest.
 
     Likely keys are removed from every text. Raises SidecarError.
     """
@@ -32,7 +32,7 @@ def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
 
 
 def sent_text(session: str | None, *, last: bool) -> str:
-    """What a session's model would be sent now, as text; raises as `course_of`."""
+    """What a session's model would be sent now; raises as `course_of`."""
     return asyncio.run(_sent(session, last=last))
 
 

@@ -34,10 +34,7 @@ class UnreadAnswer(Exception):
 
 
 class Asker:
-    """A model and its usage.
-
-    `most`: tokens of one answer. `cost`: USD, `None` after an unknown price.
-    """
+    """`most`: tokens of one answer. `cost`: USD, `None` after an unknown price."""
 
     def __init__(self, model: Model, info: ModelInfo, most: int) -> None:
         self.info = info
@@ -48,7 +45,7 @@ class Asker:
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def ask(self, text: str, system: str = "") -> str:
-        """The answer's text; raises ModelFailed if none comes in time."""
+        """Raises ModelFailed if no answer comes in time."""
         told = (Block(TextBlock(system), "system"),) if system else ()
         said = Rendered("user", (Block(TextBlock(text), "context"),))
         request = ModelRequest(self.info.id, Prompt((), told, (said,)), self.most, purpose="judge")

@@ -12,7 +12,7 @@ from pathlib import Path
 from sidecar.commands.replay.asker import Asker, UnreadAnswer
 from sidecar.commands.replay.judge_tables import show_json, show_tables
 from sidecar.commands.replay.replay_command import Options, ended, settings_of
-from sidecar.commands.terminal import put_out, say
+from sidecar.commands.terminal import INTERRUPTED, put_out, say
 from sidecar.config import OFFLINE_MODEL, Config, load, user_file
 from sidecar.core.errors import BadRequest, ModelFailed, innermost
 from sidecar.core.parts import Usage
@@ -72,7 +72,7 @@ def judge(options: Options, model_id: str = "", limit: int = 3) -> int:
         return ended(error.message, 2)
     except KeyboardInterrupt:
         _say_spent(asker)
-        return ended("interrupted", 130)
+        return ended("interrupted", INTERRUPTED)
     _say_spent(asker)
     put_out(lambda: (show_json if options.as_json else show_tables)(judgement))
     return 0 if judgement.passed else 1
@@ -130,9 +130,9 @@ async def _asked(
 
 
 async def _judged(cases: Sequence[Case], asker: Asker, settings: Settings) -> Judgement:
-    """Judge sessions in parallel; a failure stays with its session, except a refused key.
+    """In parallel; a failure stays with its session.
 
-    Raises: ModelFailed: the provider refuses the key.
+    Raises ModelFailed for a refused key.
     """
     try:
         async with asyncio.TaskGroup() as group:

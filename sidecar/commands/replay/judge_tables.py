@@ -17,12 +17,10 @@ MOST_LOST = 40
 
 
 def show_json(judgement: Judgement) -> None:
-    """Print the judgement as JSON."""
     sys.stdout.write(visible_json(judgement_json(judgement), indent=1) + "\n")
 
 
 def show_tables(judgement: Judgement) -> None:
-    """Sessions, kinds of questions, lost answers, the conclusion."""
     console = wide_terminal()
     if judgement.sessions:
         console.print(_sessions(judgement))

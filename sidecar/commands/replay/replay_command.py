@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sidecar.commands.replay.replay_tables import show_comparison, show_sessions
 from sidecar.commands.terminal import put_out, say, terminal, wide_terminal
 from sidecar.core.errors import BadRequest
-from sidecar.core.policies import DEFAULT, policies
+from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.core.prompt.tokens import Count
 from sidecar.core.text.visible import visible_json, visible_lines
@@ -27,7 +27,6 @@ from sidecar.replay.page import page
 from sidecar.replay.prices import read_card
 from sidecar.replay.summary import as_json
 
-WINDOW = 200_000
 WINDOW_LEAST = 16_000
 WINDOW_MOST = 10_000_000
 
@@ -45,18 +44,18 @@ class Options:
     """Options of the command line."""
 
     paths: tuple[Path, ...]
-    policy: str = DEFAULT
-    window: int = WINDOW
-    compare: bool = False
-    prices: str = "classic"
-    as_json: bool = False
-    html: Path | None = None
-    jobs: int = 0
-    sent: bool = False
+    policy: str
+    window: int
+    compare: bool
+    prices: str
+    as_json: bool
+    html: Path | None
+    jobs: int
+    sent: bool
 
 
 def replay(options: Options) -> int:
-    """Replay and print; exit code 1 if nothing could be replayed, 2 for bad arguments."""
+    """Exit code 1 if nothing could be replayed, 2 for bad arguments."""
     try:
         settings = settings_of(options)
         files = [file for path in options.paths for file in find_recordings(path)]
@@ -98,13 +97,12 @@ def _show_sent(files: Sequence[Path], settings: Settings) -> int:
 
 
 def ended(why: str, code: int) -> int:
-    """Print why it ended; return the code."""
     say(f"sidecar replay: {why}")
     return code
 
 
 def settings_of(options: Options) -> Settings:
-    """Validate the options; raises BadRequest."""
+    """Raises BadRequest."""
     known = policies()
     if options.policy not in known:
         raise BadRequest(
@@ -131,7 +129,6 @@ def settings_of(options: Options) -> Settings:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether a path exists, or names a session in a store's file."""
     return path.exists() or any(parent.is_file() for parent in path.parents)
 
 

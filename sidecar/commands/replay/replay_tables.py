@@ -6,17 +6,15 @@ from rich.box import SIMPLE
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 
-from sidecar.commands.terminal import shown
+from sidecar.commands.terminal import PIPED_WIDTH, many, shown
 from sidecar.replay.compare import ReplayedSession, Settings, totals
-from sidecar.replay.summary import LEGEND, cost_of_reference, figures, share
+from sidecar.replay.summary import LEGEND, figures, reference_of, share
 from sidecar.replay.validate import validity
 
 MOST_ROWS = 40
 MOST_DAMAGED = 10
 NARROW = 118
 """Characters of a terminal below which the columns of lesser weight are left out."""
-WIDE = 160
-"""Characters of a terminal wide enough for all columns."""
 WHY: Mapping[str, str] = {
     "budget": "full",
     "cold": "cache cold",
@@ -33,7 +31,6 @@ def _table(title: str) -> Table:
 def show_sessions(
     console: Console, sessions: Sequence[ReplayedSession], settings: Settings
 ) -> None:
-    """A line per session: recorded cost, cost here, reasons of rewrites."""
     wide = console.width >= NARROW
     table = _table(f"{settings.policies[0]}, window {settings.window:,} tokens")
     table.add_column("session", overflow="ellipsis", min_width=12, max_width=36)
@@ -67,10 +64,9 @@ def show_sessions(
 def show_comparison(
     console: Console, sessions: Sequence[ReplayedSession], settings: Settings
 ) -> None:
-    """A line per policy, then the simulation's accuracy."""
     sums = totals(sessions, settings.policies)
-    reference = cost_of_reference(sums)
-    table = _table(f"{_many(len(sessions), 'session')}, window {settings.window:,} tokens")
+    reference = reference_of(sums)
+    table = _table(f"{many(len(sessions), 'session')}, window {settings.window:,} tokens")
     table.add_column("policy", no_wrap=True)
     shown_figures = _fitting(console)
     for column in tuple(figures(sums[0], reference))[:shown_figures]:
@@ -83,16 +79,15 @@ def show_comparison(
     if recorded:
         console.print(
             f"What the recordings themselves report comes to {sum(recorded):.2f} USD "
-            f"({_many(len(recorded), 'session')} with usage figures)."
+            f"({many(len(recorded), 'session')} with usage figures)."
         )
     _show_trust(console, sessions)
 
 
 def _fitting(console: Console) -> int:
-    """Figures of a policy that fit the terminal."""
     if console.width < NARROW:
         return 7
-    return 12 if console.width < WIDE else 16
+    return 12 if console.width < PIPED_WIDTH else 17
 
 
 def _show_trust(console: Console, sessions: Sequence[ReplayedSession]) -> None:
@@ -103,9 +98,9 @@ def _show_trust(console: Console, sessions: Sequence[ReplayedSession]) -> None:
             continue
         reads = "" if found.reads is None else f", cache reads by {found.reads:.1%}"
         console.print(
-            f"Check against recorded usage ({kind}, {_many(found.sessions, 'session')} before the "
+            f"Check against recorded usage ({kind}, {many(found.sessions, 'session')} before the "
             f"first own compaction): prompts off by {found.prompts:.1%}{reads} (medians); in "
-            f"{found.misses} of {_many(found.requests, 'request')} the provider had less than half "
+            f"{found.misses} of {many(found.requests, 'request')} the provider had less than half "
             "of what was predicted."
         )
     _show_damaged(console, sessions)
@@ -115,15 +110,11 @@ def _show_damaged(console: Console, sessions: Sequence[ReplayedSession]) -> None
     lines = [(session.name, line) for session in sessions for line in session.damaged]
     if not lines:
         return
-    console.print(f"Skipped {_many(len(lines), 'damaged line')}:")
+    console.print(f"Skipped {many(len(lines), 'damaged line')}:")
     for name, line in lines[:MOST_DAMAGED]:
         console.print(shown(f"  {name}, line {line.line}: {line.why}"))
     if len(lines) > MOST_DAMAGED:
         console.print(f"  and {len(lines) - MOST_DAMAGED} more; --json lists them all")
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _counted(counts: Mapping[str, int]) -> str:

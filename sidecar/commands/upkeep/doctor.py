@@ -24,7 +24,7 @@ from sidecar.daemon import open_store
 from sidecar.model.catalogue import lookup
 from sidecar.model.vocabulary import load_counter
 from sidecar.store.content.chains import HeldSpace
-from sidecar.workspace.snapshots.steady_read import Limits
+from sidecar.workspace.snapshots.steady_read import USUAL, Limits
 
 PACKAGES = ("pygls", "lsprotocol", "anthropic", "msgpack", "tiktoken", "zstandard", "platformdirs")
 WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
@@ -38,7 +38,7 @@ MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "bad": ("✗", "red")}
 
 
 def check() -> int:
-    """Print all findings; 1 if the daemon cannot work."""
+    """Exit code 1 if the daemon cannot work."""
     findings = asyncio.run(_findings())
     table = Table(box=None, show_header=False, pad_edge=False)
     for finding in findings:
@@ -113,7 +113,7 @@ async def _store(config: Config) -> list[Finding]:
     return [Finding("ok", "store", size), *told]
 
 
-def snapshots(held: Sequence[HeldSpace], limit: int = Limits().workspace) -> list[Finding]:
+def snapshots(held: Sequence[HeldSpace], limit: int = USUAL.workspace) -> list[Finding]:
     """Snapshots in all, and the largest workspaces; `limit`: bytes of each."""
     if not held:
         return [Finding("ok", "snapshots", "none yet")]

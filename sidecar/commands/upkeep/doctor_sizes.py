@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sidecar.config import Config
+from sidecar.config.retention import MIB
 from sidecar.core.text.visible import visible, whole_letters
 from sidecar.session.compaction import milestones
 from sidecar.session.transfer import archive, bundle_export
 from sidecar.session.transfer.sweep import near_quotas
 from sidecar.store.retention.store_sizes import StoreWeights
 
-MIB = 1024 * 1024
 MOST_SESSIONS = 3
 """Sessions shown one by one."""
 MUCH_FREE = 0.3
@@ -33,7 +33,6 @@ class Finding:
 
 
 def sizes(weights: StoreWeights, config: Config) -> list[Finding]:
-    """Sizes by kind of content, largest first, and quotas nearly reached."""
     kinds = {
         "messages": weights.texts,
         "complete outputs of tools": weights.outputs,
@@ -74,7 +73,6 @@ def _beside(data_dir: Path) -> Iterator[str]:
 
 
 def in_bytes(number: int) -> str:
-    """A size in bytes, for people."""
     if number >= MIB:
         return f"{number / MIB:.1f} MiB"
     return f"{number / 1024:.0f} KiB" if number >= 1024 else f"{number} bytes"

@@ -4,7 +4,6 @@ import asyncio
 import os
 import secrets
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -13,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 
-from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.commands.terminal import INTERRUPTED, many, refused, say_each, shown, terminal
 from sidecar.config import Config, load
 from sidecar.config.retention import Retention
 from sidecar.core.errors import SidecarError, StorageFailed
@@ -50,7 +49,6 @@ class PruneChoices:
     sessions_mib: int | None = None
 
     def rules(self, configured: Retention) -> Retention:
-        """Return the effective rules."""
         given = {
             "outputs_days": self.outputs_days,
             "outputs_mib": self.outputs_mib,
@@ -61,7 +59,6 @@ class PruneChoices:
 
 
 def prune(how: PruneChoices) -> int:
-    """Prune, or print the plan."""
     console = terminal()
     config, _ = load(workspace=None, environment=os.environ, options={})
     try:
@@ -70,7 +67,7 @@ def prune(how: PruneChoices) -> int:
         return refused(console, error.message)
     except KeyboardInterrupt:
         console.print(STOPPED)
-        return 130
+        return INTERRUPTED
     return 0
 
 
@@ -145,8 +142,8 @@ def _show_plan(console: Console, plan: RetentionPlan, space: Space, how: PruneCh
     if plan.outputs or plan.sessions:
         console.print(_table(plan))
     console.print(
-        f"Would go: {_count(len(plan.outputs), 'output')} and "
-        f"{_count(len(plan.sessions), 'session')} (into bundles), {filesize.decimal(plan.size)}. "
+        f"Would go: {many(len(plan.outputs), 'output')} and "
+        f"{many(len(plan.sessions), 'session')} (into bundles), {filesize.decimal(plan.size)}. "
         f"The file has {filesize.decimal(space.size)}, of which {filesize.decimal(space.free)} "
         "are free already.",
         soft_wrap=True,
@@ -166,7 +163,7 @@ def _table(plan: RetentionPlan) -> Table:
     for (session_id, why, bound), count in counts.items():
         reason = f"over {bound} days old" if why == "age" else f"over {bound} MiB in all"
         since = _day(oldest[session_id, why, bound])
-        table.add_row(_count(count, "output"), shown(session_id), since, reason, "")
+        table.add_row(many(count, "output"), shown(session_id), since, reason, "")
     if plan.outputs:
         table.add_row("", "", "", "outputs together", filesize.decimal(plan.outputs_size))
     for session in plan.sessions:
@@ -200,24 +197,15 @@ def _show_done(
         print(visible_json(told, indent=2))
         return
     console.print(
-        f"Gone: {_count(done.outputs.count, 'output')} and "
-        f"{_count(len(done.sessions), 'session')} (into bundles), {filesize.decimal(done.size)}. "
+        f"Gone: {many(done.outputs.count, 'output')} and "
+        f"{many(len(done.sessions), 'session')} (into bundles), {filesize.decimal(done.size)}. "
         f"The file had {filesize.decimal(before.size)} and has {filesize.decimal(after.size)}.",
         soft_wrap=True,
     )
-    _say(console, (f"{one.session_id}  {one.path}" for one in done.sessions))
-    _say(console, done.skipped)
+    say_each(console, (f"{one.session_id}  {one.path}" for one in done.sessions))
+    say_each(console, done.skipped)
     if not after.shrinks:
         console.print(CANNOT_SHRINK, soft_wrap=True)
-
-
-def _say(console: Console, lines: Iterable[str]) -> None:
-    for line in lines:
-        console.print(shown(f"- {line}"), soft_wrap=True)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _day(at: Millis) -> str:

@@ -23,7 +23,7 @@ from sidecar.session.transfer.archive import bundles_of
 
 
 def archive(sessions: Sequence[str], *, as_json: bool) -> int:
-    """Archive sessions, or list archived ones."""
+    """Without sessions, list archived ones."""
     console = terminal()
     if not sessions:
         return _list(console, as_json=as_json)
@@ -57,7 +57,6 @@ def archive(sessions: Sequence[str], *, as_json: bool) -> int:
 
 
 def delete(sessions: Sequence[str], *, yes: bool) -> int:
-    """Delete sessions with their own content."""
     console = terminal()
     if not yes:
         try:

@@ -1,7 +1,7 @@
 """`sidecar export` and `sidecar import`: sessions as files."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from rich.console import Console
@@ -9,31 +9,29 @@ from sidecar_client import Client, SidecarError
 from sidecar_client.messages import BundleFormat
 
 from sidecar.commands.own_daemon import own_daemon
-from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.commands.terminal import refused, say_each, shown, terminal
 
 
 def write_out(session: str, path: Path | None, *, overwrite: bool) -> int:
-    """Write a session to a file, and print its path."""
     target = None if path is None else path.absolute()
 
     async def work(client: Client, console: Console) -> None:
         with console.status("writing"):
             done = await client.session.export(session, target, overwrite=overwrite)
         console.print(shown(f"{done.path}  ({_size(done.size)})"), soft_wrap=True)
-        _say(console, done.notes)
+        say_each(console, done.notes)
 
     return _run(work)
 
 
 def read_in(path: Path, cwd: Path, format_name: BundleFormat | None) -> int:
-    """Make a session of a file, and print its id."""
     source, folder = path.absolute(), cwd.absolute()
 
     async def work(client: Client, console: Console) -> None:
         with console.status("reading"):
             made = await client.session.import_(source, format=format_name, cwd=folder)
         console.print(shown(f"{made.session_id}  ({made.format})"), soft_wrap=True)
-        _say(console, made.notes)
+        say_each(console, made.notes)
 
     return _run(work)
 
@@ -50,11 +48,6 @@ def _run(work: Callable[[Client, Console], Awaitable[None]]) -> int:
     except SidecarError as error:
         return refused(console, error.message)
     return 0
-
-
-def _say(console: Console, notes: Sequence[str]) -> None:
-    for note in notes:
-        console.print(shown(f"- {note}"), soft_wrap=True)
 
 
 def _size(count: int) -> str:

@@ -1,6 +1,7 @@
 """A tool call's outcome in words."""
 
 import re
+from collections.abc import Iterator
 
 from sidecar.core.parts import Json, ToolCompleted, ToolError, ToolPart, ToolPending, ToolRunning
 from sidecar.core.text.visible import whole_letters
@@ -10,6 +11,8 @@ KEYS = (
     "id", "description", "task", "prompt",
 )  # fmt: skip
 LONGEST = 120
+STOPPED = 130
+"""Exit code of a program that Ctrl-C ended."""
 _EXIT = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: status| code)+[:= ]+|exit(?:ed(?: with)?| with)[:= ]+|exit[:=] ?|"
     r"\[exit |returncode>|exit_code[\"']?: ?)(\d+)",
@@ -19,6 +22,9 @@ _EXIT = re.compile(
 _WORST = re.compile(
     r"^[ \t]*(?:--- )?(?:[\w.]+)?(?:Error|Exception|FAIL(?:ED)?|panic|fatal|error)\b[:( ].*$", re.M
 )
+_TIMED_OUT = re.compile(r"^.*\btimed out\b.*$", re.M)
+_NAMED = re.compile(r"[\w./-]+: ")
+"""Begins a line in which a program speaks of itself, or an exception."""
 _CODE = re.compile(r"^npm (?:ERR!|error) code .*$", re.M)
 _ERROR = re.compile(
     r"^(?:Traceback \(most recent call last\)|[ \t]*(?:[\w.]+)?(?:Error|Exception|FAILED|FAIL|"
@@ -32,10 +38,25 @@ _WRAPPING = re.compile(
 )
 """Lines that a tool puts around what its command wrote."""
 _REFUSED = "<tool_use_error>"
+DENIED = re.compile(
+    r"The user doesn['\u2019]t want to (?:proceed with this tool use|take this action)"
+)
+SAID = re.compile(r"the user said:\s*(.+)", re.S | re.I)
+_STAGES = re.compile(r"\|\||&&|[|;\n]")
+_SEARCH = re.compile(
+    r"(?:rg|grep|egrep|fgrep|git (?:grep|diff)|diff|cmp|test|\[|which|pgrep)\b|\[ "
+)
+_COMPLAINT = re.compile(r"^\S*(?:rg|grep|diff|cmp|git): ", re.M)
+_INTERRUPTED = re.compile(
+    r"(?:Exit code \d+\s+)?(?:<tool_use_error>)?(?:\[Request interrupted by user|"
+    r"(?:Sibling|Parallel) tool call|Cancelled: parallel tool call|"
+    r"Command aborted|aborted by user|no result was recorded)"
+)
+"""What agents write in place of a result that never came."""
 
 
 def argument(given: Json) -> str:
-    """What identifies a call: path, command, pattern or query."""
+    """Path, command, pattern or query."""
     if isinstance(given, str):
         return one_line(given)
     if not isinstance(given, dict):
@@ -50,7 +71,6 @@ def argument(given: Json) -> str:
 
 
 def result_text(part: ToolPart) -> str:
-    """A result's text for the model."""
     match part.state:
         case ToolCompleted(output=output):
             return output.text
@@ -60,8 +80,45 @@ def result_text(part: ToolPart) -> str:
             return ""
 
 
+def interrupted(part: ToolPart) -> bool:
+    """Broken off, by somebody or with a sibling: nothing is known of it."""
+    match part.state:
+        case ToolError(failure="interrupted" | "cancelled"):
+            return True
+        case ToolCompleted() | ToolError():
+            stopped = exit_code(part) == STOPPED
+            return stopped or bool(_INTERRUPTED.match(result_text(part)[:200].lstrip()))
+        case ToolPending() | ToolRunning():
+            return False
+
+
+def refused(part: ToolPart) -> bool:
+    """By the user, or by a rule of theirs."""
+    match part.state:
+        case ToolError(failure="denied"):
+            return True
+        case ToolCompleted() | ToolError():
+            return bool(DENIED.match(result_text(part)))
+        case ToolPending() | ToolRunning():
+            return False
+
+
+def _found_nothing(part: ToolPart) -> bool:
+    """Whether a search or comparison ended with 1, its way to say no, and without an error."""
+    given = part.input if isinstance(part.input, dict) else {}
+    command = given.get("command", given.get("cmd"))
+    if not isinstance(command, str) or exit_code(part) != 1:
+        return False
+    text = result_text(part)
+    return bool(_SEARCH.match(_STAGES.split(command.strip())[-1].strip())) and not any(
+        pattern.search(text) for pattern in (_WORST, _COMPLAINT)
+    )
+
+
 def failed(part: ToolPart) -> bool:
-    """Whether a call failed: an error, a non-zero exit, or a traceback in the output."""
+    """An error, a non-zero exit, or a traceback in the output."""
+    if interrupted(part) or _found_nothing(part):
+        return False
     match part.state:
         case ToolError():
             return True
@@ -77,45 +134,52 @@ def failed(part: ToolPart) -> bool:
 
 
 def exit_code(part: ToolPart) -> int | None:
-    """Exit status from metadata or output."""
+    """From metadata or output."""
     match part.state:
         case ToolCompleted(metadata=metadata) | ToolError(metadata=metadata):
             code = metadata.get("exitCode")
             if isinstance(code, int) and not isinstance(code, bool):
                 return code
-            text = result_text(part)
-            found = (_EXIT.search(end) for end in (text[:300], text[-300:]))
-            return next((int(match.group(1)) for match in found if match is not None), None)
+            return next((int(code) for code in _exits(result_text(part))), None)
         case _:
             return None
 
 
 def text_failed(text: str) -> bool:
-    """Whether an output's ends report failure."""
-    head, tail = text[:300], text[-300:]
-    for end in (head, tail):
+    if any(code != "0" for code in _exits(text)):
+        return True
+    return "Traceback (most recent call last)" in text[:4_000] + text[-4_000:]
+
+
+def _exits(text: str) -> Iterator[str]:
+    for end in (text[:300], text[-300:]):
         match = _EXIT.search(end)
-        if match is not None and match.group(1) != "0":
-            return True
-    return "Traceback (most recent call last)" in text[:4000] + text[-4000:]
+        if match is not None:
+            yield match[1]
 
 
 def error_line(text: str) -> str:
-    """The most telling line: the last naming an error, else the last, else the exit code."""
+    """A refusal, else the last line naming an error, else the exit code and the last."""
+    if DENIED.match(text):
+        words = SAID.search(text[:4_000])
+        return one_line(f"refused by the user: {words[1]}" if words else "refused by the user")
     if text.startswith(_REFUSED):
         refusal = text.removeprefix(_REFUSED).lstrip().partition("\n")[0]
         return one_line(refusal.removesuffix("</tool_use_error>"))
     ends = text if len(text) <= 16_000 else text[:8_000] + "\n" + text[-8_000:]
-    for pattern in (_WORST, _CODE, _ERROR):
+    for pattern in (_WORST, _CODE, _ERROR, _TIMED_OUT):
         found = pattern.findall(ends)
         if found:
             return one_line(found[-1])
     lines = [line for raw in ends.splitlines() if (line := raw.strip())]
     said = [line for line in lines if not _WRAPPING.fullmatch(line)]
-    if said or not lines:
-        return one_line(said[-1]) if said else ""
-    code = _EXIT.search(ends)
-    return one_line(lines[-1]) if code is None else f"exit {code.group(1)}, no output"
+    if not lines:
+        return ""
+    last = (said or lines)[-1]
+    code = next((code for code in _exits(ends) if code != "0"), None)
+    if code is None or (said and _NAMED.match(last)):
+        return one_line(last)
+    return one_line(f"exit {code}, last line: {last}" if said else f"exit {code}, no output")
 
 
 def finding(part: ToolPart) -> str:
@@ -130,7 +194,9 @@ def finding(part: ToolPart) -> str:
 
 
 def status(part: ToolPart) -> str:
-    """`ok`, `failed`, `exit N` or `running`."""
+    """`ok`, `failed`, `exit N`, `interrupted` or `running`."""
+    if interrupted(part):
+        return "interrupted"
     match part.state:
         case ToolPending() | ToolRunning():
             return "running"
@@ -154,6 +220,6 @@ def placeholder(part: ToolPart) -> str:
 
 
 def one_line(text: str, most: int = LONGEST) -> str:
-    """Join lines and cut to `most` characters."""
+    """Lines joined and cut to `most` characters."""
     joined = " ".join(text.lstrip()[: most * 4].split())
     return joined if len(joined) <= most else f"{whole_letters(joined, most - 1)}…"

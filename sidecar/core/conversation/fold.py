@@ -41,13 +41,13 @@ class Draft:
     problems: dict[PartId, str] = field(default_factory=dict)
 
     def part_at(self, index: int) -> Part | None:
-        """Part of the provider's block `index`, if opened."""
+        """Of the provider's block `index`, if opened."""
         position = self.positions.get(index)
         return None if position is None else self.parts[position]
 
 
 def fold(draft: Draft, event: StreamEvent, part_id: PartId) -> Draft:
-    """Fold one event; `part_id` is for a part that the event opens."""
+    """`part_id` is for a part that the event opens."""
     match event:
         case ResponseStarted(usage=usage):
             return replace(draft, usage=usage)

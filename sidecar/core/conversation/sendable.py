@@ -18,12 +18,11 @@ _DIGITS = 24
 
 
 def is_id(text: str) -> bool:
-    """Whether a text is a valid call id."""
     return _ID.fullmatch(text) is not None
 
 
 def call_id(part: ToolPart) -> str:
-    """A call's id if valid, else its hash."""
+    """If valid, else its hash."""
     if is_id(part.call_id):
         return part.call_id
     made = digest(f"{part.id}\n{part.call_id}".encode("utf-8", "surrogatepass"))
@@ -31,12 +30,12 @@ def call_id(part: ToolPart) -> str:
 
 
 def tool_name(name: str) -> str:
-    """A valid tool name, stripped."""
+    """Valid and stripped."""
     return plain(name.strip())[:MOST_NAME] or UNNAMED
 
 
 def plain(text: str) -> str:
-    """Replace characters invalid in names and ids by `_`."""
+    """Characters invalid in names and ids become `_`."""
     return _NO_NAME.sub("_", text)
 
 

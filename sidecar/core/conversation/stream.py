@@ -13,10 +13,14 @@ BlockKind: TypeAlias = Literal["text", "reasoning", "tool", "opaque"]
 
 @dataclass(frozen=True, slots=True)
 class ResponseStarted:
-    """Accepted: the prompt is now readable from the cache."""
+    """Accepted: the prompt is now readable from the cache.
+
+    `sdk`: name and version of the vendor's library that reads the answer, or empty.
+    """
 
     model: str
     usage: Usage
+    sdk: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ class Turn:
 
 
 def turns(messages: Iterable[Message]) -> tuple[Turn, ...]:
-    """Group messages by turn, in order of beginning."""
     grouped: dict[TurnId, list[Message]] = {}
     for message in messages:
         grouped.setdefault(message.turn_id, []).append(message)
@@ -38,7 +37,7 @@ def turns(messages: Iterable[Message]) -> tuple[Turn, ...]:
 
 
 def turn_usage(messages: Iterable[Message]) -> Usage:
-    """Usage of all model calls, withdrawn attempts included."""
+    """Of all model calls, withdrawn attempts included."""
     total = Usage()
     for message in messages:
         for part in message.parts:
@@ -48,7 +47,6 @@ def turn_usage(messages: Iterable[Message]) -> Usage:
 
 
 def tool_parts(message: Message) -> tuple[ToolPart, ...]:
-    """Tool calls in order."""
     return tuple(part for part in message.parts if isinstance(part, ToolPart))
 
 
@@ -64,11 +62,11 @@ def settle(
 
 
 def is_settled(message: Message) -> bool:
-    """Whether nothing in the message is unfinished."""
-    return message.status != "open" and not any(
-        isinstance(part, ToolPart) and isinstance(part.state, ToolPending | ToolRunning)
+    return message.status != "open" and not [
+        part
         for part in message.parts
-    )
+        if isinstance(part, ToolPart) and isinstance(part.state, ToolPending | ToolRunning)
+    ]
 
 
 def first_line(messages: Sequence[Message], limit: int = 80) -> str:
@@ -83,11 +81,12 @@ def first_line(messages: Sequence[Message], limit: int = 80) -> str:
     return ""
 
 
+REFUSED = "The user refused permission for this call."
 _WHY: dict[ToolFailure, str] = {
     "interrupted": "Interrupted: the daemon stopped before this call ended. "
     "Whether it took effect is unknown.",
     "cancelled": "Cancelled by the user before this call ended.",
-    "denied": "The user refused permission for this call.",
+    "denied": REFUSED,
     "error": "The call failed.",
 }
 

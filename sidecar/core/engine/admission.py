@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sidecar.core.conversation.call_outcome import error_line, one_line
-from sidecar.core.ledger.deeds import changed
-from sidecar.core.ledger.units import Item, Unit, strings
+from sidecar.core.ledger.net_changes import net_files, told_files
+from sidecar.core.ledger.units import Item, Unit, overcome, strings
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NOTES, newest_typed, untouchable
-from sidecar.core.plans.plan import Situation, Standing
+from sidecar.core.plans.plan import Situation
 from sidecar.core.plans.typed_text import is_media
 from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.prompt import Prompt, broken_pairs, flat
@@ -29,12 +29,6 @@ GOAL_LEAST = 0.75
 """Tokens are estimates: this share of what is due is enough."""
 QUOTED = 40
 """Characters of what was tried, and of its error, that a line about a failure must have."""
-MOST_TRIES = 2
-"""Rungs in vain after which the breaker is open."""
-NEAR = 0.95
-"""So much of the limit in use, with nothing that may go, is worth a word."""
-GROWN = 1.1
-"""An open breaker lets one more try pass when the prompt has grown by this factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +63,6 @@ class Candidate:
         object.__setattr__(self, "notes", "\n".join(notes))
 
     def how(self, item: Item) -> Shown | None:
-        """How a part would be shown."""
         return self.view.shown.get(item.unit.part_id)
 
 
@@ -173,11 +166,12 @@ def _is_goal(candidate: Candidate, item: Item) -> bool:
 
 
 def _failed(candidate: Candidate) -> Iterator[Unit]:
-    """Failed calls whose error neither prompt nor note tells."""
+    """Failed calls, not overcome later, whose error neither prompt nor note tells."""
+    later = overcome(item.unit for item in candidate.situation.items)
     lines = [_plain(line) for line in candidate.notes.splitlines()]
     for item in candidate.situation.items:
         unit, how = item.unit, candidate.how(item)
-        if unit.kind != "call" or not unit.failed:
+        if unit.kind != "call" or not unit.failed or unit.part_id in later:
             continue
         blocks = candidate.sent.get(unit.part_id, ())
         if blocks and (how is None or isinstance(how, Placeholder)):
@@ -192,25 +186,19 @@ def _failed(candidate: Candidate) -> Iterator[Unit]:
 
 
 def _plain(text: str) -> str:
-    """A text without the marks that notes escape in quotations."""
+    """Without the marks that notes escape in quotations."""
     for mark in ("<", ">", "&lt;", "&gt;"):
         text = text.replace(mark, "")
     return " ".join(text.split())
 
 
 def _unnamed(candidate: Candidate) -> Iterator[str]:
-    """Yield changed files out of view that no note and no call names.
-
-    Files created and deleted again are left out.
-    """
+    """Changed files out of view that no note and no call names."""
+    files = net_files(item.unit.changed for item in candidate.situation.items)
     out_of_sight: dict[str, bool] = {}
-    made: set[str] = set()
     for item in candidate.situation.items:
-        for deed in changed(item.unit.deeds):
-            before = out_of_sight.pop(deed.path, None)
-            if deed.operation == "created" and before is None:
-                made.add(deed.path)
-            if deed.operation != "deleted" or deed.path not in made:
+        for deed in item.unit.changed:
+            if deed.path in files:
                 out_of_sight[deed.path] = item.unit.part_id not in candidate.sent
     if not any(out_of_sight.values()):
         return
@@ -221,38 +209,8 @@ def _unnamed(candidate: Candidate) -> Iterator[str]:
         if isinstance(block.content, CallBlock)
         for text in strings(block.content.input)
     ]
-    said = _plain(candidate.notes)
+    said = _plain("\n".join((candidate.notes, *told_files((candidate.notes,))))).replace("\\", "/")
     for path, is_out in out_of_sight.items():
-        if is_out and _plain(path) not in said and not any(path in text for text in calls):
+        named = _plain(path).replace("\\", "/") in said
+        if is_out and not named and not any(path in text for text in calls):
             yield path
-
-
-@dataclass(frozen=True, slots=True)
-class Breaker:
-    """Stops rungs tried in vain from being tried again.
-
-    `failures`: since the last progress; `used`: the prompt's tokens at the last failure.
-    """
-
-    failures: int = 0
-    used: int = 0
-
-    @property
-    def is_open(self) -> bool:
-        """Whether `MOST_TRIES` rungs failed."""
-        return self.failures >= MOST_TRIES
-
-    def after(self, progress: bool, used: int = 0, rungs: int = 1) -> "Breaker":
-        """Count failed `rungs` at `used` tokens; progress resets."""
-        return Breaker() if progress else Breaker(self.failures + rungs, used)
-
-    def in_vain(self, refused: int, standing: Standing) -> "Breaker":
-        """Count a decision in vain; one without a try only above `NEAR` of the limit."""
-        if refused:
-            return self.after(False, standing.used, refused)
-        pressing = standing.used >= NEAR * standing.limit
-        return self.after(False, standing.used, MOST_TRIES) if pressing else self
-
-    def holds(self, used: int, *, opens_turn: bool) -> bool:
-        """Whether to try nothing; a new turn, or growth by `GROWN`, allows one more try."""
-        return self.is_open and not opens_turn and used < self.used * GROWN

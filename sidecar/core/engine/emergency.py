@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from sidecar.core.ledger.units import Item
-from sidecar.core.plans.guard import untouchable
-from sidecar.core.plans.note import Room, write_note
+from sidecar.core.plans.guard import NOTES, untouchable
+from sidecar.core.plans.note import Room, aftermath, write_note
 from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation
 from sidecar.core.plans.rebuild import shorten_arrivals
 from sidecar.core.plans.typed_text import is_media
@@ -24,7 +24,7 @@ FAILURES = 8
 
 
 def cut_newest(situation: Situation) -> Plan | None:
-    """Cut unsent results, which alone may exceed the window."""
+    """Unsent results, which alone may exceed the window."""
     window = situation.standing.window
     each, together = round(EACH * window), round(TOGETHER * window)
     plan = shorten_arrivals(situation, each, "emergency", together=together)
@@ -34,7 +34,7 @@ def cut_newest(situation: Situation) -> Plan | None:
 
 
 def drop_oldest(situation: Situation) -> Plan | None:
-    """Drop the oldest half of the turns, or of a single turn's steps.
+    """The oldest half of the turns, or of a single turn's steps.
 
     The first typed message stays; images and documents stay named.
     """
@@ -50,7 +50,7 @@ def drop_oldest(situation: Situation) -> Plan | None:
         if (item.unit.turn in old_turns if old_turns else item.unit.step in old_steps)
         and item.unit.part_id not in kept
         and item.unit.message_id != goal
-        and item.unit.kind not in ("ledger", "excerpt")
+        and item.unit.kind not in NOTES
     ]
     if not gone:
         return None
@@ -65,8 +65,9 @@ def drop_oldest(situation: Situation) -> Plan | None:
     ]
     changes = tuple(map(_left_out, (*gone, *thinking)))
     # The prompt must fit, however many failures there are to tell.
-    room = Room(names=0, prose=0, failures=situation.standing.window // FAILURES)
-    note = write_note(situation.items, changes, (), head=NOTE, first=first, room=room)
+    room = Room(prose=0, failures=situation.standing.window // FAILURES)
+    left = aftermath(situation.items, changes, ())
+    note = write_note(left, head=NOTE, first=first, room=room)
     used, note_tokens = situation.standing.used, tokens_of(note)
     freed = sum(change.tokens_before - change.tokens_after for change in changes)
     after = used - freed + note_tokens

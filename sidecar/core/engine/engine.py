@@ -4,12 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from sidecar.core.engine.admission import Breaker
+from sidecar.core.engine.breaker import Breaker
 from sidecar.core.engine.ladder import (
     Completed,
     Rung,
     Tell,
-    cause_of,
     descend,
     is_little,
     may_wait,
@@ -36,7 +35,7 @@ class Away:
     forced: Callable[[], Situation]
 
     def coming(self, standing: Standing) -> Standing:
-        """Standing expected at the next turn."""
+        """Expected at the next turn."""
         used = standing.used + self.growth
         return replace(standing, used=used, newest=0, opens_turn=True)
 
@@ -57,28 +56,24 @@ class Chosen(Generic[One]):
         """Distinct reasons, joined."""
         return "; ".join(dict.fromkeys(self.refused))
 
-    def breaker(self, before: Breaker, standing: Standing) -> Breaker:
-        """The next breaker after a choice of nothing; waiting does not count."""
-        return before if self.waits else before.in_vain(len(self.refused), standing)
+    def breaker(self, before: Breaker, standing: Standing, cause: Cause) -> Breaker:
+        """The next breaker after a choice of nothing; waiting is no failure."""
+        if self.waits:
+            return before.left(standing, cause)
+        return before.in_vain(len(self.refused), standing, cause)
 
 
 def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cause | None:
-    """Cause of a rewrite now, or, while the user is away, at the next turn."""
+    """Or, while the user is away, the cause at the next turn."""
     if policy.name == MANUAL:
         return None
     if standing.overflow:
         return "overflow"
     if away is None:
-        return cause_of(policy, standing)
+        return policy.due(standing) or ("budget" if standing.is_over else None)
     due = policy.due(away.coming(standing))
     pays = due == "pays" and standing.warm and not away.hurried
     return "idle" if due == "budget" or pays else None
-
-
-def is_barred(breaker: Breaker, standing: Standing) -> bool:
-    """Whether a try is forbidden; never for a prompt too long to send."""
-    held = breaker.holds(standing.used, opens_turn=standing.opens_turn)
-    return held and not (standing.is_over or standing.overflow)
 
 
 def choose(
@@ -91,7 +86,7 @@ def choose(
     draft: Plan | None = None,
     away: Away | None = None,
 ) -> Chosen[One]:
-    """Choose the first admitted plan, or nothing.
+    """The first admitted plan, or nothing.
 
     `complete` measures a plan as carried out; `None` if nothing would change. `tell` adds a written
     summary to `draft`.

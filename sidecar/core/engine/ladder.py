@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from sidecar.core.engine.admission import Candidate, Refusal, refusals
 from sidecar.core.engine.emergency import cut_newest, drop_oldest
 from sidecar.core.parts import PartId
-from sidecar.core.plans.guard import first_typed, goal_parts, untouchable
+from sidecar.core.plans.guard import first_typed, must_stay
 from sidecar.core.plans.plan import OPTIONAL, Change, Plan, Policy, Situation, Standing, compression
 from sidecar.core.plans.rebuild import WORTHWHILE, Keeping
 from sidecar.core.plans.typed_text import shorten_goal
@@ -27,13 +27,8 @@ Tell: TypeAlias = Callable[[Plan, Situation], tuple[Plan, ...]]
 """Puts a summary into a plan, in several ways: the first of them that is admitted is taken."""
 
 
-def cause_of(policy: Policy, standing: Standing) -> Cause | None:
-    """The policy's cause, or `budget` over the limit."""
-    return policy.due(standing) or ("budget" if standing.is_over else None)
-
-
 def not_sent(most: int, room: Budget, off: str | None) -> str:
-    """Message that a prompt is too long, with advice; `off` says why compaction is off."""
+    """For people, with advice; `off` says why compaction is off."""
     if off is None:
         advice = (
             "compaction would leave too much, for what must stay: send a shorter message, unpin "
@@ -51,7 +46,7 @@ def not_sent(most: int, room: Budget, off: str | None) -> str:
 
 
 def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
-    """Ways to plan, in order; for a prompt too long to send, not only the policy's."""
+    """In order; for a prompt too long to send, not only the policy's."""
     own: tuple[Rung, ...] = (lambda situation: policy.plan(situation, cause),)
     if cause == "overflow":
         return (*own, drop_oldest, cut_newest)
@@ -74,16 +69,16 @@ class Completed(Protocol):
 
     @property
     def plan(self) -> Plan:
-        """The plan, with measured tokens."""
+        """With measured tokens."""
         ...
 
     @property
     def opens(self) -> bool:
-        """Whether sent content changes, and so the epoch."""
+        """Whether an epoch begins: what was sent changes, nothing was sent, or the user asked."""
         ...
 
     def sent(self) -> tuple[View, Prompt]:
-        """View and prompt after the rewrite."""
+        """After the rewrite."""
         ...
 
 
@@ -96,7 +91,7 @@ def descend(
     complete: Callable[[Plan], One | None],
     tell: Tell | None = None,
 ) -> tuple[One | None, tuple[str, ...]]:
-    """Return the first admitted plan, and the refusals before.
+    """The first admitted plan, and the refusals before.
 
     `complete` returns `None` for a plan without effect. If none is admitted, but the prompt is too
     long or a person asked, take the sound plan with fewest tokens; merely over the limit, only if
@@ -127,7 +122,7 @@ def descend(
 
 
 def _against(completed: Completed, situation: Situation) -> tuple[Refusal, ...]:
-    """Objections; none if only unsent parts are cut."""
+    """Empty if only unsent parts are cut."""
     if not completed.opens:
         return ()
     view, prompt = completed.sent()
@@ -136,27 +131,24 @@ def _against(completed: Completed, situation: Situation) -> tuple[Refusal, ...]:
 
 
 def may_wait(cause: Cause, situation: Situation, plan: Plan | None, refused: Sequence[str]) -> bool:
-    """Whether an optional rewrite with little gain may wait."""
     if cause not in OPTIONAL or refused:
         return False
     return plan is None or is_little(situation, plan)
 
 
 def coming(plan: Plan) -> int:
-    """Tokens of a summary still to be written."""
     return plan.summary.output_tokens if plan.summary is not None and not plan.told else 0
 
 
 def is_little(situation: Situation, plan: Plan) -> bool:
-    """Whether changed parts shrink less than `LEAST_COMPRESSION` times, summary included."""
+    """Changed parts shrink less than `LEAST_COMPRESSION` times, summary included."""
     whole = replace(plan, tokens_after=plan.tokens_after + coming(plan))
     return compression(situation, whole) < LEAST_COMPRESSION
 
 
 def why_nothing(situation: Situation) -> str:
-    """Why, with sizes, a policy finds nothing."""
     st = situation.standing
-    spared = untouchable(situation) | goal_parts(situation)
+    spared = must_stay(situation)
     stays = sum(item.tokens for item in situation.items if item.unit.part_id in spared)
     may_go = max(0, st.used - st.static - stays)
     sizes = f"of {st.used} tokens {st.static} are system text and tools"
@@ -172,11 +164,11 @@ def why_nothing(situation: Situation) -> str:
 
 
 def allowed(changes: Iterable[Change], situation: Situation) -> tuple[Change, ...]:
-    """Drop changes of untouchable parts; unsent ones may be truncated.
+    """Without changes of untouchable parts; unsent ones may be truncated.
 
     An overlong first typed message is shortened, never dropped.
     """
-    kept = untouchable(situation) | goal_parts(situation)
+    kept = must_stay(situation)
     fixed = situation.preserved | {
         item.unit.part_id for item in situation.items if item.pinned or item.unit.running
     }

@@ -7,6 +7,7 @@ from sidecar.core.engine.ladder import allowed
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.plans.guard import NOTES
+from sidecar.core.plans.images import images_note
 from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation
 from sidecar.core.plans.rebuild import HEAD
 from sidecar.core.prompt.prompt import Prompt
@@ -23,21 +24,24 @@ class Outline:
     rewrite: Rewrite
 
     def without_thinking(self, gone: frozenset[PartId], items: Sequence[Item]) -> "Outline":
-        """Drop thinking whose prefix would change."""
         changes = _with_thinking(self.changes, gone, items)
         return replace(self, changes=changes, rewrite=replace(self.rewrite, shown=_shown(changes)))
 
 
 def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | None:
-    """Outline a plan's allowed changes; `None` without any."""
+    """`None` without any allowed change."""
     changes = allowed(plan.changes, situation)
     touched = {change.part_id for change in changes} | set(plan.retired)
     if not touched:
         return None
     items = situation.items
-    noted = bool(plan.note or plan.told)
+    noted = bool(plan.note or plan.told or plan.images)
     first = _first(items, touched, plan.first if noted else len(items))
     notes = _notes(plan, items[first].unit.message_id, rewrite_id)
+    if plan.images:
+        before = anchor_after(situation) or items[first].unit.message_id
+        text = images_note(plan.images)
+        notes = (*notes, Note(PartId(f"{rewrite_id} images"), text, before, "toolResults"))
     rewrite = Rewrite(rewrite_id, plan.cause, _shown(changes), notes, plan.retired)
     return Outline(changes, first, rewrite)
 
@@ -57,6 +61,20 @@ def anchor_after(situation: Situation) -> MessageId | None:
         if item.unit.kind not in NOTES and item.unit.step >= situation.step - 2:
             return item.unit.message_id
     return None
+
+
+def opens_epoch(plan: Plan, situation: Situation, held: bool) -> bool:
+    """Whether a rewrite begins an epoch; `held`: an earlier request held its first changed item.
+
+    One by hand always does, and one before an epoch's first request.
+    """
+    return held or plan.cause == "user" or not situation.sent
+
+
+def shared_before(items: Sequence[Item], first: int) -> int:
+    """Items of the whole messages before the first that differs, which both prompts share."""
+    names = [item.unit.message_id for item in items[: first + 1]]
+    return names.index(names[first]) if first < len(names) else first
 
 
 def _shown(changes: Iterable[Change]) -> dict[PartId, Shown | None]:
@@ -86,6 +104,9 @@ def _notes(plan: Plan, before: MessageId, rewrite_id: str) -> tuple[Note, ...]:
         Note(PartId(f"{rewrite_id} {name}"), text.replace(REWRITE_ID, rewrite_id), before, region)
         for name, text, region in texts
         if text
+    ) + tuple(
+        Note(PartId(f"{rewrite_id} passage {n}"), passage.text, passage.before, "ledger")
+        for n, passage in enumerate(plan.passages)
     )
 
 

@@ -27,7 +27,7 @@ def compaction_point(policy: Policy, standing: Standing) -> int:
 
 
 def at_rest(standing: Standing) -> Standing:
-    """The case where only size and messages could cause a rewrite."""
+    """Only size and messages could cause a rewrite then."""
     return replace(
         standing,
         base=standing.static,
@@ -44,7 +44,7 @@ def at_rest(standing: Standing) -> Standing:
 
 
 def grown(rest: Standing, now: Standing, used: int) -> Standing:
-    """Standing of another size, with messages in proportion."""
+    """Of another size, with messages in proportion."""
     history = now.used - now.static
     messages = now.messages
     if history > 0:

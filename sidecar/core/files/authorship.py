@@ -127,7 +127,6 @@ def _covering(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 def _matcher(pattern: str) -> Callable[[Sequence[str]], bool]:
-    """Return a test whether a path's names fit a pattern or lead into a match."""
     folder, anywhere, name = pattern.rpartition(_ANYWHERE)
     names = folder.split("/") if folder.strip("/") else [] if anywhere else pattern.split("/")
     head = [re.compile(translate(piece)).match for piece in names if piece]
@@ -216,7 +215,7 @@ def _program(words: Sequence[str]) -> list[str]:
 
 
 def _arguments(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Writes named by arguments, beyond those of `shell_writes.arguments`."""
+    """Beyond those of `shell_writes.arguments`."""
     name, *given = words or [""]
     plain = [word for word in given if not word.startswith("-")]
     match name.rpartition("/")[2]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from sidecar.core.files.tree import Delta, SnapshotId, TreeChange, TreeEntry, parent, renames
+from sidecar.core.files.tree import Delta, SnapshotId, TreeChange, TreeEntry, above, renames
 
 Author: TypeAlias = Literal["tool", "shell", "user", "unknown", "restore", "merge"]
 """`tool` and `shell` are the agent's: a tool of ours, or a command that it ran.
@@ -39,7 +39,7 @@ class PathChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """Changes between two snapshots, by path and time, once per author in turn."""
+    """By path and time, once per author in turn."""
 
     before: SnapshotId
     after: SnapshotId
@@ -70,7 +70,7 @@ def attribute(
     between_steps: bool,
     vouched: Callable[[TreeChange], bool] = lambda _: True,
 ) -> tuple[PathChange, ...]:
-    """Name the author of each change in an interval.
+    """The author of each change in an interval.
 
     `tools`: our tools' writes, in order. `shell`: a command of the agent ran; `vouched` tests
     whether it states a change. `saved`: paths the editor saved. `between_steps`: all is the user's.
@@ -79,7 +79,7 @@ def attribute(
     writes: dict[bytes, list[ToolWrite]] = {}
     for write in () if between_steps else tools:
         writes.setdefault(write.path, []).append(write)
-    around = {folder for path in writes for folder in _above(path)}
+    around = {folder for path in writes for folder in above(path)}
 
     def other(change: TreeChange) -> Author:
         if between_steps or change.path in saved:
@@ -89,7 +89,7 @@ def attribute(
         if not shell:
             return "user"
         # A folder comes and goes with its contents; nobody's work is lost with the folder alone.
-        known = change.path not in writes and _only_folders(change)
+        known = change.path not in writes and only_folders(change)
         return "shell" if known or vouched(change) else "unknown"
 
     steps: list[_Step] = []
@@ -103,7 +103,7 @@ def attribute(
 
 
 def same(one: TreeEntry | None, other: TreeEntry | None) -> bool:
-    """Whether mode and content agree."""
+    """Mode and content agree."""
     if one is None or other is None:
         return one is other
     return one.mode == other.mode and same_content(one, other)
@@ -117,7 +117,7 @@ def state(entry: TreeEntry | None) -> Hashable:
 
 
 def same_content(one: TreeEntry, other: TreeEntry) -> bool:
-    """Whether kind and content agree, by hash if there is one."""
+    """Kind and content agree, by hash if there is one."""
     if one.kind != other.kind:
         return False
     if one.hash or other.hash:
@@ -125,13 +125,8 @@ def same_content(one: TreeEntry, other: TreeEntry) -> bool:
     return (one.size, one.version) == (other.size, other.version)
 
 
-def _only_folders(change: TreeChange) -> bool:
+def only_folders(change: TreeChange | PathChange) -> bool:
     return all(entry is None or entry.is_folder for entry in (change.old, change.new))
-
-
-def _above(path: bytes) -> Iterator[bytes]:
-    while path := parent(path):
-        yield path
 
 
 def _steps(change: TreeChange, writes: Iterable[ToolWrite], other: Author) -> Iterator[_Step]:

@@ -1,11 +1,11 @@
 """Constraints and order of a restore: no path below a file, only empty folders go."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sidecar.core.files.reconcile import OTHERS, Choices
 from sidecar.core.files.strands import Strand
-from sidecar.core.files.tree import TreeEntry, name, parent
+from sidecar.core.files.tree import TreeEntry, above, name, parent
 from sidecar.core.files.undo import PathVerdict, in_the_way, shown, with_it
 
 _FOLDER = 0o040755
@@ -109,18 +109,12 @@ class Placing:
             self.verdicts[folder] = PathVerdict("restored", reason, entry)
 
 
-def above(path: bytes) -> Iterator[bytes]:
-    """A path's folders, nearest first, without the root."""
-    while path := parent(path):
-        yield path
-
-
 def order(
     paths: Iterable[bytes],
     now: Mapping[bytes, TreeEntry],
     after: Callable[[bytes], TreeEntry | None],
 ) -> list[bytes]:
-    """Sort actions so that each is possible in turn.
+    """Each action is possible in turn.
 
     Open closed folders; remove files; remove folders in a file's place; make folders, outer first;
     make files; remove folders, inner first; close folders.
@@ -146,7 +140,7 @@ def order(
 
 
 def children(now: Mapping[bytes, TreeEntry]) -> Callable[[bytes], Iterable[bytes]]:
-    """A function from a folder to its paths in `now`."""
+    """From a folder to its paths in `now`."""
     known: dict[bytes, list[bytes]] = {}
     for path in now:
         known.setdefault(parent(path), []).append(path)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sidecar.core.files.changeset import ChangeSet
-from sidecar.core.files.placement import Placing, above, children, order
+from sidecar.core.files.placement import Placing, children, order
 from sidecar.core.files.reconcile import Choices
 from sidecar.core.files.strands import Strand, strands
-from sidecar.core.files.tree import TreeEntry
+from sidecar.core.files.tree import TreeEntry, above
 from sidecar.core.files.undo import FateKind, PathVerdict, undo, undo_rename
 
 _UNCHANGED = "Nothing was changed here since then."
@@ -49,7 +49,7 @@ class Fate:
 class RestorePlan:
     """Actions in order, and every path's fate.
 
-    No actions if conflicts are refused; the fates say what would happen.
+    No actions if conflicts are refused.
     """
 
     actions: tuple[Action, ...]
@@ -68,7 +68,7 @@ def plan_restore(
     paths: Collection[bytes] | None = None,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Plan to undo the agent's part in `sets`.
+    """Undo the agent's part in `sets`.
 
     `sets`: all change sets since the target state, oldest first, the user's too; restores count as
     the agent's. `now`: their entries; lost as `ignored` if ignored since. `paths`: only these and
@@ -110,7 +110,7 @@ def plan_redo(
     choices: Choices,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Plan to undo a restore and the agent's work since; the rest as in `plan_restore`."""
+    """Undo a restore and the agent's work since; the rest as in `plan_restore`."""
     ours = tuple(replace(change, author="tool") for change in restore.changes)
     done = {path for change in ours for path in (change.path, change.source) if path is not None}
     sets = (replace(restore, changes=ours), *since)

@@ -1,4 +1,4 @@
-"""Files that a shell command's words say it writes; no temporary ones."""
+"""Files that a shell command's words say it writes, without temporary ones."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ _TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
 
 
 def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
-    """Files a command writes, in order, relative ones below `folder`."""
+    """In order, relative ones below `folder`."""
     if not _MAY.search(command):
         return ()
     text, bodies = split(command)
@@ -52,7 +52,7 @@ def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
 
 
 def split(command: str) -> tuple[str, list[str]]:
-    """Separate here-documents (`<<EOF`) from a command."""
+    """A command and its here-documents (`<<EOF`)."""
     bodies: list[str] = []
 
     def cut(match: re.Match[str]) -> str:
@@ -109,7 +109,6 @@ def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def arguments(words: Sequence[str]) -> list[ShellWrite]:
-    """Written files among a simple command's arguments."""
     while words and (words[0] in ("sudo", "command", "git") or "=" in words[0]):
         if words[0] == "git" and words[1:2] not in (["mv"], ["rm"]):
             return []
@@ -140,7 +139,7 @@ def arguments(words: Sequence[str]) -> list[ShellWrite]:
 
 
 def _edited_in_place(given: Sequence[str]) -> list[str]:
-    """Files among the arguments of `sed -i` or `perl -i`; the first is the script."""
+    """Of `sed -i` or `perl -i`; the first argument is the script."""
     plain: list[str] = []
     scripted = False
     words = iter(given)
@@ -175,7 +174,7 @@ def _plain(word: str) -> str:
 
 
 def joined(folder: str, path: str) -> str:
-    """A path in a folder, with `.` and `..` resolved where possible."""
+    """`.` and `..` are resolved where possible."""
     whole = (
         path if path.startswith(("/", "~", "$")) or not folder else f"{folder.rstrip('/')}/{path}"
     )

@@ -10,9 +10,9 @@ from sidecar.core.files.tree import TreeEntry
 
 @dataclass(frozen=True, slots=True)
 class StrandPart:
-    """A change of a path by the agent or by others; `None` is absence.
+    """`None` is absence.
 
-    `unknown`: may be either's. `restoring`: done by a restore.
+    `unknown`: by the agent or by others. `restoring`: done by a restore.
     """
 
     agent: bool
@@ -46,7 +46,7 @@ class Strand:
 
     @property
     def changed(self) -> bool:
-        """Whether others changed the path since."""
+        """By others, since."""
         return len(self.parts) > 1
 
     @property
@@ -59,7 +59,7 @@ class Strand:
 def strands(
     sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry], *, take_unknown: bool = False
 ) -> dict[bytes, Strand]:
-    """Follow each path through change sets, oldest first, to its state `now`.
+    """Each path through change sets, oldest first, to its state `now`.
 
     Changes in no set are others'. Unknown ones next to others' are others'; else the agent's with
     `take_unknown`, others' without.
@@ -107,7 +107,7 @@ def _strand(strand: Strand, own: Iterable[StrandPart], take_unknown: bool) -> St
 
 
 def _claimed(parts: Sequence[StrandPart]) -> list[StrandPart]:
-    """Assign unknown parts to others if others changed the path just before or after."""
+    """Unknown parts are others' if others changed the path just before or after."""
     found: list[StrandPart] = []
     before = False
     for unknown, own in groupby(parts, lambda part: part.unknown):
@@ -156,7 +156,7 @@ def _follow(change: PathChange, sources: dict[bytes, bytes]) -> None:
 
 
 def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[StrandPart]:
-    """Insert others' parts where no change set explains a state."""
+    """Others' parts stand where no change set explains a state."""
     at: TreeEntry | None = None
     for count, part in enumerate(parts):
         if count and not same(at, part.old):
@@ -190,12 +190,12 @@ def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
 
 
 def _closes(circle: Sequence[StrandPart]) -> bool:
-    """Whether the last part takes the rest back; the agent's never takes back unknown parts."""
+    """The last part takes the rest back; the agent's never takes back unknown parts."""
     return circle[-1].restoring or len({part.unknown for part in circle}) == 1
 
 
 def _outstanding(parts: list[StrandPart]) -> list[StrandPart]:
-    """Start at the agent's first part not undone since."""
+    """From the agent's first part not undone since."""
     while True:
         first = next((at for at, part in enumerate(parts) if part.agent), len(parts))
         parts = parts[first:]

@@ -1,6 +1,6 @@
 """States of a folder: entries, changes, renames. Paths are relative bytes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, NewType, TypeAlias
 
@@ -48,12 +48,11 @@ class TreeEntry(NamedTuple):
 
     @property
     def is_folder(self) -> bool:
-        """Whether the entry is a folder."""
         return self.mode & _FORMAT == _FOLDER
 
     @property
     def restorable(self) -> bool:
-        """Whether the content is stored."""
+        """The content is stored."""
         return self.lost is None
 
 
@@ -66,10 +65,9 @@ class TreeChange(NamedTuple):
 
     @property
     def kind(self) -> ChangeKind:
-        """Name the change.
+        """`replaced`: another kind of entry.
 
-        `replaced`: another kind of entry. `seen` and `lost`: ignore rules changed; the file itself
-        may not have.
+        `seen` and `lost`: ignore rules changed; the file itself may not have.
         """
         old, new = self.old, self.new
         if old is None:
@@ -119,7 +117,7 @@ def content(entry: TreeEntry) -> tuple[str, int, int]:
 
 
 def net(deltas: Iterable[Delta]) -> Delta:
-    """Combine consecutive deltas into one."""
+    """Consecutive deltas as one."""
     together: dict[bytes, TreeChange] = {}
     for delta in deltas:
         for change in delta:
@@ -130,12 +128,12 @@ def net(deltas: Iterable[Delta]) -> Delta:
 
 
 def inverse(delta: Delta) -> Delta:
-    """Swap old and new of every change."""
+    """Old and new exchanged in every change."""
     return tuple(TreeChange(change.path, change.new, change.old) for change in delta)
 
 
 def renames(delta: Delta) -> tuple[Rename, ...]:
-    """Pair deletions with creations of the same content, first of the same name.
+    """Deletions with creations of the same content, first of the same name.
 
     Empty files need the same name.
     """
@@ -161,12 +159,17 @@ def renames(delta: Delta) -> tuple[Rename, ...]:
 
 
 def parent(path: bytes) -> bytes:
-    """Folder of a path; empty for the root."""
+    """Empty for the root."""
     return path.rpartition(b"/")[0]
 
 
+def above(path: bytes) -> Iterator[bytes]:
+    """A path's folders, nearest first, without the root."""
+    while path := parent(path):
+        yield path
+
+
 def name(path: bytes) -> bytes:
-    """Last name of a path."""
     return path.rpartition(b"/")[2]
 
 

@@ -34,12 +34,11 @@ class PathVerdict:
 
 
 def undo(strand: Strand, choices: Choices) -> PathVerdict:
-    """Decide for a single path."""
     return _hindrance(strand, choices) or _undone(strand, choices)
 
 
 def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[PathVerdict, PathVerdict]:
-    """Decide for both paths of a rename; others' later changes move back with the file."""
+    """Others' later changes move back with the file."""
     at_new, at_old = undo(new, choices), undo(old, choices)
     may_merge = choices.on_conflict == "merge" and new.changed and at_old.fate == "restored"
     # Unsaved text at the old path is the file as before, not the merged one.
@@ -71,12 +70,11 @@ def with_it(other: PathVerdict, path: bytes) -> PathVerdict:
 
 
 def in_the_way(choices: Choices, reason: str) -> PathVerdict:
-    """A path with others' work in the way."""
     return PathVerdict("skipped" if choices.on_conflict == "keep" else "conflict", reason)
 
 
 def shown(path: bytes) -> str:
-    """Decode a path for people."""
+    """For people."""
     return path.decode("utf-8", "backslashreplace")
 
 
@@ -90,9 +88,7 @@ def _hindrance(strand: Strand, choices: Choices) -> PathVerdict | None:
     target = strand.target
     holds = now is not None and target is not None and same_content(now, target)
     if target is not None and target.lost and not holds:
-        return PathVerdict(
-            "skipped", f"What it held before is not stored: {_why(target, choices)}."
-        )
+        return _lost_before(target, choices)
     if strand.path in choices.dirty and not _is_shown(strand, choices):
         return in_the_way(choices, "It is open in the editor with changes that are not saved.")
     if now is None or not now.lost or holds:
@@ -105,14 +101,16 @@ def _hindrance(strand: Strand, choices: Choices) -> PathVerdict | None:
     return PathVerdict("skipped", f"{gone}; choose to overwrite if it may go.")
 
 
+def _lost_before(before: TreeEntry, choices: Choices) -> PathVerdict:
+    return PathVerdict("skipped", f"What it held before is not stored: {_why(before, choices)}.")
+
+
 def _unknown(strand: Strand, choices: Choices) -> PathVerdict | None:
     if strand.unknown is None or strand.taken:
         return None
     before = strand.unknown.old
     if before is not None and before.lost:
-        return PathVerdict(
-            "skipped", f"What it held before is not stored: {_why(before, choices)}."
-        )
+        return _lost_before(before, choices)
     if choices.on_conflict == "keep":
         return PathVerdict("skipped", f"Left as it is. {_UNKNOWN}.")
     choose = "keep leaves it as it is, overwrite takes it for the agent's"
@@ -120,7 +118,7 @@ def _unknown(strand: Strand, choices: Choices) -> PathVerdict | None:
 
 
 def _is_shown(strand: Strand, choices: Choices) -> bool:
-    """Whether the editor shows exactly the content to write, so nothing unsaved is lost."""
+    """The editor shows exactly the content to write, so nothing unsaved is lost."""
     target = strand.target
     if target is None or target.kind != "file" or target.hash != choices.dirty[strand.path]:
         return False

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
+from sidecar.core.text.json_text import escapes_mended
+
 FactKind: TypeAlias = Literal[
     "decision", "error", "file_state", "dependency", "constraint", "learning"
 ]
@@ -41,7 +43,6 @@ _BARE = re.compile(r"""^[ \t]*(?:[-*][ \t]+)?\{(?=[^\n]*\bkind\b)(?=[^\n]*\bcont
 _TITLE = re.compile(r"^[ \t]*(?:#{1,6}[ \t]*|\*\*)?facts:?(?:\*\*)?:?[ \t]*\n?\s*\Z", re.I | re.M)
 _TRAILING_COMMA = re.compile(r",\s*([}\]])")
 _BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_]\w*)\s*:")
-_ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
 _PYTHON_ESCAPE = re.compile(r"""\\(["'\\bfnrt]|u[0-9a-fA-F]{4})?""")
 _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'"})
 _ENDS = ("}", '"}', '""}', "'}", "]}")
@@ -53,7 +54,7 @@ FAULTS = 100
 
 
 def claims_in(reply: str) -> ReadClaims:
-    """Claims in `<facts>`, in a fence, or on lines of their own; at most `MOST`."""
+    """In `<facts>`, in a fence, or on lines of their own; at most `MOST`."""
     claims: list[Claim] = []
     problems: list[str] = []
 
@@ -99,7 +100,7 @@ def _read(text: str) -> tuple[list[Claim], list[str]]:
 
 
 def objects_in(text: str) -> Iterator[object]:
-    """JSON objects, repaired if nearly JSON; an unreadable line stays text."""
+    """Repaired if nearly JSON; an unreadable line stays text."""
     decoder = json.JSONDecoder(strict=False)
     at, faults = text.find("{"), 0
     while at >= 0 and faults < FAULTS:
@@ -143,20 +144,16 @@ def _repaired(line: str) -> dict[object, object] | None:
 
 def _as_json(text: str) -> object:
     try:
-        return json.loads(_ESCAPE.sub(_escaped, text), strict=False)
+        return json.loads(escapes_mended(text), strict=False)
     except (ValueError, RecursionError):
         return None
 
 
 def _as_python(text: str) -> object:
     try:
-        return literal_eval(_PYTHON_ESCAPE.sub(_escaped, text))
+        return literal_eval(escapes_mended(text, _PYTHON_ESCAPE))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return match[0] if match[1] else "\\\\"
 
 
 def _claim(value: object) -> Claim | str:
@@ -174,6 +171,6 @@ def _claim(value: object) -> Claim | str:
 
 
 def _short(text: str, most: int) -> str:
-    """One line of valid UTF-8 at most `most` characters long; lone surrogates cannot be stored."""
+    """One line of valid UTF-8; lone surrogates cannot be stored."""
     clean = text.encode("utf-8", "replace").decode("utf-8")
     return " ".join(clean.split())[:most]

@@ -3,32 +3,46 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from sidecar.core.conversation.call_outcome import argument, failed, one_line, result_text
+from sidecar.core.conversation.call_outcome import (
+    argument,
+    failed,
+    interrupted,
+    one_line,
+    result_text,
+)
 from sidecar.core.files.shell_writes import patched, writes
 from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolError, ToolPart
 from sidecar.core.text.digest import content_hash
+from sidecar.core.text.sentences import gist
 
 Operation: TypeAlias = Literal["read", "created", "edited", "deleted"]
 LineSpans: TypeAlias = tuple[tuple[int, int], ...]
 """(first, last) ranges of lines, counted from 1."""
 TodoProgress: TypeAlias = Literal["planned", "in_progress", "done"]
+Means: TypeAlias = Literal["read", "edit", "shell", "tool", "prose"]
+"""What a call was made with; any other tool is just that. What is no call is prose."""
 
 READERS = frozenset({"read", "read_file", "read_files", "view", "view_file", "open_file", "open"})
+LISTERS = frozenset({"list_files", "ls", "list_dir", "list_directory", "glob", "tree"})
+SEARCHERS = frozenset({"search", "grep", "rg", "search_file_content", "codebase_search", "find"})
+WEB = frozenset({"webfetch", "websearch", "web_fetch", "web_search", "fetch"})
 WRITERS = frozenset({"write", "write_file", "create", "create_file", "write_to_file"})
 EDITS = WRITERS | {
     "edit", "multiedit", "multi_edit", "apply_patch", "edit_file", "patch", "notebookedit",
     "edit_notebook", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "editor",
     "replace", "replace_in_file", "search_replace", "apply_diff", "insert", "delete_file",
 }  # fmt: skip
-"""Tools that change files; names in lower case, without the server that MCP puts before them."""
+"""Tools that change files; by `own_name`."""
 SHELLS = frozenset({
     "bash", "shell", "exec_command", "local_shell", "run_shell_command", "run_command",
     "run_commands", "run_terminal_cmd", "execute_command", "container.exec", "action",
     "powershell", "terminal",
 })  # fmt: skip
 TODOS = frozenset({"todo", "todowrite", "todo_write", "update_plan"})
+TASKS = frozenset({"taskcreate", "taskupdate"})
 DELEGATES = frozenset({"delegate", "task", "agent", "subagent", "dispatch_agent"})
 
 _PATHS = (
@@ -36,13 +50,20 @@ _PATHS = (
     "absolute_path", "TargetFile",
 )  # fmt: skip
 _FIRST, _LAST = ("offset", "start_line", "startLine"), ("end_line", "endLine")
-_NUMBERED = re.compile(r"^ *(\d+)(?:→|\t|: ?)", re.M)
+NUMBERED = re.compile(r"^ *(\d+)(?:→|\t|: ?)", re.M)
+"""The number that a tool writes before a line."""
+PATCHES = ("input", "patch", "patchText", "diff")
+"""Inputs that hold a patch."""
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.M)
 _SHOWN_FILE = re.compile(r"\[File: (\S+) \(\d+ lines total\)\]")
 _REFUSED = re.compile(
     r"\s*(?:<tool_use_error>|error\b|failed\b|exit code:? [1-9]|apply_patch verification failed)",
     re.I,
 )
+_REPORT_HEADING = re.compile(r"^#{1,4} .+$", re.M)
+FINDING, LONGEST_PREFACE = 240, 4_000
+"""Characters of a report that are told, and that are looked at."""
+IN_BACKGROUND = "started in the background"
 _TASK_ID = re.compile(r"#(\w+)")
 _STATUS: dict[str, TodoProgress] = {
     "pending": "planned", "planned": "planned", "todo": "planned", "not_started": "planned",
@@ -103,9 +124,23 @@ class Delegated:
 Deed: TypeAlias = TouchedFile | RanCommand | ListedTodo | Entered | MovedTodo | Delegated
 
 
+@lru_cache(maxsize=1_024)
+def own_name(tool: str) -> str:
+    """In lower case, without the server that MCP puts before it."""
+    return tool.rpartition("__")[2].lower()
+
+
+@lru_cache(maxsize=1_024)
+def means_of(tool: str) -> Means:
+    name = own_name(tool)
+    if name in READERS:
+        return "read"
+    return "edit" if name in EDITS else "shell" if name in SHELLS else "tool"
+
+
 def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
-    """A call's effects in order; none if it did not run."""
-    name = part.name.rpartition("__")[2].lower()
+    """In order; empty if the call did not run."""
+    name = own_name(part.name)
     given = part.input
     if name == "batch" and isinstance(given, dict):
         return tuple(deed for inner in _inner(part, given) for deed in deeds_of(inner))
@@ -117,20 +152,26 @@ def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
         return ()
     if name in TODOS:
         return _listed(given) if isinstance(part.state, ToolCompleted) else ()
-    if name in ("taskcreate", "taskupdate"):
+    if name in TASKS:
         return _task(part, name, given)
     return (_delegated(part, given),) if name in DELEGATES else ()
 
 
+def may_move_todos(part: ToolPart) -> bool:
+    """By its name alone."""
+    name = own_name(part.name)
+    return name in TODOS or name in TASKS or name == "batch"
+
+
 def changed(deeds: tuple[Deed, ...]) -> Iterator[TouchedFile]:
-    """Changed files, without those read."""
+    """Without those only read."""
     return (deed for deed in deeds if isinstance(deed, TouchedFile) and deed.operation != "read")
 
 
 def list_after(
     listed: Mapping[str, tuple[str, TodoProgress]], deed: Deed
 ) -> Mapping[str, tuple[str, TodoProgress]] | None:
-    """To-do list by key after a deed; `None` for unrelated deeds."""
+    """By key; `None` for unrelated deeds."""
     match deed:
         case ListedTodo(items=items):
             return {str(number): item for number, item in enumerate(items)}
@@ -156,7 +197,7 @@ def _ran(part: ToolPart) -> bool:
 
 
 def _refused(part: ToolPart, text: str) -> bool:
-    """Whether the tool reports no effect; errors quoted in a file do not count."""
+    """The tool reports no effect; errors quoted in a file do not count."""
     metadata: JsonObject = getattr(part.state, "metadata", {})
     return metadata.get("isError") is True or bool(_REFUSED.match(text[:200]))
 
@@ -174,8 +215,9 @@ def _in_shell(part: ToolPart) -> tuple[Deed, ...]:
         command = " ".join(map(str, one)) if isinstance(one, list) else one
         if isinstance(command, str):
             found = writes(command, folder if isinstance(folder, str) else "")
-            # A failed command may not have deleted anything.
-            sure = (w for w in found if w[1] != "deleted" or not failed(part))
+            # A command that failed or was broken off may not have deleted anything.
+            doubtful = failed(part) or interrupted(part)
+            sure = (w for w in found if w[1] != "deleted" or not doubtful)
             deeds += [TouchedFile(path, how) for path, how in sure]
     return tuple(deeds)
 
@@ -189,7 +231,7 @@ def _files(part: ToolPart, name: str) -> Iterator[TouchedFile]:
         return
     if not isinstance(given, dict):
         return
-    for key in ("input", "patch", "patchText", "diff"):
+    for key in PATCHES:
         patch = given.get(key)
         found = patched(patch) if isinstance(patch, str) else ()
         if found:
@@ -251,7 +293,7 @@ def _lines_read(given: JsonObject, part: ToolPart) -> LineSpans:
         if isinstance(first, int) and isinstance(last, int) and 0 < first <= last:
             return ((first, last),)
     text = result_text(part)
-    numbers = [int(number) for number in _NUMBERED.findall(text)]
+    numbers = [int(number) for number in NUMBERED.findall(text)]
     if len(numbers) > 1 and len(numbers) >= text.count("\n") // 2:
         return ((numbers[0], max(numbers)),)
     start = _number(given, _FIRST) or 1
@@ -277,7 +319,7 @@ def _lines_edited(metadata: JsonObject, text: str) -> LineSpans:
     if isinstance(diff, str):
         spans = ((int(first), int(count or 1)) for first, count in _HUNK.findall(diff))
         return tuple((max(1, first), max(1, first, first + count - 1)) for first, count in spans)
-    numbers = [int(number) for number in _NUMBERED.findall(text)]
+    numbers = [int(number) for number in NUMBERED.findall(text)]
     return ((min(numbers), max(numbers)),) if len(numbers) > 1 else ()
 
 
@@ -316,10 +358,19 @@ def _delegated(part: ToolPart, given: JsonObject) -> Delegated:
     line = next((one_line(line) for line in text.splitlines() if line.strip()), "")
     if not isinstance(part.state, ToolCompleted | ToolError):
         return Delegated(task, "running")
+    if line.startswith("Async agent launched"):
+        return Delegated(task, "done", IN_BACKGROUND)
     waits = given.get("run_in_background") is True or given.get("background") is True
     if isinstance(part.state, ToolError) or part.state.metadata.get("isError") is True:
         return Delegated(task, "failed", line)
-    return Delegated(task, "running" if waits else "done", line)
+    return Delegated(task, "running" if waits else "done", _finding(text) or line)
+
+
+def _finding(report: str) -> str:
+    """What a report says first: below its first heading, before which it only announces itself."""
+    heading = _REPORT_HEADING.search(report[:LONGEST_PREFACE])
+    said = report[heading.end() if heading else 0 :][:LONGEST_PREFACE]
+    return gist(said.replace("**", ""), FINDING)
 
 
 def _inner(part: ToolPart, given: JsonObject) -> Iterator[ToolPart]:

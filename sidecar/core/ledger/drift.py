@@ -14,17 +14,21 @@ def to_check(files: Iterable[File]) -> tuple[str, ...]:
 
 
 def drift(
-    files: Iterable[File], branch: str, found: Mapping[str, str | None], branch_now: str
+    files: Iterable[File],
+    branch: str,
+    found: Mapping[str, str | None],
+    branch_now: str,
+    most: int = MOST_LINES,
 ) -> tuple[str, ...]:
-    """At most `MOST_LINES` lines.
+    """At most `most` lines, and one that counts the rest.
 
     `found`: hash by checked path; `None` if missing, `""` if unreadable. Branches: `""` if unknown.
     """
-    lines = list(_lines(files, branch, found, branch_now))
-    if len(lines) > MOST_LINES:
-        left = len(lines) - MOST_LINES
-        lines = [*lines[:MOST_LINES], f"… and {left} more files are not as they were."]
-    return tuple(lines)
+    lines = tuple(_lines(files, branch, found, branch_now))
+    left = len(lines) - most
+    if left <= 0:
+        return lines
+    return (*lines[:most], f"… and {left} more files are not as they were.")
 
 
 def _lines(

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from sidecar.core.conversation.call_outcome import result_text
 from sidecar.core.ledger.claims import KINDS, LONGEST, Claim, FactKind
+from sidecar.core.ledger.guidance import HANDED_ON
 from sidecar.core.ledger.units import strings
 from sidecar.core.parts import (
     FilePart,
@@ -77,7 +78,7 @@ def supported(
 
 
 def fact_id(fact: Fact) -> str:
-    """An id by kind and words, equal for a fact learned again."""
+    """By kind and words, equal for a fact learned again."""
     words = f"{fact.kind}\n{normalised(fact.content).rstrip('.!;, ')}"
     hashed = digest(words.encode("utf-8", "surrogatepass")).removeprefix(TAG)
     return f"fact_{hashed[:16]}"
@@ -95,7 +96,7 @@ def to_json(fact: Fact) -> dict[str, int | str]:
 
 
 def from_json(body: Mapping[str, object]) -> Fact:
-    """Parse `to_json`'s result; raise `ValueError` for anything else."""
+    """Raises `ValueError` for anything but `to_json`'s result."""
     match body:
         case {"kind": str(name), "content": str(content), "source": str(source), "at": int(at)}:
             kind = next((known for known in KINDS if known == name), None)
@@ -118,7 +119,7 @@ _ITEM = re.compile(r"\A[-*+] ")
 
 
 def normalised(text: str) -> str:
-    """A text without differences from copying: case, spacing, marks of quotes and code."""
+    """Without differences from copying: case, spacing, marks of quotes and code."""
     return " ".join(_APOSTROPHE.sub("'", _MARKUP.sub("", text)).casefold().split())
 
 
@@ -160,7 +161,9 @@ def _texts(part: Part) -> Iterator[tuple[Speaker, str]]:
         case TextPart(text=text, source="context"):
             yield "tool", text
         case TextPart(text=text):
-            yield "user", text
+            own, heading, rest = text.partition(HANDED_ON)
+            yield "user", own
+            yield "tool", heading + rest
         case FilePart():
             yield "tool", f"{part.uri}\n{part.text or ''}"
         case ToolPart():

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+from sidecar.core.ledger.attempts import attempt
 from sidecar.core.ledger.ledger import File, Ledger, Todo, joined
 
 
 def merged(earlier: Ledger, later: Ledger) -> Ledger:
-    """Merge two sessions' ledgers; the later goal becomes a directive."""
+    """The later goal becomes a directive."""
     if earlier.goal is None:
         directives, goal = later.directives, later.goal
     else:
@@ -21,8 +22,10 @@ def merged(earlier: Ledger, later: Ledger) -> Ledger:
     for command in later.commands:
         commands.pop(command.command, None)
         commands[command.command] = command
-    failures = {(f.tool, f.tried, f.error): f for f in (*later.failures, *earlier.failures)}
-    ordered = (*earlier.failures, *later.failures)
+    done = _went_through(later)
+    failed = [f for f in earlier.failures if attempt(f.tool, f.tried) not in done]
+    failures = {(f.tool, f.tried, f.error): f for f in (*later.failures, *failed)}
+    ordered = (*failed, *later.failures)
     kept = {id(failure) for failure in failures.values()}
     return Ledger(
         goal,
@@ -36,10 +39,19 @@ def merged(earlier: Ledger, later: Ledger) -> Ledger:
 
 
 def current(ledger: Ledger) -> str:
-    """What is in progress, else first planned; may be empty."""
+    """In progress, else first planned; may be empty."""
     running = (task.task for task in ledger.subtasks if task.status == "running")
     todo = ledger.todo
     return next(iter((*todo.in_progress, *running, *todo.planned)), "")
+
+
+def _went_through(later: Ledger) -> set[str]:
+    """Attempts that later commands, edits and reads show to have gone through."""
+    commands = (c.command for c in later.commands if not c.error and not c.exit)
+    found = {attempt("shell", command) for command in commands}
+    found |= {attempt("edit", file.path) for file in later.changed}
+    found |= {attempt("read", file.path) for file in later.files if file.read}
+    return found - {""}
 
 
 def _after(before: File, later: File) -> File:

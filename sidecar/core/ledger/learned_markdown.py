@@ -1,7 +1,7 @@
 """Files of learned facts: Markdown written by people and Sidecar.
 
-People's text is kept byte for byte. Our bullets end in a comment with day, source and a check of
-the text, which reveals edits.
+People's text is kept byte for byte. Our bullets end in a comment with a check of the text, which
+reveals edits.
 """
 
 import re
@@ -86,7 +86,7 @@ class MergedLearned:
 
 
 def is_worth_keeping(fact: Fact, sessions: int) -> bool:
-    """Whether later sessions should know a fact, confirmed in `sessions` sessions.
+    """For later sessions; confirmed in `sessions` sessions.
 
     A tool's words, possibly anybody's, never become rules. Suspected secrets stay out: others may
     read the file.
@@ -168,12 +168,11 @@ def _marker_length(line: str) -> int:
 
 
 def keys_in(texts: Iterable[str]) -> frozenset[str]:
-    """Keys of all entries of the files."""
     return frozenset(key_of(entry.text) for text in texts for entry in parse(text))
 
 
 def merge(text: str, kind: str, new: Sequence[Bullet], newline: str = "\n") -> MergedLearned:
-    """Add bullets, oldest first; beyond `LARGEST`, our oldest bullets go.
+    """Adds `new`, oldest first; beyond `LARGEST`, our oldest bullets go.
 
     Without room beside people's text, nothing is added.
     """
@@ -224,10 +223,10 @@ def _bytes(line: str) -> int:
 
 
 def render(files: Mapping[str, str], count: Count, room: int, without: str = "") -> str:
-    """Format learned Markdown within `room` tokens; empty if nothing fits.
+    """Learned Markdown within `room` tokens; empty if nothing fits.
 
-    `files`: text by kind. People's entries first, then the newest, without those that Sidecar
-    wrote for the session `without`.
+    `files`: text by kind. People's entries first, then the newest, without those that Sidecar wrote
+    for the session `without`.
     """
     known = [kind for kind in FILES if kind in files]
     found = [

@@ -10,7 +10,9 @@ from sidecar.core.conversation.call_outcome import (
     failed,
     one_line,
     result_text,
+    status,
 )
+from sidecar.core.ledger.attempts import achieved, attempt_of, is_overcome, needs
 from sidecar.core.ledger.deeds import (
     Delegated,
     Entered,
@@ -68,7 +70,7 @@ class File:
 
     @property
     def changed(self) -> bool:
-        """Whether it differs from before; a file made and deleted does not."""
+        """Against the state before; a file made and deleted does not differ."""
         gone = self.state == "deleted" and self.operations[0] == "created"
         return self.state != "read" and not gone
 
@@ -86,7 +88,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed attempt, and its error line."""
+    """A failed attempt that no later call overcame, and its error line."""
 
     tool: str
     tried: str
@@ -129,16 +131,22 @@ class Ledger:
 
     @property
     def changed(self) -> tuple[File, ...]:
-        """Files that differ from before the session."""
         return tuple(file for file in self.files if file.changed)
 
 
 def read_ledger(messages: Iterable[Message]) -> Ledger:
-    """Fold messages into a ledger."""
     folding = Folding()
     for message in messages:
         folding.hear(message)
     return folding.ledger()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAttempt:
+    """A failed attempt, and its steps that have not gone through since."""
+
+    same: str
+    missing: frozenset[str]
 
 
 class Folding:
@@ -150,14 +158,18 @@ class Folding:
         self._files: dict[str, File] = {}
         self._commands: dict[str, Command] = {}
         self._failures: dict[tuple[str, str, str], Failure] = {}
+        self._open: dict[PartId, OpenAttempt] = {}
         self._todo: Mapping[str, tuple[str, TodoProgress]] = {}
         self._subtasks: dict[PartId, LedgerSubtask] = {}
 
     @classmethod
     def resumed(
-        cls, ledger: Ledger, todo: Mapping[str, tuple[str, TodoProgress]], changes: int
+        cls,
+        ledger: Ledger,
+        todo: Mapping[str, tuple[str, TodoProgress]],
+        failed: Mapping[PartId, OpenAttempt],
+        changes: int,
     ) -> "Folding":
-        """Continue from another folding's ledger, to-dos and count."""
         folding = cls()
         folding.changes = changes
         goal = () if ledger.goal is None else (ledger.goal,)
@@ -165,17 +177,23 @@ class Folding:
         folding._files = {file.path: file for file in ledger.files}
         folding._commands = {command.command: command for command in ledger.commands}
         folding._failures = {(f.tool, f.tried, f.error): f for f in ledger.failures}
+        folding._open = dict(failed)
         folding._todo = todo
         folding._subtasks = {task.part_id: task for task in ledger.subtasks}
         return folding
 
     @property
     def todo(self) -> Mapping[str, tuple[str, TodoProgress]]:
-        """To-dos by key."""
+        """By key."""
         return self._todo
 
+    @property
+    def failed(self) -> Mapping[PartId, OpenAttempt]:
+        """By the failed call."""
+        return self._open
+
     def hear(self, message: Message) -> None:
-        """Fold the next message; discarded ones are ignored."""
+        """Discarded messages are ignored."""
         if message.status == "discarded":
             return
         if message.role == "user":
@@ -188,16 +206,17 @@ class Folding:
                 self._call(part, message.turn_id)
             elif isinstance(part, SubtaskPart):
                 line = _first_line(part.result)
-                status = "done" if line else "running"
-                task = LedgerSubtask(one_line(part.task), status, line, message.turn_id, part.id)
+                stands = "done" if line else "running"
+                task = LedgerSubtask(one_line(part.task), stands, line, message.turn_id, part.id)
                 self._subtasks[part.id] = task
 
     def _call(self, part: ToolPart, turn: TurnId) -> None:
+        deeds = deeds_of(part)
         if not isinstance(part.state, ToolPending | ToolRunning) and failed(part):
-            tried, error = argument(part.input), error_line(result_text(part))
-            failure = Failure(part.name, tried, error, turn, part.id)
-            self._failures.setdefault((part.name, tried, error), failure)
-        for deed in deeds_of(part):
+            self._fail(part, turn)
+        elif self._failures and status(part) == "ok":
+            self._overcome(achieved(part, deeds))
+        for deed in deeds:
             match deed:
                 case TouchedFile():
                     self._touch(deed, turn)
@@ -207,11 +226,31 @@ class Folding:
                     self._commands.pop(command, None)
                     ran = Command(command, exit_code(part), line, turn, part.id)
                     self._commands[command] = ran
-                case Delegated(task=task, status=status, result=result):
-                    self._subtasks[part.id] = LedgerSubtask(task, status, result, turn, part.id)
+                case Delegated(task=task, status=stands, result=result):
+                    self._subtasks[part.id] = LedgerSubtask(task, stands, result, turn, part.id)
                 case ListedTodo() | Entered() | MovedTodo():
                     after = list_after(self._todo, deed)
                     self._todo = self._todo if after is None else after
+
+    def _fail(self, part: ToolPart, turn: TurnId) -> None:
+        same, missing = attempt_of(part), needs(part)
+        for key, failure in list(self._failures.items()):
+            before = self._open[failure.part_id]
+            if same and same == before.same and same not in before.missing:
+                del self._failures[key], self._open[failure.part_id]
+        if missing:
+            tried, error = argument(part.input), error_line(result_text(part))
+            failure = Failure(part.name, tried, error, turn, part.id)
+            failure = self._failures.setdefault((part.name, tried, error), failure)
+            self._open[failure.part_id] = OpenAttempt(same, missing)
+
+    def _overcome(self, done: frozenset[str]) -> None:
+        for key, failure in list(self._failures.items()):
+            before = self._open[failure.part_id]
+            if is_overcome(before.same, before.missing, done):
+                del self._failures[key], self._open[failure.part_id]
+            else:
+                self._open[failure.part_id] = OpenAttempt(before.same, before.missing - done)
 
     def _touch(self, deed: TouchedFile, turn: TurnId) -> None:
         self.changes += deed.operation != "read"
@@ -232,7 +271,6 @@ class Folding:
                 self._files[deed.path] = replace(file, state="deleted", read=(), edited=(), hash="")
 
     def ledger(self) -> Ledger:
-        """Return the ledger so far."""
         said = tuple(self._said)
         items = self._todo.values()
         todo = Todo(*(tuple(c for c, p in items if p == which) for which in _PROGRESS))
@@ -260,7 +298,7 @@ def _after_change(before: File, operation: Operation) -> Operation:
 
 
 def joined(ranges: Iterable[tuple[int, int]]) -> LineSpans:
-    """Merge touching ranges; keep the last `MOST_RANGES`."""
+    """Touching ranges merged; the last `MOST_RANGES` stay."""
     whole: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if whole and first <= whole[-1][1] + 1:

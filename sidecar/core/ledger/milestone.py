@@ -1,5 +1,6 @@
 """A session's ledger at some moment, as JSON for machines and Markdown for people."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, cast, get_args
@@ -10,10 +11,26 @@ from sidecar.core.ledger.facts import Fact, Speaker
 from sidecar.core.ledger.ledger import Command, Failure, File, Ledger, LedgerSubtask, Said, Todo
 from sidecar.core.ledger.wording import failure_line, file_line
 from sidecar.core.parts import Json, JsonObject, MessageId, Millis, PartId, SessionId, TurnId
+from sidecar.core.text.sentences import sentences
 
 FORMAT = 1
 """The version of the JSON's shape."""
 T = TypeVar("T")
+MOST_CRITERIA = 12
+"""Criteria, the newest of more."""
+LONGEST_COMMAND = 200
+"""Characters of a command that is quoted."""
+
+_CRITERION = re.compile(
+    r"\b(?:until|till|so that|make sure|ensure|verify that"
+    r"|(?:done|finished|complete|ready|stop|successful) (?:when|once|as soon as|if)"
+    r"|(?:must|should|has to|have to|needs? to) (?:still )?(?:pass|succeed|work|compile|build)"
+    r"|(?:tests?|checks?|builds?|suite|linter|ci) (?:all |must |should |still )*"
+    r"(?:pass|passes|succeeds?|(?:is|are|stays?) green)"
+    r"|bis (?:alle?|die|der|das|es)|so ?dass|stelle? sicher|fertig,? (?:ist|wenn|sobald)"
+    r"|(?:müssen|muss|sollen|soll) .{0,60}(?:bestehen|grün|durchlaufen|funktionieren))\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +52,12 @@ class Milestone:
 
 
 def may_replace(stored: Milestone | None, coming: Milestone) -> bool:
-    """Whether a milestone is at least as new."""
+    """At least as new."""
     return stored is None or coming.state_version >= stored.state_version
 
 
 def to_json(checkpoint: Milestone) -> JsonObject:
-    """JSON of a milestone, for `from_json`."""
+    """For `from_json`."""
     ledger, todo = checkpoint.ledger, checkpoint.ledger.todo
     return {
         "format": FORMAT,
@@ -77,7 +94,7 @@ def to_json(checkpoint: Milestone) -> JsonObject:
 
 
 def from_json(body: Json) -> Milestone:
-    """Parse `to_json`'s result; raises ValueError, saying where the shape is wrong."""
+    """Raises ValueError, saying where the shape is wrong."""
     given = _object(body)
     if given.get("format") != FORMAT:
         raise ValueError(f"a checkpoint of format {given.get('format')!r}, not {FORMAT}")
@@ -127,6 +144,7 @@ def _markdown(checkpoint: Milestone, when: str) -> Iterator[str]:
     todo = ledger.todo
     yield from _section("In progress", [f"[ ] {item}" for item in todo.in_progress])
     yield from _section("Planned", [f"[ ] {item}" for item in todo.planned])
+    yield from _section("Done when", done_when(ledger))
     yield from _section("Done", [f"[x] {item}" for item in todo.done])
     subtasks = [f"{s.task} ({s.status}) {s.result}".rstrip() for s in ledger.subtasks]
     yield from _section("Subtasks", subtasks)
@@ -137,6 +155,22 @@ def _markdown(checkpoint: Milestone, when: str) -> Iterator[str]:
     yield from _section("Commands", [_command_line(command) for command in ledger.commands])
     facts = [f"{fact.kind}: {fact.content} (turn {fact.source})" for fact in checkpoint.facts]
     yield from _section("Facts", facts)
+
+
+def done_when(ledger: Ledger) -> tuple[str, ...]:
+    """Criteria, in order of time; a command that failed last must succeed."""
+    typed = (*(() if ledger.goal is None else (ledger.goal,)), *ledger.directives)
+    said = dict.fromkeys(one for message in typed for one in _criteria(message.text))
+    failing = (one for one in ledger.commands if one.exit)
+    open_ = (
+        f"`{one.command[:LONGEST_COMMAND]}` succeeds (last: exit {one.exit})" for one in failing
+    )
+    return (*[*said][-MOST_CRITERIA:], *[*open_][-MOST_CRITERIA:])
+
+
+def _criteria(text: str) -> Iterator[str]:
+    spans = (text[start:end] for start, end in sentences(text))
+    return (one for one in spans if _CRITERION.search(one))
 
 
 def _section(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -1,11 +1,15 @@
 """Units, which a rewrite keeps, shortens or drops whole."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from sidecar.core.conversation.call_outcome import argument, failed, result_text, status
-from sidecar.core.ledger.deeds import Deed, deeds_of
+from sidecar.core.conversation.call_outcome import argument, failed, one_line, result_text, status
+from sidecar.core.conversation.user_words import user_words
+from sidecar.core.ledger.attempts import achieved, attempt_of, is_overcome, needs
+from sidecar.core.ledger.deeds import Deed, Means, TouchedFile, changed, deeds_of, means_of
+from sidecar.core.ledger.guidance import HANDED_ON, LONGEST_FILE, THE_DRAFTS, guidance_of, stated
+from sidecar.core.ledger.replacements import Replacement, replacements
 from sidecar.core.parts import (
     FilePart,
     Json,
@@ -24,10 +28,15 @@ from sidecar.core.prompt.visibility import Shown
 from sidecar.core.text.identifiers import NameIndex, asked_to_keep, names_in
 from sidecar.core.text.rule_sentences import RuleSentence, rules_in
 
+RECORDED_SUMMARY = "[Summary that the recorded agent wrote of what had come before]\n"
+"""Stands before a summary that a recording held of itself; such a context is told by notes."""
+LONGEST_URI = 200
+"""Characters of an attached file's name that are told."""
 UnitKind: TypeAlias = Literal[
-    "typed", "context", "prose", "reasoning", "call", "opaque", "ledger", "excerpt"
+    "typed", "context", "prose", "reasoning", "call", "opaque", "ledger", "excerpt", "image"
 ]
-"""`typed` is all that the user sent; `ledger` and `excerpt` are notes of earlier rewrites."""
+"""`typed` is all that the user sent; `ledger`, `excerpt` and `image` are notes of earlier
+rewrites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,12 @@ class Unit:
 
     `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
     text. `names`: identifiers in text and call. `at`: 0 if unknown. `asked`: names to keep.
+    `attempt`: equal for calls that try the same. `steps`: what a call achieved, or if it failed,
+    what must go through before nobody need know. `replaced`: texts of files.
+    `guidance`: a source and the rules that it states. `attached`: the name of a file that the user
+    sent along, whose text is not the user's. `said`: what the user answered to a call.
+
+    What plans ask for often is found once: `means`, the paths `touched`, and what was `changed`.
     """
 
     part_id: PartId
@@ -56,6 +71,23 @@ class Unit:
     deeds: tuple[Deed, ...] = ()
     rules: tuple[RuleSentence, ...] = ()
     asked: frozenset[str] = frozenset()
+    attempt: str = ""
+    steps: frozenset[str] = frozenset()
+    replaced: tuple[Replacement, ...] = ()
+    guidance: tuple[str, ...] = ()
+    attached: str = ""
+    said: tuple[str, ...] = ()
+    means: Means = field(init=False, default="prose")
+    touched: tuple[str, ...] = field(init=False, default=())
+    changed: tuple[TouchedFile, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        if self.kind == "call":
+            object.__setattr__(self, "means", means_of(self.tool))
+        if self.deeds:
+            files = tuple(deed.path for deed in self.deeds if isinstance(deed, TouchedFile))
+            object.__setattr__(self, "touched", files)
+            object.__setattr__(self, "changed", tuple(changed(self.deeds)))
 
 
 @dataclass(slots=True)
@@ -79,7 +111,6 @@ class Item:
 
 
 def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
-    """Yield a message's units."""
     made, at = message.id, message.created
     for part in message.parts:
         match part:
@@ -90,8 +121,8 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
                     yield typed_unit(part_id, message, turn, step, text)
                 else:
                     yield Unit(part_id, made, turn, step, "prose", text, names_in(text), at=at)
-            case FilePart(id=part_id):
-                yield typed_unit(part_id, message, turn, step, part.text or part.uri)
+            case FilePart():
+                yield attached_unit(part, message, turn, step)
             case ReasoningPart(id=part_id, text=text):
                 yield Unit(part_id, made, turn, step, "reasoning", text, at=at)
             case OpaquePart(id=part_id):
@@ -102,8 +133,13 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
                 pass
 
 
+def note_kind(region: str) -> UnitKind:
+    """Kind of a rewrite's note in a region of the prompt."""
+    return "ledger" if region == "ledger" else "image" if region == "toolResults" else "excerpt"
+
+
 def learn(index: NameIndex, unit: Unit) -> None:
-    """Add a unit's identifiers to the index."""
+    """The unit's identifiers."""
     match unit.kind:
         case "prose":
             index.use(unit.names, unit.step, "prose")
@@ -116,8 +152,29 @@ def learn(index: NameIndex, unit: Unit) -> None:
             index.see(unit.names, unit.step)
 
 
+def overcome(units: Iterable[Unit]) -> frozenset[PartId]:
+    """Failed calls that are no lesson: they went through later, step by step, or only looked.
+
+    Of equal attempts the newest stands for all; each refusal, whose step is the attempt itself,
+    stands for itself.
+    """
+    calls = [unit for unit in units if unit.kind == "call"]
+    first = next((n for n, unit in enumerate(calls) if unit.failed), len(calls))
+    done: set[str] = set()
+    again: set[str] = set()
+    found: set[PartId] = set()
+    for unit in reversed(calls[first:]):
+        if unit.failed:
+            if is_overcome(unit.attempt, unit.steps, done) or unit.attempt in again - unit.steps:
+                found.add(unit.part_id)
+            again |= {unit.attempt} - {""}
+        elif unit.status == "ok":
+            done |= unit.steps
+    return frozenset(found)
+
+
 def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: str) -> Unit:
-    """A typed part, searched for rules once, not by each plan."""
+    """Searched for rules once, not by each plan."""
     return Unit(
         part_id,
         message.id,
@@ -129,12 +186,25 @@ def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: st
         at=message.created,
         rules=rules_in(text),
         asked=asked_to_keep(text),
+        guidance=stated(THE_DRAFTS, text.partition(HANDED_ON)[2]),
+    )
+
+
+def attached_unit(part: FilePart, message: Message, turn: int, step: int) -> Unit:
+    """Sent as typed text is; rules and wishes in the file are the file's."""
+    text = part.text or part.uri
+    source = one_line(part.uri or part.name, LONGEST_URI) or "a file"
+    return replace(
+        typed_unit(part.id, message, turn, step, text),
+        asked=frozenset(),
+        guidance=stated(source, (part.text or "")[:LONGEST_FILE]),
+        attached=source,
     )
 
 
 def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
-    """Unit of a call and its result."""
-    text = result_text(part)
+    """A call and its result."""
+    text, bad, deeds = result_text(part), failed(part), deeds_of(part)
     given = " ".join(strings(part.input))
     call_names = names_in(given)
     command = part.input.get("command") if isinstance(part.input, dict) else None
@@ -153,15 +223,20 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
         part.name,
         argument(part.input),
         status(part),
-        failed(part),
+        bad,
         isinstance(part.state, ToolPending | ToolRunning),
         message.created,
-        deeds_of(part),
+        deeds,
+        attempt=attempt_of(part),
+        steps=needs(part) if bad else achieved(part, deeds),
+        replaced=replacements(part),
+        guidance=guidance_of(part),
+        said=user_words(part),
     )
 
 
 def strings(value: Json) -> Iterable[str]:
-    """All strings in a JSON value, in order."""
+    """In a JSON value, in order."""
     match value:
         case str():
             yield value

@@ -14,7 +14,7 @@ OPEN_SHARE = 2
 
 
 def render(ledger: Ledger, most: int) -> str:
-    """Format a ledger within `most` tokens.
+    """Within `most` tokens.
 
     Goal, newest directive, failures and changed files stay even beyond the bound.
     """
@@ -29,24 +29,24 @@ def render(ledger: Ledger, most: int) -> str:
 
 
 def failure_line(failure: Failure) -> str:
-    """One line: attempt and error."""
+    """Attempt and error."""
     return f"{failure.tool} {failure.tried} → {failure.error}"
 
 
 def file_line(file: File) -> str:
-    """One line: path, state, lines."""
+    """Path, state, lines."""
     lines = file.edited if file.changed else file.read
     where = f" lines {spans(lines)}" if lines else ""
     return f"{file.path} ({file.state}{where})"
 
 
 def spans(lines: LineSpans) -> str:
-    """Format ranges: `1-20, 35`."""
+    """As `1-20, 35`."""
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in lines)
 
 
 def todo_lines(todo: Todo) -> Iterator[str]:
-    """To-dos: in progress, planned, done."""
+    """In progress, planned, done."""
     yield from (f"[~] {item}" for item in todo.in_progress)
     yield from (f"[ ] {item}" for item in todo.planned)
     yield from (f"[x] {item}" for item in todo.done)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NOTES, with_thinking_dropped
-from sidecar.core.plans.note import Room, write_note
+from sidecar.core.plans.note import Room, aftermath, write_note
 from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation, Standing, Summary
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Truncated
@@ -35,7 +35,7 @@ class Edits:
 
 
 def forced(standing: Standing) -> Cause | None:
-    """Cause of an unavoidable rewrite: refused, or asked for."""
+    """An unavoidable rewrite: refused, or asked for."""
     if standing.overflow:
         return "overflow"
     return "user" if standing.asked else None
@@ -56,7 +56,6 @@ def below(standing: Standing, reserve: int) -> int:
 
 
 def shown_items(items: Iterable[Item]) -> list[Item]:
-    """Parts in view, whole or shortened."""
     return [i for i in items if i.unit.kind not in NOTES and not isinstance(i.shown, Dropped)]
 
 
@@ -87,7 +86,7 @@ def evicted(item: Item, reason: str) -> Change | None:
 
 
 def placeholder_tokens(item: Item) -> int:
-    """Estimated tokens of a call's placeholder."""
+    """Of a call's placeholder, estimated."""
     unit = item.unit
     finding = unit.text[:500].lstrip().partition("\n")[0][:FINDING]
     said = FINDING if unit.failed else len(finding)
@@ -96,7 +95,7 @@ def placeholder_tokens(item: Item) -> int:
 
 
 def cut_to(item: Item, most: int, keep: Keep, reason: str) -> Change | None:
-    """Cut a text or a result to `most` tokens; `None` if shorter, media, or under `LEAST_CUT`."""
+    """To `most` tokens; `None` if shorter, media, or under `LEAST_CUT`."""
     whole = item.tokens_whole - item.call
     text = item.unit.text
     # Media cost tokens beyond their text.
@@ -123,7 +122,7 @@ def tail_start(items: Sequence[Item], room: int) -> int:
 
 
 def message_count(items: Iterable[Item]) -> int:
-    """Messages in view; the results of a message's calls are one of their own."""
+    """In view; the results of a message's calls are one of their own."""
     seen = [item.unit for item in shown_items(items)]
     asked = {unit.message_id for unit in seen if unit.kind == "call"}
     return len({unit.message_id for unit in seen}) + len(asked)
@@ -139,7 +138,7 @@ def draft(
     summary: Summary | None = None,
     figures: Mapping[str, float] | None = None,
 ) -> Plan | None:
-    """Assemble a plan; `None` if the prompt would not shrink.
+    """`None` if the prompt would not shrink.
 
     If parts are dropped or notes retired, a note holds their ledger and the id for recall.
     """
@@ -154,7 +153,8 @@ def draft(
     freed += sum(item.tokens for item in items if item.unit.part_id in retired)
     note = ""
     if retired or any(isinstance(c.shown, Dropped) for c in edits.changes):
-        note = write_note(items, changes, retired, head=NOTE, first=first, room=_room(situation))
+        left = aftermath(items, changes, retired)
+        note = write_note(left, head=NOTE, first=first, room=_room(situation))
     note_tokens = tokens_of(note) if note else 0
     # Estimates of parts may come to more than was reported of the whole.
     after = max(0, used - freed) + note_tokens + (summary.output_tokens if summary else 0)
@@ -180,4 +180,4 @@ def draft(
 def _room(situation: Situation) -> Room:
     window = situation.standing.window
     share, asked = min(100, window // 2_000), min(Room().asked, window // 40)
-    return Room(asked, share, names=0, prose=0, todo=3 * share, subtasks=share, quoted=QUOTED)
+    return Room(asked, share, prose=0, todo=3 * share, subtasks=share, quoted=QUOTED)

@@ -1,6 +1,6 @@
 """Parts that no rewrite may touch, and thinking that an earlier edit invalidates."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import MessageId, PartId
@@ -11,13 +11,15 @@ NEWEST_STEPS = 2
 """The model is in the middle of these: what it just asked for and what came of it stay."""
 TYPED_SHARE = 0.10
 """Of the room for history: what earlier typed messages of the newest steps may take to stay."""
+ANSWER_SHARE = 0.5
+"""Of it: what answers of the newest steps may take to stay; a longer one would end the work."""
 GOAL_SHARE, MUST_SHARE = 0.25, 0.45
 """Of the room for history: what the first typed message may take to stay word for word, by itself
 and with all else that must stay. Beyond that it is shortened to its rules and both ends.
 """
 GOAL_SURE = 200
 """Tokens of it that stay word for word whatever else must stay."""
-NOTES = frozenset({"ledger", "excerpt"})
+NOTES = frozenset({"ledger", "excerpt", "image"})
 """Kinds of items that are not parts of the log; a plan retires them and never changes them."""
 
 
@@ -25,34 +27,40 @@ def untouchable(situation: Situation) -> frozenset[PartId]:
     """Parts to leave as shown: pinned, preserved, running, newest.
 
     Newest: the last typed message with attachments, and the last `NEWEST_STEPS` steps, earlier
-    typed messages in them up to `TYPED_SHARE`.
+    typed messages in them up to `TYPED_SHARE`, answers up to `ANSWER_SHARE`.
     """
     newest = newest_typed(situation.items)
     recent = situation.step - NEWEST_STEPS
     st = situation.standing
-    room = TYPED_SHARE * (st.limit - st.static)
+    history = st.limit - st.static
+    room = {"typed": TYPED_SHARE * history, "prose": ANSWER_SHARE * history}
     kept = set(situation.preserved)
     for item in reversed(situation.items):
         unit = item.unit
         if item.pinned or unit.running or (unit.kind not in NOTES and unit.message_id == newest):
             kept.add(unit.part_id)
         elif unit.kind not in NOTES and unit.step >= recent:
-            if unit.kind == "typed":
-                room -= item.tokens_whole
-            if unit.kind != "typed" or room >= 0:
+            if unit.kind in room:
+                room[unit.kind] -= item.tokens_whole
+            if room.get(unit.kind, 0) >= 0:
                 kept.add(unit.part_id)
     return frozenset(kept)
 
 
-def goal_parts(situation: Situation) -> frozenset[PartId]:
+def must_stay(situation: Situation) -> frozenset[PartId]:
+    """The untouchable and the goal."""
+    spared = untouchable(situation)
+    return spared | goal_parts(situation, spared)
+
+
+def goal_parts(situation: Situation, spared: Set[PartId]) -> frozenset[PartId]:
     """The first typed message's parts to leave whole under any policy: the goal.
 
-    If not all fit beside the untouchable, the shortest, which are typed rather than attached.
+    If not all fit beside the untouchable (`spared`), the shortest, typed rather than attached.
     """
     goal = first_typed(situation.items)
     if goal is None:
         return frozenset()
-    spared = untouchable(situation)
     must = sum(
         item.tokens
         for item in situation.items
@@ -73,12 +81,10 @@ def goal_parts(situation: Situation) -> frozenset[PartId]:
 
 
 def first_typed(items: Sequence[Item]) -> MessageId | None:
-    """Id of the first typed message."""
     return next((item.unit.message_id for item in items if item.unit.kind == "typed"), None)
 
 
 def newest_typed(items: Sequence[Item]) -> MessageId | None:
-    """Id of the last typed message."""
     typed = (item.unit.message_id for item in reversed(items) if item.unit.kind == "typed")
     return next(typed, None)
 
@@ -108,5 +114,5 @@ def with_thinking_dropped(
 
 
 def is_thinking(item: Item) -> bool:
-    """Whether an item is thinking in view."""
+    """Only in view."""
     return item.unit.kind == "reasoning" and not isinstance(item.shown, Dropped)

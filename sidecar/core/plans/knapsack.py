@@ -1,65 +1,60 @@
-"""Chooses parts to keep whole, by worth per token."""
+"""Chooses pieces to keep whole, by worth per token."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
 from heapq import heapify, heappop, heappush
-from itertools import repeat
 from math import fsum
+from typing import NamedTuple
 
-from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
 
-NAMED = 0.1
+NAMED = 0.15
 """Weight of a name's chance of use beside a block's chance of being needed word for word."""
-NOTHING = repeat(0.0)
-"""The worth of a name that nobody has weighed: for `map`, which ends with its other argument."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Parts kept whole, and all names covered."""
+class Piece(NamedTuple):
+    """What may be kept whole; `need`: chance per token of being needed word for word."""
 
-    whole: frozenset[PartId]
-    covered: frozenset[str]
+    id: PartId
+    tokens: int
+    need: float
+    names: Set[str] = frozenset()
 
 
 def choose(
-    candidates: Sequence[Item],
-    needed: Sequence[float],
+    pieces: Sequence[Piece],
     worth: Mapping[str, float],
-    covered: set[str],
+    covered: Set[str],
     *,
     room: int,
     density: float,
-) -> Choice:
-    """Take the densest part until `room` tokens are spent; covered names are worth nothing.
+) -> frozenset[PartId]:
+    """The densest piece in turn until `room` tokens are spent; covered names are worth nothing.
 
-    `needed` is each candidate's chance of need per token, `worth` the chance of use per name,
-    `density` the least worth per token. As names get covered, densities only fall: a leading part
-    that is still as dense as before is the best.
+    `worth` is the chance of use per name, `density` the least worth per token. As names get
+    covered, densities only fall: a leading piece that is still as dense as before is the best.
     """
-    known = set(covered)
-    worth = {**worth, **dict.fromkeys(covered, 0.0)}
+    weighed = defaultdict(float, worth)
+    weighed.update(dict.fromkeys(covered, 0.0))
+    chance = weighed.__getitem__
 
-    def dense(number: int) -> float:
-        item = candidates[number]
-        names = fsum(map(worth.get, item.unit.names, NOTHING))
-        return needed[number] + NAMED * names / max(1, item.tokens_whole)
+    def dense(piece: Piece) -> float:
+        return piece.need + NAMED * fsum(map(chance, piece.names)) / max(1, piece.tokens)
 
-    heap = [(-dense(number), -number) for number in range(len(candidates))]
+    heap = [(-dense(one), -number) for number, one in enumerate(pieces) if one.tokens <= room]
     heapify(heap)
+    least = min([piece.tokens for piece in pieces], default=0)
     taken: set[PartId] = set()
-    while heap and -heap[0][0] >= density:
+    while heap and -heap[0][0] >= density and least <= room:
         before, rank = heappop(heap)
-        item = candidates[-rank]
-        if item.tokens_whole > room:
+        piece = pieces[-rank]
+        if piece.tokens > room:
             continue
-        now = -dense(-rank)
+        now = -dense(piece)
         if now > before:
             heappush(heap, (now, rank))
             continue
-        room -= item.tokens_whole
-        taken.add(item.unit.part_id)
-        known |= item.unit.names
-        worth.update(dict.fromkeys(item.unit.names, 0.0))
-    return Choice(frozenset(taken), frozenset(known))
+        room -= piece.tokens
+        taken.add(piece.id)
+        weighed.update(dict.fromkeys(piece.names, 0.0))
+    return frozenset(taken)

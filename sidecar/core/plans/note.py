@@ -1,20 +1,29 @@
 """A rewrite's note, written by code from the log, so nothing is invented."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import LONGEST, error_line, one_line
 from sidecar.core.ledger.deeds import (
+    IN_BACKGROUND,
     SHELLS,
     Delegated,
     ListedTodo,
     TodoProgress,
-    changed,
     list_after,
+)
+from sidecar.core.ledger.net_changes import (
+    diff_lines,
+    file_lines,
+    net_files,
+    plain_lines,
+    told_files,
 )
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
-from sidecar.core.plans.plan import REWRITE_ID, Change
+from sidecar.core.plans.outcomes import Upshot, failures_in
+from sidecar.core.plans.plan import REWRITE_ID, Change, UnitsShown
+from sidecar.core.plans.standing_rules import standing_rules
 from sidecar.core.plans.typed_text import brief
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Quoted, Shown, Truncated, shorten
@@ -22,7 +31,14 @@ from sidecar.core.prompt.visibility import Dropped, Excerpt, Quoted, Shown, Trun
 ASKED = "Asked by the user, oldest first:"
 DIRECTIVE, BRIEF = 800, 400
 """Characters of a typed message that is told whole; bytes that are told of a longer one."""
-FAILED, CHANGED, DELETED = "Failed, do not repeat:", "Changed: ", "Deleted: "
+FAILED = "Failed, do not repeat:"
+CAME_TO = "What edits came to, newest first, as it stands unless a command changed it:"
+HUNKS, FILE = (12, 6, 3), 60
+"""Lines of a hunk's new side, fewer where more leave no room, and of a file."""
+OVERTAKEN = 1
+"""Turns after which a list in progress is of work that was left."""
+THREAD, LESSON = 100, 300
+"""Characters of a text's first line, and of what a failure meant, remedy and all."""
 QUOTED = 60
 """Characters of an error line that must be left of a shortened result, or the note tells it."""
 _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done": "[x]"}
@@ -32,50 +48,75 @@ _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done
 class Room:
     """Tokens per section; changed files have no limit, failures usually none.
 
-    `quoted`: characters for an attempt, and for its error.
+    `quoted`: characters for an attempt, and for its error. `story`: of passages in their places,
+    which tell in order what a note without them lists as asked, worked and said. `hunks`: of what
+    edits came to. `rules`: typed or read, in view no more.
     """
 
     asked: int = 1_500
     commands: int = 200
-    names: int = 4_000
     prose: int = 700
+    story: int = 0
+    hunks: int = 0
+    rules: int = 0
     todo: int = 500
     subtasks: int = 200
     failures: int | None = None
     quoted: int = LONGEST
 
 
-def write_note(
-    items: Sequence[Item],
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """How a log stands once a plan is carried out.
+
+    `learnt`: by failed call, the text of the next request, which says what that meant, if it goes.
+    """
+
+    shown: UnitsShown
+    retired: Collection[PartId]
+    upshot: Upshot
+    learnt: Mapping[PartId, Unit]
+
+
+def aftermath(
+    items: Iterable[Item],
     changes: Iterable[Change],
     retired: Collection[PartId],
-    *,
-    head: str,
-    first: int = 0,
-    names: Sequence[str] = (),
-    room: Room | None = None,
+    upshot: Upshot | None = None,
+) -> Aftermath:
+    """`upshot` where more than failures is to be told."""
+    after = {change.part_id: change.shown for change in changes}
+    shown = [(item.unit, after.get(item.unit.part_id, item.shown)) for item in items]
+    upshot = upshot or failures_in([unit for unit, _ in shown])
+    return Aftermath(shown, retired, upshot, _lessons(shown, upshot.failures))
+
+
+def write_note(
+    after: Aftermath, *, head: str, first: int = 0, room: Room | None = None, files: str = ""
 ) -> str:
-    """Write the note for a plan's changes; `names` likeliest first.
+    """Write the note of what a plan leaves out.
 
     Thread, subtasks and commands start at index `first`: a note that stays tells earlier ones.
+    `files`: what is shown beside of files as they stand.
     """
-    room = room or Room()
-    after: dict[PartId, Shown | None] = {change.part_id: change.shown for change in changes}
-    shown = [(item.unit, after.get(item.unit.part_id, item.shown)) for item in items]
-    stays = [u.text for u, _ in shown if u.kind == "ledger" and u.part_id not in retired]
+    room, shown = room or Room(), after.shown
+    stays = [u.text for u, _ in shown if u.kind == "ledger" and u.part_id not in after.retired]
     hidden = {u.part_id for u, how in shown if isinstance(how, Dropped)}
     gone = [unit for unit, _ in shown[first:] if unit.part_id in hidden]
     units = [unit for unit, _ in shown if unit.kind == "call"]
+    told = told_files(stays)
+    turn = max((unit.turn for unit, _ in shown), default=0)
     sections = [
         head,
         *_asked(shown, stays, room.asked),
-        *_failures(shown, stays, room),
-        *_files(units, stays),
-        *_todo(units, hidden, stays, room.todo),
-        *_subtasks(gone, room.subtasks),
+        *standing_rules(shown, room.rules),
+        *_failures(after, stays, room),
+        *file_lines(net_files((unit.changed for unit in units), told), told),
+        *_hunks(after, hidden, room.hunks, files),
+        *_todo(units, hidden, stays, room.todo, turn - OVERTAKEN),
+        *_subtasks(gone, room.subtasks, turn),
         *_worked(gone, room.commands),
         *_said(gone, room.prose),
-        *_names(names, room.names),
     ]
     return "\n".join([head, *map(unlike_an_id, sections[1:])])
 
@@ -88,38 +129,59 @@ def unlike_an_id(text: str) -> str:
 def failure_line(unit: Unit, most: int = LONGEST) -> str:
     """An attempt and its error, `most` characters each."""
     tried, error = one_line(unit.argument, most), one_line(error_line(unit.text), most)
-    return f"- {unit.tool} {tried} → {error}"
+    return f"- {f'{unit.tool} {tried}'.rstrip()} → {error}"
 
 
-def _asked(
-    shown: Sequence[tuple[Unit, Shown | None]], stays: Sequence[str], room: int
-) -> Iterator[str]:
+def _asked(shown: UnitsShown, stays: Sequence[str], room: int) -> Iterator[str]:
     told = "\n".join(stays)
     gone = [unit for unit, how in shown if unit.kind == "typed" and isinstance(how, Dropped)]
-    lines = [f"- {text}" for text in dict.fromkeys(map(_directive, gone)) if text]
+    lines = [f"- {text}" for text in dict.fromkeys(map(directive, gone)) if text]
     kept = list(_within((line for line in reversed(lines) if line not in told), room))[::-1]
     if kept:
         yield "\n".join((ASKED, *kept))
 
 
-def _directive(unit: Unit) -> str:
+def directive(unit: Unit) -> str:
+    """A typed message, or of a long one first words and rules; of an attached file the name."""
+    if unit.attached:
+        return f"attached {unit.attached} (recall {unit.part_id})"
     text = unit.text.strip()
     if len(text) > DIRECTIVE:
         text = f"{brief(unit, BRIEF)} […] (recall {unit.part_id})"
     return text.replace("\n", "\n  ")
 
 
-def _failures(
-    shown: Sequence[tuple[Unit, Shown | None]], stays: Sequence[str], room: Room
-) -> Iterator[str]:
+def _failures(after: Aftermath, stays: Sequence[str], room: Room) -> Iterator[str]:
     told = {line for text in stays for line in text.splitlines()}
-    lost = (unit for unit, how in shown if unit.kind == "call" and unit.failed and _lost(unit, how))
-    every = dict.fromkeys(failure_line(unit, room.quoted) for unit in lost)
+    failures = after.upshot.failures
+    lost = (unit for unit, how in after.shown if unit.part_id in failures and _lost(unit, how))
+    learnt = after.learnt if room.story else {}
+    every = dict.fromkeys(
+        failure_line(unit, room.quoted) + _lesson(learnt.get(unit.part_id)) for unit in lost
+    )
     lines = [line for line in every if line not in told]
     if room.failures is not None:
         lines = list(_within(reversed(lines), room.failures))[::-1]
     if lines:
         yield "\n".join((FAILED, *lines))
+
+
+def _lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:
+    found: dict[PartId, Unit] = {}
+    waiting: list[Unit] = []
+    for unit, how in shown if failures else ():
+        if unit.part_id in failures:
+            waiting.append(unit)
+        elif waiting and unit.kind == "prose":
+            near = [failed for failed in waiting if unit.step - failed.step == 1]
+            if near and isinstance(how, Dropped) and _thread(unit.text):
+                found[near[-1].part_id] = unit
+            waiting.clear()
+    return found
+
+
+def _lesson(unit: Unit | None) -> str:
+    return "" if unit is None else f" ⇒ {_thread(unit.text, LESSON)}"
 
 
 def _lost(unit: Unit, how: Shown | None) -> bool:
@@ -134,74 +196,79 @@ def _lost(unit: Unit, how: Shown | None) -> bool:
             return False
 
 
-def _files(units: Iterable[Unit], stays: Iterable[str]) -> Iterator[str]:
-    told: dict[str, str] = {}
-    for line in (line for text in stays for line in text.splitlines()):
-        for title in (CHANGED, DELETED):
-            if line.startswith(title):
-                told.update(dict.fromkeys(line.removeprefix(title).split(", "), title))
-    now: dict[str, str] = {}
-    scratch: set[str] = set()
-    for unit in units:
-        for deed in changed(unit.deeds):
-            before = now.pop(deed.path, None)
-            if before is None and deed.operation == "created":
-                scratch.add(deed.path)
-            if unit.tool.lower() not in SHELLS:
-                scratch.discard(deed.path)
-            if deed.operation != "deleted":
-                now[deed.path] = CHANGED
-            elif deed.path not in scratch or deed.path in told:
-                # A file made by a command and deleted again leaves nothing to tell.
-                now[deed.path] = DELETED
-    for title in (CHANGED, DELETED):
-        paths = [path for path in reversed(now) if now[path] == title]
-        inside = _inside(paths)
-        paths = [path for path in paths if title != told.get(path) and path not in inside]
-        if paths:
-            yield title + ", ".join(paths)
+def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iterator[str]:
+    """What edits out of view came to, the file changed last first; not what stands below."""
+    stands: set[str] | None = None
+    lines: list[str] = []
+    for path, hunks in reversed(after.upshot.net.items()):
+        mine: list[str] = []
+        left = 0
+        for hunk in reversed(hunks):
+            if hidden.isdisjoint(hunk.part_ids):
+                continue
+            if stands is None:
+                stands = _lines_below(after.shown, files)
+            for most in HUNKS:
+                diff = diff_lines(hunk, most, stands)
+                size = sum(tokens_of(line) - 6 for line in diff)
+                if size <= room and len(mine) + len(diff) <= FILE:
+                    room -= size
+                    mine += diff
+                    break
+            else:
+                left += 1
+        if mine:
+            more = [f"⋯ {left} more edit{'s' * (left > 1)} of it"] if left else []
+            lines += [f"{path}:", *mine, *more]
+    if lines:
+        yield "\n".join((CAME_TO, *lines))
 
 
-def _inside(paths: Sequence[str]) -> frozenset[str]:
-    """Relative paths that an absolute one ends in."""
-    tails: dict[str, list[str]] = {}
-    for path in paths:
-        if path[:1] in "/~":
-            tails.setdefault(path.rpartition("/")[2], []).append(path)
-    return frozenset(
-        path
-        for path in paths
-        if path[:1] not in "/~"
-        and any(whole.endswith(f"/{path}") for whole in tails.get(path.rpartition("/")[2], ()))
-    )
+def _lines_below(shown: UnitsShown, files: str) -> set[str]:
+    """Lines that stand in view, without their margins."""
+    texts = [files]
+    for unit, how in shown:
+        if how is None and unit.kind == "call":
+            texts += [unit.text, unit.call]
+    return plain_lines(texts)
 
 
 def _todo(
-    units: Iterable[Unit], hidden: Collection[PartId], stays: Iterable[str], room: int
+    units: Sequence[Unit], hidden: Collection[PartId], stays: Iterable[str], room: int, turn: int
 ) -> Iterator[str]:
+    """The newest list, unless it stands in view, is done, or is of work before `turn`."""
     listed: Mapping[str, tuple[str, TodoProgress]] = {}
     lost = False
+    at = 0
     for unit in units:
         for deed in unit.deeds:
             found = list_after(listed, deed)
             if found is not None:
                 lost = unit.part_id in hidden or (lost and not isinstance(deed, ListedTodo))
-                listed = found
+                listed, at = found, unit.turn
+    progress = {how for _, how in listed.values()}
+    if not lost or progress <= {"done"} or ("in_progress" in progress and at < turn):
+        return
     order = list(_MARKS)
     lines = [
         f"- {_MARKS[progress]} {one_line(content)}"
         for content, progress in sorted(listed.values(), key=lambda item: order.index(item[1]))
     ]
     section = "\n".join(("To do:", *_within(lines, room)))
-    if lost and lines and not any(section in text for text in stays):
+    if not any(section in text for text in stays):
         yield section
 
 
-def _subtasks(gone: Iterable[Unit], room: int) -> Iterator[str]:
-    found = [deed for unit in gone for deed in unit.deeds if isinstance(deed, Delegated)]
-    lines = [f"- {deed.task} (still running)" for deed in found if deed.status == "running"]
-    ended = [deed for deed in reversed(found) if deed.status != "running"]
-    lines += _within((f"- {deed.task} → {deed.result}" for deed in ended), room)
+def _subtasks(gone: Iterable[Unit], room: int, turn: int) -> Iterator[str]:
+    """What became of them; one that was only started, if in `turn` or later."""
+    found = [(unit, deed) for unit in gone for deed in unit.deeds if isinstance(deed, Delegated)]
+    lines = [f"- {deed.task} (still running)" for _, deed in found if deed.status == "running"]
+    ended = (
+        f"- {deed.task} → {deed.result} (recall {unit.part_id})"
+        for unit, deed in reversed(found)
+        if deed.status != "running" and (deed.result != IN_BACKGROUND or unit.turn >= turn)
+    )
+    lines += _within(ended, room)
     if lines:
         yield "\n".join(("Subtasks:", *lines))
 
@@ -220,15 +287,10 @@ def _said(gone: Sequence[Unit], room: int) -> Iterator[str]:
         yield "\n".join(("Said:", *(f"- {line}" for line in kept)))
 
 
-def _names(names: Sequence[str], room: int) -> Iterator[str]:
-    kept = list(_within(names, room))
-    if kept:
-        yield "Seen: " + " · ".join(kept)
-
-
-def _thread(text: str) -> str:
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return one_line(line, 100) if len(text) >= 40 else ""
+def _thread(text: str, most: int = THREAD) -> str:
+    if len(text) < 40:
+        return ""
+    return one_line(next((line.strip() for line in text.splitlines() if line.strip()), ""), most)
 
 
 def _within(items: Iterable[str], room: int) -> Iterator[str]:

@@ -1,15 +1,16 @@
 """Inputs and output of a policy."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from sidecar.core.ledger.units import Item
-from sidecar.core.parts import PartId
+from sidecar.core.ledger.units import Item, Unit
+from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.tokens import USUAL_FACTOR
 from sidecar.core.prompt.visibility import Cause, Shown
+from sidecar.core.sights.seen_files import SeenFiles
 from sidecar.core.text.identifiers import NameIndex
 
 REWRITE_ID = "<<REWRITE>>"
@@ -24,12 +25,21 @@ OPTIONAL: frozenset[Cause] = frozenset({"cold", "pays", "idle"})
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """USD per token. Without caching, `write` and `read` equal `input`."""
+    """USD per token. Without caching, `write` and `read` equal `input`.
+
+    A prompt of more than `above` tokens is billed wholly at `dearer`.
+    """
 
     input: float
     output: float
     write: float
     read: float
+    above: int = 0
+    dearer: "Rates | None" = None
+
+    def at(self, prompt: int) -> "Rates":
+        """For a prompt of so many tokens."""
+        return self if self.dearer is None or prompt <= self.above else self.dearer
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +48,8 @@ class Standing:
 
     In tokens: `used`, the prompt as it would be sent; `static`, its part before the history;
     `limit`, the window less the reserve; `base`, the prompt after the last rewrite (`static` before
-    the first); `rent`, the sum above `base` over requests since; `newest`, unsent content;
-    `guessed`, the estimated part of `used`.
+    the first); `rent`, the sum above `base` over requests since, dearer ones counted for
+    more; `newest`, unsent content; `guessed`, the estimated part of `used`.
 
     `messages` are in view; `requests` are since the last rewrite; `opens_turn`: a typed message is
     newest; `cooling_ms`: time since the last request began.
@@ -65,13 +75,19 @@ class Standing:
 
     @property
     def is_over(self) -> bool:
-        """Whether the prompt may exceed the limit, estimates at their highest."""
+        """Estimates at their highest."""
         return at_most(self.used, self.guessed) > self.limit
 
 
-def rent_of(prompts: Iterable[int], base: int) -> int:
-    """Sum tokens of prompts above `base`."""
-    return sum(max(0, prompt - base) for prompt in prompts)
+def rent_of(prompts: Sequence[int], base: int, rates: Rates) -> int:
+    """What reading prompts cost more than reading `base`, in tokens at the lower price."""
+    if rates.dearer is None or not rates.read:
+        return sum([prompt - base for prompt in prompts if prompt > base])
+    times = rates.dearer.read / rates.read
+    floor, *paid = [
+        prompt if prompt <= rates.above else round(prompt * times) for prompt in (base, *prompts)
+    ]
+    return sum([prompt - floor for prompt in paid if prompt > floor])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +96,7 @@ class Situation:
 
     `step` numbers the coming request. The last one held the first `sent` items, and changing later
     ones costs nothing. `factor`: the model's tokens per token of a raw estimate.
+    `tools`: names of those at hand, none if unknown.
     """
 
     standing: Standing
@@ -92,10 +109,26 @@ class Situation:
     preserved: frozenset[PartId] = frozenset()
     instructions: str = ""
     factor: float = USUAL_FACTOR
+    tools: frozenset[str] = frozenset()
+    files: SeenFiles = field(default_factory=SeenFiles)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileImage:
+    """What stands of a file: ranges of lines (first, last; from 1), and `text` with its gaps."""
+
+    path: str
+    ranges: tuple[tuple[int, int], ...]
+    text: str
+    tokens: int
+
+    @property
+    def lines(self) -> str:
+        """The ranges in words: `1-40, 88-120`."""
+        return ", ".join(f"{first}-{last}" for first, last in self.ranges)
+
+
+class Change(NamedTuple):
     """A part's new display; `shown=None` is verbatim again."""
 
     part_id: PartId
@@ -103,6 +136,10 @@ class Change:
     reason: str
     tokens_before: int
     tokens_after: int
+
+
+UnitsShown: TypeAlias = Sequence[tuple[Unit, Shown | None]]
+"""Units in prompt order, and how each is shown."""
 
 
 Asking: TypeAlias = Literal["extension", "fresh"]
@@ -128,11 +165,20 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A note before a message, of what is left out there."""
+
+    before: MessageId
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A rewrite not yet made, valid for `revision` only.
 
-    Before the changed item `first` stand `told` (the written summary) and `note`. `retired` are
-    earlier notes to remove.
+    Before the changed item `first` stand `told` (the written summary) and `note`, `passages` in
+    their places, `images` before the newest steps; `note_tokens` are of all but `told`. `retired`
+    are earlier notes to remove.
     """
 
     policy: str
@@ -149,13 +195,19 @@ class Plan:
     summary: Summary | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
     told: str = ""
+    passages: tuple[Passage, ...] = ()
+    images: tuple[FileImage, ...] = ()
+
+
+def retired_items(situation: Situation, plan: Plan) -> list[Item]:
+    retired = set(plan.retired)
+    return [i for i in situation.items if i.unit.part_id in retired] if retired else []
 
 
 def compression(situation: Situation, plan: Plan) -> float:
     """Tokens of the changed items, before over after."""
-    retired = set(plan.retired)
-    before = sum(change.tokens_before for change in plan.changes)
-    before += sum(item.tokens for item in situation.items if item.unit.part_id in retired)
+    before = sum([change.tokens_before for change in plan.changes])
+    before += sum([item.tokens for item in retired_items(situation, plan)])
     return before / max(1, before - (plan.tokens_before - plan.tokens_after))
 
 
@@ -163,13 +215,11 @@ class Policy(Protocol):
     """Decides when and how to rewrite; pure and hashable, for caches."""
 
     def __hash__(self) -> int:
-        """Hash by value."""
+        """By value."""
         ...
 
     @property
-    def name(self) -> str:
-        """Name in the settings."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def static_ttl(self) -> Ttl:

@@ -1,11 +1,12 @@
 """Parts people want kept: by pattern, tool or words, or as a message asks."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 
+from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
 
@@ -46,7 +47,7 @@ class Preserve:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern; raises `ValueError` with the reason."""
+    """Raises `ValueError` with the reason."""
     try:
         return re.compile(pattern)
     except re.error as error:
@@ -54,12 +55,11 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def for_agent(settings: Mapping[str, Preserve], agent: str) -> Preserve:
-    """Settings for all agents and for one, joined."""
     return settings.get(ANY_AGENT, Preserve()) | settings.get(agent, Preserve())
 
 
 def is_preserved(unit: Unit, preserve: Preserve) -> bool:
-    """Whether settings keep a unit; searches its whole text."""
+    """By settings; searches the unit's whole text."""
     if unit.tool and unit.tool.lower() in {tool.lower() for tool in preserve.tools}:
         return True
     held = (unit.text, unit.call, unit.argument)
@@ -70,7 +70,7 @@ def is_preserved(unit: Unit, preserve: Preserve) -> bool:
 
 
 def is_named(unit: Unit, names: Iterable[str]) -> bool:
-    """Whether a call's argument is one of the names, or a path ending in one."""
+    """A call's argument is one of the names, or a path ending in one."""
     said = unit.argument
     return bool(said) and any(
         said == name or said.endswith("/" + name)
@@ -82,18 +82,38 @@ def is_named(unit: Unit, names: Iterable[str]) -> bool:
 def preserved(
     items: Iterable[Item], preserve: Preserve | None = None, room: float = inf
 ) -> frozenset[PartId]:
-    """Ids of pinned parts, parts kept by settings, and parts named in typed messages.
+    """Pinned parts, parts kept by settings, and parts named in typed messages.
 
     The latter take `room` tokens at most, newest first: a file edited for hours need not stay in
-    each version.
+    each version. Of those, a look at a file gives way that was changed or seen alike afterwards.
     """
     listed = list(items)
     names = frozenset[str]().union(*(item.unit.asked for item in listed))
     kept: set[PartId] = set()
+    later: set[str | TouchedFile] = set()
     for item in reversed(listed):
-        if item.pinned or (preserve and is_preserved(item.unit, preserve)):
-            kept.add(item.unit.part_id)
-        elif names and is_named(item.unit, names) and item.tokens_whole <= room:
+        mine = item.unit
+        if item.pinned or (preserve and is_preserved(mine, preserve)):
+            kept.add(mine.part_id)
+        elif (
+            names
+            and is_named(mine, names)
+            and item.tokens_whole <= room
+            and not _superseded(mine, later)
+        ):
             room -= item.tokens_whole
-            kept.add(item.unit.part_id)
+            kept.add(mine.part_id)
+        for deed in mine.deeds:
+            if isinstance(deed, TouchedFile):
+                later.add(deed if deed.operation == "read" else deed.path)
     return frozenset(kept)
+
+
+def _superseded(unit: Unit, later: Set[str | TouchedFile]) -> bool:
+    """A look at files alone that were all changed or seen alike afterwards."""
+    return bool(unit.deeds) and all(
+        isinstance(deed, TouchedFile)
+        and deed.operation == "read"
+        and (deed in later or deed.path in later)
+        for deed in unit.deeds
+    )

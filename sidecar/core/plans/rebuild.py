@@ -6,29 +6,42 @@ is dropped, with a note and an id for recall.
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.guard import NOTES, first_typed, goal_parts, untouchable
-from sidecar.core.plans.knapsack import Choice, choose
-from sidecar.core.plans.note import Room, write_note
+from sidecar.core.plans.guard import NOTES, first_typed, must_stay
+from sidecar.core.plans.images import HEAD as IMAGES_HEAD
+from sidecar.core.plans.images import Stretch, images, stretches
+from sidecar.core.plans.knapsack import Piece, choose
+from sidecar.core.plans.note import Room, aftermath, write_note
+from sidecar.core.plans.outcomes import Upshot, upshot_of
 from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation
+from sidecar.core.plans.story import tell_story
 from sidecar.core.plans.typed_text import TypedRoom, stays
-from sidecar.core.plans.value import CHARS_PER_TOKEN, chances, needs
+from sidecar.core.plans.value import chances, needs
 from sidecar.core.prompt.tokens import weigh
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Shown, Truncated
 from sidecar.core.text.rule_sentences import size_of
 
 WORTHWHILE = 2_000
 """A rewrite that frees fewer tokens than this is not made, unless the prompt cannot be sent."""
-KEEP_SHARE = 1 / 8
+KEEP_SHARE = 0.132
 """Of the window, the most that blocks kept for their worth may take."""
+MOST_FOREIGN = 12
+"""Tools of another agent that are named."""
 LEAST_RESULT = 800
 """A result is not cut to fewer tokens than this because others came with it."""
 HEAD = (
-    "[Earlier parts of this conversation were left out here to keep it short. "
-    f'recall {{"id": "{REWRITE_ID}"}} lists them; with "pattern" it searches them.]'
+    "[Earlier parts of this conversation were left out to keep it short. What follows stands in "
+    "order of time: what the user typed, calls and answers as they were, and between them, in "
+    "brackets with ⋯, what was left out, above what came of it in order. "
+    f'recall {{"id": "{REWRITE_ID}"}} lists it all; with "pattern" it searches.]'
 )
+
+
+STORY = Room(asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=4_500)
+"""What is asked, run and said is told in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,7 @@ class Keeping:
     """Amounts a rebuild keeps: tokens, shares of the window, densities (chance of use per token).
 
     `keep`: the knapsack's tokens, at most `KEEP_SHARE` of the window; `density`: its least;
-    `listed`: least for the list of names; `tail`: share of the newest requests.
+    `tail`: share of the newest requests.
 
     Typed, in tokens: `first` message, `each` other, `typed` in all, `old` for rules and first
     words. Caps in windows times `share`: an eighth for `first`, a tenth for `typed`, a sixteenth
@@ -45,60 +58,106 @@ class Keeping:
 
     keep: int = 10_000
     density: float = 3e-5
-    listed: float = 1.5e-3
     tail: float = 0.005
     first: int = 4_000
     each: int = 2_500
     typed: int = 8_000
     old: int = 8_000
-    room: Room = field(default_factory=Room)
+    room: Room = STORY
     share: float = 1.0
 
 
-def rebuild(
-    situation: Situation,
-    keeping: Keeping,
-    cause: Cause,
-    policy: str,
-    worth: Mapping[str, float] | None = None,
-) -> Plan | None:
-    """Plan to rebuild all items; `None` if under `WORTHWHILE` tokens come free.
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What all rebuilds of a situation share, whatever they keep.
 
-    A prompt over its limit is rebuilt for any gain. `worth` is `worth_of`'s result.
+    `spared` parts stay, `pieces` may, if they are worth it: by part. `names`: chances of use.
     """
+
+    situation: Situation
+    spared: frozenset[PartId]
+    pieces: Mapping[PartId, Piece]
+    names: Mapping[str, float]
+    stretches: tuple[Stretch, ...]
+    upshot: Upshot
+
+
+def basis_of(situation: Situation) -> Basis:
+    stale = _stale(situation)
+    units = [item.unit for item in situation.items]
+    needed = needs(units, situation.step)
+    pieces = {
+        unit.part_id: Piece(unit.part_id, item.tokens_whole, need, unit.names)
+        for item, unit, need in zip(situation.items, units, needed, strict=True)
+        if unit.part_id not in stale
+    }
+    return Basis(
+        situation,
+        must_stay(situation),
+        pieces,
+        chances(situation.names.known, situation.step),
+        tuple(stretches(situation)),
+        upshot_of(units),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """What a rebuild changes, in prompt order, before a word is told of what goes.
+
+    In tokens: `before`, of all that is changed or retired, and `freed` of that.
+    """
+
+    basis: Basis
+    keeping: Keeping
+    whole: frozenset[PartId]
+    changes: tuple[Change, ...]
+    retired: tuple[PartId, ...]
+    before: int
+    freed: int
+
+
+def sift(basis: Basis, keeping: Keeping) -> Sifted:
+    situation = basis.situation
     zone = [item for item in situation.items if item.unit.kind not in NOTES]
     old = [item for item in situation.items if item.unit.kind in NOTES]
-    sorting = _sort(situation, zone, keeping)
-    covered = set[str]().union(*(item.unit.names for item in sorting.kept))
-    if worth is None:
-        worth = worth_of(situation)
-    choice = choose(
-        sorting.candidates,
-        needs(situation.items, sorting.candidates, situation.step),
-        worth,
-        covered,
-        room=round(min(keeping.keep, KEEP_SHARE * keeping.share * situation.standing.window)),
+    sorting = _sort(basis, zone, keeping)
+    found = [basis.pieces.get(item.unit.part_id) for item in sorting.candidates]
+    window = keeping.share * situation.standing.window
+    whole = choose(
+        [*filter(None, found), *(stretch.piece for stretch in basis.stretches)],
+        basis.names,
+        set().union(*(item.unit.names for item in sorting.kept)),
+        room=round(min(keeping.keep, KEEP_SHARE * window)),
         density=keeping.density,
     )
-    changes = [*sorting.changes, *_changes(sorting.candidates, choice)]
-    place = {item.unit.part_id: index for index, item in enumerate(zone)}
-    changes.sort(key=lambda change: place[change.part_id])
+    changed = {c.part_id: c for c in (*sorting.changes, *_changes(sorting.candidates, whole))}
+    changes = [changed[part] for item in zone if (part := item.unit.part_id) in changed]
+    before = sum([change.tokens_before for change in changes]) + sum([i.tokens for i in old])
+    freed = before - sum([change.tokens_after for change in changes])
+    retired = tuple(item.unit.part_id for item in old)
+    return Sifted(basis, keeping, whole, tuple(changes), retired, before, freed)
+
+
+def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
+    """Plan to rebuild all items; `None` if under `WORTHWHILE` tokens come free.
+
+    A prompt over its limit is rebuilt for any gain.
+    """
+    basis, changes, retired = sifted.basis, sifted.changes, sifted.retired
     if not changes:
         return None
-    missing = _missing(sorting.candidates, worth, choice.covered, keeping.listed)
-    retired = tuple(item.unit.part_id for item in old)
-    note = write_note(
-        situation.items,
-        changes,
-        retired,
-        head=HEAD,
-        names=missing,
-        room=_note_room(keeping.room, keeping.share * situation.standing.window),
-    )
-    note_tokens = weigh(note, situation.factor)
-    freed = sum(change.tokens_before - change.tokens_after for change in changes)
-    freed += sum(item.tokens for item in old) - note_tokens
-    st = situation.standing
+    situation, st = basis.situation, basis.situation.standing
+    room = _note_room(sifted.keeping, st.window)
+    after = aftermath(situation.items, changes, retired, basis.upshot)
+    passages = tell_story(after, room.story)
+    beside = sum(weigh(passage.text, situation.factor) for passage in passages)
+    shown = images(situation, [one for one in basis.stretches if one.piece.id in sifted.whole])
+    files, head = "\n".join(one.text for one in shown), _head(situation)
+    note = write_note(after, head=head, room=room, files=files)
+    note_tokens = weigh(note, situation.factor) + beside + sum(one.tokens for one in shown)
+    note_tokens += weigh(IMAGES_HEAD, situation.factor) if shown else 0
+    freed = sifted.freed - note_tokens
     if freed < (1 if st.overflow or st.is_over else WORTHWHILE):
         return None
     return Plan(
@@ -106,20 +165,48 @@ def rebuild(
         cause,
         "",
         situation.revision,
-        tuple(changes),
+        changes,
         0,
-        situation.standing.used,
-        situation.standing.used - freed,
+        st.used,
+        st.used - freed,
         note,
         note_tokens,
         retired,
-        figures={"kept": len(choice.whole), "named": len(missing)},
+        figures={"kept": len(sifted.whole)},
+        passages=passages,
+        images=shown,
     )
 
 
-def _note_room(room: Room, window: float) -> Room:
+def _stale(situation: Situation) -> frozenset[PartId]:
+    """Reads that give way: of files changed afterwards, or that an image shows as they stand."""
+    files = situation.files
+    imaged = {path for path, _ in files.changed()}
+    return frozenset(
+        part_id
+        for part_id, (step, paths) in files.reads.items()
+        if imaged.issuperset(paths) or any(files.changed_at(path) > step for path in paths)
+    )
+
+
+def _head(situation: Situation) -> str:
+    """The note's explanation; calls of tools that are not at hand are named as such."""
+    called = dict.fromkeys(i.unit.tool for i in situation.items if i.unit.kind == "call")
+    foreign = [name for name in called if name not in situation.tools]
+    if not situation.tools or not foreign:
+        return HEAD
+    names = ", ".join(foreign[:MOST_FOREIGN]) + (", …" if len(foreign) > MOST_FOREIGN else "")
+    return f"{HEAD}\n[You do not have these tools, which another agent called below: {names}.]"
+
+
+def _note_room(keeping: Keeping, window: int) -> Room:
+    """Where less is kept the note shrinks too, but for the rules."""
+    room, scaled = keeping.room, keeping.share * window
     return replace(
-        room, names=round(min(room.names, window / 15)), asked=round(min(room.asked, window / 40))
+        room,
+        story=round(min(room.story, scaled / 20)),
+        hunks=round(min(room.hunks, scaled / 40)),
+        rules=round(min(room.rules, window / 20)),
     )
 
 
@@ -184,24 +271,22 @@ class _Sorting:
             self.changes.append(change)
 
 
-def _sort(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> _Sorting:
-    sorting = _Sorting()
-    spared = untouchable(situation) | goal_parts(situation)
+def _sort(basis: Basis, zone: Sequence[Item], keeping: Keeping) -> _Sorting:
+    situation, sorting = basis.situation, _Sorting()
     tail = _tail(situation, zone, keeping)
     typed: list[Item] = []
     for item in zone:
-        unit = item.unit
-        wanted = item.pinned or unit.part_id in situation.preserved
-        dropped = isinstance(item.shown, Dropped)
-        hidden = dropped or isinstance(item.shown, Placeholder)
+        unit, shown = item.unit, item.shown
+        dropped = isinstance(shown, Dropped)
+        hidden = dropped or isinstance(shown, Placeholder)
         if unit.kind == "reasoning":
             sorting.change(item, Dropped(), 0, "thinking after an edited part cannot be sent")
-        elif wanted and hidden:
+        elif hidden and (item.pinned or unit.part_id in situation.preserved):
             sorting.kept.append(item)
             sorting.change(item, None, item.tokens_whole, "to be kept, so shown again")
-        elif (unit.part_id in spared and not dropped) or (unit.step in tail and not hidden):
+        elif (unit.part_id in basis.spared and not dropped) or (unit.step in tail and not hidden):
             # The names left in a cut text are unknown here.
-            if item.shown is None:
+            if shown is None:
                 sorting.kept.append(item)
         elif unit.kind == "typed":
             typed.append(item)
@@ -230,45 +315,25 @@ def _typed_room(keeping: Keeping, window: int) -> TypedRoom:
 
 
 def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[int]:
-    sizes: dict[int, int] = {}
-    for item in zone:
-        step = item.unit.step
-        sizes[step] = sizes.get(step, 0) + item.tokens_whole
     room = keeping.tail * situation.standing.window
     steps: set[int] = set()
-    for step in sorted(sizes, reverse=True):
-        room -= sizes[step]
+    for step, items in groupby(reversed(zone), lambda item: item.unit.step):
+        room -= sum(item.tokens_whole for item in items)
         if room < 0:
             break
         steps.add(step)
     return steps
 
 
-def worth_of(situation: Situation) -> dict[str, float]:
-    """Chance of use of each identifier."""
-    return chances(situation.names.known, situation.step)
-
-
-def _missing(
-    candidates: Sequence[Item], worth: Mapping[str, float], told: Set[str], listed: float
-) -> list[str]:
-    """Names on candidates only, likeliest per character first."""
-    # How long a name of each chance may be, to be worth being listed.
-    longest = {p: (p / listed - 1) * CHARS_PER_TOKEN for p in set(worth.values())}
-    short = [name for name, p in worth.items() if len(name) <= longest[p] and name not in told]
-    foreign = set(short).difference(*[item.unit.names for item in candidates])
-    found = [name for name in short if name not in foreign] if foreign else short
-    return sorted(found, key=lambda name: (-worth[name] / (len(name) + 6), name))
-
-
-def _changes(candidates: Sequence[Item], choice: Choice) -> list[Change]:
+def _changes(candidates: Sequence[Item], whole: Set[PartId]) -> list[Change]:
     changes = []
+    gone = Dropped()
     for item in candidates:
         part_id: PartId = item.unit.part_id
-        if part_id in choice.whole:
+        if part_id in whole:
             if item.shown is not None:
                 reason = "worth its tokens again"
                 changes.append(Change(part_id, None, reason, item.tokens, item.tokens_whole))
         elif not isinstance(item.shown, Dropped):
-            changes.append(Change(part_id, Dropped(), "not worth its tokens", item.tokens, 0))
+            changes.append(Change(part_id, gone, "not worth its tokens", item.tokens, 0))
     return changes

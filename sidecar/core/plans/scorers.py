@@ -4,14 +4,15 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Literal, TypeAlias
 
+from sidecar.core.ledger.deeds import LISTERS, SEARCHERS, WEB
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.plan import Situation
 
 ToolPurpose: TypeAlias = Literal["list", "search", "web", "read", "run", "edit", "other"]
 PURPOSES: Mapping[ToolPurpose, frozenset[str]] = {
-    "list": frozenset({"list_files", "ls", "list_dir", "list_directory", "glob", "tree"}),
-    "search": frozenset({"search", "grep", "rg", "search_file_content", "codebase_search", "find"}),
-    "web": frozenset({"webfetch", "websearch", "web_fetch", "web_search", "fetch"}),
+    "list": LISTERS,
+    "search": SEARCHERS,
+    "web": WEB,
     "read": frozenset({"read", "read_file", "view", "view_file", "open_file", "recall", "cat"}),
     "run": frozenset({"shell", "bash", "exec_command", "local_shell", "run_shell_command", "exec"}),
     "edit": frozenset(
@@ -46,7 +47,7 @@ WEIGHTS: Mapping[str, float] = {"lru": 0.35, "priority": 0.25, "ttl": 0.15, "sem
 
 
 def check_weights(weights: Mapping[str, float]) -> None:
-    """Raise `ValueError` for unknown scorers or weights not above 0."""
+    """Raises `ValueError` for unknown scorers or weights not above 0."""
     unknown = sorted(weights.keys() - set(SCORERS))
     if unknown or not weights or min(weights.values()) <= 0:
         wrong = f"{', '.join(unknown)}: not known" if unknown else "every weight must be above 0"
@@ -54,7 +55,7 @@ def check_weights(weights: Mapping[str, float]) -> None:
 
 
 def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item], float]:
-    """Return a function scoring one result; weights are normalised.
+    """Scores one result; weights are normalised.
 
     `fifo`: newer is better. `lru`: last use by the agent of its names, or the call. `priority`:
     failures and edits, then commands, then searches, then age. `ttl`: time left for its kind, 0
@@ -81,13 +82,12 @@ def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item
 
 
 def purpose(tool: str) -> ToolPurpose:
-    """A tool's purpose by name; `other` if unknown."""
+    """`other` if unknown."""
     name = tool.lower()
     return next((use for use, names in PURPOSES.items() if name in names), "other")
 
 
 def last_uses(items: Sequence[Item]) -> dict[str, int]:
-    """Last step at which the agent wrote each name."""
     uses: dict[str, int] = {}
     for item in items:
         unit = item.unit
@@ -99,7 +99,7 @@ def last_uses(items: Sequence[Item]) -> dict[str, int]:
 
 
 def repeats(items: Sequence[Item]) -> frozenset[str]:
-    """Ids of results repeated later in view: equal, or with `NEAR` of their lines.
+    """Results repeated later in view: equal, or with `NEAR` of their lines.
 
     Lines are compared only between equal calls, with the next `LOOKAHEAD`.
     """

@@ -43,7 +43,7 @@ class Stay:
 
 
 def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapping[PartId, Stay]:
-    """How typed parts are shown, in prompt order; `first` of the first message never go."""
+    """In prompt order; `first` of the first message never go."""
     told: dict[PartId, Stay] = {}
     for item in first:
         told[item.unit.part_id] = shorten_goal(item, room.first // len(first))
@@ -63,7 +63,7 @@ def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapp
 
 
 def cut_long(item: Item, most: int) -> Stay:
-    """Shorten to rules and both ends, in about `most` tokens."""
+    """To rules and both ends, in about `most` tokens."""
     text = item.unit.text
     bytes_ = size_of(text) * max(0, most - MARK) // item.tokens_whole
     rules = _rules(item.unit, round(RULES_SHARE * bytes_), SOFT)
@@ -73,7 +73,7 @@ def cut_long(item: Item, most: int) -> Stay:
 
 
 def shorten_goal(item: Item, most: int) -> Stay:
-    """Show a part of the first message in about `most` tokens."""
+    """A part of the first message, in about `most` tokens."""
     if item.tokens_whole <= max(most, 2 * MARK):
         return Stay(None, item.tokens_whole, "typed by the user")
     if is_media(item):
@@ -126,7 +126,7 @@ def brief(unit: Unit, room: int) -> str:
 
 
 def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
-    """Merge spans with only space between, in order."""
+    """Spans with only space between merged, in order."""
     whole: list[Span] = []
     for start, end in sorted(spans):
         if whole and (start <= whole[-1][1] or not text[whole[-1][1] : start].strip()):
@@ -137,7 +137,7 @@ def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
 
 
 def is_media(item: Item) -> bool:
-    """Whether an image or document: fewer bytes of text than tokens."""
+    """An image or document: fewer bytes of text than tokens."""
     return size_of(item.unit.text) < item.tokens_whole
 
 

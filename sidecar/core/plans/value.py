@@ -7,9 +7,8 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from sidecar.core.ledger.deeds import EDITS, READERS, SHELLS, TouchedFile
-from sidecar.core.ledger.units import Item, Unit
-from sidecar.core.parts import PartId
+from sidecar.core.ledger.deeds import Means
+from sidecar.core.ledger.units import Unit
 from sidecar.core.text.identifiers import Name, NameSource
 
 AGES = (3, 8, 15, 30, 60, 120)
@@ -46,32 +45,34 @@ CHANCE: dict[NameSource, tuple[tuple[float, ...], ...]] = {
 brought it, how often it was used, and how long ago."""
 _OLDEST, _MOST_USES = AGES[-1] + 1, USES[-1] + 1
 _BY_AGE = {
-    source: tuple(
-        tuple(rows[bisect_left(USES, uses)][bisect_left(AGES, ago)] for ago in range(_OLDEST + 1))
+    source: [
+        [rows[bisect_left(USES, uses)][bisect_left(AGES, ago)] for ago in range(_OLDEST + 1)]
         for uses in range(_MOST_USES + 1)
-    )
+    ]
     for source, rows in CHANCE.items()
 }
 """`CHANCE` for every number of uses and every age: a plan asks for tens of thousands."""
-CHARS_PER_TOKEN = 2.9
-"""For choosing only; what is kept is counted by the tokenizer."""
 
 
 def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
-    """Chance that the agent uses each again, at `step` or later."""
+    """That the agent uses each again, at `step` or later; none was seen after it."""
+    older = step - _OLDEST
+    by_step = {
+        source: [[ages[-1]] * older + ages[min(step, _OLDEST) :: -1] for ages in rows]
+        for source, rows in _BY_AGE.items()
+    }
     # One expression, without a call for each name: there are tens of thousands.
     return {
-        text: _BY_AGE[name.source][uses if uses < _MOST_USES else _MOST_USES][
-            (ago if ago < _OLDEST else _OLDEST) if ago > 0 else 0
-        ]
+        text: by_step[name.source][uses if uses < _MOST_USES else _MOST_USES][name.used]
+        if (uses := name.uses)
+        else by_step[name.source][0][name.seen]
         for text, name in known.items()
-        for uses in (name.uses,)
-        for ago in (step - (name.used if uses else name.seen),)
     }
 
 
-ShownBy: TypeAlias = Literal["edit", "stale edit", "read", "stale read", "shell", "tool", "prose"]
+ShownBy: TypeAlias = Means | Literal["stale edit", "stale read"]
 """What showed a text; a stale block's files were touched again later."""
+STALE: Mapping[Means, ShownBy] = {"edit": "stale edit", "read": "stale read"}
 NEED_AGES = (2, 5, 10, 20, 40, 80)
 """Requests since a block came: the columns of `NEED`."""
 NEED: dict[ShownBy, tuple[float, ...]] = {
@@ -86,32 +87,24 @@ NEED: dict[ShownBy, tuple[float, ...]] = {
 """Per 1,000 tokens, the chance that a text which a block was the last to show is needed word for
 word within 60 requests: by kind, and by age."""
 
-
-def needs(items: Sequence[Item], candidates: Sequence[Item], step: int) -> list[float]:
-    """Chance of need per token of each candidate, at `step`; `items` tell which are stale."""
-    last: dict[str, PartId] = {}
-    for item in items:
-        for path in _paths(item.unit):
-            last[path] = item.unit.part_id
-    found = []
-    for item in candidates:
-        unit = item.unit
-        row = NEED[_kind(unit, last)]
-        found.append(row[bisect_left(NEED_AGES, step - unit.step)] / 1_000)
-    return found
+KnownLine: TypeAlias = Literal["written", "near", "read"]
+"""What the agent did with a line of a changed file; `near`: it wrote one close by."""
+IMAGE_NEED: dict[KnownLine, tuple[float, ...]] = {
+    "written": (0.35, 0.33, 0.33, 0.28, 0.19, 0.10, 0.05),
+    "near": (0.06, 0.08, 0.08, 0.06, 0.06, 0.035, 0.01),
+    "read": (0.25, 0.17, 0.15, 0.15, 0.06, 0.045, 0.012),
+}
+"""As `NEED`, for lines of a changed file as it stands; half of what was counted, since edits are
+kept beside."""
 
 
-def _kind(unit: Unit, last: Mapping[str, PartId]) -> ShownBy:
-    if unit.kind != "call":
-        return "prose"
-    name = unit.tool.rpartition("__")[2].lower()
-    fresh = any(last[path] == unit.part_id for path in _paths(unit))
-    if name in READERS:
-        return "read" if fresh else "stale read"
-    if name in EDITS:
-        return "edit" if fresh else "stale edit"
-    return "shell" if name in SHELLS else "tool"
-
-
-def _paths(unit: Unit) -> list[str]:
-    return [deed.path for deed in unit.deeds if isinstance(deed, TouchedFile)]
+def needs(units: Sequence[Unit], step: int) -> list[float]:
+    """Chance of need per token of each unit's text, at `step`."""
+    fresh = frozenset({path: unit.part_id for unit in units for path in unit.touched}.values())
+    return [
+        NEED[unit.means if unit.part_id in fresh else STALE.get(unit.means, unit.means)][
+            bisect_left(NEED_AGES, step - unit.step)
+        ]
+        / 1_000
+        for unit in units
+    ]

@@ -1,4 +1,4 @@
-"""The policies to choose from: a module lists its own in `POLICIES`."""
+"""The policies to choose from: a module lists its own in `POLICIES`, plug-ins come after."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 
 from sidecar.core.plans.plan import Policy
 from sidecar.core.policies import presets
+from sidecar.core.policies.policy_plugins import load_plugin, plugins
 
 DEFAULT = "economic"
 
@@ -15,28 +16,32 @@ DEFAULT = "economic"
 @dataclass(frozen=True, slots=True, eq=False)
 class _Policies(Mapping[str, Policy]):
     own: Mapping[str, Policy]
-    names: tuple[str, ...]
+    presets: frozenset[str]
 
     def __getitem__(self, name: str) -> Policy:
-        if name in self.own or name not in self.names:
+        if name not in self.own and name not in self.presets and name in plugins():
+            return load_plugin(name, self.own[DEFAULT])
+        if name not in self.presets:
             return self.own[name]
         module = import_module(f"{presets.__name__}.{name.replace('-', '_')}")
         preset: Policy = module.POLICY
         return preset
 
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        # Plug-ins are looked for last, as that reads every installed package.
+        return name in self.own or name in self.presets or name in plugins()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+        names = {*self.own, *self.presets, *plugins()}
+        return iter(sorted(names, key=lambda name: (name != DEFAULT, name)))
 
     def __len__(self) -> int:
-        return len(self.names)
+        return sum(1 for _ in self)
 
 
 @cache
 def policies() -> Mapping[str, Policy]:
-    """Every policy by name, the default first."""
+    """By name, the default first."""
     modules = (
         import_module(f"{__name__}.{found.name}")
         for found in iter_modules(__path__)
@@ -44,5 +49,4 @@ def policies() -> Mapping[str, Policy]:
     )
     own: dict[str, Policy] = {p.name: p for m in modules for p in getattr(m, "POLICIES", ())}
     others = (found.name.replace("_", "-") for found in iter_modules(presets.__path__))
-    names = sorted((*own, *others), key=lambda name: (name != DEFAULT, name))
-    return _Policies(own, tuple(names))
+    return _Policies(own, frozenset(others))

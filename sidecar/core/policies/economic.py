@@ -8,19 +8,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from sidecar.core.plans.guard import NOTES
-from sidecar.core.plans.plan import OPTIONAL, Plan, Situation, Standing, Summary, compression
-from sidecar.core.plans.rebuild import Keeping, rebuild, shorten_arrivals, worth_of
+from sidecar.core.plans.plan import (
+    OPTIONAL,
+    Plan,
+    Situation,
+    Standing,
+    Summary,
+    compression,
+    retired_items,
+)
+from sidecar.core.plans.rebuild import (
+    STORY,
+    Keeping,
+    Sifted,
+    basis_of,
+    rebuild,
+    shorten_arrivals,
+    sift,
+)
 from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped
 from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in
-from sidecar.core.summaries.sections import (
-    shortened,
-)
+from sidecar.core.summaries.sections import shortened
 
-KEEPING = Keeping(listed=3e-3)
+ROOM = replace(STORY, story=1_200, hunks=500)
+"""For the story: longer ones cost more than they keep of what is needed word for word."""
+KEEPING = Keeping(keep=8_400, room=ROOM)
 GOAL, RUNWAY = 0.60, 0.58
 """Shares of the limit: what may be left, and what is aimed at, as what notes take is an estimate.
 A rewrite that leaves more rebuilds everything, and if that is not enough keeps less."""
@@ -44,27 +59,31 @@ MOST_TOLD = 2 * SUMMARY_TOKENS
 class Economic:
     """Shares are of the window. Fitted on recorded sessions; see the README beside.
 
-    `most`: history share that forces a rewrite; `cold`: on a cold cache. `rent`: due when carrying
-    tokens above the base has cost this many rebuilds, and `least` tokens were added. `first`:
-    history share a first rebuild should leave. `arrival`: share for new results together.
-    `spacing`: requests between rewrites that only pay, as each costs the model its thinking.
-    `said`: tokens of the model's words that must go for a summary to pay.
+    `most`: history share that forces a rewrite; `cold`: on a cold cache. Due when carrying tokens
+    above the base has cost `rent` rebuilds as a turn opens, or `within` a turn, whose own text is
+    needed most, and `least` tokens were added. `first`: history share a first rebuild should leave.
+    `arrival`: share for new results together. `spacing`: requests between rewrites that only pay,
+    as each costs the model its thinking; none at a price cliff, where `ahead` requests are expected
+    to follow. `said`: tokens of the model's words that must go for a summary to be asked for;
+    `None`: only by the user.
     """
 
     name: str = "economic"
     keeping: Keeping = KEEPING
     most: float = 0.80
     cold: float = 0.10
-    rent: float = 1.2
+    rent: float = 8.0
+    within: float = 10.0
     least: int = 11_000
     first: float = 0.35
     arrival: float = 0.25
-    spacing: int = 45
-    said: int = 1_200
+    spacing: int = 20
+    ahead: int = 5
+    said: int | None = None
     static_ttl: Ttl = "1h"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Cause of a forced, free or paying rewrite, in this order."""
+        """A forced, free or paying rewrite, in this order."""
         st = standing
         if st.overflow:
             return "overflow"
@@ -78,12 +97,11 @@ class Economic:
         caches = st.rates.read < st.rates.write
         if caches and not st.warm and st.used >= st.static + self.cold * st.window:
             return "cold"
-        if st.requests < self.spacing:
+        if st.requests < self.spacing and not self.cliff(st):
             return None
-        return "pays" if self.rent_paid(st) >= self.rent * self.premium(st) else None
+        return "pays" if self.rent_paid(st) >= self._rebuilds(st) * self.premium(st) else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Shorten new results if too long, else rebuild."""
         st = situation.standing
         if cause == "budget" and self._arrived(st):
             most = round(self.arrival * st.window)
@@ -115,8 +133,8 @@ class Economic:
 
     def _rebuilt(self, situation: Situation, cause: Cause) -> Plan | None:
         st = situation.standing
-        worth = worth_of(situation)
-        plan = rebuild(situation, self.keeping, cause, self.name, worth)
+        basis = basis_of(situation)
+        plan = rebuild(sift(basis, self.keeping), cause, self.name)
         most = RUNWAY * st.limit - MOST_TOLD
         if plan is None and cause != "user" and (cause in OPTIONAL or st.used <= most):
             return None
@@ -124,10 +142,16 @@ class Economic:
             return plan
 
         @cache
+        def sifted(share: float) -> Sifted:
+            return sift(basis, less(self.keeping, share))
+
+        @cache
         def wider(share: float) -> Plan | None:
-            return rebuild(situation, less(self.keeping, share), cause, self.name, worth)
+            return rebuild(sifted(share), cause, self.name)
 
         def fits(share: float) -> bool:
+            if not self._may_fit(sifted(share), cause, most):
+                return False
             other = wider(share)
             return other is not None and self._fits(situation, other, most)
 
@@ -144,6 +168,13 @@ class Economic:
             at = bisect_left(LESS, True, key=fits)
         return wider(LESS[at]) if at < len(LESS) else least
 
+    def _may_fit(self, sifted: Sifted, cause: Cause, most: float) -> bool:
+        """Whether it would fit if nothing were told of what goes: what is told only adds."""
+        if sifted.basis.situation.standing.used - sifted.freed > most:
+            return False
+        left = max(1, sifted.before - sifted.freed)
+        return cause in OPTIONAL or sifted.before / left >= LEAST_COMPRESSION
+
     def _fits(self, situation: Situation, plan: Plan, most: float) -> bool:
         if plan.tokens_after > most:
             return False
@@ -152,16 +183,11 @@ class Economic:
         return compression(situation, self._told(situation, plan)) >= LEAST_COMPRESSION
 
     def _told(self, situation: Situation, plan: Plan) -> Plan:
-        retired = set(plan.retired)
-        notes = [
-            (item.unit, summary_in(item.unit.text))
-            for item in situation.items
-            if item.unit.kind in NOTES
-        ]
-        before = [(unit.text, text) for unit, text in notes if text and unit.part_id in retired]
+        notes = [item.unit.text for item in retired_items(situation, plan)]
+        before = [(note, text) for note in notes if (text := summary_in(note))]
         if before:
             # A new summary would replace the carried one.
-            told = carried([note for note, _ in before], [text for _, text in before])
+            told = carried(*zip(*before, strict=True))
             plan = replace(plan, told=told, tokens_after=plan.tokens_after + tokens_of(told))
         if not self._worth_asking(situation, plan):
             return plan
@@ -172,22 +198,35 @@ class Economic:
     def _worth_asking(self, situation: Situation, plan: Plan) -> bool:
         if plan.cause == "user" and situation.instructions:
             return True
-        if plan.cause == "overflow" or not situation.standing.warm:
+        if self.said is None or plan.cause == "overflow" or not situation.standing.warm:
             return False
         own = {i.unit.part_id for i in situation.items if i.unit.kind in ("prose", "reasoning")}
         gone = (c for c in plan.changes if isinstance(c.shown, Dropped) and c.part_id in own)
         return sum(change.tokens_before for change in gone) >= self.said
 
     def rent_paid(self, standing: Standing) -> float:
-        """USD for carrying tokens above the base since the last rewrite."""
-        return standing.rent * standing.rates.read
+        """USD for carrying tokens above the base since the last rewrite, and for a cliff ahead."""
+        return standing.rent * standing.rates.read + self.cliff(standing)
+
+    def cliff(self, standing: Standing) -> float:
+        """USD that coming requests cost more for tokens above which the whole prompt is dearer."""
+        st, dearer = standing, standing.rates.at(standing.used)
+        if dearer is st.rates or st.static + self._rebuilt_tokens(st) > st.rates.above:
+            return 0.0
+        return self.ahead * st.used * (dearer.read - st.rates.read)
 
     def premium(self, standing: Standing) -> float:
         """USD that writing the rebuilt part costs above reading."""
-        rebuilt = max(
-            standing.base - standing.static, self.first * (standing.used - standing.static)
-        )
-        return max(0.0, standing.rates.write - standing.rates.read) * rebuilt
+        rates = standing.rates
+        return max(0.0, rates.write - rates.read) * self._rebuilt_tokens(standing)
+
+    def _rebuilt_tokens(self, st: Standing) -> float:
+        return max(st.base - st.static, self.first * (st.used - st.static))
+
+    def _rebuilds(self, st: Standing) -> float:
+        if self.cliff(st):
+            return 1.0
+        return self.rent if st.opens_turn else self.within
 
     def _arrived(self, st: Standing) -> bool:
         return st.newest > self.arrival * st.window
@@ -205,11 +244,14 @@ class Economic:
             case "cold":
                 away = f"{st.cooling_ms / 60_000:.0f} min" if st.cooling_ms else "a while"
                 return f"{size}: the cache went cold {away} ago, so rewriting costs nothing extra"
+            case "pays" if self.cliff(st):
+                return f"{size}: above {st.rates.above} tokens the whole prompt is dearer"
             case "pays":
                 return (
                     f"{size}: carrying {st.used - st.base} tokens above the base over "
                     f"{st.requests} requests has cost {self.rent_paid(st):.4f} USD, "
-                    f"{self.rent:g} times the {self.premium(st):.4f} USD that rebuilding costs"
+                    f"{self._rebuilds(st):g} times the {self.premium(st):.4f} USD that rebuilding "
+                    "costs"
                 )
             case "idle":
                 return f"{size}: the next turn would need it, and nobody waits now"
@@ -220,7 +262,6 @@ class Economic:
 
 
 def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
-    """Join notes of earlier summaries into one."""
     if len(notes) == 1:
         return notes[0]
     by: SummaryWriter = (
@@ -230,7 +271,7 @@ def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
 
 
 def less(keeping: Keeping, share: float) -> Keeping:
-    """Scale what is kept by `share`; names, the cheapest, shrink last."""
+    """Scaled by `share`."""
     if share == 1:
         return keeping
     room = keeping.room
@@ -243,9 +284,7 @@ def less(keeping: Keeping, share: float) -> Keeping:
         typed=round(share * keeping.typed),
         old=round(share * keeping.old),
         share=share,
-        room=replace(
-            room, names=round(min(1.0, 2 * share) * room.names), prose=round(share * room.prose)
-        ),
+        room=replace(room, story=round(share * room.story), hunks=round(share * room.hunks)),
     )
 
 
@@ -253,9 +292,10 @@ POLICIES = (
     Economic(),
     Economic(
         "economic-lean",
-        Keeping(keep=6_000, listed=4e-3),
+        Keeping(keep=6_000, room=ROOM),
         most=0.60,
-        rent=1.0,
+        rent=4.0,
+        within=6.0,
     ),
-    Economic("economic-rich", Keeping(keep=20_000, listed=1e-3)),
+    Economic("economic-rich", Keeping(keep=20_000), said=1_200),
 )

@@ -57,7 +57,6 @@ class Evict:
         return "cold" if cold and standing.used - standing.static >= enough else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Evict until enough is free; if impossible, summarise."""
         plan = self._evicted(situation, cause)
         if cause not in ("budget", "overflow", "idle"):
             return plan
@@ -105,17 +104,15 @@ def trigger(standing: Standing) -> int:
 
 
 def protected_tokens(standing: Standing) -> int:
-    """Tokens of newest results to keep."""
+    """Of newest results."""
     return min(PROTECTED, standing.window // PROTECTED_SHARE)
 
 
 def least_tokens(standing: Standing) -> int:
-    """Least tokens an eviction must free."""
     return min(LEAST, standing.window // LEAST_SHARE)
 
 
 def evictable(situation: Situation) -> list[Item]:
-    """Results that may go, in prompt order."""
     spared = untouchable(situation)
     newest_turn = max((item.unit.turn for item in situation.items), default=0)
     last_turn = newest_turn - TURNS if newest_turn >= TURNS else newest_turn

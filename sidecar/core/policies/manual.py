@@ -17,12 +17,10 @@ class Manual:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Never."""
         del standing
         return None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Change nothing."""
         del situation, cause
         return None
 

@@ -31,20 +31,19 @@ def place(
     *,
     anchor: int = 0,
     static_ttl: Ttl = "5m",
-    history_ttl: Ttl = "5m",
     sizes: Sequence[int] = (),
     minimum: int = 0,
 ) -> tuple[Breakpoint, ...]:
-    """Choose at most four breakpoints, in prompt order.
+    """At most four breakpoints, in prompt order.
 
-    After: the static system text; the newest block; the previous request's last block
-    (`sent_before` message blocks, 0 for none), so its write is found however far the prompt has
-    grown; the last rewrite (`anchor` message blocks), so its prefix outlives the next. Spare ones
-    go every `STRIDE` positions back from the newest.
+    After: the static system text; the newest block; the previous request's last block, or what a
+    rewrite left of that prompt (`sent_before` message blocks, 0 for none), so its write is found
+    however far the prompt has grown; the last rewrite (`anchor` message blocks), so its prefix
+    outlives the next. Spare ones go every `STRIDE` positions back from the newest.
 
     `sizes`: cumulative tokens of all tools, each system block, each message block; nothing below
-    `minimum` is marked, as the provider ignores it. An hour for the history implies an hour for the
-    static text: longer lifetimes come first.
+    `minimum` is marked, as the provider ignores it. Only the static text may live for an hour:
+    longer lifetimes come first.
     """
     blocks = flat(prompt)
     head = 1 + len(prompt.system)
@@ -66,18 +65,18 @@ def place(
         start = 0 if before is None else before
         between = _strides(blocks, start, newest, room - len(chosen))
         chosen.update(i for i in between if enough(head + i))
-    marks = _breakpoints(prompt, sorted(chosen), history_ttl)
+    marks = _breakpoints(prompt, sorted(chosen))
     if static is not None:
-        marks.insert(0, Breakpoint(None, static, "1h" if history_ttl == "1h" else static_ttl))
+        marks.insert(0, Breakpoint(None, static, static_ttl))
     return tuple(marks)
 
 
-def _breakpoints(prompt: Prompt, chosen: Sequence[int], ttl: Ttl) -> list[Breakpoint]:
-    firsts = list(accumulate((len(message.blocks) for message in prompt.messages), initial=0))
+def _breakpoints(prompt: Prompt, chosen: Sequence[int]) -> list[Breakpoint]:
+    firsts = list(accumulate([len(message.blocks) for message in prompt.messages], initial=0))
     marks: list[Breakpoint] = []
     for index in chosen:
         number = bisect_right(firsts, index) - 1
-        marks.append(Breakpoint(number, index - firsts[number], ttl))
+        marks.append(Breakpoint(number, index - firsts[number]))
     return marks
 
 
@@ -112,7 +111,7 @@ def _markable(blocks: Sequence[Block], index: int) -> int | None:
 
 
 def can_mark(block: Block) -> bool:
-    """Whether a breakpoint can stand here; not on thinking or empty text."""
+    """Not on thinking or empty text."""
     match block.content:
         case ReasoningBlock():
             return False

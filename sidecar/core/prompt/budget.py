@@ -7,19 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from sidecar.core.prompt.render import Region
 
 Zone: TypeAlias = Literal["green", "yellow", "orange", "red"]
 
-ZONES: tuple[tuple[float, float, Zone], ...] = (
-    (0.0, 0.5, "green"),
-    (0.5, 0.75, "yellow"),
-    (0.75, 0.9, "orange"),
-    (0.9, 1.0, "red"),
-)
-"""Pressure in four steps: from this share of the limit, up to that one."""
+ZoneStarts: TypeAlias = tuple[float, float, float]
+ZONE_STARTS: ZoneStarts = (0.5, 0.75, 0.9)
+"""The shares of the limit from which it is yellow, orange and red."""
 REGIONS: tuple[Region, ...] = (
     "system",
     "tools",
@@ -59,19 +55,18 @@ class Budget:
 
 
 def budget(window: int, max_tokens: int) -> Budget:
-    """Split a window into limit and reserve."""
     reserved = max(LEAST_RESERVE, max_tokens)
     limit = max(0, window - reserved)
     return Budget(window, reserved, limit)
 
 
 def at_most(tokens: int, guessed: int) -> int:
-    """Tokens a prompt may really take: a fiftieth more for the `guessed`."""
+    """The most tokens of a prompt: a fiftieth more for the `guessed`."""
     return tokens + guessed // GUESSED_OFF
 
 
 def history_budget(limit: int, regions: Mapping[Region, int]) -> int:
-    """Tokens for the history, by the formula above."""
+    """By the formula above."""
     return max(0, limit - sum(regions.get(region, 0) for region in STATIC_REGIONS))
 
 
@@ -107,10 +102,16 @@ def burn_rate(costs: Sequence[tuple[int, float]], now: int) -> float | None:
     return None if passed < 60_000 else sum(cost for _, cost in costs) * 3_600_000 / passed
 
 
-def zone(used: int, limit: int) -> Zone:
-    """Zone by share of the limit."""
+def zones(starts: ZoneStarts = ZONE_STARTS) -> tuple[tuple[float, float, Zone], ...]:
+    """Pressure in four steps: from this share of the limit, up to that one."""
+    bounds = pairwise((0.0, *starts, 1.0))
+    return tuple((*bound, name) for bound, name in zip(bounds, get_args(Zone), strict=True))
+
+
+def zone(used: int, limit: int, starts: ZoneStarts = ZONE_STARTS) -> Zone:
+    """By share of the limit."""
     share = used / limit if limit else 1.0
-    return next(name for start, _, name in reversed(ZONES) if share >= start)
+    return next(name for start, _, name in reversed(zones(starts)) if share >= start)
 
 
 def velocity(sizes: Sequence[int]) -> int:
@@ -126,7 +127,7 @@ def velocity(sizes: Sequence[int]) -> int:
 
 
 def turns_until(used: int, threshold: int, growth: int) -> int | None:
-    """Turns until `threshold`; `None` without growth."""
+    """`None` without growth."""
     if growth <= 0:
         return None
     return max(0, ceil((threshold - used) / growth))
@@ -146,7 +147,7 @@ def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
 
 
 def spread(raw: Mapping[Region, int], total: int) -> dict[Region, int]:
-    """Regions scaled as `shares`."""
+    """As `shares`, by region."""
     weight = sum(raw.values())
     if weight == 0:
         return {region: total if region == "system" else 0 for region in REGIONS}

@@ -7,7 +7,7 @@ minutes, 47 later. Prices: USD per token; times: milliseconds.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from sidecar.core.parts import Message, Millis, StepFinishPart
 from sidecar.core.prompt.warmth import TTL_MS
@@ -36,7 +36,6 @@ class Pays:
     """
 
     pays: bool
-    gain: float
     reason: str
     cost: float
     saved: float
@@ -44,9 +43,8 @@ class Pays:
 
 
 def starts_of(messages: Iterable[Message]) -> tuple[Millis, ...]:
-    """Start times of the requests behind the messages."""
-    parts = (part for message in messages for part in message.parts)
-    return tuple(part.started for part in parts if isinstance(part, StepFinishPart))
+    parts = chain.from_iterable([message.parts for message in messages])
+    return tuple([part.started for part in parts if isinstance(part, StepFinishPart)])
 
 
 def pauses(starts: Sequence[Millis]) -> tuple[Millis, ...]:
@@ -80,15 +78,14 @@ def ping_pays(
     back = chance_back((), pings) if chance is None else chance
     cost = tokens * read
     saved = back * (tokens - surviving) * (write - read)
-    gain = saved - cost
     if pings >= PINGS:
         reason = f"{pings} pings were sent in this pause; more do not pay on average"
-        return Pays(pays=False, gain=gain, reason=reason, cost=cost, saved=saved, chance=back)
+        return Pays(pays=False, reason=reason, cost=cost, saved=saved, chance=back)
     reason = (
         f"{back:.0%} are back in time, which saves {saved:.4f} USD on average; "
         f"reading {tokens} tokens once more costs {cost:.4f}"
     )
-    return Pays(gain > 0, gain, reason, cost, saved, back)
+    return Pays(saved > cost, reason, cost, saved, back)
 
 
 def hour_pays(
@@ -98,13 +95,11 @@ def hour_pays(
     write_1h: float,
     read: float,
     starts: Sequence[Millis] = (),
-    growth: int = 0,
-    requests: int = REQUESTS,
 ) -> Pays:
-    """Whether an hour's lifetime pays over the next `requests`.
+    """Whether an hour's lifetime pays for static text over the next `REQUESTS`.
 
-    `growth`: tokens a request adds, 0 for static text. All of it is written at the dearer price,
-    the prefix again after pauses over an hour; saved are writes after pauses of 5 to 60 minutes.
+    All is written at the dearer price, and again after pauses over an hour; saved are writes after
+    pauses of 5 to 60 minutes.
     """
     seen = pauses(starts)
     known = len(seen) + SHARE_WEIGHT
@@ -112,12 +107,11 @@ def hour_pays(
     paused = sum(pause > TTL_MS["5m"] for pause in seen) - away
     share = (paused + SHARE_WEIGHT * PAUSED) / known
     gone = (away + SHARE_WEIGHT * AWAY) / known
-    written = tokens * (1 + requests * gone) + growth * requests
+    written = tokens * (1 + REQUESTS * gone)
     cost = written * (write_1h - write_5m)
-    saved = requests * share * tokens * (write_5m - read)
-    gain = saved - cost
+    saved = REQUESTS * share * tokens * (write_5m - read)
     reason = (
-        f"{share:.1%} of requests come after 5 to 60 min: over {requests} requests an hour's "
+        f"{share:.1%} of requests come after 5 to 60 min: over {REQUESTS} requests an hour's "
         f"lifetime costs {cost:.4f} USD more and saves {saved:.4f} of writing again"
     )
-    return Pays(gain > 0, gain, reason, cost, saved, share)
+    return Pays(saved > cost, reason, cost, saved, share)

@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.budget import (
     BEFORE,
+    ZONE_STARTS,
     Zone,
+    ZoneStarts,
     budget,
     is_spike,
     over_soft_limit,
@@ -72,6 +74,7 @@ class Meter:
     tools_by_server: dict[str, int]
     cache: CacheState
     cost: Costs
+    zones: ZoneStarts = ZONE_STARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class Size:
 
     `exact`: the provider reported this very prompt. `tools`: (MCP server or "", raw estimate).
     `guessed`: tokens no provider has counted. `messages`: as rendered, before
-    neighbours of a role are joined, without notes.
+    neighbours of a role are joined, without notes. `static`: of the total, before the history.
     """
 
     total: int
@@ -90,6 +93,7 @@ class Size:
     tools: tuple[tuple[str, int], ...] = ()
     guessed: int = 0
     messages: int = 0
+    static: int = 0
 
 
 def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
@@ -104,6 +108,7 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
     burn_rate: str | None,
     cache: CacheState,
     cost: Costs,
+    zones: ZoneStarts = ZONE_STARTS,
 ) -> Meter:
     """`turn_sizes`: context after each turn, oldest first."""
     room = budget(window, max_tokens)
@@ -119,7 +124,7 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
         free=max(0, room.limit - size.total),
         compact_at=compact_at,
         percent=round(100 * size.total / room.limit, 1) if room.limit else 100.0,
-        zone=zone(size.total, room.limit),
+        zone=zone(size.total, room.limit, zones),
         accuracy=size.accuracy,
         reason=size.reason,
         velocity=growth,
@@ -131,6 +136,7 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
         tools_by_server=_by_server(size.tools, regions["tools"]),
         cache=cache,
         cost=cost,
+        zones=zones,
     )
 
 

@@ -102,6 +102,15 @@ class ViewRewritten:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanMade:
+    """A rewrite was looked for, whether one was found or not."""
+
+    session_id: SessionId
+    seconds: float
+    policy: str
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotTaken:
     """A snapshot was taken."""
 
@@ -131,6 +140,7 @@ Observation: TypeAlias = (
     | Retried
     | ToolDone
     | ViewRewritten
+    | PlanMade
     | SnapshotTaken
     | RestoreDone
     | SessionClosed
@@ -144,9 +154,8 @@ Observe: TypeAlias = Callable[[Observation | PendingObservation], None]
 
 
 def read(seen: Observation | PendingObservation) -> Observation | None:
-    """Resolve a pending observation; may be `None`."""
+    """`None` for a pending observation of nothing."""
     return seen() if callable(seen) else seen
 
 
-def ignore(_: Observation | PendingObservation) -> None:
-    """Observer that does nothing."""
+def ignore(_: Observation | PendingObservation) -> None: ...

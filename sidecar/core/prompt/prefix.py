@@ -109,7 +109,7 @@ def _same(old: Sequence[PrefixPiece], new: Sequence[PrefixPiece]) -> int:
 
 def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
     """Breakpoints on a chain's segments, in prompt order."""
-    lengths = (len(message.blocks) for message in prompt.messages)
+    lengths = [len(message.blocks) for message in prompt.messages]
     firsts = list(accumulate(lengths, initial=1 + len(prompt.system)))
     starts = (1 if b.message is None else firsts[b.message] for b in prompt.breakpoints)
     points = zip(starts, prompt.breakpoints, strict=True)
@@ -144,7 +144,7 @@ def _json(value: Json) -> str:
 
 
 def label(chain: Chain, index: int) -> str:
-    """Name a segment: `tools`, `system block 0`, `message 12, block 3 (result of bash)`.
+    """`tools`, `system block 0`, `message 12, block 3 (result of bash)`.
 
     Counted from 0, as in the provider's errors.
     """
@@ -178,7 +178,6 @@ def _what(chain: Chain, index: int) -> str:
 
 
 def kind(content: PrefixPiece) -> str:
-    """Word for a segment's kind."""
     if isinstance(content, tuple):
         return "tools"
     return KINDS[type(content.content)]

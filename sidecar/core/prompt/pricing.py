@@ -39,7 +39,7 @@ class ModelInfo:
 
 
 def price(info: ModelInfo, usage: Usage) -> Decimal | None:
-    """USD; `None` if the price is unknown."""
+    """USD; `None` if unknown."""
     card = info.price
     if info.tier_above is not None and usage.prompt > info.tier_above:
         card = info.tier_price
@@ -56,13 +56,13 @@ def price(info: ModelInfo, usage: Usage) -> Decimal | None:
 
 
 def money(amount: Decimal) -> str:
-    """Format USD without exponent or trailing zeros."""
+    """USD without exponent or trailing zeros."""
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def total(costs: Iterable[str | None]) -> str | None:
-    """Sum of USD as texts; `None` if any is unknown."""
+    """`None` if any is unknown."""
     summed = Decimal(0)
     for cost in costs:
         if cost is None:
@@ -72,5 +72,5 @@ def total(costs: Iterable[str | None]) -> str | None:
 
 
 def money_of(amount: float) -> str:
-    """Format USD to a millionth."""
+    """To a millionth."""
     return money(Decimal(repr(round(amount, 6))))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, TypeAlias
 
 from sidecar.core.parts import JsonObject
@@ -70,7 +71,7 @@ class Static:
 
 
 def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
-    """Build a prompt, without breakpoints.
+    """Without breakpoints.
 
     Neighbours of one role are joined: local servers demand alternation.
     """
@@ -114,4 +115,4 @@ def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
 
 def flat(prompt: Prompt) -> tuple[Block, ...]:
     """All message blocks, in order."""
-    return tuple(block for message in prompt.messages for block in message.blocks)
+    return tuple(chain.from_iterable([message.blocks for message in prompt.messages]))

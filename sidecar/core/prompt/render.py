@@ -3,7 +3,7 @@
 Versioned: resume, fork and restart give the same bytes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation import sendable
@@ -25,8 +25,9 @@ from sidecar.core.parts import (
     ToolRunning,
     TurnId,
 )
+from sidecar.core.prompt.frames import within_frame
 
-RENDERER = 1
+RENDERER = 2
 """Raised whenever the same log would render to other bytes; stored with each epoch."""
 
 _PROOFS = ("signature", "data")
@@ -100,12 +101,13 @@ Content: TypeAlias = TextBlock | MediaBlock | ReasoningBlock | CallBlock | Resul
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block and its origin."""
+    """A block and its origin; `tokens`: raw estimate, once counted."""
 
     content: Content
     region: Region
     part_id: PartId | None = None
     turn_id: TurnId | None = None
+    tokens: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class Rendered:
 
 
 def render(message: Message, model: str) -> tuple[Rendered, ...]:
-    """Render a message for `model`.
+    """Blocks for `model`.
 
     A user message with all results, in call order, follows an assistant's calls, whatever their
     outcome. Left out: withdrawn attempts, empty answers, blank text, thinking unsigned or of
@@ -184,11 +186,18 @@ def _user_content(part: Part) -> list[tuple[Content, Region]]:
         case FilePart(media=Media() as media):
             return [(MediaBlock(media), "user")]
         case FilePart(text=str() as text):
-            return [(TextBlock(f'<file uri="{part.uri}">\n{text}\n</file>'), "user")]
+            uri = _named(part.uri).replace('"', "%22")
+            return [(TextBlock(f'<file uri="{uri}">\n{within_frame(text)}\n</file>'), "user")]
         case FilePart():
-            return [(TextBlock(f"[{part.name or part.uri}]({part.uri})"), "user")]
+            uri = _named(part.uri)
+            return [(TextBlock(f"[{_named(part.name) or uri}]({uri})"), "user")]
         case _:
             return []
+
+
+def _named(name: str) -> str:
+    """On one line, so that no name of a file says more than that."""
+    return within_frame(" ".join(name.splitlines()))
 
 
 def _result(part: ToolPart) -> ResultBlock:

@@ -1,6 +1,6 @@
 """Token counts: raw estimates, corrected by reported ones.
 
-Estimates use a foreign tokenizer; a factor per model corrects them.
+Estimates use a foreign tokenizer. A reported total is divided into a static part and a history.
 """
 
 import json
@@ -32,34 +32,52 @@ IMAGE = 1_600
 PDF_PAGE = 2_000
 PDF_PAGE_BYTES = 50_000
 SMALLEST = 500
-"""Deltas below this say more about framing than about the tokenizer."""
+"""Raw tokens; less says more about framing than about the tokenizer."""
+LEAST_BELIEVED = 0.25
+"""A report of fewer tokens for each raw one does not count this text, and teaches nothing."""
+MOST_AT_FIRST = 2.0
+"""A first answer raises the factor so many times at most: the rest is what vendors add to tools."""
 USUAL_FACTOR = 1.25
 """Tokens that a model counts for each of a raw estimate, where nothing is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A factor for raw estimates, and the number of corrections."""
+    """Tokens per raw one, after so many answers; `bias`: more of those before the history."""
 
     factor: float
     observations: int = 0
+    bias: int = 0
+
+    def static(self, raw: int) -> int:
+        """Tokens before the history, by their raw estimate."""
+        return round(raw * self.factor) + self.bias
 
 
-def observe(calibration: Calibration, *, raw_delta: int, reported_delta: int) -> Calibration:
-    """Learn from the growth between two totals, estimated and reported.
+def observe(calibration: Calibration, *, static: int, history: int, reported: int) -> Calibration:
+    """Learn from a reported prompt, with raw estimates of its two parts.
 
-    A moving average, early observations weighing most; factors stay in 0.8 to 3.
+    The first answer divides it in proportion; later ones leave the static part, and give all the
+    rest to the history, unless that leaves too little for it.
     """
-    if raw_delta < SMALLEST or reported_delta <= 0:
-        return calibration
-    seen = min(3.0, max(0.8, reported_delta / raw_delta))
-    weight = max(0.15, 1 / (calibration.observations + 1))
-    factor = calibration.factor + weight * (seen - calibration.factor)
-    return Calibration(min(3.0, max(0.8, factor)), calibration.observations + 1)
+    known = calibration
+    if (known.observations and history < SMALLEST) or (
+        reported < LEAST_BELIEVED * (static + history)
+    ):
+        return known
+    factor, head = known.factor, known.static(static)
+    if known.observations and reported - head >= LEAST_BELIEVED * history:
+        factor = (reported - head) / history
+    elif static + history >= SMALLEST:
+        factor = min(reported / (static + history), MOST_AT_FIRST * factor)
+        head = reported - round(factor * history)
+    else:
+        head = max(0, reported - round(factor * history))
+    return Calibration(factor, known.observations + 1, head - round(static * factor))
 
 
 def count_block(block: Block, count: Count) -> int:
-    """Raw estimate of a block."""
+    """Raw estimate."""
     match block.content:
         case TextBlock(text=text):
             return count(text) + FRAMING
@@ -78,13 +96,12 @@ def count_block(block: Block, count: Count) -> int:
 
 
 def count_tool(tool: ToolSpec, count: Count) -> int:
-    """Raw estimate of a tool's definition."""
     schema = json.dumps(tool.input_schema, ensure_ascii=False)
     return count(tool.name) + count(tool.description) + count(schema) + CALL_FRAMING
 
 
 def count_media(media: Media) -> int:
-    """Tokens of an image (width x height / 750, at most 1,600) or a document (by bytes)."""
+    """Of an image (width x height / 750, at most 1,600) or a document (by bytes)."""
     if media.media_type == "application/pdf":
         return PDF_PAGE * max(1, len(media.data) * 3 // 4 // PDF_PAGE_BYTES)
     try:
@@ -104,24 +121,30 @@ def _image_size(head: bytes) -> tuple[int, int] | None:
 
 DISAGREES = 0.10
 """When a reported total differs by more than this share from the estimate, it is said."""
+PLAUSIBLE = (0.8, 3.0)
+"""Tokens that any model counts for each of a raw estimate."""
 
 
-def checked(reported: int, estimated: float) -> str:
-    """Whether a reported total agrees with its estimate, in words."""
+def checked(reported: int, raw: int, factor: float) -> str:
+    """Whether a reported total is plausible for its raw estimate, in words."""
+    least, most = PLAUSIBLE
+    estimated = raw * min(most, max(least, factor))
     if estimated and abs(reported / estimated - 1) > DISAGREES:
         return f"as the provider reported it; the text alone was estimated at {round(estimated)}"
     return "as the provider reported it"
 
 
 def tokens_of(text: str) -> int:
-    """Estimate a note without a tokenizer."""
+    """Without a tokenizer."""
     return round(len(text) / 2.9) + 8
 
 
 def weigh(text: str, factor: float = USUAL_FACTOR) -> int:
-    """Estimate a note within a tenth.
+    """Within a tenth.
 
     Hashes, times and numbers take almost one more token a digit.
     """
-    usual = len(text) / 3.2 + 0.93 * sum(map(text.count, "0123456789"))
+    data = text.encode("utf-8", "surrogatepass")
+    digits = len(data) - len(data.translate(None, b"0123456789"))
+    usual = len(text) / 3.2 + 0.93 * digits
     return round(usual * factor / USUAL_FACTOR) + 8

@@ -106,7 +106,7 @@ class View:
 
 
 def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> View:
-    """Apply rewrites in order; later ones win."""
+    """In order; later rewrites win."""
     shown: dict[PartId, Shown] = {} if before is None else {**before.shown}
     notes: dict[PartId, Note] = {} if before is None else {**before.notes}
     for rewrite in rewrites:
@@ -122,7 +122,7 @@ def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> Vi
 
 
 def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
-    """A message as in the view; the same object if all verbatim."""
+    """The same object if all parts are verbatim."""
     if not any(part.id in shown for part in message.parts):
         return message
     parts = tuple(
@@ -132,7 +132,7 @@ def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
 
 
 def show_part(part: Part, how: Shown | None) -> Part | None:
-    """A part as shown, `None` if dropped; calls keep their input."""
+    """`None` if dropped; calls keep their input."""
     if how is None:
         return part
     if isinstance(how, Dropped):
@@ -159,7 +159,7 @@ def _left(part: ToolPart, how: Shown) -> str:
 
 
 def shorten(text: str, how: Shown, part_id: str) -> str:
-    """Shorten, with the recall id for the rest."""
+    """With the recall id for the rest."""
     match how:
         case Truncated(keep=keep, max_bytes=most):
             return cut(text, max_lines=1_000_000, max_bytes=most, keep=keep, part_id=part_id).text
@@ -175,7 +175,7 @@ def shorten(text: str, how: Shown, part_id: str) -> str:
 
 @lru_cache(maxsize=MOST_NOTES)
 def rendered_note(note: Note) -> Rendered:
-    """Render a note as a user's text, allowed between any messages.
+    """A user's text, allowed between any messages.
 
     Cached: the same block object lets a prompt's chain continue.
     """
@@ -183,7 +183,7 @@ def rendered_note(note: Note) -> Rendered:
 
 
 def notes_before(view: View, messages: Sequence[Message]) -> Mapping[MessageId, tuple[Note, ...]]:
-    """Notes by the message they precede, oldest first."""
+    """By the message they precede, oldest first."""
     known = {message.id for message in messages}
     grouped: dict[MessageId, tuple[Note, ...]] = {}
     for note in view.notes.values():

@@ -30,15 +30,11 @@ entry than the one predicted."""
 
 @dataclass(frozen=True, slots=True)
 class CachedPrefix:
-    """A cached prefix: tokens, expiry, and lifetime after each use.
-
-    Readable by requests that start from `readable_at` to `expires`, inclusive.
-    """
+    """Tokens of a prefix; a request that starts until `expires` reads them, for `ttl` anew."""
 
     size: int
     expires: Millis
     ttl: Millis
-    readable_at: Millis = 0
 
 
 Warm: TypeAlias = Mapping[Hashable, CachedPrefix]
@@ -89,7 +85,7 @@ def foresee(
     *,
     scale: float = 1.0,
 ) -> Prediction:
-    """Predict reads and writes of a request starting `at`.
+    """Reads and writes of a request starting `at`.
 
     Parallel: chained hash, cumulative tokens and position per segment. `scale` corrects raw sizes.
     """
@@ -126,13 +122,10 @@ def foresee(
     )
 
 
-def follow(
-    warm: Warm, prediction: Prediction, *, readable_at: Millis = 0, usage: Usage | None = None
-) -> Warm:
+def follow(warm: Warm, prediction: Prediction, *, usage: Usage | None = None) -> Warm:
     """Cache content once the predicted response begins, without expired entries.
 
-    `readable_at`: that moment, for requests started earlier. `usage`, as reported, corrects entries
-    and forgets those not cached.
+    `usage`, as reported, corrects entries and forgets those not cached.
     """
     at = prediction.at
     after = {key: entry for key, entry in warm.items() if entry.expires >= at}
@@ -145,9 +138,7 @@ def follow(
             touched = tuple(one for one in touched if one.marked)
         touched = tuple(_as_reported(touched, prediction, usage))
     for one in touched:
-        known = after.get(one.hash)
-        since = readable_at if known is None else min(readable_at, known.readable_at)
-        after[one.hash] = replace(one.entry, readable_at=since) if since else one.entry
+        after[one.hash] = one.entry
     if len(after) <= MOST_KEPT:
         return after
     return dict(sorted(after.items(), key=lambda item: item[1].expires)[-MOST_KEPT:])
@@ -179,7 +170,7 @@ def _longest(
         floor = places[mark] - LOOKBACK
         while index >= 0 and places[index] > floor:
             entry = warm.get(hashes[index])
-            if entry is not None and entry.readable_at <= at <= entry.expires:
+            if entry is not None and at <= entry.expires:
                 return index
             index -= 1
     return None
@@ -195,7 +186,7 @@ def _believed(prediction: Prediction, usage: Usage) -> bool:
 
 
 def _shortened(prediction: Prediction, usage: Usage) -> bool:
-    """Whether billing shows five minutes where an hour was asked."""
+    """Billing shows five minutes where an hour was asked."""
     return prediction.write_1h > 0 and not usage.cache_write_1h and usage.cache_write_5m > 0
 
 
@@ -266,7 +257,7 @@ class Miss:
 def find_miss(
     last: AnsweredRequest | None, now: AnsweredRequest, read: int, minimum: int
 ) -> Miss | None:
-    """Explain why `read` falls short of the last request's cache; `None` if not.
+    """Why `read` falls short of the last request's cache; `None` if not.
 
     Compares reported counts only, since estimates could feign a miss. A prompt below `minimum`,
     never cached, is a miss of the next request.

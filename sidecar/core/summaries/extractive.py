@@ -93,7 +93,7 @@ _CHATTER = re.compile(
 
 
 def extract(gone: Sequence[Unit], previous: str, room: int) -> str:
-    """Summarise departing units and `previous` in `room` tokens; empty if too little."""
+    """Departing units and `previous` in `room` tokens; empty if too little."""
     units = [unit for unit in gone if unit.kind not in NOTES]
     if not units:
         return shortened(previous, room)
@@ -159,7 +159,7 @@ def _fresh(units: Sequence[Unit], order: int, room: int, *, has_goal: bool) -> I
     episodes = _episodes(units)
     often = Counter(name for unit in units for name in unit.names)
     for episode in episodes:
-        typed = [unit for unit in episode.units if unit.kind == "typed"]
+        typed = [u for u in episode.units if u.kind == "typed" and not u.attached]
         for unit in typed:
             if not has_goal and unit.turn == 0:
                 most = max(TITLE, room_in_characters(room) // 4)

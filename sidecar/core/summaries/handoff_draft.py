@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.conversation.turns import turns
+from sidecar.core.ledger.guidance import HANDED_ON
 from sidecar.core.ledger.inheritance import current
 from sidecar.core.ledger.ledger import Ledger
 from sidecar.core.ledger.milestone import Milestone
@@ -49,7 +50,7 @@ def _draft(
     checkpoint: Milestone, title: str, goal: str, files: Sequence[str], said: Sequence[str]
 ) -> Iterator[str]:
     ledger = checkpoint.ledger
-    yield from ("# Goal", "", goal.strip(), "", "# Where this comes from", "")
+    yield from ("# Goal", "", goal.strip(), "", HANDED_ON, "")
     named = f" “{one_line(title)}”" if title else ""
     branch = f" on branch {checkpoint.branch}" if checkpoint.branch else ""
     yield f"It goes on from the session{named} in {checkpoint.cwd}{branch}."
@@ -141,7 +142,6 @@ def _resume(ledger: Ledger, goal: str) -> str:
 
 
 def changes_since(drifted: Sequence[str]) -> str:
-    """The workspace's changes since a session's last use."""
     lines = (f"- {line}" for line in drifted)
     return "\n".join(("Since this session was used last, the workspace has changed:", *lines))
 

@@ -170,19 +170,19 @@ _FRAME = re.compile(rf"<(?=\s*/?\s*(?:{_FRAMES})\b)", re.I)
 
 
 def framed(text: str) -> str:
-    """Escape tags that could close a quote's frame."""
+    """Without tags that could close a quote's frame."""
     return _FRAME.sub("&lt;", text)
 
 
 def _who(unit: Unit) -> str:
     match unit.kind:
         case "typed":
-            return "user"
+            return "file that the user attached" if unit.attached else "user"
         case "prose":
             return "model"
         case "call":
             return "tool"
-        case "ledger" | "excerpt":
+        case kind if kind in NOTES:
             return "note of what was left out before"
         case _:
             return ""
@@ -241,7 +241,7 @@ _SHORT_REFUSAL = 600
 
 
 def read_summary(reply: str) -> Reading:
-    """Parse a reply; raises ValueError without a summary."""
+    """Raises ValueError without a summary."""
     clean = reply.encode("utf-8", "replace").decode("utf-8")
     found = claims_in(_DROPPED.sub("", clean))
     text, calls = _TOOLISH.subn("", found.rest)
@@ -279,7 +279,7 @@ _NOTE = re.compile(rf"{re.escape(_HEAD)}[^\n]*\]\n<summary>\n(.*?)\n</summary>",
 
 
 def note_of(text: str, by: SummaryWriter) -> str:
-    """Note for a summary, recognised by `summary_in`."""
+    """Recognised by `summary_in`."""
     quoted = framed(text.strip()).replace(REWRITE_ID, "[REWRITE]")
     return (
         f"{_HEAD}{_BY[by]}. What comes after it is newer and counts more. "
@@ -289,7 +289,7 @@ def note_of(text: str, by: SummaryWriter) -> str:
 
 
 def summary_in(note: str) -> str | None:
-    """A note's summary; `None` for other notes."""
+    """`None` for other notes."""
     match = _NOTE.match(note)
     return None if match is None else match[1]
 
@@ -307,7 +307,6 @@ def left_out(plan: Plan, situation: Situation) -> list[Item]:
 
 
 def summary_before(plan: Plan, situation: Situation) -> str:
-    """Earlier summaries that a plan's own replaces."""
     retired = set(plan.retired)
     units = [item.unit for item in situation.items]
     found = (summary_in(unit.text) for unit in units if unit.part_id in retired)
@@ -315,7 +314,7 @@ def summary_before(plan: Plan, situation: Situation) -> str:
 
 
 def with_summary(plan: Plan, text: str, by: SummaryWriter) -> Plan:
-    """Put a summary into a plan, in place of its estimated tokens.
+    """In place of the summary's estimated tokens.
 
     Shortened if over `OVERLONG` times the wanted length.
     """
@@ -330,5 +329,5 @@ def with_summary(plan: Plan, text: str, by: SummaryWriter) -> Plan:
 
 
 def without_summary(plan: Plan) -> Plan:
-    """Remove a plan's summary and its estimated tokens."""
+    """And without its estimated tokens."""
     return replace(with_summary(plan, "", "extract"), summary=None)

@@ -49,7 +49,7 @@ class Weighed:
 
 
 def sections_of(text: str) -> tuple[Section, ...]:
-    """A text's sections, without empty ones."""
+    """Without empty ones."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for line in text.splitlines():
         match = _TITLE.fullmatch(line)
@@ -61,7 +61,7 @@ def sections_of(text: str) -> tuple[Section, ...]:
 
 
 def written(sections: Iterable[Section]) -> str:
-    """Format sections as Markdown."""
+    """As Markdown."""
     return "\n".join(
         "\n".join(([f"## {section.title}"] if section.title else []) + list(section.lines))
         for section in sections
@@ -86,13 +86,12 @@ def shortened(text: str, room: int) -> str:
 
 
 def weight_of(title: str) -> float:
-    """Weight of a line by its section's title."""
     lower = title.lower()
     return next((w for name, w in WEIGHT.items() if lower.startswith(name)), USUAL)
 
 
 def fitted(lines: Sequence[Weighed], room: int, titles: Sequence[str] = ()) -> str:
-    """Write the heaviest lines within `room` tokens.
+    """The heaviest lines within `room` tokens.
 
     Sections in the order of `titles`, then of first lines.
     """
@@ -119,7 +118,7 @@ def room_in_characters(room: int) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """A line's `most` characters, between words if cheap."""
+    """`most` characters, between words if cheap."""
     if len(text) <= most:
         return text
     head = text[: max(0, most - 1)]

@@ -46,14 +46,14 @@ class ScoredTurn:
 
     @property
     def tokens(self) -> int:
-        """Tokens as shown now."""
         return sum(item.tokens for item in self.items)
 
     @property
     def title(self) -> str:
         """First words: typed, else said, else called."""
         for kind in ("typed", "prose"):
-            said = (i.unit.text for i in self.items if i.unit.kind == kind)
+            mine = (i.unit for i in self.items if i.unit.kind == kind)
+            said = (unit.attached or unit.text for unit in mine)
             title = next((one_line(text, TITLE) for text in said if text.strip()), "")
             if title:
                 return title
@@ -61,7 +61,6 @@ class ScoredTurn:
         return next((one_line(f"{u.tool} {u.argument}", TITLE) for u in calls), "")
 
     def failures(self) -> tuple[Unit, ...]:
-        """Failed calls."""
         return tuple(i.unit for i in self.items if i.unit.kind == "call" and i.unit.failed)
 
 
@@ -83,7 +82,7 @@ class Scores:
 
 
 def turns_of(items: Iterable[Item]) -> tuple[ScoredTurn, ...]:
-    """Turns, long ones in stretches of `STEPS` steps."""
+    """Long turns in stretches of `STEPS` steps."""
     grouped: dict[tuple[int, int], list[Item]] = {}
     begun: dict[int, int] = {}
     for item in items:
@@ -97,12 +96,10 @@ def turns_of(items: Iterable[Item]) -> tuple[ScoredTurn, ...]:
 
 
 def scorable(turns: Iterable[ScoredTurn], spared: Set[PartId]) -> list[ScoredTurn]:
-    """Turns with parts that may go."""
     return [turn for turn in turns if any(_may_go(turn, spared))]
 
 
 def question(turns: Sequence[ScoredTurn]) -> str:
-    """Turns, actions, form of the answer."""
     lines = "\n".join(_line(turn) for turn in turns[:LISTED])
     return f"""\
 Instead of sections, score these turns of the conversation above, the oldest first. Each line has \
@@ -122,9 +119,9 @@ Answer with one JSON object and nothing before it. Leave out turns that you keep
 
 
 def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
-    """Check a model's answer; unnamed turns are kept.
+    """Unnamed turns are kept.
 
-    Raises: ValueError: no scores, an unknown turn or action, or a turn twice.
+    Raises ValueError: no scores, an unknown turn or action, or a turn twice.
     """
     known = {turn.id: turn for turn in turns}
     found: dict[str, TurnScore] = {}
@@ -274,7 +271,7 @@ def _text(entry: Mapping[str, object], key: str) -> str:
 def _entries(reply: str) -> Iterator[Mapping[str, object]]:
     """JSON objects of a reply: fenced, cut off, or not quite JSON.
 
-    Raises: ValueError: a closed score that cannot be parsed.
+    Raises ValueError: a closed score that cannot be parsed.
     """
     at, faults = reply.find("{"), 0
     while at >= 0 and faults < FAULTS:

@@ -15,7 +15,7 @@ def digest(data: bytes, previous: str = "") -> str:
 
 
 def content_hash(text: str) -> str:
-    """Hash a file's text: `sha256:` and 64 hex digits.
+    """`sha256:` and 64 hex digits.
 
     Lone surrogates U+DC80 to U+DCFF are hashed as the bytes they stand for.
     """
@@ -26,5 +26,5 @@ def content_hash(text: str) -> str:
 
 
 def bytes_hash(data: bytes) -> str:
-    """A file's bytes: `sha256:` and 64 hex digits."""
+    """`sha256:` and 64 hex digits."""
     return "sha256:" + hashlib.sha256(data).hexdigest()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 def lines_kept(text: str, ranges: Sequence[tuple[int, int]], part_id: str) -> str:
-    """Join lines of `ranges` (first, last; from 1, inclusive), then name the id for `recall`."""
+    """Lines of `ranges` (first, last; from 1, inclusive), then the id for `recall`."""
     lines = text.splitlines()
     kept: list[str] = []
     shown = 0
@@ -24,7 +24,7 @@ def lines_kept(text: str, ranges: Sequence[tuple[int, int]], part_id: str) -> st
 
 
 def quoted(text: str, spans: Sequence[tuple[int, int]], part_id: str) -> str:
-    """Join spans (start, end; characters), then name the id for `recall`."""
+    """Spans (start, end; characters), then the id for `recall`."""
     kept: list[str] = []
     at = 0
     for start, end in spans:

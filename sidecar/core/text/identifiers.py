@@ -16,6 +16,12 @@ _TOKEN = re.compile(r"[A-Za-z0-9_@~.][\w@~.+\-]*(?:/[\w@~.+\-]+)*|/[\w@~.+\-]+(?
 _CODEY = re.compile(r"_|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]")
 _FILE = re.compile(r"^[\w\-]+(?:\.[\w\-]+)*\.[A-Za-z][A-Za-z0-9]{0,5}$")
 _ENDS = ".-+"
+_AMOUNT = re.compile(
+    r"\d[\d.,:_x-]*(?:[a-zA-Zµ%]{0,5}|[TZ][\d.:+-]*Z?)(?:\d+(?:\.\d+)?[a-zµ]{1,2})*"
+    r"|(?:0x)?[0-9a-fA-F]{6,}(?:-[0-9a-fA-F]{4,})*(?:…|\.\.\.)?"
+)
+"""Durations, sizes, times, hashes, addresses. A word of letters alone is no hash."""
+_DIGIT = re.compile(r"\d")
 LEAST = 6
 LONGEST = 160
 SAID = 2_000
@@ -33,7 +39,7 @@ _SHORT = re.compile(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Paths, file names, code names of 6 letters or more, `quoted` spans."""
+    """Paths, file names, code names of 6 letters or more, `quoted` spans; no amounts."""
     words: Iterable[str] = _TOKEN.findall(text)
     if len(text) > LONGEST:
         stripped = (word if len(word) <= LONGEST else word.rstrip(_ENDS) for word in words)
@@ -41,12 +47,12 @@ def names_in(text: str) -> frozenset[str]:
     found = set(map(_name, words))
     found.discard("")
     if "`" in text:
-        found.update(_SPAN.findall(text))
+        found.update(span for span in _SPAN.findall(text) if not is_amount(span))
     return frozenset(found)
 
 
 def asked_to_keep(text: str) -> frozenset[str]:
-    """The names a typed message asks to keep: `keep src/a.py`, `don't forget …`.
+    """Names a typed message asks to keep: `keep src/a.py`, `don't forget …`.
 
     Sentences over `SAID` characters are data.
     """
@@ -67,15 +73,23 @@ def _with_verbs(text: str) -> Iterator[str]:
             yield from (said for said in _SENTENCE.split(line) if len(said) <= SAID)
 
 
+def is_amount(word: str) -> bool:
+    """Whether a word is a duration, size, time, hash or address."""
+    if not _DIGIT.search(word):
+        return False
+    first, slash, rest = word.strip().partition("/")
+    return bool(_AMOUNT.fullmatch(first)) and (not slash or len(rest) <= 3 or is_amount(rest))
+
+
 @lru_cache(maxsize=32_768)
 def _name(word: str) -> str:
-    """An identifier without trailing punctuation, or `""`.
+    """Without trailing punctuation, or `""`.
 
     Cached and interned: a plan looks up tens of thousands.
     """
     name = word.rstrip(_ENDS)
     if len(name) >= LEAST and ("/" in name or _CODEY.search(name) or _FILE.match(name)):
-        return sys.intern(name)
+        return "" if is_amount(name) else sys.intern(name)
     return ""
 
 
@@ -105,7 +119,7 @@ class NameIndex:
 
     @property
     def known(self) -> Mapping[str, Name]:
-        """The index without a copy, for thousands of look-ups."""
+        """Without a copy, for thousands of look-ups."""
         return self._names
 
     def __contains__(self, name: object) -> bool:
@@ -115,11 +129,9 @@ class NameIndex:
         return len(self._names)
 
     def copy(self) -> "NameIndex":
-        """Copy the index and its entries."""
         return NameIndex({name: replace(known) for name, known in self._names.items()})
 
     def see(self, names: Iterable[str], step: int, source: NameSource = "result") -> None:
-        """Add names from a tool or the user."""
         known = self._names
         for name in names:
             entry = known.get(name)
@@ -129,7 +141,7 @@ class NameIndex:
                 entry.seen = step
 
     def use(self, names: Iterable[str], step: int, source: NameSource = "prose") -> None:
-        """Add names written by the agent; a name known before this step counts as used."""
+        """Written by the agent; a name known before this step counts as used."""
         known = self._names
         for name in names:
             entry = known.get(name)

@@ -22,6 +22,7 @@ _NAMES: tuple[tuple[type, str], ...] = (
     (list, "an array"),
     (dict, "an object"),
 )
+_ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.S)
 
 
@@ -33,22 +34,27 @@ class TooDeep(ValueError):
     """JSON is nested too deep for Python's reader."""
 
 
-def read(text: str | bytes) -> Json:
-    """Parse a JSON value; integers keep their size.
+def escapes_mended(text: str, known: re.Pattern[str] = _ESCAPE) -> str:
+    """A backslash that begins no `known` escape stands for itself."""
+    return known.sub(lambda found: found[0] if found[1] else "\\\\", text)
 
-    Raises: ValueError: no JSON, or NaN, an infinity or too large a number. TooMuch: over
-    `MOST_INNER` lists and objects. TooDeep: too deep for Python's reader.
+
+def read(text: str | bytes) -> Json:
+    """Integers keep their size.
+
+    Raises ValueError for no JSON, NaN, an infinity or too large a number; TooMuch over `MOST_INNER`
+    lists and objects; TooDeep.
     """
     return _loaded(text, _refuse, _finite)
 
 
 def read_all(text: str | bytes) -> Json:
-    """Parse stored JSON; NaN and infinities become null. Raises as `read`."""
+    """NaN and infinities become null. Raises as `read`."""
     return _loaded(text, _nothing, _finite_or_none)
 
 
 def check_inner(text: str | bytes) -> None:
-    """Raise `TooMuch` before parsing over `MOST_INNER` lists and objects."""
+    """Raises `TooMuch` before parsing over `MOST_INNER` lists and objects."""
     if isinstance(text, bytes):
         if text.count(b"[") + text.count(b"{") > MOST_INNER:
             check_inner(text.decode("utf-8", "replace"))
@@ -60,7 +66,7 @@ def check_inner(text: str | bytes) -> None:
 
 
 def is_deep(value: Json) -> bool:
-    """Whether a value is nested over `DEEPEST` levels."""
+    """Over `DEEPEST` levels."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEEPEST):
         inner = [one.values() if isinstance(one, dict) else one for one in level]
@@ -84,7 +90,7 @@ def plain(value: Json) -> Json:
 
 
 def kind(value: Json) -> str:
-    """A value's JSON type, as in "an object"."""
+    """As in "an object"."""
     return next((name for found, name in _NAMES if isinstance(value, found)), "null")
 
 

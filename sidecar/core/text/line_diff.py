@@ -5,7 +5,7 @@ Lines end at line feeds only; a carriage return belongs to its line.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -32,10 +32,7 @@ class Hunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A unified diff, and lines added and deleted in all.
-
-    `diff` is empty for equal texts, a sentence for binary data.
-    """
+    """`diff`: unified; empty for equal texts, a sentence for binary data."""
 
     diff: str
     additions: int
@@ -43,7 +40,7 @@ class Difference:
 
 
 def split(data: bytes) -> list[bytes]:
-    """Divide after line feeds; joined, the same bytes."""
+    """After line feeds; joined, the same bytes."""
     if b"\r" not in data or data.count(b"\r") == data.count(b"\r\n"):
         # `splitlines` is twice as quick, but would also divide at single carriage returns.
         return data.splitlines(keepends=True)
@@ -56,12 +53,12 @@ def split(data: bytes) -> list[bytes]:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether bytes hold a zero byte."""
+    """Any zero byte."""
     return b"\0" in data
 
 
-def hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:
-    """Differing stretches in order, with an equal line at least between two."""
+def hunks(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Hunk]:
+    """In order, with an equal line at least between two; of lines in whatever form."""
     head = _shared(old, new)
     most = min(len(old), len(new)) - head
     tail = _shared(old[len(old) - most :][::-1], new[len(new) - most :][::-1])
@@ -87,7 +84,7 @@ def count(old: bytes | None, new: bytes | None) -> tuple[int, int]:
 
 
 def in_header(name: str) -> str:
-    """Quote a name with control characters as git does, against forged diff lines."""
+    """Names with control characters are quoted as in git, against forged diff lines."""
     if _CONTROL.search(name) is None:
         return name
     return f'"{_QUOTED.sub(lambda found: _escaped(found[0]), name)}"'
@@ -105,7 +102,7 @@ def unified(
     source: str | None = None,
     most: int = 2000,
 ) -> Difference:
-    """Diff two contents; `None` is a missing file.
+    """`None` is a missing file.
 
     `source`: the old path, if another. `most`: lines shown, context included. Bytes outside UTF-8
     become U+FFFD.
@@ -166,7 +163,7 @@ def _group(old: list[bytes], new: list[bytes], group: Sequence[Hunk]) -> Iterato
 
 
 def _span(start: int, end: int) -> str:
-    """A range from 1; an empty range is named by the line before."""
+    """From 1; an empty range is named by the line before."""
     if end - start == 1:
         return f"{start + 1}"
     return f"{start + 1 if end > start else start},{end - start}"
@@ -182,7 +179,7 @@ def _shown(sign: str, lines: Sequence[bytes]) -> str:
     return signed if len(ended) < len(text) else f"{signed}{_NO_END}\n"
 
 
-def _shared(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+def _shared(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
     low, high = 0, min(len(one), len(other))
     if one[:high] == other[:high]:
         return high
@@ -200,7 +197,7 @@ _Match: TypeAlias = tuple[int, int, int]
 """Where equal lines begin in the old text and in the new one, and how many they are."""
 
 
-def _matches(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Match]:
+def _matches(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[_Match]:
     pairs = _fewest(old, new, _QUICK)
     if pairs is not None:
         return _stretches(pairs)
@@ -208,7 +205,7 @@ def _matches(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Match]:
     in_old, in_new = set(old), set(new)
     xs = [i for i, line in enumerate(old) if line in in_new]
     ys = [j for j, line in enumerate(new) if line in in_old]
-    names: dict[bytes, int] = {}
+    names: dict[Hashable, int] = {}
     a = [names.setdefault(old[i], len(names)) for i in xs]
     b = [names.setdefault(new[j], len(names)) for j in ys]
     pairs = _fewest(a, b, STEPS)

@@ -26,7 +26,7 @@ class MergedText:
 def merge(
     base: bytes, mine: bytes, theirs: bytes, *, my_name: str = "mine", their_name: str = "theirs"
 ) -> MergedText | Unmergeable:
-    """Merge two edits of `base`, byte for byte; edits with no unchanged line between clash.
+    """Two edits of `base`, byte for byte; edits with no unchanged line between clash.
 
     Equal edits count once. Returns `"binary"`, or `"large"` beyond `MOST_BYTES` or `MOST_LINES`.
     """

@@ -112,13 +112,12 @@ _BY_NAME = tuple((marker, re.compile(pattern)) for marker, pattern in _NAMED)
 
 @dataclass(slots=True)
 class Redaction:
-    """Redacts values and counts hits; `known` lists secrets to remove anywhere."""
+    """Counts hits; `known` lists secrets to remove anywhere."""
 
     known: tuple[str, ...] = ()
     count: int = 0
 
     def text(self, text: str) -> str:
-        """Replace keys in a text by `REDACTED`."""
         for secret in self.known:
             if secret in text:
                 self.count += text.count(secret)
@@ -187,7 +186,7 @@ class Redaction:
 
 
 def holds_key(text: str) -> bool:
-    """Whether a text has a key in it, by its shape.
+    """By its shape.
 
     A password in an address is none: programs reach databases and proxies by those.
     """
@@ -200,7 +199,7 @@ def holds_key(text: str) -> bool:
 
 
 def _key(marker: str, found: re.Match[str]) -> str:
-    """The key in a match; empty if it only looks like one."""
+    """Empty if the match only looks like a key."""
     key: str = found.groupdict().get("value") or found[0]
     return key if marker not in _CHECKS or _CHECKS[marker](key) else ""
 
@@ -220,7 +219,7 @@ def _patterns_of(name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def secrets_in(variables: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Secret values, longest first; no paths, none under `SHORTEST`."""
+    """Longest first; no paths, none under `SHORTEST`."""
     found = {
         value
         for name, value in variables

@@ -32,7 +32,7 @@ class _Words:
 
     @classmethod
     def of(cls, text: str, endings: tuple[str, ...] = ()) -> "_Words":
-        """Parse a list: `+` for a space, `*` for any ending."""
+        """`+` for a space, `*` for any ending."""
         words = set(text.split())
         phrases: dict[str, list[str]] = {}
         for phrase in sorted(word for word in words if "+" in word):
@@ -103,7 +103,7 @@ class RuleSentence:
 
 
 def rules_in(text: str) -> tuple[RuleSentence, ...]:
-    """Rules in order, each wording once, at most `MOST_RULES`; none in fenced code."""
+    """In order, each wording once, at most `MOST_RULES`; none in fenced code."""
     found = (RuleSentence(span, sure) for span, sure in _graded(text) if sure)
     return tuple(islice(found, MOST_RULES))
 
@@ -164,7 +164,7 @@ def _opens_rules(sentence: str) -> bool:
 
 
 def _is_loud(sentence: str) -> bool:
-    """Whether three words, and half of all, are in capitals."""
+    """Three words, and half of all, are in capitals."""
     if sentence.islower() or not _LOUD.search(sentence):
         return False
     words = _WORD.findall(sentence)

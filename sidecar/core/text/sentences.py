@@ -27,15 +27,17 @@ _INITIAL = re.compile(r"(?:^|[\s(])(?:\w\.)*\w\.$|^\s*\(?\d{1,3}\.$")
 """What ends in a dot and no sentence: `e.g.`, `z.B.`, `J.`, the number of a list item."""
 _CLAUSE = re.compile(r"[,;:\uff0c\uff1b\uff1a\u3001\u060c\u061b]\s*|\s+")
 
-Span = tuple[int, int]
+_HEADING = re.compile(r"#{1,6}\s.*|(\*\*|__)[^*_]+\1:?|\|.*|-{3,}")
+_CLOSERS = "*_`\"')"
 
+Span = tuple[int, int]
 
 _CLOSED = re.compile(rf"[{_FULL}{_MARKS}][{_CLOSING}]*\Z")
 _BLANK = re.compile(r"\n\s*\n")
 
 
 def sentences(text: str, longest: int = LONGEST) -> Iterator[Span]:
-    """(start, end) of each sentence, stripped, in order."""
+    """(start, end) of each, stripped, in order."""
     for start, end in _paragraphs(text):
         at = start
         for match in _END.finditer(text, start, end):
@@ -49,7 +51,7 @@ def sentences(text: str, longest: int = LONGEST) -> Iterator[Span]:
 def statements(text: str) -> Iterator[Span]:
     """(start, end) of sentences uncut, with neighbouring lines that nothing ends or separates.
 
-    A line alone may say the contrary of what it says below its heading.
+    A line alone may contradict the text below its heading.
     """
     begun: int | None = None
     last = 0
@@ -66,8 +68,45 @@ def statements(text: str) -> Iterator[Span]:
         yield begun, last
 
 
+def gist(text: str, most: int) -> str:
+    """The first sentences that say something, in one line of `most` characters.
+
+    Headings, code, and what only announces something else are passed over.
+    """
+    plain = "\n".join(line for line in unfenced(text) if not is_heading(line))
+    said: list[str] = []
+    for start, end in sentences(plain):
+        sentence = (
+            _ITEM.sub("", plain[start:end], count=1)
+            if is_item(plain[start:end])
+            else (plain[start:end])
+        )
+        if sentence.rstrip(_CLOSERS).endswith((":", "\uff1a")) or not sentence:
+            continue
+        said.append(sentence)
+        if sum(map(len, said)) > most:
+            break
+    joined = " ".join(" ".join(said).split())
+    return joined if len(joined) <= most else joined[: most - 1].rpartition(" ")[0] + "…"
+
+
+def unfenced(text: str) -> Iterator[str]:
+    """Lines outside of fences of code, but for empty ones."""
+    inside = False
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            inside = not inside
+        elif line.strip() and not inside:
+            yield line
+
+
+def is_heading(line: str) -> bool:
+    """A heading, a rule, or a row of a table."""
+    return _HEADING.fullmatch(line.strip()) is not None
+
+
 def is_item(line: str) -> bool:
-    """Whether a line begins a list item, quotation or heading."""
+    """A list item, quotation or heading."""
     return _ITEM.match(line) is not None
 
 

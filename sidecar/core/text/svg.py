@@ -11,7 +11,7 @@ ROW = 14
 
 
 def frame(width: int, height: int, body: str, label: str) -> str:
-    """Wrap a chart; `label` is for screen readers."""
+    """`label` is for screen readers."""
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">{body}</svg>'
     )
@@ -36,7 +36,7 @@ def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
 
 
 def short(tokens: float) -> str:
-    """A count for an axis: 950, 1.2k, 52k, 1.5M."""
+    """For an axis: 950, 1.2k, 52k, 1.5M."""
     for size, letter in ((1_000_000, "M"), (1_000, "k")):
         if abs(tokens) >= size:
             return f"{tokens / size:.1f}".removesuffix(".0") + letter

@@ -29,7 +29,7 @@ def cut(
     keep: Keep = "head",
     part_id: str = "",
 ) -> Cut:
-    """Keep `max_lines` lines and `max_bytes` bytes at most, plus a note with the id for `recall`.
+    """At most `max_lines` lines and `max_bytes` bytes, plus a note with the id for `recall`.
 
     Cuts fall between code points, at line ends where cheap.
     """
@@ -85,7 +85,7 @@ def _head(data: bytes, max_lines: int, max_bytes: int) -> int:
     if end == len(data):
         return end
     newline = data.rfind(b"\n", end // 2, end)
-    return newline + 1 if newline >= 0 else _boundary(data, end, -1)
+    return newline + 1 if newline >= 0 else boundary(data, end, -1)
 
 
 def _tail(data: bytes, max_lines: int, max_bytes: int) -> int:
@@ -100,11 +100,11 @@ def _tail(data: bytes, max_lines: int, max_bytes: int) -> int:
     if begin == 0:
         return 0
     newline = data.find(b"\n", begin - 1, begin + (len(data) - begin) // 2)
-    return newline + 1 if newline >= 0 else _boundary(data, begin, 1)
+    return newline + 1 if newline >= 0 else boundary(data, begin, 1)
 
 
-def _boundary(data: bytes, index: int, step: int) -> int:
-    """Move to a code point's edge; continuation bytes are 10xxxxxx."""
+def boundary(data: bytes, index: int, step: int) -> int:
+    """The edge of a code point before (-1) or after (1); continuation bytes are 10xxxxxx."""
     while 0 < index < len(data) and data[index] & 0xC0 == 0x80:
         index += step
     return index

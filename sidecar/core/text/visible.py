@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from itertools import pairwise
 
 from sidecar.core.parts import Json
 
@@ -14,42 +15,59 @@ _PASSED_OVER = re.compile(
     "\ufe00-\ufe0f\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
 """Letters, beside those of category Cf, without which some disks find a name as well."""
+_SHAPELESS = re.compile(f"{_PASSED_OVER.pattern}|\u2800")
+_PRESENTATION = ("\ufe0e", "\ufe0f")
+"""Choose between text and picture of the symbol before them."""
 JOINERS = frozenset({"\u200c", ZWJ})
 """Hold words and emoji together, and steer nothing."""
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""Spell out hidden and steering characters, except `keep`.
+    r"""Hidden and steering characters spelt out, except `keep`.
 
     Controls become pictures such as `␛`, bytes outside UTF-8 `\xe9`, others `\u202e`.
     """
-    if text.isprintable():
+    if _is_seen(text):
         return text
-    return "".join(c if c in keep or not _unseen(c) else _spelt(c) for c in text)
+    return "".join(
+        c if c in keep or not _unseen(c, before) else _spelt(c)
+        for before, c in pairwise(f" {text}")
+    )
 
 
 def visible_lines(text: str) -> str:
-    """As `visible`, but keep line ends and tabs."""
+    """As `visible`, but line ends and tabs stay."""
     return visible(text, keep="\n\t")
+
+
+def visible_message(text: str) -> str:
+    """As `visible_lines`, and without links of Markdown.
+
+    Editors make links of `[text](address)`, VS Code to its own commands too.
+    """
+    return visible_lines(text).replace("](", "] (")
 
 
 def visible_json(value: Json, indent: int | None = None) -> str:
     r"""Printable JSON: `\u202e` for steering characters."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    if text.isprintable():
+    if _is_seen(text):
         return text
     # A line end here is indentation: line ends in strings are escaped already.
-    return "".join(c if c == "\n" or not _unseen(c) else _escaped(c) for c in text)
+    return "".join(
+        c if c == "\n" or not _unseen(c, before) else _escaped(c)
+        for before, c in pairwise(f" {text}")
+    )
 
 
 def as_found(name: str) -> str:
-    """A name without unseen letters, which some disks pass over."""
+    """Without unseen letters, which some disks pass over."""
     seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
     return _PASSED_OVER.sub("", seen)
 
 
 def plain_path(path: str) -> str:
-    """A path as disks may find it: in any case and width, without unseen letters or last dots."""
+    """As disks may find the path: in any case and width, without unseen letters or last dots."""
     found = unicodedata.normalize("NFKC", as_found(path)).casefold()
     return "/".join(part.rstrip(". ") for part in found.split("/"))
 
@@ -79,8 +97,14 @@ def _is_half_a_flag(letter: str) -> bool:
     return "\U0001f1e6" <= letter <= "\U0001f1ff"
 
 
-def _unseen(letter: str) -> bool:
-    return (
+def _is_seen(text: str) -> bool:
+    return text.isprintable() and (text.isascii() or not _SHAPELESS.search(text))
+
+
+def _unseen(letter: str, before: str) -> bool:
+    if letter in _PRESENTATION and not _SHAPELESS.match(before):
+        return unicodedata.category(before) not in ("So", "Sm")
+    return _SHAPELESS.match(letter) is not None or (
         not letter.isprintable()
         and letter not in JOINERS
         and unicodedata.category(letter) in UNSEEN

@@ -97,7 +97,7 @@ def _holds(rule: Rule, value: float, threshold: float, stands: bool) -> bool:
 
 
 def values(past: RecentPast, now: Millis) -> Iterator[tuple[AlertKey, float]]:
-    """Each alert's number, overall or by session, if known."""
+    """By session or overall, if known."""
     yield from (((name, None), value) for name, value in _of_all(past, now) if value is not None)
     for session_id, one in past.sessions.items():
         found = ((name, value) for name, value in _of_one(one) if value is not None)

@@ -26,7 +26,7 @@ ORDINARY = frozenset({"budget", "cold", "pays", "idle"})
 
 @dataclass(frozen=True, slots=True)
 class Minute:
-    """All sessions in one minute; `number` is minutes since 1970.
+    """All sessions in one minute; `number`: minutes since 1970.
 
     `refused`: requests too long. `prompt`, `read`: tokens of `repeated`, cacheable requests.
     `spent`: USD, including `summarising`.
@@ -44,7 +44,7 @@ class Minute:
 
 @dataclass(frozen=True, slots=True)
 class SessionStanding:
-    """One session's numbers; `used` and `tool_results` are shares of the input room.
+    """One session's numbers; `used` and `tool_results`: shares of the input room.
 
     `used`: at the end of its newest turns. `evictions`: in the last turn, `evicting` in the running
     one. `compression`, `fidelity`: of the newest whole rewrite.
@@ -72,7 +72,6 @@ class RecentPast:
 
 
 def after(past: RecentPast, seen: Observation) -> RecentPast:
-    """Add one observation."""
     match seen:
         case ModelAsked():
             return RecentPast(_with_request(past.minutes, seen), past.sessions)

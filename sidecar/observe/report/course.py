@@ -18,7 +18,7 @@ class About:
     """The session's row.
 
     Empty if missing: `parent` (of a fork), `recorded_by` (an imported recording's agent),
-    `priced_as` (model whose prices stand in for a free one).
+    `priced_as` (stands in for a free model).
     """
 
     id: str
@@ -85,8 +85,8 @@ class Aside:
 class CourseChange:
     """A recorded change of the context, `after` so many requests.
 
-    `left_out`: parts by new presentation. `opens`: began an epoch. `summary`: writer and cost.
-    `before`, `afterwards`: tokens, if logged.
+    `left_out`: parts by new presentation. `summary`: writer and cost. `before`, `afterwards`:
+    tokens, if logged.
     """
 
     id: str
@@ -129,10 +129,9 @@ class CourseTurn:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """All calls of one tool.
+    """`tokens`: estimate of all whole results; `in_view`: now in the context.
 
-    `tokens`: estimate of all whole results; `in_view`: now in the context. `cut`: results of
-    `whole` bytes, cut before first sent.
+    `cut`: results of `whole` bytes, cut before first sent.
     """
 
     name: str
@@ -227,11 +226,11 @@ class Course:
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """All reported spending, asides included."""
+        """Reported, asides included."""
         own = (one.spent for one in self.requests if one.spent is not None)
         return (*own, *(one.spent for one in self.asides))
 
     @property
     def now(self) -> tuple[int, ...]:
-        """Tokens now, in order of `budget.REGIONS`."""
+        """In tokens, in order of `budget.REGIONS`."""
         return tuple(self.meter.regions.get(region, 0) for region in REGIONS)

@@ -14,7 +14,6 @@ VERSION = 1
 
 
 def as_json(course: Course) -> JsonObject:
-    """The fields of `observe.report.course`."""
     told = {name: _json(getattr(course, name)) for name in Course.__slots__}
     told["requests"] = [_request(one) for one in course.requests]
     told["messages"], told["parts"] = dict(course.messages), dict(course.parts)

@@ -36,25 +36,21 @@ class Plot:
 
     @property
     def base(self) -> int:
-        """The y of value 0."""
         return self.height - BOTTOM
 
     @property
     def right(self) -> int:
-        """The x of the field's right edge."""
         return WIDTH - RIGHT
 
     def x(self, slot: float) -> float:
-        """The x where a slot begins."""
         return LEFT + (self.right - NOW - LEFT) * slot / max(1, self.slots)
 
     def y(self, value: float) -> float:
-        """The y of a value."""
         return self.base - (self.base - TOP) * min(1.0, value / self.most)
 
 
 def plot(course: Course, height: int, most: float) -> Plot:
-    """A chart's layout, with `most` at the upper edge."""
+    """With `most` at the upper edge."""
     count = len(course.requests)
     size = max(1, -(-count // MOST_COLUMNS))
     columns = tuple((at, min(at + size, count)) for at in range(0, count, size))
@@ -69,12 +65,10 @@ def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequ
 
 
 def edges(plot: Plot) -> list[float]:
-    """The x of column starts, and of the last end."""
     return [*(plot.x(start) for start, _ in plot.columns), plot.x(plot.slots)]
 
 
 def left_axis(plot: Plot, unit: str, write: Callable[[float], str] = short) -> Iterator[str]:
-    """Values, grid lines and unit at the left."""
     yield f'<text x="{LEFT - 8}" y="{TOP - 12}" text-anchor="end">{unit}</text>'
     for value in ticks(0, plot.most, 4):
         if value <= plot.most:
@@ -86,7 +80,6 @@ def left_axis(plot: Plot, unit: str, write: Callable[[float], str] = short) -> I
 
 
 def turn_axis(plot: Plot, requests: Sequence[CourseRequest], *, now: bool) -> Iterator[str]:
-    """The turns below the field, as space allows."""
     yield (f'<line class="axis" x1="{LEFT}" x2="{plot.right}" y1="{plot.base}" y2="{plot.base}"/>')
     begun: dict[int, int] = {}
     for slot, request in enumerate(requests):
@@ -110,7 +103,6 @@ def turn_axis(plot: Plot, requests: Sequence[CourseRequest], *, now: bool) -> It
 
 
 def epochs(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
-    """Draw a strip of epochs below the turns."""
     opening = (change for change in changes if change.opens)
     since = ((plot.x(one.after), f"{one.number}. {named(one)}") for one in opening)
     begun = [(plot.x(0), "the beginning"), *since]
@@ -125,7 +117,6 @@ def epochs(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
 
 
 def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[str]:
-    """Labels at their heights; earlier ones win the space."""
     taken: list[float] = []
     for value, words in labels:
         at = plot.y(value)
@@ -135,7 +126,6 @@ def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[st
 
 
 def marks(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
-    """A line and a numbered badge per change; close badges merge."""
     # Many full lines would hide the chart.
     end = TOP + 4 if len(changes) > MANY else plot.base
     for change in changes:
@@ -193,7 +183,6 @@ def _badge(group: Sequence[CourseChange], x: float, y: float) -> str:
 
 
 def told(change: CourseChange) -> str:
-    """Describe a change in one line."""
     sizes = ""
     if change.before is not None and change.afterwards is not None:
         sizes = f", {change.before:,} to {change.afterwards:,} tokens"
@@ -202,18 +191,15 @@ def told(change: CourseChange) -> str:
 
 
 def named(change: CourseChange) -> str:
-    """Name a change by kind and cause."""
     same = change.cause == change.kind
     return change.kind if same else f"{change.kind} ({change.cause})"
 
 
 def chart(plot: Plot, pieces: Sequence[str], label: str) -> str:
-    """Assemble a chart."""
     return frame(WIDTH, plot.height, "".join(pieces), label)
 
 
 def under(plot: Plot, titles: Sequence[str], kind: str) -> Iterator[str]:
-    """Lay a hover title over each column."""
     ends = edges(plot)
     for n, title in enumerate(titles):
         yield (
@@ -224,7 +210,6 @@ def under(plot: Plot, titles: Sequence[str], kind: str) -> Iterator[str]:
 
 
 def which(course: Course, column: tuple[int, int]) -> str:
-    """Name a column's requests."""
     first, last = course.requests[column[0]], course.requests[column[1] - 1]
     if first is last:
         return f"request {first.number}, turn {first.turn}"
@@ -232,6 +217,5 @@ def which(course: Course, column: tuple[int, int]) -> str:
 
 
 def line(points: Sequence[tuple[float, float]], kind: str) -> str:
-    """Draw a line through points."""
     drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return f'<polyline class="{kind}" points="{drawn}"/>'

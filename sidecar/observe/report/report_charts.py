@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from sidecar.core.prompt.budget import REGIONS, ZONES
+from sidecar.core.prompt.budget import REGIONS, zones
 from sidecar.core.text.svg import LETTER, frame, short
 from sidecar.observe.report.course import Course, CourseRequest, ToolUse
 from sidecar.observe.report.plot import (
@@ -41,7 +41,6 @@ MOST_TOOLS = 12
 
 
 def context(course: Course) -> str:
-    """Tokens by region, each request and now, over the zones."""
     held = [one.held for one in course.requests]
     most = max([course.meter.used, *held])
     whole = most >= MUCH * course.limit
@@ -50,7 +49,7 @@ def context(course: Course) -> str:
     fullest = [max(course.requests[a:b], key=lambda one: one.held) for a, b in field.columns]
     values = [*(one.regions for one in fullest), course.now]
     ends = [*edges(field), field.right]
-    pieces = [*_zones(field, course.limit), *left_axis(field, "tokens")]
+    pieces = [*_zones(field, course), *left_axis(field, "tokens")]
     lower = [0.0] * len(values)
     for place, region in enumerate(REGIONS):
         upper = [low + value[place] for low, value in zip(lower, values, strict=True)]
@@ -84,9 +83,9 @@ def _held(name: str, request: CourseRequest) -> str:
     return f"{name}: {sign}{request.held:,} tokens; {parts}"
 
 
-def _zones(field: Plot, limit: int) -> Iterator[str]:
-    for low, high, name in ZONES:
-        start, end = low * limit, high * limit
+def _zones(field: Plot, course: Course) -> Iterator[str]:
+    for low, high, name in zones(course.meter.zones):
+        start, end = low * course.limit, high * course.limit
         if start >= field.most:
             continue
         y, height = field.y(end), field.y(start) - field.y(end)
@@ -106,7 +105,8 @@ def _limits(field: Plot, course: Course) -> Iterator[str]:
         labels.append((float(due), f"rewrite due {short(due)}"))
     if limit > field.most:
         labels.append((field.most, f"limit is {short(limit)}"))
-    labels += [(low * limit, f"{name} from {low:.0%}") for low, _, name in ZONES if low * limit]
+    bounds = zones(course.meter.zones)
+    labels += [(low * limit, f"{name} from {low:.0%}") for low, _, name in bounds if low * limit]
     for value in {limit, due}:
         if value <= field.most:
             at = field.y(value)
@@ -118,7 +118,6 @@ def _limits(field: Plot, course: Course) -> Iterator[str]:
 
 
 def cache(course: Course) -> str:
-    """Tokens read from the cache, written and uncached."""
     found = []
     field = plot(course, 230, 1.0)
     for start, end in field.columns:
@@ -165,7 +164,7 @@ def _misses(field: Plot, requests: Sequence[CourseRequest]) -> Iterator[str]:
 
 
 def cost(course: Course) -> str:
-    """Cost with and without a cache; "" without a known price."""
+    """With and without a cache; "" without a known price."""
     paid, fresh = running(course)
     if not paid or paid[-1] is None:
         return ""
@@ -203,7 +202,6 @@ def cost(course: Course) -> str:
 
 
 def tools(course: Course) -> str:
-    """Tokens of each tool's results, ever and in view."""
     shown = list(course.tools[:MOST_TOOLS])
     if rest := course.tools[MOST_TOOLS:]:
         counts = ("calls", "failed", "tokens", "in_view", "cut", "whole")

@@ -23,7 +23,6 @@ LETTERS = {"created": "+", "modified": "~", "deleted": "-", "renamed": "→", "m
 
 
 def changes(course: Course, when: When) -> str:
-    """Changes of the context, reasons and effects."""
     if not course.changes:
         return ""
     rows = []
@@ -47,7 +46,6 @@ def changes(course: Course, when: When) -> str:
 
 
 def misses(course: Course) -> str:
-    """Requests that missed the cache, and why."""
     rows = [
         ("", f"request {one.number}", _cells(str(one.turn)), _text(one.miss[0]), _why(one.miss[1]))
         for one in course.requests
@@ -60,7 +58,6 @@ def misses(course: Course) -> str:
 
 
 def asides(course: Course, when: When) -> str:
-    """Requests outside the conversation."""
     rows = [
         (
             "",
@@ -83,7 +80,6 @@ def asides(course: Course, when: When) -> str:
 
 
 def tools(course: Course) -> str:
-    """Calls by tool."""
     whole = sum(one.tokens for one in course.tools) or 1
     rows = [
         (
@@ -108,7 +104,6 @@ def tools(course: Course) -> str:
 
 
 def notes(course: Course) -> str:
-    """Texts that stand for left out parts."""
     return "".join(
         f"<h3>{escape(NAMES.get(one.region, one.region))}, {one.tokens:,} tokens "
         f"<code>{escape(one.id)}</code></h3><pre>{escape(one.text)}</pre>"
@@ -117,7 +112,6 @@ def notes(course: Course) -> str:
 
 
 def regions(course: Course) -> str:
-    """Tokens by region, now and at most."""
     used, rows = course.meter.used or 1, []
     for place, region in enumerate(REGIONS):
         now = course.now[place]
@@ -130,7 +124,6 @@ def regions(course: Course) -> str:
 
 
 def turns(course: Course, when: When) -> str:
-    """Turns with final context and cost."""
     rows = []
     for one in course.turns:
         stop = "" if one.stop in ("", "end_turn") else f" ({one.stop})"
@@ -160,7 +153,6 @@ def turns(course: Course, when: When) -> str:
 
 
 def pieces(course: Course) -> str:
-    """The largest pieces in the context."""
     found = sorted((one for one in course.pieces if one.tokens), key=lambda one: -one.tokens)
     rows = [
         (
@@ -181,7 +173,7 @@ def pieces(course: Course) -> str:
 
 
 def points(course: Course, when: When) -> str:
-    """Checkpoints, oldest first; many older ones are folded."""
+    """Oldest first; many older ones are folded."""
     many = len(course.checkpoints) > 1.5 * MOST_POINTS
     early = course.checkpoints[:-MOST_POINTS] if many else ()
     late = _points(course.checkpoints[len(early) :], when)

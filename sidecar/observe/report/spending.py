@@ -33,7 +33,7 @@ def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]
 
 
 def dollars(amount: float) -> str:
-    """Format USD with significant digits only."""
+    """USD with significant digits only."""
     if amount == 0:
         return "0"
     if amount >= 1:

@@ -40,7 +40,6 @@ REGION_COLOURS = (
 
 
 def style() -> str:
-    """Build the style sheet."""
     named = ";".join(f"--{n}:light-dark({light},{dark})" for n, (light, dark) in COLOURS.items())
     regions = "".join(
         f".r-{name}{{fill:var(--{name});background:var(--{name})}}" for name in REGION_COLOURS

@@ -1,6 +1,6 @@
 """Providers of metrics and traces: an existing or a configured SDK.
 
-OpenTelemetry is imported only if in use; only `prometheus` opens a port, on 127.0.0.1.
+OpenTelemetry is imported only in use.
 """
 
 import logging
@@ -39,7 +39,7 @@ class Exporting:
 
 
 def start(settings: Telemetry, version: str, environment: Mapping[str, str]) -> Exporting | None:
-    """Set up the configured exporter; `None` if off, or after a logged failure. Blocks."""
+    """`None` if off, or after a logged failure. Blocks."""
     if settings.exporter == "none":
         return None
     try:

@@ -121,6 +121,14 @@ _ALL = (
         SECONDS,
     ),
     Instrument(
+        "sidecar.compaction.planning",
+        "histogram",
+        "s",
+        "How long looking for a rewrite took, without a summary, also where none was made.",
+        ("sidecar.policy",),
+        SECONDS,
+    ),
+    Instrument(
         "sidecar.compaction.cost",
         "counter",
         "{USD}",
@@ -241,7 +249,6 @@ _ALL = (
 
 
 def vendor_of(provider: str, model: str) -> str:
-    """Name a model's provider, for `gen_ai.provider.name`."""
     return "sidecar" if model == OFFLINE_MODEL else provider
 
 

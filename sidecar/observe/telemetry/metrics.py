@@ -12,6 +12,7 @@ from sidecar.core.prompt.meter import Meter as ContextMeter
 from sidecar.core.prompt.observation import (
     ModelAsked,
     Observation,
+    PlanMade,
     RestoreDone,
     Retried,
     SessionClosed,
@@ -41,7 +42,7 @@ class Levels:
 
 
 class Metrics:
-    """The instruments of `observe/telemetry/instruments`, fed by observations."""
+    """Feeds the instruments of `observe/telemetry/instruments`."""
 
     def __init__(self, provider: MeterProvider, version: str, vendor: str, levels: Levels) -> None:
         meter = provider.get_meter("sidecar", version)
@@ -59,7 +60,6 @@ class Metrics:
         self._begun: dict[SessionId, Millis] = {}
 
     def take(self, seen: Observation) -> None:
-        """Record one observation."""
         match seen:
             case ModelAsked():
                 self._asked(seen)
@@ -78,6 +78,8 @@ class Metrics:
             case Retried(model=model, error=error):
                 about = {"gen_ai.request.model": model, "error.type": error}
                 self._add("sidecar.retries", 1, about)
+            case PlanMade(seconds=seconds, policy=policy):
+                self._record("sidecar.compaction.planning", seconds, {"sidecar.policy": policy})
             case SnapshotTaken(seconds=seconds):
                 self._record("sidecar.snapshot.duration", seconds, NONE)
             case RestoreDone(seconds=seconds):

@@ -34,7 +34,6 @@ class Traces:
         self._turns: dict[SessionId, tuple[Span, Context]] = {}
 
     def take(self, seen: Observation) -> None:
-        """Make spans for one observation."""
         match seen:
             case TurnBegun():
                 self._begin(seen)

@@ -9,7 +9,8 @@ from pkgutil import iter_modules
 from typing import Protocol
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import JsonObject
+from sidecar.core.ledger.units import RECORDED_SUMMARY
+from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, TurnId
 from sidecar.replay.importers.json_lines import NumberedLine, read_document, read_lines
 from sidecar.replay.importers.own_store import (
     STORE_FILE,
@@ -18,7 +19,7 @@ from sidecar.replay.importers.own_store import (
     stored_transcript,
 )
 from sidecar.replay.importers.recording import opening
-from sidecar.replay.transcript import DamagedLine, Transcript, TranscriptEntry
+from sidecar.replay.transcript import Compacted, DamagedLine, Transcript, TranscriptEntry
 
 FIRST = 20
 """Lines for recognizing a format."""
@@ -35,14 +36,12 @@ class Importer(Protocol):
         """Whether a file's first lines have this format."""
         ...
 
-    def entries(self, lines: Iterable[NumberedLine]) -> Iterator[TranscriptEntry]:
-        """Yield the session's messages, in order."""
-        ...
+    def entries(self, lines: Iterable[NumberedLine]) -> Iterator[TranscriptEntry]: ...
 
 
 @cache
 def importers() -> tuple[Importer, ...]:
-    """Load all importers, by name."""
+    """By name."""
     found = sorted(module.name for module in iter_modules(__path__))
     modules = (import_module(f"{__name__}.{name}") for name in found)
     return tuple(module for module in modules if hasattr(module, "FORMAT"))
@@ -75,7 +74,7 @@ def find_recordings(path: Path) -> Iterator[Path]:
 def open_transcript(
     path: Path, format_name: str = "", each: Callable[[], None] = lambda: None
 ) -> Transcript:
-    """Open a recording; only its first lines are read at once.
+    """Only the first lines are read at once.
 
     `each` is called per line, and may raise to stop. Raises BadRequest if unreadable.
     """
@@ -93,7 +92,7 @@ def open_transcript(
     except OSError as error:
         raise BadRequest(f"{path} cannot be read: {error}", "path") from None
     if importer is not None:
-        head, entries = opening(_good(first)), _read(importer, chain(first, lines))
+        head, entries = opening(_good(first)), _begun(_read(importer, chain(first, lines)))
         name = importer.FORMAT
         return Transcript(name, _name(path), entries, str(path), head.title, head.cwd, head.session)
     known = ", ".join(importer.FORMAT for importer in importers())
@@ -121,6 +120,19 @@ def _store(path: Path) -> tuple[Path, str] | None:
 
 def _name(path: Path) -> str:
     return path.name.split(".jsonl")[0].split(".json")[0]
+
+
+def _begun(entries: Iterator[TranscriptEntry]) -> Iterator[TranscriptEntry]:
+    """A summary before all messages is all that is known of the beginning: a context of its own."""
+    begun = False
+    for entry in entries:
+        if isinstance(entry, Compacted) and entry.summary.strip() and not begun:
+            said = TextPart(PartId("p0.0"), RECORDED_SUMMARY + entry.summary.strip(), "context")
+            yield Message(MessageId("m0"), TurnId("t0"), "user", (said,), entry.at)
+            begun = True
+            continue
+        begun = begun or isinstance(entry, Message)
+        yield entry
 
 
 def _read(

@@ -6,11 +6,15 @@ from typing import Final
 
 from sidecar.core.parts import Json, JsonObject, Media, Millis, Part, ReasoningPart, Usage
 from sidecar.replay.transcript import (
+    NO_MODEL,
+    NO_OPEN_CALL,
     Compacted,
     DamagedLine,
     TranscriptEntry,
     TranscriptWriter,
     count,
+    impossible,
+    is_machine_made,
     media_in,
     millis,
     objects,
@@ -23,13 +27,11 @@ _ATTACHED: Final = ("<command-", "<local-command-", "<bash-", "<system-reminder>
 """Beginnings of user lines written by the agent, without being marked so."""
 _TEXTS: Final = ("content", "prompt", "snippet", "text", "addedLines", "addedBlocks")
 """Keys of an attachment's text, by its kind."""
-_NO_MODEL: Final = "<synthetic>"
 _ODD: Final = (ValueError, OverflowError, RecursionError)
 """Errors from impossible numbers and from great depth."""
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Whether the lines are Claude Code's."""
     return any(
         line.get("type") in ("user", "assistant", "system", "attachment", "progress")
         and "sessionId" in line
@@ -45,7 +47,8 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
         try:
             yield from reader.line(number, line)
         except _ODD as error:
-            yield DamagedLine(number, f"it holds an impossible value: {error}")
+            yield impossible(number, error)
+    yield from reader.boundary()
     yield from reader.close()
     yield from reader.writer.flush()
 
@@ -73,15 +76,22 @@ class _Reader:
     _at: Millis = 0
     _waiting: list[_Later] = field(default_factory=list)
     _compacted: bool = False
+    _boundary: Millis | None = None
 
     def line(self, number: int, line: JsonObject) -> Iterator[TranscriptEntry]:
         if line.get("isSidechain") is True:
             return
         kind, at = line.get("type"), millis(line.get("timestamp"))
+        if self._boundary is not None and line.get("isCompactSummary") is not True:
+            yield from self.boundary()
         if kind == "system" and line.get("subtype") == "compact_boundary":
-            yield from self._compact(at)
+            self._boundary = at
         elif kind == "attachment":
-            yield from self._note(number, _attached(line.get("attachment")), at)
+            said = _queued(line.get("attachment"))
+            if said and not is_machine_made(text_of(said)):
+                yield from self._typed(said, at)
+            else:
+                yield from self._note(number, _attached(line.get("attachment")), at)
         elif kind in ("user", "assistant"):
             message = line.get("message")
             if not isinstance(message, dict):
@@ -90,6 +100,11 @@ class _Reader:
                 yield from self._assistant(number, message, at)
             else:
                 yield from self._user(number, line, message.get("content"), at)
+
+    def boundary(self) -> Iterator[TranscriptEntry]:
+        at, self._boundary = self._boundary, None
+        if at is not None:
+            yield from self._compact(at)
 
     def close(self) -> Iterator[TranscriptEntry]:
         parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
@@ -103,11 +118,14 @@ class _Reader:
                 text = self.writer.text(0, item.text, by="context")
                 yield from self.writer.user([text], item.at, typed=False)
             elif not self.writer.result(item.call_id, item.text, item.at, metadata, item.media):
-                yield DamagedLine(item.line, "a tool's result has no open call")
+                yield DamagedLine(item.line, NO_OPEN_CALL)
 
     def _assistant(self, number: int, message: JsonObject, at: Millis) -> Iterator[TranscriptEntry]:
         model, given = str(message.get("model") or ""), message.get("usage")
-        usage = _usage(given) if isinstance(given, dict) and model != _NO_MODEL else None
+        if model == NO_MODEL:
+            yield from self._note(number, text_of(message.get("content")), at)
+            return
+        usage = _usage(given) if isinstance(given, dict) else None
         name = str(message.get("id") or f"line {number}")
         if name != self._id:
             yield from self.close()
@@ -140,13 +158,17 @@ class _Reader:
                 yield DamagedLine(number, f"a block cannot be read: {block.get('type')}")
         texts = [text_of(block) for block in said]
         if line.get("isCompactSummary") is True:
-            yield from self._compact(at)
+            at, self._boundary = at if self._boundary is None else self._boundary, None
+            yield from self._compact(at, "\n".join(texts))
         elif line.get("isMeta") is True or "".join(texts[:1]).startswith(_ATTACHED):
             yield from self._note(number, "\n".join(texts), at)
         elif any(texts) or media_in(said):
-            yield from self.close()
-            self._compacted = False
-            yield from self.writer.user(self.writer.said(said, by="typed"), at, typed=True)
+            yield from self._typed(said, at)
+
+    def _typed(self, said: list[JsonObject], at: Millis) -> Iterator[TranscriptEntry]:
+        yield from self.close()
+        self._compacted = False
+        yield from self.writer.user(self.writer.said(said, by="typed"), at, typed=True)
 
     def _note(self, line: int, text: str, at: Millis) -> Iterator[TranscriptEntry]:
         if text:
@@ -154,12 +176,12 @@ class _Reader:
         if not self._id:
             yield from self.close()
 
-    def _compact(self, at: Millis) -> Iterator[TranscriptEntry]:
+    def _compact(self, at: Millis, summary: str = "") -> Iterator[TranscriptEntry]:
         # Once only: after a boundary comes the summary, never part of the talk.
         yield from self.close()
         if not self._compacted:
             yield from self.writer.flush()
-            yield Compacted(at)
+            yield Compacted(at, summary)
         self._compacted = True
 
     def _part(self, position: int, block: JsonObject) -> Part | None:
@@ -188,6 +210,18 @@ def _usage(given: JsonObject) -> Usage:
         output=count(given.get("output_tokens")),
         requests=1,
     )
+
+
+def _queued(given: Json) -> list[JsonObject]:
+    """What was typed while the agent worked; empty for all that is none of that."""
+    match given:
+        case {"type": "queued_command", "prompt": str(text), **rest}:
+            said: list[JsonObject] = [{"type": "text", "text": text}]
+        case {"type": "queued_command", "prompt": list(blocks), **rest}:
+            said = objects(blocks)
+        case _:
+            return []
+    return said if rest.get("commandMode", "prompt") == "prompt" else []
 
 
 def _attached(given: Json) -> str:

@@ -8,11 +8,13 @@ from typing import Final
 from sidecar.core.parts import Json, JsonObject, Media, Millis, Part, ReasoningPart, Usage
 from sidecar.core.text.json_text import read_all
 from sidecar.replay.transcript import (
+    NO_OPEN_CALL,
     Compacted,
     DamagedLine,
     TranscriptEntry,
     TranscriptWriter,
     count,
+    impossible,
     media_in,
     millis,
     objects,
@@ -31,7 +33,6 @@ _UNSEEN: Final = ("compaction", "compaction_summary", "context_compaction", "gho
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Whether the lines are a rollout's."""
     return any(
         line.get("type") in ("session_meta", "response_item", "turn_context")
         and isinstance(line.get("payload"), dict)
@@ -46,7 +47,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
         try:
             yield from reader.line(number, line)
         except (ValueError, OverflowError, RecursionError) as error:
-            yield DamagedLine(number, f"it holds an impossible value: {error}")
+            yield impossible(number, error)
     yield from reader.close()
     yield from reader.writer.flush()
 
@@ -89,7 +90,7 @@ class _Reader:
         elif kind == "compacted":
             yield from self.close()
             yield from self.writer.flush()
-            yield Compacted(at)
+            yield Compacted(at, text_of(payload.get("message")))
         elif kind == "response_item" and payload.get("type") not in _UNSEEN:
             yield from self._item(number, payload, at)
 
@@ -106,7 +107,7 @@ class _Reader:
             elif not self.writer.result(
                 item.call_id, item.texts[0], item.at, item.metadata, item.media
             ):
-                yield DamagedLine(item.line, "a tool's result has no open call")
+                yield DamagedLine(item.line, NO_OPEN_CALL)
 
     def _item(self, number: int, item: JsonObject, at: Millis) -> Iterator[TranscriptEntry]:
         kind, content = item.get("type"), item.get("content")

@@ -1,7 +1,6 @@
 """Read recordings as JSON lines or one document, plain or gzip."""
 
 import gzip
-import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from typing import IO, Final, TypeAlias, cast
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
-from sidecar.core.text.json_text import TooDeep, TooMuch, is_deep, read_all
+from sidecar.core.text.json_text import TooDeep, TooMuch, escapes_mended, is_deep, read_all
 from sidecar.replay.transcript import DamagedLine
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
@@ -23,7 +22,6 @@ NumberedLine: TypeAlias = tuple[int, JsonObject]
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _MARK: Final = b"\xef\xbb\xbf"
-_ESCAPE: Final = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
 _TORN: Final = (OSError, EOFError, zlib.error)
 
 
@@ -47,7 +45,7 @@ def read_lines(
 def read_document(path: Path) -> list[NumberedLine | DamagedLine]:
     """One JSON value; a list's objects count as lines.
 
-    Raises: BadRequest: not JSON, or above 200 MiB. OSError: reading failed.
+    Raises BadRequest for no JSON or over 200 MiB, or OSError.
     """
     with _opened(path) as file:
         try:
@@ -122,7 +120,7 @@ def _object(number: int, raw: bytes) -> NumberedLine | DamagedLine:
 
 
 def _parsed(raw: bytes) -> "Json | DamagedLine":
-    """Parse JSON; repair a backslash without an escape."""
+    """A backslash without an escape is repaired."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -144,10 +142,6 @@ def _loads(text: str) -> Json:
     except ValueError as error:
         why = f"not JSON: {error}"
     try:
-        return read_all(_ESCAPE.sub(_repaired, text))
+        return read_all(escapes_mended(text))
     except ValueError:
         raise ValueError(why) from None
-
-
-def _repaired(found: re.Match[str]) -> str:
-    return found[0] if found[1] else "\\\\"

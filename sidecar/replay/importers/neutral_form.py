@@ -5,6 +5,7 @@
  "model", "ts", "stop"}`.
 """
 
+import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final
@@ -20,11 +21,13 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.replay.transcript import (
+    NO_MODEL,
     Compacted,
     DamagedLine,
     TranscriptEntry,
     TranscriptWriter,
     count,
+    impossible,
     millis,
     objects,
     text_of,
@@ -32,37 +35,43 @@ from sidecar.replay.transcript import (
 
 FORMAT: Final = "neutral"
 TYPED: Final = ("human", "")
+_QUEUED: Final = re.compile(r"\[queued_command\] (.*)\n[\da-f-]{36}\nprompt\nhuman\n\S+", re.S)
+"""What was typed while the agent worked: behind the words stand how, by whom and when."""
+_MARK_ALONE: Final = re.compile(r"\[\w+\]\s*")
 COMPACTIONS: Final = ("compact_summary", "compaction", "summary")
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Whether lines have a role, an origin and parts."""
+    """A role, an origin and parts."""
     return any("role" in line and "origin" in line and "parts" in line for line in first)
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Yield the session's messages."""
     writer = TranscriptWriter()
     for number, line in lines:
         try:
             for entry in _line(writer, line):
                 yield DamagedLine(number, entry) if isinstance(entry, str) else entry
         except (ValueError, OverflowError) as error:
-            yield DamagedLine(number, f"it holds an impossible value: {error}")
+            yield impossible(number, error)
     yield from writer.flush()
 
 
 def _line(writer: TranscriptWriter, line: JsonObject) -> Iterator[TranscriptEntry | str]:
-    """A line's entries; strings describe skipped parts."""
+    """Strings describe skipped parts."""
     at, origin = millis(line.get("ts")), line.get("origin")
     match line.get("role"):
         case "user" if origin in COMPACTIONS:
             yield from writer.flush()
-            yield Compacted(at)
+            yield Compacted(at, text_of(line.get("parts")))
         case "user":
-            typed = origin in TYPED
-            parts = yield from _user_parts(writer, line, typed=typed)
+            queued = _queued(line)
+            typed = origin in TYPED or bool(queued)
+            parts = yield from _user_parts(writer, queued or line, typed=typed)
             yield from writer.user(parts, at, typed=typed)
+        case "assistant" if line.get("model") == NO_MODEL:
+            parts = yield from _user_parts(writer, line, typed=False)
+            yield from writer.user(parts, at, typed=False)
         case "assistant":
             usage, stop, model = _usage(line), text_of(line.get("stop")), line.get("model")
             parts = yield from _assistant_parts(writer, line, at)
@@ -83,13 +92,24 @@ def _user_parts(
     for part in objects(line.get("parts")):
         position = len(parts)
         match part:
-            case {"type": "text", "text": str(text)}:
+            case {"type": "text", "text": str(text)} if typed or not _MARK_ALONE.fullmatch(text):
                 parts.append(writer.text(position, text, by="typed" if typed else "context"))
+            case {"type": "text", "text": str()}:
+                continue
             case {"type": "image"}:
                 parts.append(FilePart(writer.part_id(position), "image", media=_image(part)))
             case _:
                 yield f"a part cannot be read: {part.get('type')!r:.80}"
     return parts
+
+
+def _queued(line: JsonObject) -> JsonObject:
+    """The line as it was typed; empty for all that is none of that."""
+    match line.get("parts"):
+        case [{"type": "text", "text": str(text)}, *more] if line.get("origin") == "attachment":
+            if found := _QUEUED.fullmatch(text):
+                return {**line, "parts": [{"type": "text", "text": found[1]}, *more]}
+    return {}
 
 
 def _assistant_parts(

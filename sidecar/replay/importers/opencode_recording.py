@@ -15,6 +15,7 @@ from sidecar.replay.transcript import (
     TranscriptEntry,
     TranscriptWriter,
     count,
+    impossible,
     media_of,
     millis,
     objects,
@@ -28,7 +29,7 @@ _UNSEEN: Final = ("agent", "compaction", "patch", "retry", "snapshot", "subtask"
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Whether the lines are an export, or its messages."""
+    """An export, or its messages."""
     return any(
         isinstance(info := line.get("info"), dict)
         and (
@@ -40,7 +41,6 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Yield the session's messages."""
     writer = TranscriptWriter()
     for number, line in lines:
         document = isinstance(line.get("messages"), list)
@@ -52,19 +52,21 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
                 for entry in _message(writer, message):
                     yield DamagedLine(number, where + entry) if isinstance(entry, str) else entry
             except (ValueError, OverflowError) as error:
-                yield DamagedLine(number, f"{where}it holds an impossible value: {error}")
+                yield impossible(number, error, where)
     yield from writer.flush()
 
 
 def _message(writer: TranscriptWriter, message: Json) -> Iterator[TranscriptEntry | str]:
-    """A message's entries; strings describe skipped parts."""
+    """Strings describe skipped parts."""
     match message:
         case {"info": dict(info), "parts": list(parts)} if info.get("role") == "user":
             yield from _user(writer, info, objects(parts))
-        case {"info": dict(info)} if info.get("role") == "assistant" and info.get("summary"):
+        case {"info": dict(info), "parts": parts} if info.get("role") == "assistant" and info.get(
+            "summary"
+        ):
             if not info.get("error"):
                 yield from writer.flush()
-                yield Compacted(_time(info, "created"))
+                yield Compacted(_time(info, "created"), text_of(parts))
         case {"info": dict(info), "parts": list(parts)} if info.get("role") == "assistant":
             yield from _assistant(writer, info, objects(parts))
         case _:

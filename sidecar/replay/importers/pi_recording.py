@@ -5,11 +5,13 @@ from typing import Final
 
 from sidecar.core.parts import Json, JsonObject, Millis, Part, ReasoningPart, Usage
 from sidecar.replay.transcript import (
+    NO_OPEN_CALL,
     Compacted,
     DamagedLine,
     TranscriptEntry,
     TranscriptWriter,
     count,
+    impossible,
     media_in,
     millis,
     objects,
@@ -20,7 +22,7 @@ FORMAT: Final = "pi"
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Whether the lines are pi's: header, or message in an envelope."""
+    """A header, or a message in an envelope."""
     return any(
         (line.get("type") == "session" and "cwd" in line)
         or (line.get("type") == "message" and isinstance(line.get("message"), dict))
@@ -29,13 +31,13 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Messages in file order, without summaries of compactions."""
+    """In file order, without summaries of compactions."""
     writer = TranscriptWriter()
     for number, line in lines:
         try:
             yield from _line(writer, number, line)
         except (ValueError, OverflowError, RecursionError) as error:
-            yield DamagedLine(number, f"it holds an impossible value: {error}")
+            yield impossible(number, error)
     yield from writer.flush()
 
 
@@ -48,7 +50,7 @@ def _line(writer: TranscriptWriter, number: int, line: JsonObject) -> Iterator[T
             yield DamagedLine(number, "it has no message")
         case {"type": "compaction"}:
             yield from writer.flush()
-            yield Compacted(at)
+            yield Compacted(at, text_of(line.get("summary")))
         case {"type": "branch_summary"}:
             yield from _note(writer, text_of(line.get("summary")), at)
         case {"type": "custom_message"}:
@@ -75,7 +77,7 @@ def _message(
             metadata: JsonObject = {"isError": True} if failed else {}
             text, media = text_of(content), media_in(content)
             if not writer.result(call_id, text, at, metadata, media):
-                yield DamagedLine(number, "a tool's result has no open call")
+                yield DamagedLine(number, NO_OPEN_CALL)
         case "bashExecution":  # the user ran it, and the model sees what it gave
             command, output = text_of(message.get("command")), text_of(message.get("output"))
             yield from _note(writer, f"$ {command}\n{output}", at)

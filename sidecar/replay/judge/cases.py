@@ -75,7 +75,7 @@ class Case:
 def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, most: int) -> Case:
     """Play a recording under the first policy; `most` is tokens per answer.
 
-    Raises: BadRequest: no recording, never compacted, or too large for the judge.
+    Raises BadRequest without a recording, or for one never compacted or too large for the judge.
     """
     transcript_ = open_transcript(path)
     entries = [entry for entry in transcript_.entries if not isinstance(entry, DamagedLine)]

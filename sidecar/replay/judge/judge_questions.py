@@ -49,7 +49,7 @@ class Judged:
 
 
 def context_text(items: Iterable[Item], most: int) -> str:
-    """The view as text, at most `most` characters per result; without thinking."""
+    """At most `most` characters per result; without thinking."""
     entries = [_entry(item, most) for item in items if not isinstance(item.shown, Dropped)]
     return "\n".join(("<conversation>", *filter(None, entries), "</conversation>"))
 
@@ -59,7 +59,8 @@ def _entry(item: Item, most: int) -> str:
     text = _quoted(shown_text(item), most)
     match unit.kind:
         case "typed":
-            return f'<entry from="user">\n{text}\n</entry>'
+            who = "file that the user attached" if unit.attached else "user"
+            return f'<entry from="{who}">\n{text}\n</entry>'
         case "prose":
             return f'<entry from="model">\n{text}\n</entry>'
         case "call":
@@ -109,7 +110,6 @@ Write one JSON object a line for each question, and nothing else:
 
 
 def asked_of(context: str, questions: Sequence[Question]) -> str:
-    """The request to answer questions from a context."""
     lines = "\n".join(json.dumps({"question": q.id, "text": q.text}) for q in questions)
     return f"{context}\n\nThe questions:\n{lines}"
 
@@ -117,7 +117,7 @@ def asked_of(context: str, questions: Sequence[Question]) -> str:
 def compared(
     questions: Sequence[Question], full: Mapping[str, str], compacted: Mapping[str, str]
 ) -> str:
-    """The request to compare answers, by question id."""
+    """By question id."""
     lines = (
         json.dumps(
             {
@@ -134,7 +134,7 @@ def compared(
 
 
 def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
-    """Answers by question id, without unreadable ones."""
+    """By question id, without unreadable answers."""
     found: dict[str, str] = {}
     for question, value in _by_question(reply, questions):
         answer = value.get("answer")
@@ -146,7 +146,7 @@ def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
 
 
 def read_verdicts(reply: str, questions: Sequence[Question]) -> dict[str, Verdict]:
-    """Verdicts by question id, without unreadable or contradictory ones."""
+    """By question id, without unreadable or contradictory verdicts."""
     found: dict[str, Verdict] = {}
     torn: set[str] = set()
     for question, value in _by_question(reply, questions):

@@ -47,11 +47,9 @@ class Judgement:
 
     @property
     def passed(self) -> bool:
-        """Whether all were judged, and the score reaches the gate."""
         return self.score is not None and self.score >= GATE and not self.failed
 
     def by_kind(self) -> Mapping[str, tuple[int, float]]:
-        """Number and score of questions by kind."""
         grouped: dict[str, list[Judged]] = {}
         for session in self.sessions:
             for one in session.judged:
@@ -59,7 +57,7 @@ class Judgement:
         return {kind: (len(judged), score(judged)) for kind, judged in grouped.items()}
 
     def conclusion(self) -> str:
-        """Whether the gate is passed, in a sentence."""
+        """In a sentence."""
         if self.score is None:
             return "No session was judged: the gate is not passed."
         told = f"Fidelity {self.score:.3f}, judged by {self.model}"
@@ -72,7 +70,7 @@ class Judgement:
 
 
 def judgement_json(judgement: Judgement) -> JsonObject:
-    """Convert to JSON; costs in USD."""
+    """Costs in USD."""
     found = judgement.score
     return {
         "model": judgement.model,

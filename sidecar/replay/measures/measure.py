@@ -1,17 +1,18 @@
-"""Measures of a policy's memory: names, failed approaches, prose.
+"""Measures of a policy's memory, as in docs/how-to/measuring.md: names, failures, rules, prose.
 
-Names count that the recorded agent used, last seen `FAR` or more requests before. In view: word for
-word in the prompt. In the ledger: listed in a note. Reachable: recallable by an id in view. Whole
-parts count apart, since kept lines are chosen by this measure's notion of a name.
+Whole parts count apart, since kept lines are chosen by this measure's notion of a name.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import error_line, one_line
-from sidecar.core.ledger.units import Item, Unit
+from sidecar.core.ledger.guidance import LONGEST_RULE
+from sidecar.core.ledger.units import Item, Unit, overcome
+from sidecar.core.plans.guard import NOTES
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Quoted, Truncated, shorten
 from sidecar.core.text.identifiers import names_in
+from sidecar.core.text.rule_sentences import FIRM
 from sidecar.replay.conversation import Request
 
 PROSE_LEAST = 40
@@ -32,7 +33,7 @@ class Glimpse:
 
 
 class Memory:
-    """Counts of needed names still present, over a run.
+    """Counts over a run.
 
     Of `far` names stood `whole` in whole parts, `view` in view, `ledger` also in notes, `reach`
     also within one recall.
@@ -50,10 +51,11 @@ class Memory:
         self._notes = ""
         self.far = self.whole = self.view = self.ledger = self.reach = 0
         self.failures = self.failures_kept = 0
+        self.constraints = self.constraints_kept = 0
         self.prose = self.prose_kept = 0
 
     def add(self, unit: Unit) -> None:
-        """Add a unit shown whole."""
+        """Shown whole."""
         self._units.append(unit)
         self._seen |= unit.names
         if self._lost_whole:
@@ -63,7 +65,7 @@ class Memory:
             self._lost_reach -= unit.names
 
     def rewrite(self, items: Sequence[Item], *, covered: bool) -> None:
-        """Update after a rewrite; `covered`: a note's id recalls the rest.
+        """`covered`: a note's id recalls the rest.
 
         Covered names stay reachable while any note stands.
         """
@@ -98,7 +100,7 @@ class Memory:
         )
 
     def stand(self, now: Glimpse, *, covered: bool) -> None:
-        """Update as `rewrite` does, from a prompt already taken apart."""
+        """As `rewrite`, from a prompt already taken apart."""
         whole, view, reach = now.whole, now.view, now.reach
         self._text, self._notes = now.text, now.notes
         self._lost_whole = self._seen - whole
@@ -111,7 +113,6 @@ class Memory:
         self._lost_reach = self._lost_view - reach - self._covered
 
     def answer(self, request: Request) -> None:
-        """Count the far names in the recorded answer."""
         for name in request.far:
             self._look(name)
             self.far += 1
@@ -130,12 +131,21 @@ class Memory:
             self._lost_reach.discard(name)
 
     def finish(self, items: Sequence[Item]) -> None:
-        """Count failed approaches and prose present at the end."""
         shown = {i.unit.part_id: i for i in items if not isinstance(i.shown, Dropped)}
-        notes = "\n".join(i.unit.text for i in items if i.unit.kind in ("ledger", "excerpt"))
+        notes = "\n".join(i.unit.text for i in items if i.unit.kind in NOTES)
+        later = overcome(self._units)
+        typed = [
+            one_line(rule, LONGEST_RULE).removesuffix("…")
+            for unit in self._units
+            for rule in _constraints(unit)
+        ]
+        if typed:
+            standing = one_line("\n".join((notes, *map(shown_text, shown.values()))), 10**9)
+            self.constraints += len(typed)
+            self.constraints_kept += sum(rule in standing for rule in typed)
         for unit in self._units:
             item = shown.get(unit.part_id)
-            if unit.kind == "call" and unit.failed:
+            if unit.kind == "call" and unit.failed and unit.part_id not in later:
                 self.failures += 1
                 self.failures_kept += _failure_kept(unit, item, notes)
             elif unit.kind == "prose" and len(unit.text) >= PROSE_LEAST:
@@ -144,8 +154,15 @@ class Memory:
                     self.prose_kept += len(unit.text)
 
 
+def _constraints(unit: Unit) -> list[str]:
+    """Sentences typed by the user that surely forbid or require; an attached file has none."""
+    if unit.kind != "typed" or unit.attached:
+        return []
+    return [unit.text[slice(*rule.span)] for rule in unit.rules if rule.sure == FIRM]
+
+
 def shown_text(item: Item) -> str:
-    """The shown form of a result or text."""
+    """Of a result or text."""
     match item.shown:
         case Excerpt() | Quoted() | Truncated():
             return shorten(item.unit.text, item.shown, item.unit.part_id)

@@ -1,8 +1,8 @@
 """Text that the recorded agent needed word for word, and the blocks that had shown it.
 
-An edit needs what it replaces: the old text of an edit tool, or the context and removed lines of a
-patch's hunk. A far line is one that the agent wrote again `FAR` or more requests after it was last
-shown. Ends of lines and the line numbers of read tools do not count.
+docs/how-to/measuring.md defines far lines. An edit needs the old text of an edit tool, or the
+context and removed lines of a patch's hunk. Ends of lines and the line numbers of read tools do not
+count.
 """
 
 import re
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sidecar.core.conversation.call_outcome import failed, result_text
-from sidecar.core.ledger.deeds import EDITS, SHELLS
+from sidecar.core.ledger.deeds import EDITS, NUMBERED, PATCHES, SHELLS, own_name
+from sidecar.core.ledger.replacements import HUNK, OLD
 from sidecar.core.ledger.units import strings
 from sidecar.core.parts import Json, Message, PartId, TextPart, ToolCompleted, ToolPart
 from sidecar.replay.conversation import FAR, Conversation
@@ -23,10 +24,6 @@ SHORTEST_LINE = 25
 AROUND = 15
 """Lines above and below an edit that count as its neighbourhood."""
 
-_OLD = ("old_string", "oldString", "oldText", "old_str", "old_text")
-_PATCHES = ("input", "patch", "patchText", "diff", "command", "cmd")
-_NUMBERED = re.compile(r"^ *\d+(?:→|\t|: ?)", re.M)
-_HUNK = re.compile(r"^@@.*$", re.M)
 _FILE = re.compile(r"^(?:\*\*\* |--- |\+\+\+ |diff |index ).*$", re.M)
 
 ShownAt: TypeAlias = tuple[PartId, bool]
@@ -60,15 +57,15 @@ class Needs:
 
 
 def plain_text(text: str) -> str:
-    """A text without ends of lines and, if most lines have one, without line numbers."""
+    """Without ends of lines and, if most lines have one, line numbers."""
     lines = text.split("\n")
-    if len(_NUMBERED.findall(text)) * 2 > len(lines):
-        lines = [_NUMBERED.sub("", line) for line in lines]
+    if len(NUMBERED.findall(text)) * 2 > len(lines):
+        lines = [NUMBERED.sub("", line) for line in lines]
     return "\n".join(line.rstrip() for line in lines)
 
 
 def needs_of(conversation: Conversation) -> Mapping[int, Needs]:
-    """Needs by step, without those that had never been shown."""
+    """By step, without those that had never been shown."""
     log = _Log()
     found: dict[int, Needs] = {}
     step = 0
@@ -96,7 +93,7 @@ class _Log:
         self._lines: dict[str, list[tuple[ShownAt, int]]] = {}
 
     def hear(self, message: Message, step: int) -> None:
-        """Add a message, first shown to request `step`."""
+        """First shown to request `step`."""
         for part in message.parts:
             for place, text in _blocks(part):
                 self._blocks.append((place, step, text))
@@ -136,7 +133,7 @@ def _blocks(part: object) -> Iterator[tuple[ShownAt, str]]:
 
 
 def _written(message: Message) -> list[str]:
-    """An answer's distinct long lines, in text and inputs."""
+    """Distinct long lines, in text and inputs."""
     texts: list[str] = []
     for part in message.parts:
         match part:
@@ -151,11 +148,11 @@ def _written(message: Message) -> list[str]:
 
 
 def _replaced(message: Message) -> Iterator[str]:
-    """Texts that an answer's successful edits replaced."""
+    """Texts that successful edits replaced."""
     for part in message.parts:
         if not isinstance(part, ToolPart) or not isinstance(part.state, ToolCompleted):
             continue
-        name = part.name.rpartition("__")[2].lower()
+        name = own_name(part.name)
         if failed(part) or name not in EDITS | SHELLS:
             continue
         for text in _old_texts(part.input):
@@ -169,10 +166,10 @@ def _old_texts(given: Json) -> Iterator[str]:
         yield from _hunks(given)
     if not isinstance(given, dict):
         return
-    for key in _OLD:
+    for key in OLD:
         if isinstance(old := given.get(key), str):
             yield old
-    for key in _PATCHES:
+    for key in (*PATCHES, "command", "cmd"):
         if isinstance(patch := given.get(key), str):
             yield from _hunks(patch)
     edits = given.get("edits")
@@ -182,10 +179,10 @@ def _old_texts(given: Json) -> Iterator[str]:
 
 def _hunks(patch: str) -> Iterator[str]:
     """A hunk's context and removed lines."""
-    if not ("*** Update File: " in patch or _HUNK.search(patch)):
+    if not ("*** Update File: " in patch or HUNK.search(patch)):
         return
     for section in _FILE.split(patch):
-        for hunk in _HUNK.split(section):
+        for hunk in HUNK.split(section):
             lines = hunk.split("\n")
             if any(line[:1] in "+-" and line for line in lines):
                 yield "\n".join(line[1:] for line in lines if line[:1] in (" ", "-"))

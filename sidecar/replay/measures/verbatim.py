@@ -1,9 +1,7 @@
 """Measure of text that stands in view word for word when the agent needs it.
 
-A text counts where it stands in one piece in one shown block: in a part shown whole, a shortened
-form, or a note. An edit whose text is missing forces a re-read of the block that showed it last;
-that block is in view again until the next rewrite. A missing line forces none: the agent goes on
-with another.
+A text counts in one piece in one shown block: a whole part, a shortened form, or a note. An edit
+whose text is missing forces a re-read of the block that showed it last; a missing line forces none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,18 +9,24 @@ from dataclasses import dataclass, field
 
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
+from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Rates
 from sidecar.core.prompt.visibility import Dropped
 from sidecar.replay.measures.measure import shown_text
 from sidecar.replay.measures.needs import NeededEdit, Needs, ShownAt, plain_text
 
+SEARCH = 'with "pattern" it searches'
+"""In a note: one `recall` looks through all that was left out."""
 ASKING = 100
 """Tokens that a call takes which reads a block again."""
 
 
 @dataclass(slots=True)
 class VerbatimTally:
-    """Counts of needed texts, and of those in view; `around` lines beside edits; cost in USD."""
+    """Counts of needed texts, and of those in view; `around` lines beside edits; cost in USD.
+
+    After the first rewrite, of `later` texts `stood` in view, and `came_back` by one recall.
+    """
 
     edits: int = 0
     edits_kept: int = 0
@@ -32,11 +36,13 @@ class VerbatimTally:
     lines_kept: int = 0
     around: int = 0
     around_kept: int = 0
+    later: int = 0
+    stood: int = 0
+    came_back: int = 0
     rereads: int = 0
     reread_cost: float = 0.0
 
     def add(self, other: "VerbatimTally") -> None:
-        """Add another tally."""
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -49,6 +55,8 @@ class VerbatimMeasure:
     sizes: Mapping[PartId, int]
     rates: Rates
     tally: VerbatimTally = field(default_factory=VerbatimTally)
+    _rewritten: bool = False
+    _searched: bool = False
     _cut: frozenset[PartId] = frozenset()
     _gone: frozenset[PartId] = frozenset()
     _texts: tuple[str, ...] = ()
@@ -59,16 +67,18 @@ class VerbatimMeasure:
         """Take in what a rewrite left."""
         if not self.needs:
             return
+        self._rewritten = True
         cut = [item for item in items if item.shown is not None]
         self._cut = frozenset(item.unit.part_id for item in cut)
         self._gone = frozenset(i.unit.part_id for i in cut if isinstance(i.shown, Dropped))
-        notes = (i.unit.text for i in items if i.unit.kind in ("ledger", "excerpt"))
+        notes = [i.unit.text for i in items if i.unit.kind in NOTES]
+        self._searched = any(SEARCH in note for note in notes)
         self._texts = tuple(map(plain_text, (*map(shown_text, cut), *notes)))
         self._lines = frozenset(line.strip() for text in self._texts for line in text.split("\n"))
         self._read = set()
 
     def answer(self, step: int, prompt: int) -> None:
-        """Count what an answer needed; `prompt`: the request's tokens."""
+        """`prompt`: the request's tokens."""
         found = self.needs.get(step)
         if found is None:
             return
@@ -79,12 +89,30 @@ class VerbatimMeasure:
             tally.edits_kept += stands
             tally.far_edits += edit.far
             tally.far_edits_kept += edit.far and stands
+            self._count_later(stands, edit.shown, edit.text)
             self._count_around(edit)
             if not stands:
                 self._read_again(edit.shown[-1][0], prompt)
         for line in found.lines:
             tally.lines += 1
-            tally.lines_kept += self._whole(line.shown) or line.line in self._lines
+            stands = self._whole(line.shown) or line.line in self._lines
+            tally.lines_kept += stands
+            self._count_later(stands, line.shown, line.line)
+
+    def _count_later(self, stands: bool, places: Iterable[ShownAt], text: str) -> None:
+        if self._rewritten:
+            # A search answers with the lines that match.
+            found = self._searched and "\n" not in text
+            self.tally.later += 1
+            self.tally.stood += stands
+            self.tally.came_back += not stands and (found or self._is_named(places))
+
+    def _is_named(self, places: Iterable[ShownAt]) -> bool:
+        # A part that is shown at all is shown with its id.
+        return any(
+            part_id not in self._gone or any(part_id in text for text in self._texts)
+            for part_id, _ in places
+        )
 
     def _whole(self, places: Iterable[ShownAt]) -> bool:
         return any(

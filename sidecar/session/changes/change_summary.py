@@ -5,10 +5,16 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from sidecar.core.files.changeset import Author, ChangeSet, PathChange, attribute, same
-from sidecar.core.files.placement import above
+from sidecar.core.files.changeset import (
+    Author,
+    ChangeSet,
+    PathChange,
+    attribute,
+    only_folders,
+    same,
+)
 from sidecar.core.files.strands import strands
-from sidecar.core.files.tree import TreeChange, TreeEntry
+from sidecar.core.files.tree import TreeChange, TreeEntry, above
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.line_diff import count, unified
 from sidecar.session.log.change_records import shown
@@ -21,14 +27,14 @@ AT_ONCE = 200
 
 
 class Differences:
-    """Diffs and line counts of stored contents; counts are cached."""
+    """Of stored contents; counts are cached."""
 
     def __init__(self, rows: RestoreRows) -> None:
         self._rows = rows
         self._counted: dict[tuple[str, str], tuple[int, int]] = {}
 
     async def counted(self, changes: Iterable[PathChange]) -> list[JsonObject]:
-        """File changes in the protocol's shape, with lines and bytes."""
+        """In the protocol's shape, with lines and bytes."""
         found = _files(changes)
         await self._count(found)
         return [
@@ -38,7 +44,7 @@ class Differences:
     async def shown(
         self, changes: Iterable[PathChange], who: Mapping[bytes, Sequence[Author]]
     ) -> list[JsonObject]:
-        """File changes with unified diffs and each path's authors."""
+        """With unified diffs and each path's authors."""
         answer: list[JsonObject] = []
         found = _files(changes)
         for start in range(0, len(found), AT_ONCE):
@@ -58,9 +64,9 @@ class Differences:
         new: TreeEntry | None,
         content: bytes | None = None,
     ) -> str:
-        """Unified diff of a path; empty for folders. `content`: the new bytes, if not stored."""
+        """Unified; empty for folders. `content`: the new bytes, if not stored."""
         change = PathChange(path, "modified", "user", old, new)
-        if _only_folder(change):
+        if only_folders(change):
             return ""
         contents = dict(await self._contents([change]))
         if new is not None and content is not None:
@@ -84,7 +90,7 @@ class Differences:
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
-    """Net changes by path; the agent's if any of the agent's is still in."""
+    """By path; the agent's if any of the agent's is still in."""
     sets = tuple(sets)
     first: dict[bytes, TreeEntry | None] = {}
     last: dict[bytes, TreeEntry | None] = {}
@@ -111,7 +117,7 @@ def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
 
 
 def authors(sets: Iterable[ChangeSet]) -> dict[bytes, tuple[Author, ...]]:
-    """Authors of each path, the latest last; a merge, unless undone, removes the agent."""
+    """By path, the latest last; a merge, unless undone, removes the agent."""
     found: dict[bytes, list[Author]] = {}
     taken_out: dict[bytes, list[Author]] = {}
     for change in (change for one in sets for change in one.changes):
@@ -136,7 +142,7 @@ def _author(found: Sequence[Author]) -> Author:
 
 
 def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
-    r"""Paths named by a client, relative to the folder.
+    r"""As named by a client, relative to the folder.
 
     Names with `\x` escapes, from `shown`, are looked up among `known`.
     """
@@ -151,7 +157,7 @@ def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
 
 
 def told(change: PathChange) -> JsonObject:
-    """A change in the protocol's shape, without counts."""
+    """In the protocol's shape, without counts."""
     about: JsonObject = {
         "path": shown(change.path),
         "change": change.change,
@@ -194,11 +200,7 @@ def _pieces(change: PathChange) -> Iterator[tuple[bytes, TreeEntry | None, TreeE
 
 
 def _files(changes: Iterable[PathChange]) -> list[PathChange]:
-    return [c for c in changes if not _only_folder(c)]
-
-
-def _only_folder(change: PathChange) -> bool:
-    return all(entry is None or entry.is_folder for entry in (change.old, change.new))
+    return [c for c in changes if not only_folders(c)]
 
 
 def _pair(change: PathChange) -> tuple[str, str]:

@@ -27,7 +27,6 @@ def files_of(fates: Sequence[Fate], diffs: Diffs, foreseen: Mapping[bytes, str])
 
 
 def conflict(fate: Fate, diffs: Diffs) -> JsonObject:
-    """A path in conflict, with the agent's and others' diffs."""
     agents, users, unknown = diffs.get(fate.path, ("", "", ""))
     about: JsonObject = {"path": shown(fate.path), "reason": fate.reason}
     if agents or users:
@@ -36,7 +35,7 @@ def conflict(fate: Fate, diffs: Diffs) -> JsonObject:
 
 
 def nothing(fates: Sequence[Fate], notes: Sequence[str] = ()) -> str:
-    """Why a restore has no effect, with the limits of snapshots."""
+    """With the limits of snapshots."""
     if not fates:
         if not notes:
             return "there is nothing to do: everything is as it was then"

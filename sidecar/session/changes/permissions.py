@@ -1,13 +1,16 @@
 """A session's permission rules and questions."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import TypeAlias
 
 from sidecar.core.parts import JsonObject, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide, remember
+from sidecar.tools.rules.rules_as_called import as_called
 from sidecar.tools.tool_contract import Access, PermissionOption
 
 AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaitable[str | None]]
@@ -28,23 +31,24 @@ class _Book:
 
 
 class Permissions:
-    """The session's rules; `always` answers hold until closed."""
+    """`always` answers hold until closed."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, root: Path) -> None:
         self._book = _Book(rules)
+        self._root = root
         self.loops_allowed = False
 
     def for_subtask(self) -> "Permissions":
-        """Share rules and later answers with a subtask, but ask anew about loops.
+        """Rules and later answers are shared; only loops are asked about anew.
 
-        Its questions carry this session's name, since an `always` holds for both.
+        The subtask's questions carry this session's name, since an `always` holds for both.
         """
-        other = Permissions(self._book.rules)
+        other = Permissions(self._book.rules, self._root)
         other._book = self._book
         return other
 
     def exchange(self, before: Rules, after: Rules) -> None:
-        """Replace configured rules; answers stay."""
+        """Configured rules only; answers stay."""
         answers = self._book.rules
         self._book.rules = Rules(
             (*after.allow, *(rule for rule in answers.allow if rule not in before.allow)),
@@ -54,8 +58,9 @@ class Permissions:
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> Answer | str:
-        """Decide on a call, asking if a rule says so; text: why a rule refuses."""
-        decision = decide(spec, wanted, self._book.rules, trusted)
+        """Asks if a rule says so; text: why a rule refuses."""
+        rules = await asyncio.to_thread(as_called, self._book.rules, self._root)
+        decision = decide(spec, wanted, rules, trusted)
         match decision:
             case Allow():
                 return Answer.allowed

@@ -19,10 +19,9 @@ itself, by kind or with the first option, cannot trust a folder. Both trusting o
 
 
 class Trust:
-    """The trust in a workspace.
+    """`said`, by the editor, is final. Otherwise the user is asked once, before the first tool.
 
-    `said`, by the editor, is final. Otherwise the user is asked once, before the first tool; the
-    data folder remembers `always`.
+    The data folder keeps `always`.
     """
 
     def __init__(self, said: bool | None, workspace: Path, data: Path) -> None:
@@ -33,11 +32,10 @@ class Trust:
         self.granted = trust.is_trusted(data, workspace) if said is None else said
 
     def standing(self) -> trust.StartingPlaces:
-        """Folders in which MCP servers may start; see `trust.standing`."""
+        """Where MCP servers may start; see `trust.standing`."""
         return trust.standing(self._data, self._workspace, trusted=self.granted)
 
     async def settle(self, call: ToolPart, ask: AskUser) -> bool:
-        """Whether the workspace is trusted; asks if open."""
         async with self._asking:
             if not self.granted and not self._settled:
                 chosen = await ask(self._question(call), OPTIONS)
@@ -52,7 +50,7 @@ class Trust:
             "toolCallId": call.call_id,
             "title": f"Trust the folder {self._workspace}? Then the agent may run and change "
             "things in it, asking each time unless a rule allows it, and the folder's own "
-            "settings hold.",
+            "settings hold. A folder below that is opened by itself is asked about by itself.",
             "kind": "other",
             "status": "pending",
             "_meta": {

@@ -69,11 +69,10 @@ class Timeline:
 
     @property
     def head(self) -> str | None:
-        """Checkpoint where the session stands."""
+        """Where the session stands."""
         return self.head_before(len(self.events))
 
     def head_before(self, place: int) -> str | None:
-        """Checkpoint just before an event."""
         named = {c.message_id: c.id for c in self.checkpoints if c.kind != "restore"}
         for event in reversed(self.events[:place]):
             if isinstance(event.of, Restored):
@@ -84,11 +83,10 @@ class Timeline:
         return None
 
     def checkpoint(self, name: str) -> Checkpoint | None:
-        """The checkpoint with this id."""
         return next((c for c in self.checkpoints if c.id == name), None)
 
     def before(self, message_id: MessageId) -> Point | None:
-        """Point before a message, with the user's changes before the turn."""
+        """Before a message, with the user's changes before the turn."""
         place = self._at.get(message_id)
         if place is None:
             return None
@@ -105,7 +103,6 @@ class Timeline:
         return None
 
     def since(self, place: int) -> tuple[ChangeSet, ...]:
-        """Change sets of the events from index `place` on."""
         return tuple(one for event in self.events[place:] for one in event.sets)
 
     def follows_files(self, place: int) -> bool:
@@ -181,7 +178,7 @@ class Timeline:
 
 
 def typed(message: Message) -> str:
-    """Text typed by the user, steering included."""
+    """Steering included."""
     texts = (p for p in message.parts if isinstance(p, TextPart))
     return "\n\n".join(part.text for part in texts if part.source in ("typed", "steer"))
 
@@ -193,7 +190,7 @@ def _in_order(
     known = {message.id for message in messages}
 
     def due(message: Message | None) -> bool:
-        """Whether the next restore precedes this message."""
+        """The next restore precedes this message."""
         first = waiting[0]
         if first.newest in known or first.newest is None:
             return first.newest in passed or first.newest is None

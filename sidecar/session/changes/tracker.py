@@ -1,8 +1,4 @@
-"""A workspace's changes and authors, with a snapshot before and after every step.
-
-A step's changes go in a patch part of the answer; the user's changes before a turn, in a patch part
-of the turn's first message.
-"""
+"""A workspace's changes and authors, with a snapshot before and after every step."""
 
 import asyncio
 import logging
@@ -41,8 +37,8 @@ class _Interval:
     """The time since the log's last snapshot.
 
     `open`: a step's tools have begun to write; earlier changes are `early`. `unsaved`: writes in
-    open buffers only. `calls`: intents of calls that may change anything. `lost`: the earlier state
-    could not be stored, so authors are unknown.
+    open buffers only. `calls`: intents of calls that may change anything. `lost`: no earlier state,
+    so authors are unknown.
     """
 
     open: bool = False
@@ -55,10 +51,10 @@ class _Interval:
 
 
 class Tracking:
-    """Follows a session's workspace. A failure is told once and stops no turn.
+    """A failure is told once and stops no turn.
 
-    `shared`: `None` to follow nothing. `took` hears each snapshot's seconds. `above`: the
-    delegating session of a subtask, whose agent is the author of all writes here.
+    `shared`: `None` to follow nothing. `took` hears each snapshot's seconds. `above`: a subtask's
+    delegating session, whose agent is the author of all writes here.
     """
 
     def __init__(
@@ -89,20 +85,17 @@ class Tracking:
     # --- what a turn says --------------------------------------------------------------------
 
     def turn_begins(self, message_id: MessageId) -> None:
-        """Begin a turn; `settle` or the first tool takes the snapshot."""
+        """`settle` or the first tool takes the snapshot."""
         self._off = self._shared is None
         self._opens = message_id
 
     async def settle(self) -> None:
-        """Take the turn's first snapshot, once."""
         await self._safely(self._settle)
 
     def step_begins(self, message_id: MessageId) -> None:
-        """Begin an answer's calls."""
         self._step = message_id
 
     async def step_ended(self) -> None:
-        """Log the calls' changes, even if cut short."""
         if self._interval.open:
             await self._safely(self._end_step)
 
@@ -113,7 +106,7 @@ class Tracking:
 
     @asynccontextmanager
     async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
-        """Enclose a built-in tool's write."""
+        """Around a built-in tool's write."""
         path = self._inside(real)
         if path is None:
             if self._off:
@@ -129,7 +122,7 @@ class Tracking:
 
     @asynccontextmanager
     async def running(self, call: Intent) -> AsyncIterator[None]:
-        """Enclose a call that may change anything."""
+        """Around a call that may change anything."""
         await self.step_opens()
         self.note(_lost if self._off else lambda interval: interval.calls.append(call))
         await self._safely(self._all_stored)
@@ -148,34 +141,31 @@ class Tracking:
             self.above.note(take)
 
     def saved(self, real: Path) -> None:
-        """Note an editor's save."""
         path = self._inside(real)
         if path is not None:
             self._interval.saved.add(path)
 
     async def recover(self) -> None:
-        """Finish a restore broken off by a killed daemon."""
         if self._shared is not None:
             await self._shared.recover(self._log.row.cwd)
 
-    def tell_news(self) -> None:
-        """Report a broken-off restore's outcome, once."""
-        news = "" if self._shared is None else self._shared.news(self._log.row.cwd)
-        if news:
-            self._tell(news)
+    def opened(self, *, writes: bool) -> None:
+        """A client has come: report a broken-off restore, and look ahead, so that no turn waits."""
+        self._tell_news()
+        if writes and self._shared is not None and self._snapshots is None:
+            self._shared.look_ahead(self._log.row.cwd)
 
     # --- what a restore needs ----------------------------------------------------------------
 
     @property
     def limits(self) -> Sizes | None:
-        """Limits of stored files; `None` if nothing is followed."""
+        """`None` if nothing is followed."""
         return None if self._shared is None else self._shared.sizes
 
     async def since(self) -> tuple[Snapshots, ChangeSet]:
         """A new snapshot, and the changes since the log's newest; a step's are the tools'.
 
-        Raises: BadRequest: this folder has no snapshots. StorageFailed: the store cannot be read or
-        written.
+        Raises BadRequest without snapshots for this folder, or StorageFailed.
         """
         async with self._lock:
             made = await self._ready()
@@ -223,7 +213,7 @@ class Tracking:
         return await (await self._ready()).note_edit(path)
 
     async def _wrote(self, path: bytes, before: TreeEntry | None, text: str) -> None:
-        """Note a tool's result at once, before others write to the same file."""
+        """At once, before others write to the same file."""
         made = await self._ready()
         made.mark_dirty(path)
         await made.snapshot()
@@ -293,16 +283,21 @@ class Tracking:
         )
         return ChangeSet(before, at, changes)
 
+    def _tell_news(self) -> None:
+        news = "" if self._shared is None else self._shared.news(self._log.row.cwd)
+        if news:
+            self._tell(news)
+
     async def _ready(self) -> Snapshots:
         if self._shared is None:
             raise BadRequest("no snapshots are taken here, so no change can be undone")
         if self._snapshots is None:
             self._snapshots = await self._shared.of(self._log.row.cwd)
-            self.tell_news()
+            self._tell_news()
         return self._snapshots
 
     async def _safely(self, work: Callable[[], Awaitable[T]]) -> T | None:
-        """Run work that must not fail a turn; a failure ends tracking until the next turn."""
+        """A failure ends tracking until the next turn, and no turn."""
         if self._off:
             return None
         try:
@@ -331,7 +326,7 @@ def _lost(interval: _Interval) -> None:
 
 
 def _saved(write: ToolWrite, now: TreeEntry | None) -> ToolWrite:
-    """Take an editor's save as the tool's write if the content is the same."""
+    """An editor's save is the tool's write if the content is the same."""
     made = now is not None and write.after is not None and now.hash == write.after.hash
     return replace(write, after=now) if made else write
 

@@ -43,7 +43,7 @@ class CacheOptions:
             self._log.writer.put_aside(decided)
 
     def restore(self) -> None:
-        """Choose after a restart; a logged choice takes precedence."""
+        """After a restart, a logged choice takes precedence."""
         view, told = self._view, self._logged()
         found = self._hour(())
         view.minimum = self._settings.info().min_cacheable
@@ -52,12 +52,12 @@ class CacheOptions:
             view.static_ttl = told
 
     def _hour(self, asked: tuple[Millis, ...]) -> Pays | None:
-        """Weigh an hour; `None` without prices or if the policy wants five minutes."""
+        """`None` without prices or if the policy wants five minutes."""
         card, view = self._settings.info().price, self._view
         if card is None or self._chosen.policy().static_ttl != "1h":
             return None
         return hour_pays(
-            round(view.static_tokens * view.calibration.factor),
+            view.static_tokens,
             write_5m=float(card.write_5m) / 1e6,
             write_1h=float(card.write_1h) / 1e6,
             read=float(card.read) / 1e6,

@@ -1,30 +1,46 @@
 """The policy that a session goes by."""
 
+from dataclasses import replace
+
 from sidecar.config.reload import CurrentSettings
 from sidecar.config.strategies import NOTHING
 from sidecar.core.plans.plan import Policy
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.policies.evict import HYBRID, weighed
 from sidecar.core.policies.manual import MANUAL
+from sidecar.core.policies.policy_plugins import PluginPolicy, Tell
 from sidecar.session.session_settings import SessionSettings
 
 
 class ChosenPolicy:
-    """A session's policy, as set for the session and weighted for its agent."""
+    """As set for the session and weighted for its agent."""
 
-    def __init__(self, settings: SessionSettings, current: CurrentSettings) -> None:
+    def __init__(
+        self, settings: SessionSettings, current: CurrentSettings, tell: Tell | None = None
+    ) -> None:
+        """`tell` hears once of each plug-in that fails."""
         self._settings = settings
         self._current = current
+        self._tell = tell
+        self._told: set[str] = set()
 
     def policy(self) -> Policy:
-        """The policy now."""
         return self.known(self._settings.text("policy")) or policies()[DEFAULT]
 
     def known(self, name: str) -> Policy | None:
-        """A policy by name."""
         agents, agent = self._current.config.agents, self._settings.text("agent")
         weights = agents.get(agent, NOTHING).weights
-        return weighed(weights) if weights and name == HYBRID else policies().get(name)
+        if weights and name == HYBRID:
+            return weighed(weights)
+        policy = policies().get(name)
+        if not isinstance(policy, PluginPolicy):
+            return policy
+        return replace(policy, tell=lambda text: self._tell_once(name, text))
+
+    def _tell_once(self, name: str, text: str) -> None:
+        if self._tell is not None and name not in self._told:
+            self._told.add(name)
+            self._tell(text)
 
     def is_automatic(self) -> bool:
         """Whether to rewrite unasked."""

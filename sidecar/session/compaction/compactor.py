@@ -4,176 +4,108 @@ A model is asked at most once. A failure or cancellation leaves the view as befo
 """
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Protocol
 
 from sidecar.core.engine.engine import ATTEMPTS
-from sidecar.core.engine.ladder import Tell, not_sent
-from sidecar.core.errors import Cancelled, ModelFailed, NothingToDo, RevisionConflict
-from sidecar.core.ledger.facts import to_json as fact_to_json
+from sidecar.core.engine.ladder import Tell
+from sidecar.core.errors import Cancelled, NothingToDo
 from sidecar.core.parts import JsonObject
-from sidecar.core.policies.manual import MANUAL
-from sidecar.core.prompt.budget import at_most
-from sidecar.core.prompt.pricing import money
 from sidecar.core.summaries.model_summary import without_summary
 from sidecar.session.compaction.decision import Decision, Decisions
+from sidecar.session.compaction.installation import Installations
 from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import Occasion, Scene
 from sidecar.session.compaction.refusals import Refusals
-from sidecar.session.compaction.rewrite_commit import RewriteCommits, told_nothing, told_plan
-from sidecar.session.compaction.rewrite_figures import figures_of
-from sidecar.session.compaction.summariser import Summariser, Told
+from sidecar.session.compaction.rewrite_commit import told_nothing
+from sidecar.session.compaction.settlement import Settled, Settlements, told_decision
 from sidecar.session.epochs.known_instructions import KnownInstructions
-from sidecar.session.epochs.lessons import Lessons
 from sidecar.session.log.events import EpochChanged
-from sidecar.session.log.progress import Token, Works
-from sidecar.session.log.rewrite_records import Recorded
-from sidecar.session.meter.gauge import Gauge
-from sidecar.session.meter.side_request import SideRequests
-from sidecar.session.state import State
+from sidecar.session.log.progress import Token
+from sidecar.session.log.session_log import SessionLog, require_revision
 
 
 class CompactionHost(Protocol):
     """Session services needed by a compaction."""
 
-    async def writable(self, expected_revision: int | None) -> None:
-        """Raise unless the daemon may write the session at `expected_revision`."""
-        ...
+    async def writable(self, expected_revision: int | None) -> None: ...
 
-    def rewritten(self, event: EpochChanged | None, cause: str) -> None:
-        """Tell clients of a changed context and meter."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A decision to carry out, with the summary, if wanted."""
-
-    decision: Decision
-    told: Told | None = None
-
-    def price(self) -> str | None:
-        """USD, summary included; `None` when unknown."""
-        rewriting = self.decision.recorded.price
-        asked = "0" if self.told is None else self.told.cost
-        if rewriting is None or asked is None:
-            return None
-        return money(Decimal(rewriting) + Decimal(asked))
-
-    def as_json(self) -> JsonObject:
-        """The log's entry on the summary, or empty."""
-        told = self.told
-        if told is None:
-            return {}
-        return {
-            "by": told.by,
-            "calls": told.calls,
-            "cost": told.cost,
-            "problem": told.problem,
-            "ways": told.figures,
-            "facts": [{**fact_to_json(fact)} for fact in told.facts],
-        }
+    def rewritten(self, event: EpochChanged | None, cause: str) -> None: ...
 
 
 class Compactor:
-    """Compacts a session. `gate` is held while an answer streams and while the view changes."""
+    """`gate` is held while an answer streams and while the view changes."""
 
     def __init__(
         self,
-        state: State,
+        log: SessionLog,
         host: CompactionHost,
         decisions: Decisions,
-        commits: RewriteCommits,
-        works: Works,
+        settlements: Settlements,
+        installations: Installations,
+        refusals: Refusals,
         checkpoints: Milestones,
         instructions: KnownInstructions,
-        gauge: Gauge,
     ) -> None:
-        self._state = state
-        self._gauge = gauge
-        models, clock = state.environment.models, state.clock
-        side = SideRequests(state.log, state.view, state.cached, models, clock)
-        self._summariser = Summariser(
-            state.environment, state.log, state.cached, state.settings, side
-        )
-        self._lessons = Lessons(state.environment, state.log, state.channel, state.trust)
-        self._instructions = instructions
-        self._checkpoints = checkpoints
+        self._log = log
         self._host = host
         self._decisions = decisions
         self._planner = decisions.planner
-        self._commits = commits
-        self._works = works
-        self._refusals = Refusals(state.log, state.channel)
-        self._begun = 0
+        self._settlements = settlements
+        self._installations = installations
+        self._refusals = refusals
+        self._checkpoints = checkpoints
+        self._instructions = instructions
         self.gate = asyncio.Lock()
 
-    def _scene(self, occasion: Occasion) -> Scene:
+    def scene(self, occasion: Occasion) -> Scene:
+        """The session now, with the head that an epoch would begin with."""
         return self._planner.scene(occasion, self._instructions.head())
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
         """Let the policy rewrite before a request; return whether an epoch began.
 
-        Raises:
-            ModelFailed: the prompt is still longer than the window allows.
+        Raises ModelFailed for a prompt still longer than the window allows.
         """
         begun = False
         await self._checkpoints.at("step")
         async with self.gate:
-            self._begun = self._state.clock.now()
+            self._installations.begin()
             for _ in range(ATTEMPTS):
                 settled = await self._room(opens_turn=opens_turn, overflowed=overflowed)
                 if settled is None:
                     break
-                await self._install(settled)
-                begun = overflowed or settled.decision.recorded.opens
+                await self._installations.install(settled)
+                begun = overflowed or settled.decision.opens
                 if begun:
                     break
-            self._check_length()
+            self._decisions.check_length()
         return begun
 
-    def _check_length(self) -> None:
-        """Raise ModelFailed, with advice, over the limit."""
-        state = self._state
-        size = state.view.size(state.log)
-        most = at_most(size.total, size.guessed)
-        room = state.settings.room()
-        if most <= room.limit:
-            return
-        chosen = self._decisions.chosen
-        manual = chosen.policy().name == MANUAL
-        setting = "policy is manual" if manual else "autoCompact is off"
-        text = not_sent(most, room, None if chosen.is_automatic() else setting)
-        raise ModelFailed(text, kind="context_overflow")
-
     async def _room(self, *, opens_turn: bool, overflowed: bool) -> Settled | None:
-        state, planner, decisions = self._state, self._planner, self._decisions
+        planner, decisions = self._planner, self._decisions
+        occasion = Occasion(opens_turn=opens_turn, overflow=overflowed)
 
         def scene() -> Scene:
-            return self._scene(Occasion(opens_turn=opens_turn, overflow=overflowed))
+            return self.scene(occasion)
 
         def again(tell: Tell) -> Decision | None:
             return decisions.decide(scene(), tell).done
 
-        if self._refusals.are_many and self._refusals.bar(planner.standing(scene())):
+        due = decisions.due(occasion, scene)
+        if due is None or self._refusals.bar(*due):
             return None
-        if not decisions.is_due(scene()):
-            return None
-        await state.log.whole()
-        await planner.catch_up()
+        await self._log.whole()
+        await planner.look()
         chosen = decisions.decide(scene())
         if chosen.done is None:
-            if not chosen.waits:
-                self._refusals.add(chosen, planner.standing(scene()))
+            self._refusals.add(chosen, *due)
             return None
         draft = chosen.done
         if overflowed:
             # The provider has refused the prompt, so no model is asked for a summary.
             return Settled(draft)
         try:
-            return await self._settled(scene(), draft, again)
+            return await self._settlements.settle(scene(), draft, again)
         except Cancelled:
             # The user stopped waiting: a prompt over the limit is rewritten without a summary.
             standing = draft.situation.standing
@@ -184,45 +116,42 @@ class Compactor:
             bare = again(lambda plan, _: (without_summary(plan),))
             return None if bare is None else Settled(bare)
 
-    async def idle(self, hurried: bool) -> bool:
+    async def idle(self, growth: int, *, hurried: bool) -> bool:
         """Rewrite while nobody waits; return whether a rewrite was made.
 
-        `hurried`: only a rewrite forced on the next turn. A message logged during the summary ends
-        the attempt.
+        `growth`: tokens of a usual turn. `hurried`: only a rewrite forced on the next turn. A
+        message logged during the summary ends the attempt.
         """
-        state, planner, decisions = self._state, self._planner, self._decisions
-        wanted = state.config.idle_compaction and decisions.chosen.is_automatic()
-        if not wanted or state.ownership.read_only:
-            return False
-        growth = self._gauge.usual_growth()
+        planner, decisions = self._planner, self._decisions
+        occasion = Occasion(idle=True, growth=growth, hurried=hurried)
         async with self.gate:
-            self._begun = state.clock.now()
+            self._installations.begin()
 
             def scene() -> Scene:
-                return self._scene(Occasion(idle=True, growth=growth, hurried=hurried))
+                return self.scene(occasion)
 
-            if not decisions.is_due(scene()):
+            if decisions.due(occasion, scene) is None:
                 return False
-            await state.log.whole()
-            await planner.catch_up()
+            await self._log.whole()
+            await planner.look()
             draft = decisions.decide(scene()).done
             if draft is None or self._refusals.are_many:
                 return False
-            before = len(state.log.messages)
+            before = len(self._log.messages)
 
             def again(tell: Tell) -> Decision | None:
-                if len(state.log.messages) != before:
+                if len(self._log.messages) != before:
                     return None
                 return decisions.decide(scene(), tell).done
 
             try:
-                settled = await self._settled(scene(), draft, again)
+                settled = await self._settlements.settle(scene(), draft, again)
             except Cancelled:
                 self._refusals.left_off(draft.recorded.tokens_before)
                 return False
             if settled is None:
                 return False
-            await self._install(settled)
+            await self._installations.install(settled)
         return True
 
     async def compact(
@@ -240,121 +169,37 @@ class Compactor:
         Waits for a streaming answer. A dry run asks a model only with `summary`, as the call costs
         money. `token` names the progress for the client.
 
-        Raises:
-            NothingToDo: nothing to leave out; a dry run returns an empty plan instead.
-            Cancelled: the user stopped waiting; the session is unchanged.
-            BadRequest: no such strategy.
-            RevisionConflict: the log is not at `expected_revision`.
-            SessionOwned: another daemon writes the session.
+        Raises NothingToDo (a dry run returns an empty plan instead), Cancelled by the user,
+        BadRequest for an unknown strategy, RevisionConflict, SessionOwned.
         """
-        state = self._state
 
         def scene() -> Scene:
-            return self._scene(Occasion(asked=True, instructions=instructions))
+            return self.scene(Occasion(asked=True, instructions=instructions))
 
         def again(tell: Tell | None = None) -> Decision:
             return self._decisions.by_hand(scene(), strategy, tell)
 
-        await state.log.whole()
+        await self._log.whole()
         if dry_run:
+            await self._planner.look()
             await self._instructions.look()
-            newest = state.log.row.revision
-            if expected_revision not in (None, newest):
-                raise RevisionConflict(
-                    f"the session is at revision {newest}, not {expected_revision}: plan for that",
-                    revision=newest,
-                )
+            require_revision(self._log, expected_revision, "plan for that")
             try:
                 draft = again()
             except NothingToDo as nothing:
-                return told_nothing(state.view.size(state.log).total, nothing)
+                return told_nothing(self._planner.size().total, nothing)
             if summary:
-                settled = await self._settled(scene(), draft, again, token, dry=True)
+                settled = await self._settlements.settle(scene(), draft, again, token, dry=True)
                 return told_decision(settled.decision if settled else draft, settled)
-            possible = self._summariser.ways(scene(), draft)
-            return told_decision(draft, None, possible[0].usd if possible else None)
+            return told_decision(draft, None, self._settlements.estimated(scene(), draft))
         await self._host.writable(expected_revision)
         async with self.gate:
-            self._begun = state.clock.now()
+            self._installations.begin()
+            await self._planner.look()
             await self._instructions.look()
             await self._host.writable(expected_revision)
-            settled = await self._settled(scene(), again(), again, token)
+            settled = await self._settlements.settle(scene(), again(), again, token)
             if settled is None:
                 raise NothingToDo("what was planned does not fit any more: try again")
-            done = await self._install(settled)
+            done = await self._installations.install(settled)
         return {**told_decision(settled.decision, settled), "compactionId": done.rewrite.id}
-
-    async def _settled(
-        self,
-        scene: Scene,
-        draft: Decision,
-        again: Callable[[Tell], Decision | None],
-        token: Token | None = None,
-        *,
-        dry: bool = False,
-    ) -> Settled | None:
-        """Get a draft's summary, if wanted, and decide again, as the session may have changed."""
-        before = draft.recorded.tokens_before
-        wanted = draft.plan.summary
-        if wanted is None and token is None:
-            return Settled(draft)
-        with self._works.show("Compacting the context", token) as work:
-            if wanted is None:
-                work.outcome = f"{before} to {draft.recorded.tokens_after} tokens"
-                return Settled(draft)
-            work.tell("report", f"summarising: {draft.plan.reason}")
-            asking = self._summariser.summarise(scene, draft, logged=not dry)
-            told = await work.wait_for(asking)
-            decision = again(told.still_on)
-            if decision is None:
-                work.outcome = "left as it was"
-                return None
-            work.outcome = f"{before} to {decision.recorded.tokens_after} tokens"
-        return Settled(decision, told)
-
-    async def _install(self, settled: Settled) -> Recorded:
-        state, decision = self._state, settled.decision
-        figures = {**decision.recorded.figures, "took": state.clock.now() - self._begun}
-        if decision.recorded.opens:
-            figures |= figures_of(decision, tuple(state.log))
-        recorded = replace(
-            decision.recorded,
-            price=settled.price(),
-            summary=settled.as_json(),
-            figures=figures,
-        )
-        facts = settled.told.facts if settled.told is not None else ()
-        decision = replace(decision, recorded=recorded)
-        done = await self._commits.carry_out(decision, self._told, facts)
-        if done.opens:
-            state.environment.counts.rewrites += 1
-            self._refusals.end()
-        if facts:
-            await self._lessons.promote()
-        if done.opens:
-            await self._checkpoints.at("compaction")
-        return done
-
-    def _told(self, event: EpochChanged | None) -> None:
-        self._host.rewritten(event, "compacted")
-
-
-def told_decision(
-    decision: Decision, settled: Settled | None, asking: Decimal | None = None
-) -> JsonObject:
-    """Answer of `context/compact`; `asking` is the summary's estimated USD."""
-    plan, recorded = decision.plan, decision.recorded
-    text = "\n".join(note.text for note in recorded.rewrite.notes)
-    price = recorded.price if settled is None else settled.price()
-    if settled is None and price is not None and asking is not None:
-        price = money(Decimal(price) + asking)
-    wanted = plan.summary if settled is None and not plan.told else None
-    coming = 0 if wanted is None else wanted.output_tokens
-    told: JsonObject = {
-        "plan": told_plan(plan),
-        "tokensBefore": plan.tokens_before,
-        "tokensAfter": plan.tokens_after + coming,
-        "price": price,
-        "breakEvenRequests": decision.break_even,
-    }
-    return {**told, "summary": text} if text else told

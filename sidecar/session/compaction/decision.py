@@ -6,21 +6,23 @@ Never changes the session; dry runs rely on that.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from time import monotonic
 
 from sidecar.core.engine.engine import Away, Chosen, choose, why_now
-from sidecar.core.engine.ladder import Tell, why_nothing
-from sidecar.core.engine.outline import anchor_after, begun_by_user, outlined
-from sidecar.core.errors import BadRequest, NothingToDo
+from sidecar.core.engine.ladder import Tell, not_sent, why_nothing
+from sidecar.core.engine.outline import anchor_after, begun_by_user, opens_epoch, outlined
+from sidecar.core.errors import BadRequest, ModelFailed, NothingToDo
 from sidecar.core.parts import JsonObject, Message, MessageId, StepFinishPart
 from sidecar.core.plans.plan import Plan, Rates, Situation, Standing
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.policies.manual import MANUAL
 from sidecar.core.prompt import visibility as core_view
+from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.pricing import money_of
 from sidecar.core.prompt.prompt import Prompt
-from sidecar.core.prompt.visibility import fold_rewrites
+from sidecar.core.prompt.visibility import Cause, fold_rewrites
 from sidecar.session.compaction.chosen_policy import ChosenPolicy
-from sidecar.session.compaction.planner import Planner, Scene
+from sidecar.session.compaction.planner import Occasion, Planner, Scene
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.meter.gauge import rates
 from sidecar.session.session_settings import SessionSettings
@@ -34,8 +36,7 @@ from sidecar.session.view.view_history import Epoch
 class Decision:
     """A rewrite not yet carried out.
 
-    `view`: the view afterwards. `break_even`: requests until paid off, `None` for never.
-    `situation`, `messages`: the plan's input.
+    `break_even`: requests until paid off, `None` for never.
     """
 
     plan: Plan
@@ -51,11 +52,9 @@ class Decision:
         return self.recorded.opens
 
     def sent(self) -> tuple[core_view.View, Prompt]:
-        """After the rewrite."""
         return self.view.rendering.shown, self.view.prompt(self.messages)
 
     def after(self, scene: Scene) -> Scene:
-        """Scene after the rewrite."""
         shown = Epoch(scene.messages[-1].created, self.view.rendering.shown)
         return replace(
             scene,
@@ -67,42 +66,65 @@ class Decision:
 
 
 class Decisions:
-    """Decides on rewrites, by the policy or by hand; changes nothing."""
+    """Decides on rewrites, by the policy or by hand; changes nothing.
+
+    `timed` hears how many seconds a policy's plan took.
+    """
 
     def __init__(
-        self, planner: Planner, chosen: ChosenPolicy, settings: SessionSettings, clock: Clock
+        self,
+        planner: Planner,
+        chosen: ChosenPolicy,
+        settings: SessionSettings,
+        clock: Clock,
+        timed: Callable[[float, str], None] = lambda _seconds, _policy: None,
     ) -> None:
         self.planner = planner
         self.chosen = chosen
         self._settings = settings
         self._clock = clock
+        self._timed = timed
 
-    def is_due(self, scene: Scene) -> bool:
-        """Whether the policy would plan now; a log's window is enough to tell."""
+    def check_length(self) -> None:
+        """Raises ModelFailed, with advice, over the limit."""
+        size, room = self.planner.size(), self._settings.room()
+        most = at_most(size.total, size.guessed)
+        if most <= room.limit:
+            return
+        manual = self.chosen.policy().name == MANUAL
+        setting = "policy is manual" if manual else "autoCompact is off"
+        text = not_sent(most, room, None if self.chosen.is_automatic() else setting)
+        raise ModelFailed(text, kind="context_overflow")
+
+    def due(self, occasion: Occasion, scene: Callable[[], Scene]) -> tuple[Standing, Cause] | None:
+        """Whether, and why; a log's window is enough to tell, without what only a plan reads."""
+        return self._due(self.planner.present(occasion), self._away(occasion, scene))
+
+    def _due(self, standing: Standing, away: Away | None) -> tuple[Standing, Cause] | None:
         if not self.chosen.is_automatic():
-            return False
-        standing = self.planner.standing(scene)
-        return why_now(self.chosen.policy(), standing, self._away(scene)) is not None
+            return None
+        cause = why_now(self.chosen.policy(), standing, away)
+        return None if cause is None else (standing, cause)
 
     def decide(self, scene: Scene, tell: Tell | None = None) -> Chosen[Decision]:
-        """Decide before a request; `tell` puts a finished summary into a plan."""
-        if not self.chosen.is_automatic():
+        """Before a request; `tell` puts a finished summary into a plan."""
+        away = self._away(scene.occasion, lambda: scene)
+        due = self._due(self.planner.standing(scene), away)
+        if due is None:
             return Chosen(waits=True)
-        policy, away = self.chosen.policy(), self._away(scene)
-        standing = self.planner.standing(scene)
-        cause = why_now(policy, standing, away)
-        if cause is None:
-            return Chosen(waits=True)
+        policy, (standing, cause) = self.chosen.policy(), due
+        begun = monotonic()
         situation = self.planner.situation(scene, standing)
-        return choose(policy, situation, cause, self._completing(scene), tell=tell, away=away)
+        done = choose(policy, situation, cause, self._completing(scene), tell=tell, away=away)
+        self._timed(monotonic() - begun, policy.name)
+        return done
 
-    def _away(self, scene: Scene) -> Away | None:
-        why = scene.occasion
+    def _away(self, why: Occasion, scene: Callable[[], Scene]) -> Away | None:
         if not why.idle:
             return None
 
         def forced() -> Situation:
-            present = replace(scene, occasion=replace(why, idle=False))
+            present = replace(scene(), occasion=replace(why, idle=False))
             return self.planner.situation(present, self.planner.standing(present))
 
         return Away(why.growth, why.hurried, forced)
@@ -111,10 +133,9 @@ class Decisions:
         return lambda plan, situation: self._complete(scene, plan, situation)
 
     def by_hand(self, scene: Scene, strategy: str | None, tell: Tell | None = None) -> Decision:
-        """Plan for the user; `strategy` names a policy.
+        """For the user; `strategy` names a policy.
 
-        Raises: BadRequest: no such policy. NothingToDo: nothing can be left out, or no plan is
-        admitted.
+        Raises BadRequest for an unknown policy, or NothingToDo, also if no plan is admitted.
         """
         known = policies()
         if strategy is not None and strategy not in known:
@@ -147,8 +168,8 @@ class Decisions:
         shown = fold_rewrites((*before, outline.rewrite))
         outline = outline.without_thinking(unbound(scene.messages, scene.epochs, shown), items)
         rewrite = outline.rewrite
-        carried = items[first].unit.message_id in _carried(scene.messages)
-        opens = carried or plan.cause == "user" or not situation.sent
+        held = items[first].unit.message_id in _carried(scene.messages)
+        opens = opens_epoch(plan, situation, held)
         anchor = anchor_after(situation) if opens else scene.view.anchor_message
         view = scene.view.imagined()
         now = self._clock.now()
@@ -185,7 +206,7 @@ class Decisions:
             opens,
             view.calibration.factor,
             view.calibration.observations,
-            view.bias,
+            view.calibration.bias,
             figures,
         )
         return Decision(done, recorded, view, even, situation, scene.messages)
@@ -199,17 +220,17 @@ def rewrite_cost(
     In tokens: `before` the first edited block, `removed` from the prompt. With a cold cache the
     cost is negative: the removed need no write.
     """
+    used, left = standing.used, standing.used - removed
+    dear, cheap = prices.at(used), prices.at(left)
     if not standing.warm:
-        return -removed * prices.write, 0
-    rewritten = max(0, standing.used - removed - before)
-    extra = rewritten * max(0.0, prices.write - prices.read)
-    saved = removed * prices.read
+        return left * cheap.write - used * dear.write, 0
+    extra = max(0, left - before) * max(0.0, cheap.write - cheap.read)
+    saved = used * dear.read - left * cheap.read
     if not extra:
         return 0.0, 0
     return extra, ceil(extra / saved) if saved > 0 else None
 
 
 def _carried(messages: Sequence[Message]) -> frozenset[MessageId]:
-    """Messages of any request, failed ones included."""
     asked = (i for i in reversed(range(len(messages))) if messages[i].role == "assistant")
     return frozenset(message.id for message in messages[: next(asked, 0)])

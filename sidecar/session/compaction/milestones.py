@@ -1,4 +1,4 @@
-"""Write and read a session's milestones, and compare with the workspace.
+"""A session's milestones, written, read, and compared with the workspace.
 
 A failed write is only logged: the session's log can be folded again.
 """
@@ -6,20 +6,21 @@ A failed write is only logged: the session's log can be folded again.
 import asyncio
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from sidecar.core.conversation.turns import is_settled
+from sidecar.core.conversation.turns import is_settled, tool_parts
 from sidecar.core.errors import SidecarError
+from sidecar.core.ledger.deeds import may_move_todos
 from sidecar.core.ledger.drift import drift, to_check
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.ledger import Folding, Ledger
 from sidecar.core.ledger.milestone import Milestone, from_json, may_replace, to_json, to_markdown
-from sidecar.core.parts import MessageId, SessionId
+from sidecar.core.parts import Message, MessageId, SessionId
 from sidecar.session.compaction.session_handoff import MOST_FACTS, with_inherited
 from sidecar.session.environment import Environment
 from sidecar.session.log.session_log import SessionLog
@@ -53,8 +54,7 @@ MilestoneReason: TypeAlias = Literal[
 class MilestoneMark:
     """State deciding on a milestone.
 
-    `done` holds finished todo items, `changed` counts file changes, `used` is the prompt's share of
-    the limit.
+    `done`: finished todo items; `used`: the prompt's share of the limit.
     """
 
     revision: int = -1
@@ -64,7 +64,7 @@ class MilestoneMark:
 
 
 def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneReason | None:
-    """Reason for a milestone at `moment`, or `None`; `last` is the previous milestone's mark."""
+    """`None` where none is due; `last` is the previous milestone's mark."""
     match moment:
         case "compaction":
             return "compaction"
@@ -79,10 +79,7 @@ def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneRea
 
 
 class Milestones:
-    """Saves a session's ledger at milestones.
-
-    Call from the session's task. A failed write raises nothing.
-    """
+    """Call from the session's task. A failed write raises nothing."""
 
     def __init__(
         self,
@@ -111,6 +108,8 @@ class Milestones:
         """
         if self._ownership.read_only or not any(True for _ in self._log):
             return False
+        if moment == "step" and not self._moves():
+            return False
         ledger = self.ledger()
         now = self._mark(ledger)
         why = due(moment, self._last, now)
@@ -125,7 +124,7 @@ class Milestones:
         return saved
 
     async def save(self, why: str, ledger: Ledger | None = None) -> bool:
-        """Write the present state; `False` if a newer is stored, or on failure."""
+        """`False` if a newer is stored, or on failure."""
         row, version = self._log.row, self._log.row.revision
         window, store = window_id(self._log), self._environment.store
         told = ledger if ledger is not None else self.ledger()
@@ -141,45 +140,55 @@ class Milestones:
                 return False
 
     def ledger(self) -> Ledger:
-        """Ledger of all settled messages, folded incrementally."""
-        log = self._log
-        reading = log.readings, log.left
-        if reading != self._reading:
-            # The log was read anew after another daemon, or a restore left messages behind.
-            self._reading = reading
-            self._folding, self._heard = ledger_start(log)
-        for message in messages_after(log, self._heard):
+        """Of all settled messages, folded incrementally."""
+        for message in self._late():
             if message.status == "discarded":
                 continue
             if not is_settled(message):
                 break
             self._heard = message.id
             self._folding.hear(message)
-        return with_inherited(self._folding.ledger(), log.records)
+        return with_inherited(self._folding.ledger(), self._log.records)
+
+    def _late(self) -> Sequence[Message]:
+        """Messages that are not in the ledger yet."""
+        log = self._log
+        reading = log.readings, log.left
+        late = messages_after(log, self._heard) if reading == self._reading else None
+        if late is None:
+            # The log was read anew after another daemon, a restore left messages behind, or the
+            # last one heard could not be stored and was withdrawn.
+            self._reading = reading
+            self._folding, self._heard = ledger_start(log)
+            late = messages_after(log, self._heard) or ()
+        return late
+
+    def _moves(self) -> bool:
+        """Whether a step may be due: a to-do may have got done, or `PRESSURE` is crossed."""
+        if (self._used() >= PRESSURE) != (self._last.used >= PRESSURE):
+            return True
+        return any(may_move_todos(call) for m in self._late() for call in tool_parts(m))
 
     def folding(self) -> Folding:
-        """Fold of the session's own settled messages."""
         self.ledger()
         return self._folding
 
     def _mark(self, ledger: Ledger) -> MilestoneMark:
-        limit = self._settings.room().limit
-        used = self._view.size(self._log).total / limit if limit > 0 else 1.0
         done = frozenset(ledger.todo.done)
-        return MilestoneMark(self._log.row.revision, done, self._folding.changes, used)
+        return MilestoneMark(self._log.row.revision, done, self._folding.changes, self._used())
+
+    def _used(self) -> float:
+        limit = self._settings.room().limit
+        return self._view.size(self._log).total / limit if limit > 0 else 1.0
 
 
 def window_id(log: SessionLog) -> str:
-    """Id of a session's context window; each epoch has another."""
+    """Of a context window; each epoch has another."""
     return f"{log.row.id}:{max(1, len(opened_by(log)))}"
 
 
 def folder_of(data_dir: Path, session_id: SessionId) -> Path:
-    """Folder of a session's milestone.
-
-    Raises:
-        ValueError: the id is empty, too long, or leads elsewhere.
-    """
+    """Raises ValueError for an id that is empty, too long, or leads elsewhere."""
     long = len(session_id.encode("utf-8", "surrogatepass")) > LONGEST_NAME
     if long or not session_id or session_id.startswith(".") or set(session_id) & set("/\\\0"):
         raise ValueError(f"{session_id!r} is no session's id")
@@ -187,12 +196,9 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
 
 
 def write(data_dir: Path, checkpoint: Milestone) -> bool:
-    """Write a milestone unless a newer is stored; return whether written.
+    """Unless a newer is stored; return whether written.
 
-    Files are replaced whole. Blocks: call in a thread.
-
-    Raises:
-        OSError: a file cannot be written; the former `state.json` is left.
+    Files are replaced whole. Blocks. OSError leaves the former `state.json`.
     """
     folder = folder_of(data_dir, checkpoint.session_id)
     stored = read(data_dir, checkpoint.session_id)
@@ -215,7 +221,7 @@ def write(data_dir: Path, checkpoint: Milestone) -> bool:
 
 
 def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
-    """A session's milestone; `None` where missing or unreadable. Blocks."""
+    """`None` where missing or unreadable. Blocks."""
     try:
         path = folder_of(data_dir, session_id) / "state.json"
         with path.open("rb") as file:
@@ -228,7 +234,7 @@ def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
 
 
 def remove(data_dir: Path, session_id: SessionId) -> None:
-    """Delete a session's milestone, ignoring failures. Blocks."""
+    """Failures are ignored. Blocks."""
     with suppress(OSError, ValueError):
         folder = folder_of(data_dir, session_id)
         for name in ("state.json", "state.md"):

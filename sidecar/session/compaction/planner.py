@@ -1,20 +1,23 @@
 """Describe a session to policies: totals, and each part as shown in the view.
 
-Units and identifiers are gathered once, as messages settle, so that planning only weighs.
+Units and identifiers are gathered once, as messages settle: planning only weighs.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sidecar.config.reload import CurrentSettings
 from sidecar.core.conversation.turns import is_settled
-from sidecar.core.ledger.units import Item, Unit, UnitKind, learn, units_of
-from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, StepStartPart
+from sidecar.core.ledger.units import Item, Unit, learn, note_kind, units_of
+from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, StepStartPart, ToolPart
 from sidecar.core.plans.plan import Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, for_agent, preserved
+from sidecar.core.prompt.meter import Size
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import Note
+from sidecar.core.sights.seen_files import SeenFiles
 from sidecar.core.text.identifiers import NameIndex, names_in
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.log.session_log import SessionLog
@@ -26,6 +29,8 @@ from sidecar.session.view.message_view import RenderedMessage, characters
 from sidecar.session.view.model_view import PREVIEW, ModelView
 from sidecar.session.view.rendering import THREAD_CHARS
 from sidecar.session.view.view_history import Epoch, Views
+from sidecar.workspace.buffers import Buffers
+from sidecar.workspace.present_state import read_present
 
 SLICE = 500
 """Messages that are taken in before others have the loop: some 50 ms."""
@@ -37,8 +42,7 @@ IDLE_KEEPS = 2
 class Occasion:
     """Why a decision is wanted: a request follows, unless `asked` by hand or while `idle`.
 
-    `instructions` are the user's, `growth` is a usual turn's in tokens. `hurried` allows only
-    rewrites forced on the next turn.
+    `growth`: tokens of a usual turn. `hurried`: only rewrites forced on the next turn.
     """
 
     opens_turn: bool = False
@@ -57,8 +61,7 @@ BY_HAND = Occasion(asked=True)
 class Scene:
     """Input of a decision: the session now, or after a coming prompt.
 
-    `rewrites` are in effect, `epochs` are all views so far, `number` is the next rewrite's. An
-    epoch would begin with `head`.
+    `rewrites`: in effect; `number`: the next rewrite's; `head`: of an epoch that would begin.
     """
 
     occasion: Occasion
@@ -76,7 +79,7 @@ class Scene:
 
 
 class Planner:
-    """Follows a session's log and describes the session to policies."""
+    """Describes the session to policies, from a log that it follows."""
 
     def __init__(
         self,
@@ -85,6 +88,7 @@ class Planner:
         views: Views,
         settings: SessionSettings,
         current: CurrentSettings,
+        buffers: Buffers,
         clock: Clock,
     ) -> None:
         self._log = log
@@ -92,6 +96,7 @@ class Planner:
         self._views = views
         self._settings = settings
         self._current = current
+        self._buffers = buffers
         self._clock = clock
         self._reading: tuple[int, frozenset[MessageId]] = (0, frozenset())
         self._read: dict[MessageId, tuple[Message, tuple[Unit, ...]]] = {}
@@ -101,49 +106,61 @@ class Planner:
         self._units: dict[MessageId, tuple[Unit, ...]] = {}
         self._noted: dict[PartId, Unit] = {}
         self._names = NameIndex()
+        self._files = SeenFiles(self._log.row.cwd)
+        self._workspace: Mapping[str, str | None] = {}
         self._turns: dict[str, int] = {}
         self._step = 0
 
     def scene(self, occasion: Occasion, head: Static) -> Scene:
-        """The session's scene now."""
         views, messages = self._views, tuple(self._log)
         standing, epochs = views.standing(), views.epochs()
         return Scene(occasion, messages, self._view, standing, epochs, views.made + 1, head)
 
+    def size(self) -> Size:
+        return self._view.size(self._log)
+
+    def present(self, occasion: Occasion) -> Standing:
+        """As of `scene`, without all that only a plan reads."""
+        newest = self._views.newest_epoch()
+        return self._standing(occasion, tuple(self._log), self._view, newest)
+
     def standing(self, scene: Scene) -> Standing:
-        """Totals before the next request."""
-        view, messages = scene.view, scene.messages
-        factor = view.calibration.factor
-        static = round(view.static_tokens * factor)
-        newest = scene.newest
-        base = static if newest is None else newest.tokens_after
+        return self._standing(scene.occasion, scene.messages, scene.view, scene.newest)
+
+    def _standing(
+        self,
+        occasion: Occasion,
+        messages: Sequence[Message],
+        view: ModelView,
+        newest: Recorded | None,
+    ) -> Standing:
+        size = view.size(messages)
+        base = size.static if newest is None else newest.tokens_after
         steps = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
         since = steps[0 if newest is None else newest.steps - steps_before(self._log) :]
         now = self._clock.now()
-        room = self._settings.room()
-        size = view.size(messages)
+        room, prices = self._settings.room(), rates(self._settings.info())
         return Standing(
             used=size.total,
-            static=static,
+            static=size.static,
             window=room.window,
             limit=room.limit,
             base=base,
-            rent=rent_of((step.usage.prompt for step in since), base),
+            rent=rent_of([step.usage.prompt for step in since], base, prices),
             requests=len(since),
             warm=now <= view.warm_until(),
-            opens_turn=scene.occasion.opens_turn,
+            opens_turn=occasion.opens_turn,
             messages=size.messages,
-            rates=rates(self._settings.info()),
+            rates=prices,
             newest=0 if view.anchor is None else size.guessed,
             guessed=size.guessed,
             now=now,
             cooling_ms=0 if not steps else now - steps[-1].started,
-            overflow=scene.occasion.overflow,
-            asked=scene.occasion.asked,
+            overflow=occasion.overflow,
+            asked=occasion.asked,
         )
 
     def situation(self, scene: Scene, standing: Standing) -> Situation:
-        """Every part as shown now, notes of rewrites included."""
         self.absorb()
         view = scene.view
         coming = [m for m in scene.messages if m.turn_id == PREVIEW]
@@ -175,7 +192,17 @@ class Planner:
             kept,
             scene.occasion.instructions,
             view.calibration.factor,
+            frozenset(tool.name for tool in view.static.tools),
+            self._files.held_against(self._workspace),
         )
+
+    async def look(self) -> None:
+        """Read the files that are worked on, so that a plan can show them as they stand."""
+        await self.catch_up()
+        self.absorb()
+        paths = [path for path, _ in self._files.changed()]
+        root = Path(self._log.row.cwd)
+        self._workspace = await asyncio.to_thread(read_present, paths, root, self._buffers)
 
     async def catch_up(self) -> None:
         """Gather newly settled messages in slices between other tasks, long texts in a thread.
@@ -193,7 +220,7 @@ class Planner:
             await asyncio.sleep(0)
 
     def absorb(self, most: int | None = None) -> bool:
-        """Gather newly settled messages, `most` or all; return whether none is left."""
+        """Newly settled messages, `most` or all; return whether none is left."""
         reading = self._log.readings, self._log.left
         if reading != self._reading:
             # The log was read anew after another daemon, or a restore left messages behind.
@@ -212,6 +239,10 @@ class Planner:
             self._units[message.id] = units
             for unit in units:
                 learn(self._names, unit)
+            calls = {part.id: part for part in message.parts if isinstance(part, ToolPart)}
+            for unit in units:
+                if unit.part_id in calls:
+                    self._files.hear(calls[unit.part_id], unit)
             # An answer without output may be withdrawn, and after a restart would not count.
             said = any(not isinstance(part, StepStartPart) for part in message.parts)
             self._step += message.role == "assistant" and said
@@ -254,7 +285,7 @@ class Planner:
     def _note(self, note: Note) -> Unit:
         known = self._noted.get(note.id)
         if known is None:
-            kind: UnitKind = "ledger" if note.region == "ledger" else "excerpt"
+            kind = note_kind(note.region)
             known = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
             self._noted[note.id] = known
         return known

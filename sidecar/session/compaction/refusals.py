@@ -1,8 +1,9 @@
 """Plans that were refused: counted, logged, and told once they are too many."""
 
-from sidecar.core.engine.admission import MOST_TRIES, Breaker
-from sidecar.core.engine.engine import Chosen, is_barred
+from sidecar.core.engine.breaker import MOST_TRIES, Breaker
+from sidecar.core.engine.engine import Chosen
 from sidecar.core.plans.plan import Standing
+from sidecar.core.prompt.visibility import Cause
 from sidecar.session.compaction.decision import Decision
 from sidecar.session.log.channel import Channel, give_notice
 from sidecar.session.log.session_log import SessionLog
@@ -12,7 +13,7 @@ NOTHING = "nothing is left that may go"
 
 
 class Refusals:
-    """A session's refused plans; after too many, none is tried for a while."""
+    """After too many refused plans, none is tried for a while."""
 
     def __init__(self, log: SessionLog, channel: Channel) -> None:
         self._log = log
@@ -21,12 +22,11 @@ class Refusals:
 
     @property
     def are_many(self) -> bool:
-        """Whether plans were refused too often of late."""
         return self._breaker.is_open
 
-    def bar(self, standing: Standing) -> bool:
+    def bar(self, standing: Standing, cause: Cause) -> bool:
         """Whether another plan is not worth trying yet."""
-        return is_barred(self._breaker, standing)
+        return self._breaker.holds(standing, cause)
 
     def left_off(self, used: int) -> None:
         """The user stopped a rewrite of `used` tokens: not tried again soon."""
@@ -36,11 +36,10 @@ class Refusals:
         """A rewrite was made."""
         self._breaker = self._breaker.after(True)
 
-    def add(self, chosen: Chosen[Decision], standing: Standing) -> None:
-        """Count and log a refused plan; warn the user when there are too many."""
+    def add(self, chosen: Chosen[Decision], standing: Standing, cause: Cause) -> None:
         before = self._breaker
-        self._breaker = chosen.breaker(before, standing)
-        if self._breaker is before:
+        self._breaker = chosen.breaker(before, standing, cause)
+        if self._breaker.failures == before.failures:
             return
         refused = RefusedRecord(
             reasons=chosen.refused or (NOTHING,),

@@ -1,6 +1,6 @@
 """Commit a rewrite by one record and one event; a failure restores the view.
 
-A plan fits a single revision of the log. Undoing is another record.
+A plan fits a single revision of the log.
 """
 
 import asyncio
@@ -49,9 +49,7 @@ class RewriteCommits:
         A cancelled caller stops neither. `facts` share the transaction. `tell` gets `None` when
         only unsent parts were cut: no epoch begins.
 
-        Raises:
-            RevisionConflict: the log moved on since the plan was made.
-            StorageFailed: the view is restored.
+        Raises RevisionConflict, or StorageFailed, which restores the view.
         """
         planned, newest = decision.plan.revision, self._log.row.revision
         if planned != newest:
@@ -68,11 +66,7 @@ class RewriteCommits:
         return recorded
 
     def newest(self) -> str:
-        """Id of the newest compaction in effect.
-
-        Raises:
-            NothingToDo: no compaction is in effect.
-        """
+        """Id of the newest compaction in effect; raises NothingToDo."""
         for recorded in reversed(self._views.standing()):
             if recorded.rewrite.cause not in ("restore", "undo"):
                 return recorded.rewrite.id
@@ -81,9 +75,8 @@ class RewriteCommits:
     async def undo(self, compaction_id: str, tell: Tell) -> None:
         """Take a rewrite back, whatever came later; the parts left out are shown again.
 
-        Raises:
-            NothingToDo: no such rewrite is in effect.
-            StorageFailed: the view is restored.
+        Raises NothingToDo without this rewrite in effect, or StorageFailed, which restores the
+        view.
         """
         views, messages = self._views, tuple(self._log)
         if views.find(compaction_id) is None or views.is_undone(compaction_id):
@@ -111,7 +104,7 @@ class RewriteCommits:
             True,
             view.calibration.factor,
             view.calibration.observations,
-            view.bias,
+            view.calibration.bias,
         )
         await self._log_rewrite(written(recorded, UndoneRecord), recorded, tell, self._view.static)
 
@@ -174,7 +167,7 @@ def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
 
 
 def told_plan(plan: Plan) -> list[Json]:
-    """A plan's changes as `context/compact` answers."""
+    """As `context/compact` answers."""
     names: Mapping[str, str] = {
         "Dropped": "drop",
         "Placeholder": "evict",
@@ -196,6 +189,6 @@ def told_plan(plan: Plan) -> list[Json]:
 
 
 def told_nothing(used: int, why: NothingToDo) -> JsonObject:
-    """A dry run's answer without a plan; `used` counts tokens."""
+    """A dry run's answer; `used` counts tokens."""
     sizes: JsonObject = {"tokensBefore": used, "tokensAfter": used}
     return {"plan": [], **sizes, "price": None, "breakEvenRequests": None, "reason": why.message}

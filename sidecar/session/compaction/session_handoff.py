@@ -1,7 +1,6 @@
 """A session's work for the next session: ledger, facts, and a draft of the first prompt.
 
-All comes from the store, so that running sessions, even another daemon's, can be handed on. No
-model is asked.
+All from the store, so that running sessions, even another daemon's, can be handed on.
 """
 
 import asyncio
@@ -38,7 +37,6 @@ class WorkStanding:
 
     @property
     def row(self) -> SessionRow:
-        """The session's row."""
         return self.stored.session
 
 
@@ -57,7 +55,7 @@ async def handoff(
 ) -> tuple[str, tuple[str, ...]]:
     """First prompt for `goal`, and related files, likeliest first.
 
-    Raises: UnknownSession: there is no such session. BadRequest: the goal is empty.
+    Raises UnknownSession, or BadRequest for an empty goal.
     """
     if not goal.strip():
         raise BadRequest("say in goal what the next session is for", "params.goal")
@@ -73,7 +71,7 @@ def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
 
 
 async def standing(store: Store, clock: Clock, session_id: SessionId) -> WorkStanding:
-    """Read the state of the work; raises UnknownSession."""
+    """Raises UnknownSession."""
     stored = await store.logs.load(session_id)
     records = read_all(stored.records)
     left = left_behind(records)
@@ -114,18 +112,17 @@ def inherited(records: Iterable[LogRecord]) -> Inheritance | None:
 
 
 def ledger_of(messages: Iterable[Message], records: Iterable[LogRecord]) -> Ledger:
-    """A session's ledger, inherited work included."""
+    """Inherited work included."""
     return with_inherited(read_ledger(messages), records)
 
 
 def with_inherited(own: Ledger, records: Iterable[LogRecord]) -> Ledger:
-    """Add inherited work to a session's own."""
     before = inherited(records)
     return own if before is None else merged(_with_goal(before), own)
 
 
 def inherited_record(standing: WorkStanding, goal: str) -> InheritedRecord:
-    """The unnumbered record for `inherited`."""
+    """Unnumbered, for `inherited`."""
     return InheritedRecord(
         source=standing.row.id,
         title=standing.row.title,

@@ -1,7 +1,6 @@
 """Text that stands for a rewrite's omitted parts.
 
-A model is asked once, the cheapest way; on failure the log's own words serve. Nothing depends on
-it: the ledger is made by code.
+One model is asked once, the cheapest way; on failure the log's own words serve.
 """
 
 import logging
@@ -11,6 +10,7 @@ from decimal import Decimal
 from sidecar.core.errors import ModelFailed
 from sidecar.core.ledger.facts import Fact, supported
 from sidecar.core.parts import JsonObject, Usage
+from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Asking, Plan, Situation
 from sidecar.core.plans.preserve import for_agent
 from sidecar.core.prompt.pricing import money, price
@@ -43,6 +43,8 @@ logger = logging.getLogger("sidecar.session")
 
 ANSWER_LEAST = 4_096
 """Tokens that an answer may have at least: a model that thinks first needs them too."""
+LEAST_TOLD = 4_000
+"""Tokens of a conversation worth a fresh request; as many are left free for the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +58,9 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A summary; `reply` is the raw answer.
+    """A summary; `reply`: the raw answer.
 
-    `calls`: of the model; `cost`: USD; `problem`: why no model wrote; `figures`: the price of each
-    way.
+    `cost`: USD; `problem`: why no model wrote; `figures`: each way's price.
     """
 
     text: str
@@ -114,7 +115,7 @@ class Summariser:
         self._side = side
 
     def ways(self, scene: Scene, draft: Decision) -> tuple[Way, ...]:
-        """Ways to ask, cheapest first.
+        """Cheapest first.
 
         Behind the warm prefix an instruction costs a cache read; the left-out parts alone cost
         their tokens, perhaps of a cheaper model.
@@ -135,7 +136,6 @@ class Summariser:
         return tuple(sorted(known, key=lambda way: (way.usd is None, way.usd or 0)))
 
     async def summarise(self, scene: Scene, draft: Decision, *, logged: bool = True) -> Told:
-        """Summarise a draft's omissions; if no model can, quote the log."""
         possible = self.ways(scene, draft)
         figures: JsonObject = {
             f"{way.asking} {way.request.model}": None if way.usd is None else money(way.usd)
@@ -202,8 +202,8 @@ class Summariser:
         wanted = draft.plan.summary
         info = self._environment.models.info(model)
         assert wanted is not None
-        room = info.window - self._most(wanted.output_tokens) - 4_000
-        if room < 4_000:
+        room = info.window - self._most(wanted.output_tokens) - LEAST_TOLD
+        if room < LEAST_TOLD:
             return None
         told = transcript(left_out(draft.plan, draft.situation), round(room / info.token_factor))
         block = Block(TextBlock(f"{told}\n\n{text}"), "context")
@@ -221,9 +221,7 @@ def _extracted(draft: Decision, problem: str, figures: JsonObject) -> Told:
     wanted = draft.plan.summary
     room = 0 if wanted is None else wanted.output_tokens
     gone = [
-        item.unit
-        for item in left_out(draft.plan, draft.situation)
-        if item.unit.kind not in ("ledger", "excerpt")
+        item.unit for item in left_out(draft.plan, draft.situation) if item.unit.kind not in NOTES
     ]
     text = extract(gone, summary_before(draft.plan, draft.situation), room) if room else ""
     return Told(text, "extract", problem=problem, figures=figures)

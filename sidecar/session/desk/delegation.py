@@ -1,6 +1,6 @@
 """A subtask in a child session with a clean context, reporting to the parent.
 
-Questions go through the parent, permissions are at most the parent's, costs count in both, and the
+Permissions are at most the parent's, questions go through the parent, costs count in both, and the
 turn ends with the parent's.
 """
 
@@ -42,12 +42,9 @@ Close = Callable[[SessionId], Awaitable[None]]
 async def delegate(
     parent: Session, begin: Begin, close: Close, subtask: Subtask, call_id: str, progress: Progress
 ) -> SubtaskEnd:
-    """Run a subtask in a new session.
+    """Run a subtask in a new session; errors as in `found_child`.
 
     Cancelling ends the child's turn first, so that the log is whole and the cost known.
-
-    Raises: BadRequest: a tool is unknown to the parent. StorageFailed: the session could not be
-    stored.
     """
     state = parent.state
     child = await begin(await found_child(state, subtask), state)
@@ -149,7 +146,6 @@ class _Following:
         self._parent.rewritten(None, "subtask")
 
     def end(self, result: PromptResult | SidecarError) -> SubtaskEnd:
-        """Outcome of the subtask."""
         messages = self._messages()
         failed = self._why(result, messages)
         report = found_so_far(messages) if failed else last_words(messages)

@@ -1,7 +1,6 @@
 """A log walked in order, for the inspector and reports.
 
-Requests are measured like the meter: the provider's count, spread over estimates of the prompt
-then. Nothing is written, so another process may have the session open.
+No writes: another process may have the session open.
 """
 
 from collections import Counter
@@ -76,7 +75,7 @@ WOULD_COST = "claude-opus-5-5"
 
 
 def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Course:
-    """Course, oldest first, and the present standing.
+    """Oldest first, and the present standing.
 
     Texts pass `clean` before any cut; `problems`: read errors.
     """
@@ -119,7 +118,7 @@ def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Cou
 
 
 def _is_free(state: State) -> bool:
-    """Whether models answered for nothing."""
+    """Models answered for nothing."""
     models = {m.model for m in state.log.messages if m.model} or {state.settings.model_id}
     probe = Usage(input=1_000_000, output=1_000_000)
     return all(price(state.environment.models.info(model), probe) == 0 for model in models)
@@ -127,7 +126,7 @@ def _is_free(state: State) -> bool:
 
 @dataclass(slots=True)
 class _Walk:
-    """Places records between messages by time, as after a restart."""
+    """Records between messages by time, as after a restart."""
 
     state: State
     priced_as: str
@@ -138,7 +137,6 @@ class _Walk:
 
     @property
     def recorded_by(self) -> str:
-        """Agent of an imported recording, or empty."""
         made = self.state.log.last_record(ImportedRecord)
         by = "" if made is None else made.format
         return "" if by == OURS else by
@@ -293,7 +291,6 @@ class _Walk:
 
 
 def _misses(records: Sequence[LogRecord]) -> dict[object, tuple[str, str]]:
-    """An answer's missed cache segment and the reason."""
     return {
         record.message_id: (record.segment, record.reason or "")
         for record in records

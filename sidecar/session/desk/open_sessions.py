@@ -18,32 +18,25 @@ class OpenSessions:
         return iter(tuple(self._by_id.values()))
 
     def find(self, session_id: SessionId) -> Session | None:
-        """An open session, or `None`."""
         return self._by_id.get(session_id)
 
     def add(self, session: Session) -> None:
-        """Add an opened session."""
         self._by_id[session.id] = session
 
     def drop(self, session_id: SessionId) -> Session | None:
-        """Remove and return a session, if open."""
         return self._by_id.pop(session_id, None)
 
     def revision_of(self, session_id: str) -> int | None:
-        """Revision of an open session."""
         session = self.find(SessionId(session_id))
         return None if session is None else session.opened().revision
 
     def busy(self) -> bool:
-        """Whether any turn runs."""
         return any(session.prompts.busy for session in self)
 
     def waiting(self) -> int:
-        """Prompts in line, in all sessions."""
         return sum(session.prompts.waiting() for session in self)
 
     def busy_changed(self, session: Session) -> None:
-        """Tell watchers when the daemon turns busy or idle."""
         busy = self.busy()
         if busy == self._told_busy:
             return
@@ -52,15 +45,12 @@ class OpenSessions:
         self.tell_all(StatusChanged(busy, f"working on: {title}" if busy else "ready"))
 
     def tell_all(self, event: Event) -> None:
-        """Send each watcher an event once."""
         for watcher in {w for session in self for w in session.audience.watchers()}:
             watcher(event)
 
     def cancel_work(self, token: str | int) -> None:
-        """Cancel the work of a progress token."""
         any(session.rewriting.works.cancel(token) for session in self)
 
     def detach(self, watcher: Watcher) -> None:
-        """Remove an ended connection everywhere."""
         for session in self:
             session.audience.detach(watcher)

@@ -1,4 +1,4 @@
-"""The sessions of a daemon: open, resume, list, close and delete, by id."""
+"""The sessions of a daemon, by id."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -50,10 +50,7 @@ SHUTDOWN = 1.5
 
 
 class Sessions:
-    """All open sessions of a daemon, over one store.
-
-    `open_environment` builds the shared environment on first need; a failure fails that call only.
-    """
+    """`open_environment` runs on first need; a failure fails that call only."""
 
     def __init__(
         self,
@@ -73,7 +70,6 @@ class Sessions:
         self._ended = asyncio.Event()
 
     async def run(self) -> None:
-        """Run the tasks of all sessions until `shutdown`."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             self.shared.run_in(group)
@@ -82,7 +78,6 @@ class Sessions:
             beat.cancel()
 
     def reload(self, resolved: Resolved) -> None:
-        """Apply changed settings where safe, and tell every session."""
         if self.shared.known is not None:
             take_over(self.shared.known.settings, self.open, resolved)
 
@@ -108,7 +103,6 @@ class Sessions:
         self._ended.set()
 
     def status(self) -> JsonObject:
-        """The daemon's state as `daemon/status` answers."""
         sessions: list[Json] = [
             {"sessionId": s.id, "busy": s.prompts.busy, "revision": s.opened().revision}
             for s in self.open
@@ -120,13 +114,7 @@ class Sessions:
         }
 
     async def new(self, request: NewSession, client: Client, watcher: Watcher) -> Opened:
-        """Open a new, durable session in a workspace.
-
-        Raises:
-            BadRequest: the folder, a tool or a number cannot be used; `path` says which.
-            UnknownSession: there is no such parent.
-            StorageFailed: the store cannot keep the session.
-        """
+        """Open a new, durable session in a workspace; errors as in `new_session.found`."""
         environment = await self.shared.ready()
         session = await self._begin(await found(environment, request))
         session.audience.attach(watcher, client)
@@ -140,7 +128,7 @@ class Sessions:
         client: Client,
         watcher: Watcher,
     ) -> Opened:
-        """Fork a session, open and watch the fork; errors as in `fork.fork`."""
+        """Open and watch the fork; errors as in `fork.fork`."""
         environment = await self.shared.ready()
         made = await fork(environment.store, environment.clock, session_id, at_message)
         session = await self.get(made)
@@ -152,9 +140,7 @@ class Sessions:
     ) -> Handoff:
         """Draft the first prompt for `goal`; with `go_on` open a session with the handed-on work.
 
-        Raises:
-            UnknownSession: there is no such session.
-            BadRequest: the goal is empty, or, with `go_on`, the folder is gone.
+        Raises UnknownSession, or BadRequest for an empty goal or, with `go_on`, a missing folder.
         """
         environment = await self.shared.ready()
         store, clock = environment.store, environment.clock
@@ -169,7 +155,7 @@ class Sessions:
     async def list(
         self, cwd: str | None, cursor: str | None, limit: int
     ) -> tuple[tuple[SessionSummary, ...], str | None]:
-        """A page of sessions, newest first, and the cursor of the next page."""
+        """A page, newest first, and the cursor of the next page."""
         environment = await self.shared.ready()
         folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
         page = await environment.store.sessions.page(cwd=folder, before=cursor, limit=limit)
@@ -187,10 +173,7 @@ class Sessions:
     ) -> Opened:
         """Open a stored session, show the history through `emit`, and watch from then on.
 
-        Opens read-only when another daemon writes the session.
-
-        Raises:
-            UnknownSession: there is no such session.
+        Opens read-only when another daemon writes the session. Raises UnknownSession.
         """
         session = await self.get(session_id)
         rest = await replay_of(session.state).tell(after, emit) if replay else None
@@ -205,11 +188,7 @@ class Sessions:
         return session.opened()
 
     async def get(self, session_id: SessionId) -> Session:
-        """A session, opened if need be.
-
-        Raises:
-            UnknownSession: there is no such session.
-        """
+        """Opened if need be; raises UnknownSession."""
         environment = await self.shared.ready()
         async with self.shared.opening:
             known = self.open.find(session_id)
@@ -229,7 +208,7 @@ class Sessions:
             return session
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
-        """Put an idle session away into a packed file; errors as in `archive`."""
+        """An idle session, into a packed file; errors as in `archive`."""
         environment = await self.shared.ready()
         session = self.open.find(session_id)
         check_idle(session is not None and session.prompts.busy)
@@ -252,7 +231,7 @@ class Sessions:
             await environment.store.leases.release(session_id, self._owner.token)
 
     async def delete(self, session_id: SessionId, *, force: bool = False) -> tuple[str, ...]:
-        """Delete a session and all data held for no other session; `force` ends a running turn.
+        """With all data held for no other session; `force` ends a running turn.
 
         Return sentences on damaged stores, put aside earlier, with possible copies of the session.
         """

@@ -35,7 +35,6 @@ async def follow(
 
 
 def take_over(settings: CurrentSettings, sessions: Iterable[Session], resolved: Resolved) -> None:
-    """Apply settings safe to change, and tell every open session of the changes."""
     before, result = settings.config, settings.take(resolved)
     rules = [Rules(c.permissions.allow, c.permissions.reject) for c in (before, result.config)]
     for session in sessions:

@@ -16,8 +16,7 @@ STOPPING = "the daemon is stopping"
 class SharedEnvironment:
     """`build` takes the editor's options and root folder; a failure fails only that request.
 
-    `opening` is held while a session opens; `check` returns errors in options. `known`: `None`
-    before the first call.
+    `opening` is held while a session opens; `check` returns errors in options.
     """
 
     def __init__(
@@ -37,19 +36,17 @@ class SharedEnvironment:
     def configure(self, options: JsonObject, root: Path | None) -> str:
         """Set `initializationOptions` and root for later sessions; return any error.
 
-        Options with an error are left out as a whole.
+        With an error no session opens, since without a part of the options one would do what the
+        others forbid.
         """
-        self.root = root
-        problem = self._check(options)
-        self._options = {} if problem else options
-        return problem
+        self.root, self._options = root, options
+        return self._check(options)
 
     def run_in(self, group: asyncio.TaskGroup) -> None:
-        """Set the task group of the environment's work."""
         self._group = group
 
     async def ready(self) -> Environment:
-        """The environment, built on the first call."""
+        """Built on the first call."""
         async with self.opening:
             self.check_running()
             if self.known is None:
@@ -66,6 +63,6 @@ class SharedEnvironment:
         await asyncio.to_thread(version)
 
     def check_running(self) -> None:
-        """Raise `Cancelled` while stopping."""
+        """Raises `Cancelled` while stopping."""
         if self.stopping:
             raise Cancelled(STOPPING)

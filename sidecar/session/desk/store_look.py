@@ -31,7 +31,7 @@ ANYWHERE = (
 async def find(rows: SessionRows, name: str | None, folder: Path | None) -> SessionId:
     """Session by id or prefix; without `name`, the newest in `folder`, or of all.
 
-    Raises: BadRequest: none matches, or several; the message says how to go on.
+    Raises BadRequest, with advice, unless exactly one matches.
     """
     if name is None:
         where = None if folder is None else str(await asyncio.to_thread(folder.resolve))
@@ -52,10 +52,7 @@ async def find(rows: SessionRows, name: str | None, folder: Path | None) -> Sess
 async def look(
     environment: Environment, session_id: SessionId, clean: Callable[[str], str]
 ) -> Course:
-    """Read a session in a consistent state.
-
-    Raises: UnknownSession: the session is gone. StorageFailed: the log cannot be read.
-    """
+    """In a consistent state; raises UnknownSession or StorageFailed."""
     stored = await environment.store.logs.load(session_id)
     # The view counts present texts, and the walk former ones: mostly the same.
     models = replace(environment.models, count=cache(environment.models.count))
@@ -66,7 +63,7 @@ async def look(
 
 
 async def sent_now(environment: Environment, session_id: SessionId) -> Prompt:
-    """What a request would send now; raises as `look`."""
+    """Raises as `look`."""
     stored = await environment.store.logs.load(session_id)
 
     def read() -> Prompt:

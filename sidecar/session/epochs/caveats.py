@@ -33,7 +33,6 @@ class Caveats:
         self._view = view
 
     def tell(self) -> None:
-        """Warn of all problems."""
         for problem in self._environment.settings.amiss:
             self._warn(f"Settings: {problem}")
         for problem in self._environment.mcp.problems(self._log.row.id):
@@ -42,7 +41,7 @@ class Caveats:
         self._tell_volatile_text()
 
     def tell_limits(self) -> None:
-        """Warn of a `window` or `maxTokens` above the model's limit, which then counts."""
+        """A `window` or `maxTokens` above the model's limit, which then counts."""
         info = self._settings.info()
         known = "(as far as is known) " if info.price is None else ""
         for name, most in (("window", info.window), ("maxTokens", info.max_output)):
@@ -54,7 +53,7 @@ class Caveats:
                 )
 
     def _tell_volatile_text(self) -> None:
-        """Warn of dates, times, ids and the like in the system prompt and in tools.
+        """Dates, times, ids and the like in the system prompt and in tools.
 
         Exempt: instructions, where people may mean a date, and tools' dates, which are examples.
         Nothing is removed; but a date in every prompt keeps sessions from sharing a cached prefix.

@@ -27,11 +27,7 @@ def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Mi
 
 
 def stored_static(log: SessionLog) -> tuple[Static, int]:
-    """Static bytes and start of the log's present epoch.
-
-    Raises:
-        StorageFailed: the log has no readable epoch.
-    """
+    """Static bytes and start of the present epoch; raises StorageFailed without a readable one."""
     record = log.last_record(EpochRecord)
     if record is None:
         raise StorageFailed(
@@ -93,9 +89,9 @@ class Epochs:
     async def follow_model(self) -> EpochChanged | None:
         """Begin an epoch if the session's model differs from the prefix's.
 
-        Another model has another cache and cannot read earlier thinking, which is left out. The
-        new prefix has the current instructions. Returns the event for clients; `None` if nothing
-        was sent before, or nothing changed.
+        Another model has another cache and cannot read earlier thinking, which is left out. The new
+        prefix has the current instructions. Returns the event for clients; `None` if nothing was
+        sent before, or nothing changed.
         """
         log, view = self._log, self._view
         static, model = view.static, self._settings.model_id

@@ -1,11 +1,11 @@
 """Instructions known to the model, from the static part or later messages.
 
-Static bytes are constant within an epoch, so a change goes once at the end of the next user
-message, and into the static part at the next epoch.
+A change goes once at the end of the next user message, and into the static part at the next epoch.
 """
 
 from collections.abc import Callable, Sequence
 
+from sidecar.core.prompt.frames import in_context, within_frame
 from sidecar.core.prompt.prompt import Static, ToolSpec
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.environment import Environment
@@ -32,7 +32,6 @@ async def begin(
     tools: Sequence[ToolSpec],
     system: str | None,
 ) -> Static:
-    """A new session's static part."""
     model = str(row.settings["model"])
     return build_static(model, tools, system, *await read(environment, row.cwd, trusted, model))
 
@@ -48,7 +47,7 @@ async def read(
 
 
 class KnownInstructions:
-    """A session's instructions and learned facts, as last read, beside what the model was told."""
+    """Instructions and learned facts, as last read, beside those told to the model."""
 
     def __init__(
         self,
@@ -67,12 +66,10 @@ class KnownInstructions:
         self._learned: str | None = None
 
     async def look(self) -> None:
-        """Read instructions and learned facts."""
         row, trusted, model = self._log.row, self._trust.granted, self._settings.model_id
         self._now, self._learned = await read(self._environment, row.cwd, trusted, model, row.id)
 
     def with_changes(self, context: str) -> str:
-        """Add unknown instructions to a message's context."""
         if self._now is None:
             return context
         texts = {name_of(one.path): one.text for one in self._now}
@@ -80,24 +77,20 @@ class KnownInstructions:
             f'<instructions-changed path="{path}">{_told(texts.get(path))}</instructions-changed>'
             for path in self._changed(self._now)
         ]
-        if not blocks:
-            return context
-        start = context.removesuffix("\n</context>") or "<context>"
-        return "\n".join((start, *blocks, "</context>"))
+        return in_context(*blocks, before=context) if blocks else context
 
     def tell(self, context: str) -> str:
-        """As `with_changes`, for a logged message; records what was told."""
+        """As `with_changes`, for a logged message; records the telling."""
         told = self.with_changes(context)
         if told != context:
             self._log.writer.note(ToldRecord(files=dict(hashes(self._now or ()))))
         return told
 
     def head(self) -> Static:
-        """The static part of an epoch that would begin now."""
         return self.renewed(self._view.static)
 
     def renewed(self, static: Static) -> Static:
-        """A new epoch's static part, with what was read last.
+        """A new epoch's static part, with the newest instructions and facts.
 
         Changes told earlier follow in the history. If the last differs from the present text, the
         next message repeats the text, so that the newest wins.
@@ -129,5 +122,4 @@ class KnownInstructions:
 def _told(text: str | None) -> str:
     if text is None:
         return "removed"
-    inner = text.replace("</context", "<\\/context")
-    return "\n{}\n".format(inner.replace("</instructions-changed", "<\\/instructions-changed"))
+    return f"\n{within_frame(text)}\n"

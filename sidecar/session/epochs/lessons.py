@@ -1,6 +1,6 @@
 """Learned facts: kept in the store, promoted to the workspace, and read back.
 
-A session does not read its own promoted facts: the summary has them, and the prefix stays the same.
+No session reads its own promoted facts: the prefix stays the same.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class Lessons:
         self._trust = trust
 
     async def promote(self) -> None:
-        """Promote the session's worthwhile facts.
+        """The session's worthwhile facts.
 
         Never raises for a failure: facts stay in the store, for the next promotion.
         """
@@ -87,7 +87,7 @@ class Lessons:
 
 
 async def learned(models: ModelAccess, cwd: str, model: str, without: str) -> str:
-    """A trusted workspace's learned facts for the static part, without session `without`'s."""
+    """Of a trusted workspace, for the static part; session `without`'s are left out."""
 
     def read() -> str:
         return render(read_learned(Path(cwd), True), partial(models.tokens, model), ROOM, without)
@@ -102,11 +102,9 @@ async def find(
     kind: str | None,
     query: str | None,
 ) -> tuple[StoredFact, ...]:
-    """Find facts, newest first, up to 200.
+    """Newest first, up to 200.
 
-    Raises:
-        BadRequest: no such kind, or `cwd` is no path.
-        UnknownSession: no such session.
+    Raises BadRequest for an unknown kind or a `cwd` that is no path, or UnknownSession.
     """
     if kind is not None and kind not in KINDS:
         raise BadRequest(

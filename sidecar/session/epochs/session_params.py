@@ -28,7 +28,7 @@ SHOWN = 200
 
 
 def checked_folder(cwd: str) -> str:
-    """Resolve an existing folder's links; raises BadRequest."""
+    """An existing folder, links resolved; raises BadRequest."""
     path = Path(cwd)
     with suppress(OSError, ValueError):
         if path.is_absolute() and path.is_dir():
@@ -38,7 +38,7 @@ def checked_folder(cwd: str) -> str:
 
 
 def resolved(cwd: str) -> str:
-    """Resolve a folder's links, whether it exists or not; raises BadRequest."""
+    """Links resolved, whether the folder exists or not; raises BadRequest."""
     try:
         return str(Path(cwd).resolve())
     except (OSError, RuntimeError, ValueError) as error:
@@ -46,10 +46,9 @@ def resolved(cwd: str) -> str:
 
 
 def named(model: str, path: str) -> str:
-    """Check a model's name, a part of requests and hashes.
+    """A model's name, as a part of requests and hashes.
 
-    Raises:
-        BadRequest: empty or unprintable, such as half a surrogate pair.
+    Raises BadRequest if empty or unprintable, such as half a surrogate pair.
     """
     if is_model_name(model):
         return model
@@ -57,7 +56,6 @@ def named(model: str, path: str) -> str:
 
 
 def is_model_name(model: str) -> bool:
-    """Whether a text can name a model."""
     return bool(model.strip()) and model.isprintable()
 
 
@@ -88,7 +86,7 @@ def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | No
 
 
 def checked_policy(name: str) -> str:
-    """Check a policy's name; raises BadRequest."""
+    """Raises BadRequest."""
     if name not in policies():
         raise BadRequest(
             f"there is no policy {name!r}; there are {', '.join(policies())}", "params.policy"
@@ -97,7 +95,7 @@ def checked_policy(name: str) -> str:
 
 
 def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
-    """The session's built-in and client tools; raises BadRequest for clashing names."""
+    """Built-in and client tools; raises BadRequest for clashing names."""
     builtin = BUILTIN if request.builtin_tools else ()
     names = {tool.name for tool in builtin}
     _check_sizes(request.tools)
@@ -113,7 +111,7 @@ def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
 
 
 def _check_sizes(tools: Sequence[ToolSpec]) -> None:
-    """Raise BadRequest for tools refused by providers, or filling the window."""
+    """Raises BadRequest for tools refused by providers, or filling the window."""
     if len(tools) > MOST_TOOLS:
         raise BadRequest(f"there are {len(tools)} tools: give {MOST_TOOLS} at most", "params.tools")
     room = MOST_OF_ALL
@@ -139,7 +137,7 @@ def _check_sizes(tools: Sequence[ToolSpec]) -> None:
 
 
 async def check_fits(gauge: Gauge, settings: SessionSettings, parts: tuple[Part, ...]) -> None:
-    """Raise BadRequest, with the numbers, for a message larger than the window's room."""
+    """Raises BadRequest, with the numbers, for a message larger than the window's room."""
     tokens, room = await gauge.user_message_limit(parts)
     if room <= 0:
         split = settings.room()

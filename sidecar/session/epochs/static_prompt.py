@@ -44,7 +44,7 @@ def build_static(
     instructions: Sequence[Instruction],
     learned: str = "",
 ) -> Static:
-    """Assemble the static part; `system` replaces the built-in agent prompt."""
+    """`system` replaces the built-in agent prompt."""
     agent = AGENT if system is None else system
     if any(tool.origin == "builtin" for tool in tools):
         agent = f"{agent}\n\n{GUIDANCE}" if agent.strip() else GUIDANCE
@@ -54,12 +54,11 @@ def build_static(
 
 
 def in_order(tools: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
-    """Tools as sent: built-in, then others, each by name."""
+    """As sent: built-in tools, then others, each by name."""
     return tuple(sorted(tools, key=lambda tool: (tool.origin != "builtin", tool.name)))
 
 
 def with_instructions(static: Static, instructions: Sequence[Instruction]) -> Static:
-    """Replace the instructions, behind the system text."""
     others = [block for block in static.system if block.region != "instructions"]
     if instructions:
         told = "\n\n".join(
@@ -71,7 +70,6 @@ def with_instructions(static: Static, instructions: Sequence[Instruction]) -> St
 
 
 def with_learned(static: Static, told: str) -> Static:
-    """Replace the learned facts, at the end."""
     others = [block for block in static.system if block.region != "learned"]
     if told:
         others.append(_block(told, "learned"))
@@ -79,7 +77,6 @@ def with_learned(static: Static, told: str) -> Static:
 
 
 def instructions_in(static: Static) -> tuple[Instruction, ...]:
-    """Parse instructions written by `with_instructions`."""
     texts = (
         block.content.text
         for block in static.system
@@ -89,7 +86,7 @@ def instructions_in(static: Static) -> tuple[Instruction, ...]:
 
 
 def epoch_record(static: Static, compaction_id: str, cause: str) -> EpochRecord:
-    """An epoch's record, without a revision."""
+    """Without a revision."""
     return EpochRecord(
         compaction_id=compaction_id,
         cause=cause,
@@ -105,7 +102,6 @@ def epoch_record(static: Static, compaction_id: str, cause: str) -> EpochRecord:
 
 
 def static_of(record: EpochRecord) -> Static:
-    """Decode an epoch's static part."""
     return Static(
         model=record.model,
         tools=tuple(ToolSpec(**structs.asdict(tool)) for tool in record.tools),
@@ -115,7 +111,6 @@ def static_of(record: EpochRecord) -> Static:
 
 
 def tool_shape(tool: ToolSpec) -> ToolShape:
-    """Encode a tool's definition."""
     return ToolShape(
         name=tool.name,
         description=tool.description,

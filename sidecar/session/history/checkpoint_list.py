@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.files.changeset import ChangeSet, PathChange
-from sidecar.core.files.placement import above
+from sidecar.core.files.tree import above
 from sidecar.core.parts import JsonObject, MessageId
 from sidecar.session.changes.change_summary import Differences, agents_part, authors, net, paths_of
 from sidecar.session.changes.timeline import Checkpoint, Timeline
@@ -35,22 +35,21 @@ class Listing:
 
 
 class Checkpoints:
-    """A session's checkpoints. `differences` counts and shows what changed between them."""
+    """Lists and compares those of a session; `differences` shows and counts changes."""
 
     def __init__(self, log: SessionLog, tracking: Tracking, differences: Differences) -> None:
         self._log = log
         self._tracking = tracking
-        self._differences = differences
+        self.differences = differences
         self._sets = KnownSets()
 
     def timeline(self) -> Timeline:
-        """The log, which must be whole, as places to go back to."""
+        """Of the log, which must be whole."""
         return Timeline(self._log.messages, self._log.records, self._sets.read)
 
     async def listed(self) -> Listing:
-        """All checkpoints, oldest first."""
         await self._log.whole()
-        timeline, differences = self.timeline(), self._differences
+        timeline, differences = self.timeline(), self.differences
         stays = {MessageId(""), *timeline.talk(len(timeline.events))}
         listed = [
             ListedCheckpoint(
@@ -62,10 +61,9 @@ class Checkpoints:
         return Listing(tuple(listed), timeline.head, tuple(changes))
 
     async def diff(self, start: str, end: str | None, path: str | None) -> list[JsonObject]:
-        """Changes of files between two checkpoints, or until now.
+        """Between two checkpoints, or until now.
 
-        Raises:
-            BadRequest: no such checkpoint, or files were not followed yet.
+        Raises BadRequest for an unknown checkpoint, or one from before files were followed.
         """
         await self._log.whole()
         timeline, records = self.timeline(), self._log.records
@@ -84,11 +82,11 @@ class Checkpoints:
             known = {p for c in changes for p in (c.path, c.source) if p is not None}
             wanted = paths_of(path, known)
             changes = tuple(c for c in changes if _within(c, wanted))
-        return await self._differences.shown(changes, authors(sets))
+        return await self.differences.shown(changes, authors(sets))
 
 
 def named(timeline: Timeline, name: str, path: str) -> Checkpoint:
-    """The checkpoint so named; raises BadRequest."""
+    """Raises BadRequest."""
     found = timeline.checkpoint(name)
     if found is None:
         raise BadRequest(
@@ -105,7 +103,7 @@ def _place(timeline: Timeline, records: Iterable[LogRecord], name: str, path: st
 
 
 def not_followed(records: Iterable[LogRecord], path: str) -> BadRequest:
-    """The time precedes all snapshots."""
+    """For a time before all snapshots."""
     why = "files were not followed yet at that time"
     if any(isinstance(record, ImportedRecord) for record in records):
         why = "this session was imported, and the files of before the import were not"

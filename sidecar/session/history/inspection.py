@@ -131,7 +131,6 @@ def _dropped(
 
 
 def described(part: Part) -> tuple[Region, str]:
-    """A part's region and text."""
     match part:
         case TextPart(source="context", text=text):
             return "context", text
@@ -168,7 +167,6 @@ def _label(block: Block) -> str:
 
 
 def as_json(segment: Segment, accuracy: str) -> JsonObject:
-    """Encode a segment for `context/breakdown`."""
     told: JsonObject = {
         "id": segment.id,
         "region": segment.region,

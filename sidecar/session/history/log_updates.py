@@ -27,7 +27,7 @@ BREATH = 64
 
 
 class LogReplay:
-    """Tells a session's history again, to clients that open the session or catch up."""
+    """Tells a session's history to clients that open the session or catch up."""
 
     def __init__(
         self, log: SessionLog, view: ModelView, views: Views, channel: Channel, logs: LogRows
@@ -47,7 +47,7 @@ class LogReplay:
         withdrawn attempts and context blocks. Unread slices are read and forgotten in turn. The
         result iterates over open messages, and news since the start.
 
-        Raises: UnknownSession: deleted meanwhile. StorageFailed: the store cannot be read.
+        Raises UnknownSession for a session deleted meanwhile, or StorageFailed.
         """
         one = _Replay(self, after, emit)
         try:
@@ -81,7 +81,6 @@ class _Replay:
         self.shown = 0
 
     async def run(self) -> None:
-        """Emit all updates."""
         after = self._after
         known = after is not None and await self._source.shows(after)
         wanted, feed = after if known else None, Feed()
@@ -111,7 +110,7 @@ class _Replay:
         return iter((replace(one, seq=channel.next_seq()),))
 
     def rest(self) -> Iterator[Event]:
-        """Yield events of messages open at creation, and of later ones."""
+        """Events of messages open at creation, and of later ones."""
         log, feed = self._of.log, Feed()
         feed.all_messages = feed.all_records = True
         feed.records.extend(_records_since(log, self._until))
@@ -137,7 +136,7 @@ class _Replay:
 
 
 def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
-    """Records after a revision, from the start of the turn then."""
+    """From the start of the turn then."""
     records = log.records
     turns = (n for n in reversed(range(len(records))) if isinstance(records[n], TurnStartedRecord))
     begun = next((n for n in turns if records[n].revision <= revision), 0)

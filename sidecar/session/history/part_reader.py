@@ -23,6 +23,7 @@ from sidecar.core.parts import (
     ToolPending,
     ToolRunning,
 )
+from sidecar.core.text.truncate import MAX_BYTES, boundary
 from sidecar.session.interface import Recalled
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.view.view_history import Views
@@ -30,11 +31,10 @@ from sidecar.store.content.outputs import OutputRows
 from sidecar.store.format.values import Gone
 
 PATTERN_SECONDS = 2.0
-LIMIT = 50 * 1024
 
 
 async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
-    """A part's full text and an empty notice; for a removed output what was shown, and why."""
+    """The full text and an empty notice; for a removed output the shown text, and why."""
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):
             return text, ""
@@ -64,9 +64,9 @@ async def recall_from(
     part_id: str,
     span: tuple[int, int | None, str | None],
 ) -> Recalled:
-    """Recall `(offset, limit, pattern)` of a part, or of all left out by a rewrite.
+    """`span` (offset, limit, pattern) of a part, or of all left out by a rewrite.
 
-    Raises: BadRequest: unknown id, or unusable pattern.
+    Raises BadRequest for an unknown id or unusable pattern.
     """
     await log.whole()
     gone = views.left_out(part_id)
@@ -79,7 +79,7 @@ async def recall_from(
 async def recall(
     part: Part, outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """Recall `(offset, limit, pattern)`; matching runs in a thread, bounded in time."""
+    """`span`: (offset, limit, pattern); matching runs in a thread, bounded in time."""
     text, gone = await whole_text(part, outputs)
     found = await asyncio.to_thread(recalled, text, *span)
     # It comes first whatever was asked for: an empty answer would read as if nothing was there.
@@ -87,18 +87,19 @@ async def recall(
 
 
 def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
-    """Cut a range out of the text, or of its lines that match `pattern`.
+    """A range of the text, or of its lines that match `pattern`.
 
     Offsets and limits are bytes of UTF-8, moved to code points; the default limit is 50 KiB.
     Matching lines are `number:line`.
 
-    Raises: BadRequest: the pattern is no regular expression, or takes over two seconds.
+    Raises BadRequest for a pattern that is no regular expression, or takes over two seconds.
     """
     if pattern:
         text = _matching_lines(text, pattern, monotonic() + PATTERN_SECONDS)
     data = text.encode("utf-8", "surrogatepass")
-    start = _at_code_point(data, min(max(offset, 0), len(data)))
-    end = _at_code_point(data, min(len(data), start + (LIMIT if limit is None else max(0, limit))))
+    most = MAX_BYTES if limit is None else max(0, limit)
+    start = boundary(data, min(max(offset, 0), len(data)), -1)
+    end = boundary(data, min(len(data), start + most), -1)
     content = data[start:end].decode("utf-8", "surrogatepass")
     return Recalled(content, len(data), end if end < len(data) else None)
 
@@ -158,12 +159,6 @@ def _matching_lines(text: str, pattern: str, deadline: float) -> str:
     except TimeoutError:
         raise BadRequest("this pattern takes too long: simplify it", "params.pattern") from None
     return "\n".join(found)
-
-
-def _at_code_point(data: bytes, index: int) -> int:
-    while 0 < index < len(data) and data[index] & 0xC0 == 0x80:
-        index -= 1
-    return index
 
 
 async def _whole(output: Output, outputs: OutputRows) -> tuple[str, str]:

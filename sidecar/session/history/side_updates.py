@@ -39,8 +39,8 @@ class Ended:
 class Telling:
     """Turns records, oldest first, into events of the present conversation.
 
-    Skips turns left behind, the rewrites that lapsed with them, and records up to revision `since`.
-    The caller numbers the events.
+    Skips turns left behind, rewrites that lapsed with them, and records up to revision `since`. The
+    caller numbers the events.
     """
 
     def __init__(self, log: SessionLog, views: Views, since: int = 0) -> None:
@@ -55,7 +55,6 @@ class Telling:
         self._asked: list[tuple[Usage, str | None]] = []
 
     def read(self, record: LogRecord) -> Beside | Ended | None:
-        """The next record's event, if any."""
         told: Beside | Ended | None = None
         gone = self._message_id in self._left
         match record:
@@ -79,13 +78,11 @@ class Telling:
         return None if 0 < record.revision <= self._since else told
 
     def ended(self, end: Ended, turn: SliceTurn) -> TurnEnded:
-        """A turn's end, with all messages read."""
         usage, cost = spent(turn.ends, end.asked)
         about = self._id, 0, end.turn_id, end.message_id or turn.first
         return TurnEnded(*about, end.reason, usage, cost, end.error)
 
     def names(self, record: LogRecord) -> frozenset[MessageId]:
-        """Messages of the conversation that a record names."""
         return frozenset(named_by(record)) - self._left
 
     def _turn(self, message_id: MessageId) -> None:

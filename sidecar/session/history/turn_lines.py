@@ -25,7 +25,7 @@ TITLE = 80
 
 
 def numbered(messages: Iterable[Message]) -> Mapping[str, int]:
-    """Number turns from 1, in order of start."""
+    """From 1, in order of start."""
     names = dict.fromkeys(message.turn_id for message in messages)
     return {name: number for number, name in enumerate(names, 1)}
 
@@ -52,7 +52,6 @@ def turn_lines(
     changes: Sequence[CourseChange],
     clean: Callable[[str], str],
 ) -> tuple[CourseTurn, ...]:
-    """Every turn in sum, left-behind ones included."""
     asked: dict[int, list[CourseRequest]] = {}
     for request in requests:
         asked.setdefault(request.turn, []).append(request)
@@ -89,7 +88,7 @@ def turn_lines(
 
 
 def checkpoints(log: SessionLog, clean: Callable[[str], str]) -> tuple[CourseCheckpoint, ...]:
-    """Checkpoints, oldest first, as `checkpoint/list` has them."""
+    """Oldest first, as `checkpoint/list` has them."""
     timeline = Timeline(log.messages, log.records)
     stays = {"", *timeline.talk(len(timeline.events))}
     turns_of = numbered(log.messages)
@@ -127,7 +126,6 @@ def _title(messages: Sequence[Message], clean: Callable[[str], str]) -> str:
 
 
 def _held(messages: Sequence[Message]) -> int | None:
-    """Tokens in the context, as the turn's last answer reported."""
     ends = (p for m in reversed(messages) for p in m.parts if isinstance(p, StepFinishPart))
     last = next(ends, None)
     return None if last is None or not last.usage.prompt else last.usage.prompt + last.usage.output

@@ -20,7 +20,6 @@ from sidecar.store.format.log_records import FailureShape, TurnEndedRecord
 def result_of(
     log: SessionLog, turn_id: TurnId, message_id: MessageId, end: TurnEnd, meter: Meter
 ) -> PromptResult:
-    """Usage and cost of steps and summaries, and the present meter."""
     parts = (p for m in log if m.turn_id == turn_id for p in m.parts)
     ends = [part for part in parts if isinstance(part, StepFinishPart)]
     usage, cost = spent(ends, asked_since(log, turn_id))
@@ -39,13 +38,12 @@ def result_of(
 def spent(
     ends: Sequence[StepFinishPart], asked: Sequence[tuple[Usage, str | None]]
 ) -> tuple[Usage, str | None]:
-    """Usage and USD of steps and side requests."""
     each = [*((end.usage, end.cost) for end in ends), *asked]
     return sum((usage for usage, _ in each), Usage()), total(cost for _, cost in each)
 
 
 def ended_record(turn_id: TurnId, end: TurnEnd) -> TurnEndedRecord:
-    """A turn's end, without a revision."""
+    """Without a revision."""
     error = None if end.error is None else convert(end.error, FailureShape)
     return TurnEndedRecord(turn_id=turn_id, stop_reason=end.stop_reason, error=error)
 
@@ -62,7 +60,6 @@ async def record_end(log: SessionLog, views: Views, turn_id: TurnId, end: TurnEn
 
 
 def ended_event(session_id: SessionId, seq: int, result: PromptResult) -> TurnEnded:
-    """Event of a turn's result."""
     return TurnEnded(
         session_id,
         seq,

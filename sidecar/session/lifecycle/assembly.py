@@ -1,11 +1,14 @@
 """Assemble a session's state from the log."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from sidecar.core.policies import policies
+from sidecar.core.prompt.budget import ZoneStarts
 from sidecar.core.prompt.observation import SnapshotTaken
+from sidecar.session.changes.change_summary import Differences
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.compaction.cache_options import CacheOptions
@@ -13,23 +16,34 @@ from sidecar.session.compaction.chosen_policy import ChosenPolicy
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs
 from sidecar.session.epochs.caveats import Caveats
+from sidecar.session.epochs.epochs import Epochs
+from sidecar.session.epochs.known_instructions import KnownInstructions
+from sidecar.session.history.checkpoint_list import Checkpoints
 from sidecar.session.history.log_updates import LogReplay
+from sidecar.session.lifecycle.damage import begin_if_lost
 from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
 from sidecar.session.log.losses import readable
 from sidecar.session.log.session_log import Rest, SessionLog
+from sidecar.session.meter.compaction_price import CompactionPrice
 from sidecar.session.meter.gauge import Gauge
 from sidecar.session.meter.kept_cache import KeptCache
 from sidecar.session.meter.observations import observe_record
+from sidecar.session.meter.pings import Pings
 from sidecar.session.ownership import Ownership
+from sidecar.session.rollback.conversation_restore import ConversationPlans
+from sidecar.session.rollback.file_restore import FilePlans
+from sidecar.session.rollback.going_back import Rollback, RollbackHost
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.state import State
 from sidecar.session.turn.model_access import ModelAccess
+from sidecar.session.turn.prompt_line import PromptLine
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views
 from sidecar.session.view.whole_view import take_rest
 from sidecar.tools.rules.permission import Rules
+from sidecar.tools.tool_contract import Client
 from sidecar.workspace.variables import shed_import_paths
 
 
@@ -39,11 +53,11 @@ def compose(
     ownership: Ownership,
     above: State | None = None,
 ) -> State:
-    """Compose a state as logged; a subtask's session is trusted and allowed as the one above."""
+    """As logged; a subtask's session is trusted and allowed as the one above."""
     shed_import_paths(Path(log.row.cwd))
     if above is None:
         rules, trust = environment.settings.config.permissions, environment.trust(log.row.cwd)
-        permissions = Permissions(Rules(rules.allow, rules.reject))
+        permissions = Permissions(Rules(rules.allow, rules.reject), Path(log.row.cwd))
     else:
         trust, permissions = above.trust, above.permissions.for_subtask()
     view = _view(environment.models, log)
@@ -62,6 +76,9 @@ def compose(
 
     state = State(
         environment=environment,
+        store=environment.store,
+        clock=environment.clock,
+        buffers=environment.workspaces.buffers,
         log=log,
         view=view,
         views=Views(log.records),
@@ -84,28 +101,31 @@ def compose(
     cache_options_of(state).restore()
     restore(state, kept_cache_of(state))
     if not ownership.read_only:
-        _replace_gone_policy(state.settings, environment.settings.config.policy, tell)
+        replace_gone_policy(state)
     return state
 
 
-def _replace_gone_policy(settings: SessionSettings, kept: str, tell: Callable[[str], None]) -> None:
-    """Replace a loaded session's removed policy by the configured policy, with a warning."""
-    gone = settings.text("policy")
-    if gone in policies():
-        return
-    settings.change("policy", kept)
-    tell(f"There is no policy {gone!r} any more: this session goes on with {kept!r}.")
+def replace_gone_policy(state: State) -> None:
+    """Go on with the configured policy, with a warning, where the session's was removed."""
+    gone, kept = state.settings.text("policy"), state.config.policy
+    if gone not in policies():
+        state.settings.change("policy", kept)
+        text = f"There is no policy {gone!r} any more: this session goes on with {kept!r}."
+        give_notice(state.log, state.channel, "warning", text)
 
 
-async def read_again(state: State) -> Sequence[str]:
+async def read_again(state: State, *, writes: bool = False) -> Sequence[str]:
     """Make a session's parts what another daemon has made of them.
 
-    Returns sentences on what is unreadable. Raises StorageFailed.
+    Who `writes` from now on begins a log again that has lost its epochs. Returns sentences on what
+    is unreadable. Raises StorageFailed.
     """
     found = await state.store.logs.load(state.log.row.id)
     stored = readable(found)
     state.log.become(stored)
     state.log.damaged |= stored.messages != found.messages
+    if writes:
+        await begin_if_lost(state.environment, state.log)
     state.view.become(_view(state.environment.models, state.log))
     state.views.forget()
     state.cached.forget()
@@ -121,28 +141,66 @@ def _view(models: ModelAccess, log: SessionLog) -> ModelView:
 
 
 def cache_options_of(state: State) -> CacheOptions:
-    """How a session's prompts are cached."""
     chosen = ChosenPolicy(state.settings, state.environment.settings)
     return CacheOptions(state.log, state.view, state.settings, chosen)
 
 
 def kept_cache_of(state: State) -> KeptCache:
-    """A session's cache, as pings keep it."""
+    """As pings keep it."""
     return KeptCache(state.log, state.view, state.cached, state.settings, state.clock)
 
 
 def gauge_of(state: State) -> Gauge:
-    """A session's meter."""
     models = state.environment.models
-    return Gauge(state.log, state.view, state.cached, state.settings, models, state.clock)
+
+    def zones() -> ZoneStarts:
+        return state.config.zones
+
+    return Gauge(state.log, state.view, state.cached, state.settings, models, state.clock, zones)
+
+
+def pings_of(state: State, gate: asyncio.Lock, told: Callable[[], None]) -> Pings:
+    kept, environment = kept_cache_of(state), state.environment
+    settings, ownership = state.settings, state.ownership
+    return Pings(environment, state.log, state.view, kept, settings, ownership, gate, told)
+
+
+def instructions_of(state: State) -> KnownInstructions:
+    environment, trust = state.environment, state.trust
+    return KnownInstructions(environment, state.log, state.view, trust, state.settings)
+
+
+def epochs_of(state: State, instructions: KnownInstructions) -> Epochs:
+    environment, channel = state.environment, state.channel
+    return Epochs(environment, state.log, state.view, channel, state.settings, instructions)
+
+
+def checkpoints_of(state: State) -> Checkpoints:
+    return Checkpoints(state.log, state.tracking, Differences(state.store.restores))
+
+
+def rollback_of(
+    state: State,
+    checkpoints: Checkpoints,
+    host: RollbackHost,
+    prompts: PromptLine,
+    client: Callable[[], Client],
+    price: CompactionPrice,
+    gate: asyncio.Lock,
+) -> Rollback:
+    """`price` stays where a restore leaves the conversation as it is."""
+    log, tracking, rows = state.log, state.tracking, state.store.restores
+    conversation = ConversationPlans(
+        log, state.view, state.views, state.channel, state.clock, price
+    )
+    files = FilePlans(tracking, state.buffers, rows, checkpoints.differences, client)
+    return Rollback(state.environment, log, conversation, files, checkpoints, host, prompts, gate)
 
 
 def caveats_of(state: State) -> Caveats:
-    """A session's warnings."""
     return Caveats(state.environment, state.log, state.channel, state.settings, state.view)
 
 
 def replay_of(state: State) -> LogReplay:
-    """A session's history, to be told."""
     logs = state.store.logs
     return LogReplay(state.log, state.view, state.views, state.channel, logs)

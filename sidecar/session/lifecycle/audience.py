@@ -4,15 +4,17 @@ from sidecar.core.errors import Cancelled
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.events import Watcher
+from sidecar.session.ownership import Ownership
 from sidecar.tools.tool_contract import Client
 
 
 class Audience:
     """A session's connections, newest last."""
 
-    def __init__(self, channel: Channel, tracking: Tracking) -> None:
+    def __init__(self, channel: Channel, tracking: Tracking, ownership: Ownership) -> None:
         self._channel = channel
         self._tracking = tracking
+        self._ownership = ownership
         self._clients: list[tuple[Watcher, Client]] = []
 
     def attach(self, watcher: Watcher, client: Client) -> None:
@@ -20,19 +22,17 @@ class Audience:
         self._clients = [(w, c) for w, c in self._clients if w != watcher]
         self._clients.append((watcher, client))
         self._channel.attach(watcher)
-        self._tracking.tell_news()
+        self._tracking.opened(writes=not self._ownership.read_only)
 
     def detach(self, watcher: Watcher) -> None:
-        """Remove a connection."""
         self._clients = [(w, c) for w, c in self._clients if w != watcher]
         self._channel.detach(watcher)
 
     def watchers(self) -> tuple[Watcher, ...]:
-        """Watchers of all connections."""
         return tuple(watcher for watcher, _ in self._clients)
 
     def client(self) -> Client:
-        """The newest client; raises `Cancelled` without any."""
+        """The newest; raises `Cancelled` without any."""
         if not self._clients:
             raise Cancelled("no editor is connected to this session any more")
         return self._clients[-1][1]

@@ -13,7 +13,7 @@ SWITCHES = ("on", "off")
 
 
 def describe(state: State) -> tuple[JsonObject, ...]:
-    """All options with current and possible values."""
+    """With current and possible values."""
     chosen = state.settings
     models = dict.fromkeys((chosen.model_id, *state.environment.models.known))
     return (
@@ -40,7 +40,7 @@ def describe(state: State) -> tuple[JsonObject, ...]:
 
 
 def change(state: State, config_id: str, value: object) -> None:
-    """Set an option; raises BadRequest for an unknown option or value."""
+    """Raises BadRequest for an unknown option or value."""
     match config_id, value:
         case "model", str(model):
             info = state.environment.models.info(named(model, "params.value"))

@@ -7,22 +7,30 @@ from sidecar.core.engine.engine import ATTEMPTS
 from sidecar.core.errors import NothingToDo, StorageFailed
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart
 from sidecar.core.prompt.meter import Meter
+from sidecar.core.prompt.observation import PlanMade
 from sidecar.session.compaction.chosen_policy import ChosenPolicy
 from sidecar.session.compaction.compactor import CompactionHost, Compactor
 from sidecar.session.compaction.decision import Decisions
+from sidecar.session.compaction.installation import Installations
 from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import BY_HAND, Occasion, Planner, Scene
+from sidecar.session.compaction.refusals import Refusals
 from sidecar.session.compaction.rewrite_commit import RewriteCommits, Tell
+from sidecar.session.compaction.settlement import Settlements
+from sidecar.session.compaction.summariser import Summariser
 from sidecar.session.epochs.known_instructions import KnownInstructions
+from sidecar.session.epochs.lessons import Lessons
 from sidecar.session.history.inspection import as_json, segments
 from sidecar.session.history.part_reader import find_part
 from sidecar.session.lifecycle.log_window import Folds
 from sidecar.session.lifecycle.work_news import WorkNews
+from sidecar.session.log.channel import give_notice
 from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.progress import Works
 from sidecar.session.log.restore_records import with_news
 from sidecar.session.meter.compaction_price import CompactionPrice
 from sidecar.session.meter.gauge import Gauge
+from sidecar.session.meter.side_request import SideRequests
 from sidecar.session.state import State
 from sidecar.session.view.model_view import PREVIEW
 from sidecar.store.format.view_records import PinRecord
@@ -62,10 +70,18 @@ class Rewriting:
         self._gauge = gauge
         self._host = host
         current, clock = state.environment.settings, state.clock
-        self._planner = Planner(state.log, state.view, state.views, state.settings, current, clock)
+        self._planner = Planner(
+            state.log, state.view, state.views, state.settings, current, state.buffers, clock
+        )
         self.catch_up = self._planner.catch_up
-        chosen = ChosenPolicy(state.settings, current)
-        self._decisions = Decisions(self._planner, chosen, state.settings, clock)
+        chosen = ChosenPolicy(state.settings, current, self._warn)
+        self._decisions = Decisions(
+            self._planner,
+            chosen,
+            state.settings,
+            clock,
+            lambda took, by: state.environment.observe(PlanMade(state.log.row.id, took, by)),
+        )
         self._commits = RewriteCommits(state.log, state.view, state.views, state.channel, clock)
         self.price = CompactionPrice(state.log, state.view, clock, self._planned_price)
         self.works = Works(state.log.row.id, state.channel)
@@ -73,26 +89,45 @@ class Rewriting:
             state.environment, state.log, state.view, state.settings, state.ownership
         )
         self.fold = Folds(state, self.checkpoints.folding).fold
+        refusals = Refusals(state.log, state.channel)
+        side = SideRequests(state.log, state.view, state.cached, state.environment.models, clock)
+        summariser = Summariser(state.environment, state.log, state.cached, state.settings, side)
+        installations = Installations(
+            state.log,
+            clock,
+            self._commits,
+            refusals,
+            Lessons(state.environment, state.log, state.channel, state.trust),
+            self.checkpoints,
+            state.environment.counts,
+            self._told("compacted"),
+        )
         self._compactor = Compactor(
-            state,
+            state.log,
             host,
             self._decisions,
-            self._commits,
-            self.works,
+            Settlements(self.works, summariser, self._planner),
+            installations,
+            refusals,
             self.checkpoints,
             instructions,
-            gauge,
         )
         self.gate = self._compactor.gate
         self.make_room = self._compactor.make_room
-        self.idle = self._compactor.idle
         self.compact = self._compactor.compact
+
+    async def idle(self, hurried: bool) -> bool:
+        """As `Compactor.idle`, if wanted."""
+        state = self._state
+        wanted = state.config.idle_compaction and self._decisions.chosen.is_automatic()
+        if not wanted or state.ownership.read_only:
+            return False
+        return await self._compactor.idle(self._gauge.usual_growth(), hurried=hurried)
 
     async def undo(self, compaction_id: str | None) -> Meter:
         """Take a compaction back, the newest by default; return the meter afterwards.
 
-        Raises:
-            NothingToDo: no such compaction is in effect.
+        Raises NothingToDo without one in effect.
         """
         await self._host.writable(None)
         await self._state.log.whole()
@@ -104,9 +139,7 @@ class Rewriting:
     async def pin(self, part_id: str, *, pinned: bool) -> int:
         """Keep a part through rewrites, or no longer; return the revision.
 
-        Raises:
-            BadRequest: no logged part has the id.
-            StorageFailed: nothing changed.
+        Raises BadRequest for an unknown part, or StorageFailed; nothing changed.
         """
         await self._host.writable(None)
         await self._state.log.whole()
@@ -125,6 +158,10 @@ class Rewriting:
             self._host.rewritten(None, "pinned")
         return log.row.revision
 
+    def _warn(self, text: str) -> None:
+        if not self._state.ownership.read_only:
+            give_notice(self._state.log, self._state.channel, "warning", text)
+
     def _told(self, cause: str) -> Tell:
         return lambda event: self._host.rewritten(event, cause)
 
@@ -141,11 +178,11 @@ class Rewriting:
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
-        """Build the next request for `blocks`, or the bare history, with the policy's rewrites."""
+        """The next request for `blocks`, or the bare history, with the policy's rewrites."""
         state = self._state
         await state.log.whole()
         view = state.view.imagined()
-        scene = replace(self._scene(Occasion(opens_turn=bool(blocks))), view=view)
+        scene = replace(self._compactor.scene(Occasion(opens_turn=bool(blocks))), view=view)
         if blocks:
             message = await self._coming(blocks)
             head = self._instructions.renewed(view.static)
@@ -167,11 +204,7 @@ class Rewriting:
             ),
         )
 
-    def _scene(self, occasion: Occasion) -> Scene:
-        return self._planner.scene(occasion, self._instructions.head())
-
     async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
-        """First message of a turn with `blocks`."""
         clock = self._state.clock
         numbers = count()
         parts = parts_of(blocks, lambda: PartId(f"preview {next(numbers)}"), "typed")
@@ -193,7 +226,7 @@ class Rewriting:
         return scene
 
     def _planned_price(self) -> str | None:
-        scene = self._scene(BY_HAND)
+        scene = self._compactor.scene(BY_HAND)
         try:
             return self._decisions.by_hand(scene, None).recorded.price
         except NothingToDo:

@@ -14,12 +14,9 @@ from sidecar.tools.builtin_tools import BUILTIN
 async def open_log(
     environment: Environment, session_id: SessionId, *, writes: bool
 ) -> tuple[SessionLog, tuple[str, ...]]:
-    """Read a usable log, or a window where sufficient; return problems of unreadable records.
+    """A usable log, or a window where sufficient; and problems of unreadable records.
 
-    Call with the lease held: until then another daemon may write.
-
-    Raises:
-        UnknownSession: there is no such session.
+    Call with the lease held: until then another daemon may write. Raises UnknownSession.
     """
     store, clock = environment.store, environment.clock
     window = await read_window(store, clock, session_id) if writes else None
@@ -30,13 +27,15 @@ async def open_log(
     log = SessionLog(store, stored, clock.now)
     # Messages made up for a lost beginning are not stored, so no window could hold them.
     log.damaged = log.damaged or stored.messages != found.messages
-    if writes and log.last_record(EpochRecord) is None:
-        await begin_again(environment, log)
+    if writes:
+        await begin_if_lost(environment, log)
     return log, stored.problems
 
 
-async def begin_again(environment: Environment, log: SessionLog) -> None:
+async def begin_if_lost(environment: Environment, log: SessionLog) -> None:
     """Begin an epoch, with the built-in tools, in a log whose epochs are lost."""
+    if log.last_record(EpochRecord) is not None:
+        return
     trusted = environment.trust(log.row.cwd).granted
     static = await known_instructions.begin(environment, log.row, trusted, BUILTIN, None)
     epochs.begin(log, static, environment.clock.new_id("cmp"), "damaged")

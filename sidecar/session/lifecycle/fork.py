@@ -54,8 +54,7 @@ async def fork(
 ) -> SessionId:
     """Make a durable session of a log, up to a message or all.
 
-    Raises: UnknownSession: no such session. BadRequest: no such message. StorageFailed: nothing was
-    made.
+    Raises UnknownSession, BadRequest for an unknown message, or StorageFailed; nothing was made.
     """
     stored = await store.logs.load(source)
     cut = cut_at(stored, at_message)
@@ -138,7 +137,7 @@ def _first_left(
 
 
 def settings_at(stored: Stored, until: int) -> JsonObject:
-    """Settings, with the model in use at a revision."""
+    """With the model in use at a revision."""
     epochs = [record for record in read_all(stored.records) if isinstance(record, EpochRecord)]
     kept = [record for record in epochs if record.revision <= until]
     if kept and len(kept) < len(epochs):

@@ -20,11 +20,9 @@ SUFFIX = " (continued)"
 
 
 async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> SessionLog:
-    """Make a durable session for another's work, with the same folder, model, tools and settings.
+    """A durable session for another's work, with the same folder, model, tools and settings.
 
-    Raises:
-        BadRequest: the folder is gone.
-        StorageFailed: nothing was made.
+    Raises BadRequest for a missing folder, or StorageFailed; nothing was made.
     """
     old = standing.row
     if not await asyncio.to_thread(Path(old.cwd).is_dir):

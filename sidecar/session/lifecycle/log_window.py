@@ -1,6 +1,5 @@
 """Open a session by a window of the log, where the prompt stays the same, and fold the rest.
 
-The window holds the parts in view, the newest turns and all since the newest rewrite.
 `SessionLog.whole` reads the rest where needed.
 """
 
@@ -98,11 +97,7 @@ def _passes(record: LogRecord) -> bool:
 
 
 async def read_window(store: Store, clock: Clock, session_id: SessionId) -> SessionLog | None:
-    """Read a window of a session's log; `None` without a usable fold.
-
-    Raises:
-        UnknownSession: there is no such session.
-    """
+    """`None` without a usable fold; raises UnknownSession."""
     version = await asyncio.to_thread(pasts.version)
     decoded: list[Past] = []
 
@@ -155,7 +150,7 @@ class Folds:
         self._messages = self._revision = 0
 
     async def fold(self) -> None:
-        """Store a fold of the log, if due; a failure only slows the next resume."""
+        """If due; a failure only slows the next resume."""
         state, log = self._state, self._state.log
         count = message_count(log)
         if state.ownership.read_only or log.damaged or not log.is_whole or count < LEAST:
@@ -209,6 +204,7 @@ def gather(state: State, folding: Folding) -> Past | None:
         _needed(log.records, cut, parts, frozenset(view.rendering.shown.notes)),
         pasts.ledger_json(folding),
         tuple((key, content, progress) for key, (content, progress) in folding.todo.items()),
+        tuple((key, one.same, tuple(sorted(one.missing))) for key, one in folding.failed.items()),
         folding.changes,
     )
 
@@ -261,7 +257,6 @@ def _in_turns(
 
 
 def _begins(records: Sequence[LogRecord], first: Message) -> bool:
-    """Whether all records before a turn's first message are older."""
     before = takewhile(lambda r: first.id not in named_by(r), records)
     return all(record.at <= first.created for record in before)
 

@@ -27,10 +27,8 @@ from sidecar.tools.mcp.servers import JOIN
 async def found(environment: Environment, request: NewSession) -> SessionLog:
     """Make a durable session.
 
-    Raises:
-        BadRequest: the folder, a tool or a number cannot be used; `path` says which.
-        UnknownSession: there is no such parent.
-        StorageFailed: the store cannot keep the session.
+    Raises BadRequest for a folder, tool or number that cannot be used, UnknownSession for the
+    parent, or StorageFailed.
     """
     config = environment.settings.config
     cwd = await asyncio.to_thread(checked_folder, request.cwd)
@@ -71,24 +69,20 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
 async def _served(
     environment: Environment, session_id: SessionId, request: NewSession, trust: Trust
 ) -> tuple[ToolSpec, ...]:
-    """Start the session's MCP servers; return the tools of those up in time."""
-    named = {
-        server.name: server for server in (*environment.settings.config.mcp_servers, *request.mcp)
-    }
-    if not named:
+    configured, servers = environment.settings.config.mcp_servers, environment.mcp
+    if not (configured or request.mcp):
         return ()
-    environment.mcp.provide(session_id, tuple(named.values()), trust.standing())
-    return (await environment.mcp.found(session_id, JOIN)).tools
+    servers.provide(session_id, request.mcp, trust.standing())
+    servers.provide(session_id, configured, trust.standing(), configured=True)
+    return (await servers.found(session_id, JOIN)).tools
 
 
 def parent_of(row: SessionRow) -> str | None:
-    """Id of the parent session, if any."""
     parent = row.settings.get(PARENT)
     return parent if isinstance(parent, str) else None
 
 
 def summary_of(row: SessionRow) -> SessionSummary:
-    """A session's line of the list."""
     return SessionSummary(
         row.id, row.title, row.cwd, row.updated, row.turns, row.cost, parent_of(row)
     )

@@ -12,13 +12,12 @@ from sidecar.session.view.view_history import Epoch
 from sidecar.store.format.log_records import StepRecord
 
 REPLAYED = 20
-"""Steps replayed for calibration; older steps weigh next to nothing."""
+"""Newest steps replayed, beside the first, which measures the static part."""
 FORESEEN = 4
 """Requests whose cache entries are followed; they have read all older entries since."""
 
 
 def restore(state: State, kept: KeptCache) -> None:
-    """Restore a loaded session."""
     messages = tuple(state.log)
     epochs = list(state.views.epochs())
     window = _window(state, messages)
@@ -40,7 +39,10 @@ def restore(state: State, kept: KeptCache) -> None:
 
 
 def _window(state: State, messages: tuple[Message, ...]) -> list[int]:
-    """Steps to replay: all since the view changed, or else the last few."""
+    """Steps to replay: of those since the view changed the first and the newest, or the last few.
+
+    The first teaches how large the static part is.
+    """
     view, opened = state.view, state.views.opened
     steps = [
         index
@@ -52,7 +54,7 @@ def _window(state: State, messages: tuple[Message, ...]) -> list[int]:
     ]
     since = view.since if opened is None else max(view.since, opened[0])
     newest = [index for index in steps if messages[index].created >= since]
-    return newest[-REPLAYED:] or steps[-FORESEEN:]
+    return [*newest[:-REPLAYED][:1], *newest[-REPLAYED:]] or steps[-FORESEEN:]
 
 
 def _show(state: State, epoch: Epoch) -> None:
@@ -61,7 +63,7 @@ def _show(state: State, epoch: Epoch) -> None:
     anchor = None if newest is None else newest.anchor
     view.reshape(epoch.view, anchor, epoch.since if opens else None)
     if newest is not None and opens:
-        view.trust(Calibration(newest.factor, newest.observations), newest.bias)
+        view.calibration = Calibration(newest.factor, newest.observations, newest.bias)
 
 
 def _foresee(state: State, messages: tuple[Message, ...], index: int, *, begin: bool) -> None:

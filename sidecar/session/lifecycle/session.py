@@ -1,4 +1,4 @@
-"""A session: one inbox, one task, one log. Prompts wait in line; a turn can be cancelled.
+"""A session: one inbox, one task, one log.
 
 Every change runs on the session's task or between two of the task's awaits, so no lock is held.
 """
@@ -8,20 +8,26 @@ import logging
 from collections.abc import Callable
 from time import monotonic
 
-from sidecar.core.errors import Cancelled, RevisionConflict, innermost
+from sidecar.core.errors import Cancelled, innermost
 from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
-from sidecar.session.changes.change_summary import Differences
-from sidecar.session.epochs.epochs import Epochs
-from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.epochs.session_params import check_fits
-from sidecar.session.history.checkpoint_list import Checkpoints
 from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
 from sidecar.session.lifecycle import config_options
-from sidecar.session.lifecycle.assembly import cache_options_of, gauge_of, kept_cache_of, read_again
+from sidecar.session.lifecycle.assembly import (
+    cache_options_of,
+    checkpoints_of,
+    epochs_of,
+    gauge_of,
+    instructions_of,
+    pings_of,
+    read_again,
+    replace_gone_policy,
+    rollback_of,
+)
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.subtask import Delegating
@@ -32,18 +38,14 @@ from sidecar.session.log.channel import give_notice, tell_damage
 from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.events import (
     EpochChanged,
-    Event,
     MeterChanged,
     OptionsChanged,
-    SessionChanged,
     TitleChanged,
 )
 from sidecar.session.log.part_updates import user_event
+from sidecar.session.log.session_log import require_revision
 from sidecar.session.meter.idle_rewrite import Idle
-from sidecar.session.meter.pings import Pings
-from sidecar.session.rollback.conversation_restore import ConversationPlans
-from sidecar.session.rollback.file_restore import FilePlans
-from sidecar.session.rollback.going_back import Rollback
+from sidecar.session.meter.pause import PauseWork, logged, pause
 from sidecar.session.state import State
 from sidecar.session.turn.prompt_line import PromptLine, Waiting
 from sidecar.session.turn.turn import TurnEnd
@@ -65,74 +67,41 @@ class Session:
         self._busy_changed = busy_changed
         self.prompts = PromptLine(state.clock)
         self._metered = 0.0
-        self.audience = Audience(state.channel, state.tracking)
+        self._tell = state.channel.publish
+        self._turn_log = TurnLog(state.log, state.channel, state.clock, self._show_meter)
+        self.audience = Audience(state.channel, state.tracking, state.ownership)
         self._task: asyncio.Task[None] | None = None
         self.news = WorkNews(state.log, state.buffers, state.clock, state.store.folder)
-        self._instructions = KnownInstructions(
-            state.environment, state.log, state.view, state.trust, state.settings
-        )
-        self._epochs = Epochs(
-            state.environment,
-            state.log,
-            state.view,
-            state.channel,
-            state.settings,
-            self._instructions,
-        )
+        self._instructions = instructions_of(state)
+        self._epochs = epochs_of(state, self._instructions)
         self._caching = cache_options_of(state)
         self.delegating = Delegating()
         self._gauge = gauge_of(state)
         self.rewriting = Rewriting(state, self, self.news, self._instructions, self._gauge)
-        differences = Differences(state.store.restores)
-        self.checkpoints = Checkpoints(state.log, state.tracking, differences)
-        self.rollback = Rollback(
-            state.environment,
-            state.log,
-            ConversationPlans(
-                state.log,
-                state.view,
-                state.views,
-                state.channel,
-                state.clock,
-                self.rewriting.price,
-            ),
-            FilePlans(
-                state.tracking,
-                state.buffers,
-                state.store.restores,
-                differences,
-                self.audience.client,
-            ),
+        self.checkpoints = checkpoints_of(state)
+        self.rollback = rollback_of(
+            state,
             self.checkpoints,
             self,
             self.prompts,
+            self.audience.client,
+            self.rewriting.price,
             self.rewriting.gate,
         )
         self._idle = Idle(state.log, state.clock, self.rewriting.idle)
-        self._pings = Pings(
-            state.environment,
-            state.log,
-            state.view,
-            kept_cache_of(state),
-            state.settings,
-            state.ownership,
-            self.rewriting.gate,
-            lambda: self.rewritten(None, "ping"),
-        )
+        self._pings = pings_of(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))
         self._taking_over = asyncio.Lock()
 
     @property
     def id(self) -> SessionId:
-        """The session's id."""
         return self._state.log.row.id
 
     @property
     def state(self) -> State:
-        """The session's parts."""
         return self._state
 
     def opened(self) -> Opened:
-        """The session as `session/new` and `session/load` answer."""
+        """As `session/new` and `session/load` answer."""
         state, row = self._state, self._state.log.row
         described = config_options.describe(state)
         return Opened(row.id, row.revision, state.ownership.read_only, described)
@@ -142,11 +111,8 @@ class Session:
     async def prompt(self, request: PromptRequest) -> PromptResult:
         """Run a turn in line, or steer the running turn.
 
-        Raises:
-            BadRequest: the prompt is empty, unusable or larger than the window.
-            RevisionConflict: the log is not at `expected_revision`.
-            Overloaded: sixteen prompts wait already.
-            SessionOwned: another daemon writes the session.
+        Raises BadRequest for an empty or unusable prompt or one larger than the window,
+        RevisionConflict, Overloaded where sixteen prompts wait, SessionOwned.
         """
         with self.prompts.arriving(request) as waiting:
             await self.writable(request.expected_revision)
@@ -158,7 +124,7 @@ class Session:
     async def set_option(
         self, config_id: str, value: object, expected_revision: int | None = None
     ) -> tuple[JsonObject, ...]:
-        """Set a config option; a new model's epoch begins now, or after the turn."""
+        """A new model's epoch begins now, or after the turn."""
         await self.writable(expected_revision)
         config_options.change(self._state, config_id, value)
         await self._state.log.writer.commit(OptionRecord(config_id=config_id))
@@ -168,16 +134,16 @@ class Session:
         if not self.prompts.running:
             await self._sync_epoch()
             self._caching.follow()
-        self._changed("option")
+        self._turn_log.announce("option")
         self._show_meter(urgent=True)
         return described
 
     def meter(self) -> Meter:
-        """Measure the context now; a compaction's price only if known."""
+        """A compaction's price only if known."""
         return self._gauge.read(self.rewriting.price.known())
 
     def priced_meter(self) -> Meter:
-        """Meter with a compaction's price, planned if need be, but not during a turn."""
+        """With a compaction's price, planned if need be, but not during a turn."""
         if not self.prompts.in_turn:
             self.rewriting.price.find()
         return self.meter()
@@ -187,28 +153,18 @@ class Session:
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
                 raise self._state.ownership.refusal()
-        newest = self._state.log.row.revision
-        if expected_revision not in (None, newest):
-            raise RevisionConflict(
-                f"the session is at revision {newest}, not {expected_revision}: load it again",
-                revision=newest,
-            )
+        require_revision(self._state.log, expected_revision, "load it again")
 
     def rewritten(self, event: EpochChanged | None, cause: str) -> None:
-        """Tell clients at once of a changed context and meter."""
         if event is not None:
             self._tell(event)
-        self._changed(cause)
+        self._turn_log.announce(cause)
         self._show_meter(urgent=True)
 
     async def recall(
         self, part_id: str, offset: int, limit: int | None, pattern: str | None
     ) -> Recalled:
-        """Read any logged part.
-
-        Raises:
-            BadRequest: there is no such part, or the pattern cannot be used.
-        """
+        """Any logged part; raises BadRequest for an unknown one or an unusable pattern."""
         state = self._state
         return await recall_from(
             state.log, state.views, state.store.outputs, part_id, (offset, limit, pattern)
@@ -217,26 +173,26 @@ class Session:
     # --- the session's task ------------------------------------------------------------------
 
     def start(self, group: asyncio.TaskGroup) -> None:
-        """Start the session's task in the daemon's task group."""
         if not self._state.ownership.read_only:
             self._state.channel.reserve()
         self._instructions.follow(self._instructions_changed)
         self._task = group.create_task(self._run(group), name=f"session {self.id}")
 
     async def _run(self, group: asyncio.TaskGroup) -> None:
-        """Take prompts, one turn at a time, until `end`."""
-        while (waiting := await self._next(group)) is not None:
+        works: tuple[PauseWork, ...] = (self._idle.work, self._pings.work)
+        while (waiting := await pause(self.prompts.next(), group, *works)) is not None:
+            works = (self._tell_price, self._idle.work, self._pings.work)
             self.prompts.takes(waiting)
             self._busy_changed(self)
             # A turn has its own task: leftovers of a failed turn, such as a count of
             # cancellations, do not touch this task. A cancel of this task cancels both.
             await asyncio.wait({group.create_task(self._answer(waiting), name=f"turn {self.id}")})
+            await logged(self._conclude)
         if self._state.log.writer.unwritten and not self._state.ownership.read_only:
             await self._state.log.writer.write_aside()
         await self.rewriting.checkpoints.at("close")
 
     async def _answer(self, waiting: Waiting) -> None:
-        """Run a turn and answer the waiting callers, or fail them."""
         try:
             async with self.prompts.turning:
                 waiting.answer(await self._turn(waiting))
@@ -249,20 +205,22 @@ class Session:
             self.prompts.ended()
             self._busy_changed(self)
 
-    async def _next(self, group: asyncio.TaskGroup) -> Waiting | None:
-        return await self._pings.until(self._idle.until(self.prompts.next(), group), group)
+    async def _conclude(self) -> None:
+        """Keep what a turn has come to; nobody but the next turn waits."""
+        self._state.tracking.turn_ended()
+        await self.rewriting.checkpoints.at("turn")
+        await self.rewriting.fold()
 
     async def end(self) -> None:
         """Stop the turn and the inbox; the log is whole and durable after `ended`."""
         self.prompts.close()
 
     async def ended(self) -> None:
-        """Wait until the session's task has ended."""
         if self._task is not None:
             await asyncio.wait({self._task})
 
     async def _turn(self, waiting: Waiting) -> PromptResult:
-        """Run a turn; errors after the beginning become the turn's end."""
+        """Errors after the beginning become the turn's end."""
         state, untitled = self._state, not self._state.log.row.title
         await self._instructions.look()
         await self._epochs.follow_tools()
@@ -273,20 +231,16 @@ class Session:
         if untitled and (title := state.log.row.title):
             self._tell(TitleChanged(self.id, state.channel.next_seq(), title))
         self._show_message(message)
-        self._changed("turn_started")
+        self._turn_log.announce("turn_started")
         end = await self._carry_out(turn_id, message.id)
         for late in self.prompts.steering.take():
             # The turn ended before another step: the message is logged for the next turn.
             self._absorb(late)
         end = await record_end(state.log, state.views, turn_id, end)
+        self._turn_log.announce("turn_ended")
+        meter = self.meter()
         if state.channel.watched:
-            # The meter has the price of a compaction. No request has waited for its reading.
-            await self.rewriting.catch_up()
-        self._changed("turn_ended")
-        meter = self._tell_meter() if state.channel.watched else self.meter()
-        state.tracking.turn_ended()
-        await self.rewriting.checkpoints.at("turn")
-        await self.rewriting.fold()
+            self._tell_meter(meter)
         result = result_of(state.log, turn_id, message.id, end, meter)
         done = TurnDone(self.id, turn_id, state.clock.now(), result.stop_reason, result.meter)
         state.environment.observe(done)
@@ -296,7 +250,7 @@ class Session:
     async def _carry_out(self, turn_id: TurnId, message_id: MessageId) -> TurnEnd:
         state, rewriting, client = self._state, self.rewriting, self.audience.client
         turn = turn_of(
-            state, turn_id, rewriting, client, self.recall, self._turn_log(), self.delegating
+            state, turn_id, rewriting, client, self.recall, self._turn_log, self.delegating
         )
         state.tracking.turn_begins(message_id)
         try:
@@ -313,14 +267,9 @@ class Session:
         finally:
             self.prompts.asks(None)
 
-    def _turn_log(self) -> TurnLog:
-        state = self._state
-        return TurnLog(state.log, state.channel, state.clock, self._show_meter)
-
     # --- pieces ------------------------------------------------------------------------------
 
     def _absorb(self, message: Message) -> None:
-        """Log and show a steering message."""
         self._state.log.writer.put(message)
         self._show_message(message)
 
@@ -342,24 +291,26 @@ class Session:
             text = f"Instructions changed: {paths}. The model is told with your next message."
             give_notice(state.log, state.channel, "info", text)
 
-    def _changed(self, cause: str) -> None:
-        self._tell(SessionChanged(self.id, self._state.log.row.revision, cause))
-
     def _show_meter(self, *, urgent: bool = False) -> None:
-        """Send watchers the meter; `urgent` after a change of the context."""
+        """`urgent` after a change of the context."""
         if not self._state.channel.watched:
             return
-        if urgent or monotonic() - self._metered >= METER_EVERY:
-            self._tell_meter(urgent=urgent)
+        if urgent:
+            self._tell_meter(self.priced_meter())
+        elif monotonic() - self._metered >= METER_EVERY:
+            self._tell_meter(self.meter(), urgent=False)
 
-    def _tell_meter(self, *, urgent: bool = True) -> Meter:
+    def _tell_meter(self, meter: Meter, *, urgent: bool = True) -> None:
         self._metered = monotonic()
-        meter = self.priced_meter() if urgent else self.meter()
         self._tell(MeterChanged(self.id, meter, urgent))
-        return meter
 
-    def _tell(self, event: Event) -> None:
-        self._state.channel.publish(event)
+    async def _tell_price(self) -> None:
+        """No answer waits for the planning."""
+        if self._state.channel.watched:
+            await self.rewriting.catch_up()
+            self.rewriting.price.find()
+            if self.rewriting.price.known() is not None:
+                self._tell_meter(self.meter())
 
     async def refresh(self) -> None:
         """Go on as the writer where another daemon was, or else show what that has written."""
@@ -372,10 +323,11 @@ class Session:
         state = self._state
         if not await state.ownership.claim():
             return False
-        problems = await read_again(state)
+        problems = await read_again(state, writes=True)
         state.ownership.take()
         state.channel.skip_to(state.log.row.seq)
         tell_damage(state.log, state.channel, problems)
+        replace_gone_policy(state)
         await self.recover()
         return True
 
@@ -386,7 +338,7 @@ class Session:
         self._state.channel.reserve()
         await self._state.log.entry.reserved()
         await self._state.tracking.recover()
-        await self._turn_log().make_whole("interrupted")
+        await self._turn_log.make_whole("interrupted")
         if self._state.log.row.revision != before:
             text = (
                 "The last turn was interrupted when the daemon stopped. What had arrived is kept."

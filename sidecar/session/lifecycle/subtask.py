@@ -54,8 +54,7 @@ class Delegating:
 async def found_child(parent: State, subtask: Subtask) -> SessionLog:
     """Make a subtask's durable session.
 
-    Raises: BadRequest: a tool is unknown to the parent. StorageFailed: the store cannot keep the
-    session.
+    Raises BadRequest for a tool unknown to the parent, or StorageFailed.
     """
     static = _static(parent, narrowed(parent.view.static.tools, subtask.tools))
     row = parent.log.row
@@ -84,13 +83,11 @@ def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[
 
 
 def blocks_of(subtask: Subtask) -> tuple[JsonObject, ...]:
-    """A subtask's first message."""
     known = f"\n\nWhat is known already:\n{subtask.context}" if subtask.context else ""
     return ({"type": "text", "text": subtask.task + known},)
 
 
 def last_words(messages: Sequence[Message]) -> str:
-    """Text of the last answer."""
     answers = [message for message in messages if _counts(message)]
     return _text(answers[-1]) if answers else ""
 
@@ -138,7 +135,7 @@ class ThroughParent(ThroughClient):
     async def request_permission(
         self, _: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Ask, naming the subtask."""
+        """The question names the subtask."""
         meta = tool_call.get("_meta")
         ours = meta.get("sidecar") if isinstance(meta, dict) else None
         told: JsonObject = {

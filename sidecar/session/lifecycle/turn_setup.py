@@ -1,16 +1,18 @@
 """Assemble a turn from the session."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from sidecar.config.mcp_settings import McpServer
-from sidecar.core.parts import Json, TurnId
+from sidecar.core.parts import Json, SessionId, TurnId
+from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.session.lifecycle.context_actions import Rewriting
-from sidecar.session.lifecycle.subtask import Bound, Delegating
+from sidecar.session.lifecycle.subtask import Delegating
 from sidecar.session.state import State
 from sidecar.session.turn.consent import Consent
 from sidecar.session.turn.doom_loop import LoopWatch
 from sidecar.session.turn.step import Steps
-from sidecar.session.turn.tool_calls import CallMcp, ToolCalls
+from sidecar.session.turn.tool_calls import ToolCalls
 from sidecar.session.turn.turn import RunningTurn
 from sidecar.session.turn.turn_log import TurnLog
 from sidecar.session.turn.workplace import RecallPart, Workplace
@@ -26,7 +28,7 @@ def turn_of(
     turn: TurnLog,
     delegating: Delegating,
 ) -> RunningTurn:
-    """A turn that begins now; a subtask's limits, client and purpose take precedence."""
+    """A subtask's limits, client and purpose take precedence."""
     bound, view, row = delegating.bound, state.view, state.log.row
     steps = Steps(
         turn_id=turn_id,
@@ -46,10 +48,11 @@ def turn_of(
         consent, row.cwd, state.buffers, variables, state.tracking, recall, delegating.delegate
     )
     tools = {tool.name: tool for tool in view.static.tools}
+    served = _ServersTools(state, row.id if bound is None else bound.parent)
     return RunningTurn(
         turn=turn,
         steps=steps,
-        calls=ToolCalls(turn, consent, place, tools, _calls_mcp(state, bound), view.tokens),
+        calls=ToolCalls(turn, consent, place, tools, served, view.tokens),
         loops=LoopWatch(consent, turn.notice, row.cwd),
         tracking=state.tracking,
         make_room=rewriting.make_room,
@@ -60,19 +63,22 @@ def turn_of(
 
 
 def provide(state: State, servers: tuple[McpServer, ...]) -> None:
-    """Start MCP servers whose tools the session already has."""
     state.environment.mcp.provide(state.log.row.id, servers, state.trust.standing())
 
 
-def _calls_mcp(state: State, bound: Bound | None) -> CallMcp:
-    """Call servers in the session's name; a subtask calls the parent's."""
-    environment = state.environment
-    owner = state.log.row.id if bound is None else bound.parent
+@dataclass(frozen=True, slots=True)
+class _ServersTools:
+    """Calls servers in a session's name; a subtask's calls its parent's."""
 
-    async def call(name: str, given: Json) -> ToolAnswer:
+    state: State
+    owner: SessionId
+
+    def as_now(self, spec: ToolSpec) -> ToolSpec:
+        return self.state.environment.mcp.as_now(self.owner, spec)
+
+    async def call(self, spec: ToolSpec, given: Json) -> ToolAnswer:
+        environment, standing = self.state.environment, self.state.trust.standing()
         # Configured servers start when a stored session first needs them.
         if servers := environment.settings.config.mcp_servers:
-            environment.mcp.provide(owner, servers, state.trust.standing())
-        return await environment.mcp.call(owner, name, given)
-
-    return call
+            environment.mcp.provide(self.owner, servers, standing, configured=True)
+        return await environment.mcp.call(self.owner, spec.name, given, spec)

@@ -22,7 +22,7 @@ async def begin(
 ) -> Message:
     """Log a turn's first message durably; the session's first also sets the title.
 
-    Raises: StorageFailed: the log is as before, so that the prompt can be sent again.
+    StorageFailed leaves the log as before, so that the prompt can be sent again.
     """
     log, before = state.log, state.log.row
     shown = await state.facts(waiting.request.context)

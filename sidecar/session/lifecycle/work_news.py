@@ -1,7 +1,7 @@
 """What a prompt tells once of the work before it.
 
-A new session's first prompt tells the state of the work that was handed on, in a pinned part. A
-reopened session is told of changes in the workspace. Both are logged parts, and so stay unchanged.
+A new session's first prompt tells the state of inherited work, in a pinned part; a reopened session
+is told of changes in the workspace. Both are logged, and so stay unchanged.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from pathlib import Path
 from sidecar.core.ledger.drift import drift, to_check
 from sidecar.core.ledger.ledger import File, Ledger
 from sidecar.core.parts import MessageId, Part, PartId, TextPart
+from sidecar.core.prompt.frames import in_context, within_frame
 from sidecar.core.summaries import handoff_draft as telling
 from sidecar.session.compaction import milestones
 from sidecar.session.compaction.session_handoff import inherited
@@ -89,7 +90,6 @@ class WorkNews:
         return await self._compare(context) if log.messages else None
 
     async def _compare(self, context: str) -> _Told | None:
-        """Lines on changes since the agent's last work; `None` without any."""
         files = _ledger(self._log).changed
         root = Path(self._log.row.cwd)
 
@@ -101,15 +101,11 @@ class WorkNews:
         known = self._log.last_told(ComparedRecord)
         told = {} if known is None else known.files
         new = [file for file in files if told.get(file.path) != now.get(file.path)]
-        lines = drift(new, "", found, "")
+        lines = drift(new, "", found, "", MOST_LINES)
         branch = await self._branch(context)
         if not (lines or branch):
             return None
-        shown = [*branch, *lines[:MOST_LINES]]
-        more = len(lines) - MOST_LINES
-        if more > 0:
-            shown.append(f"… and {more} more files are not as they were.")
-        return _Told(_block(telling.changes_since(shown)), compared=now)
+        return _Told(_block(telling.changes_since((*branch, *lines))), compared=now)
 
     async def _branch(self, context: str) -> tuple[str, ...]:
         """A line if the Git branch is not the branch of the session's last use."""
@@ -124,7 +120,7 @@ class WorkNews:
 
 def _ledger(log: SessionLog) -> Ledger:
     folding, last = ledger_start(log)
-    for message in messages_after(log, last):
+    for message in messages_after(log, last) or ():
         folding.hear(message)
     return folding.ledger()
 
@@ -135,5 +131,4 @@ def _state(file: File, found: Mapping[str, str | None]) -> str:
 
 
 def _block(text: str) -> str:
-    inner = text.replace("</context", "<\\/context")
-    return f"<context>\n{inner}\n</context>"
+    return in_context(within_frame(text))

@@ -1,6 +1,6 @@
 """Change sets as patch parts of the log, and back.
 
-A user message's: the snapshot at the turn's start, and the user's changes before. An answer's: the
+Of a user message: the snapshot at the turn's start, and the user's changes before. Of an answer:
 changes during its calls.
 """
 
@@ -37,7 +37,6 @@ class Patch:
 
 
 def part_of(part_id: PartId, patch: Patch) -> PatchPart:
-    """Encode a patch as a part."""
     files = tuple((shown(c.path), c.change) for one in patch.sets for c in one.changes)
     detail: JsonObject = {"at": patch.at, "sets": sets_to_json(patch.sets)}
     if patch.beside is not None:
@@ -46,7 +45,6 @@ def part_of(part_id: PartId, patch: Patch) -> PatchPart:
 
 
 def patch_of(part: PatchPart, read: ReadSets | None = None) -> Patch:
-    """Decode a part written by `part_of`."""
     at = cast("int", part.detail.get("at", 0))
     beside = cast("list[str] | None", part.detail.get("beside"))
     return Patch(
@@ -57,7 +55,6 @@ def patch_of(part: PatchPart, read: ReadSets | None = None) -> Patch:
 
 
 def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
-    """Messages with a patch part."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, PatchPart) and part.detail:
@@ -65,7 +62,6 @@ def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
 
 
 def newest(log: SessionLog) -> SnapshotId | None:
-    """Newest snapshot in the log."""
     told = [patch.at for _, patch in patches(log.messages)]
     reached = RestoreRecord | ReachedRecord
     known = (record.snapshot for record in log.records if isinstance(record, reached))
@@ -97,12 +93,11 @@ def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
 
 
 def shown(path: bytes) -> str:
-    """A path for people; bytes outside UTF-8 as backslash escapes."""
+    """For people; bytes outside UTF-8 as backslash escapes."""
     return path.decode("utf-8", "backslashreplace")
 
 
 def sets_to_json(sets: Sequence[ChangeSet]) -> list[Json]:
-    """Encode change sets for storage."""
     return [
         {"before": one.before, "after": one.after, "changes": [_change(c) for c in one.changes]}
         for one in sets
@@ -110,7 +105,6 @@ def sets_to_json(sets: Sequence[ChangeSet]) -> list[Json]:
 
 
 def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
-    """Decode stored change sets."""
     return tuple(
         ChangeSet(
             SnapshotId(cast("int", one["before"])),
@@ -129,7 +123,6 @@ class KnownSets:
         self._changes = 0
 
     def read(self, body: Json) -> tuple[ChangeSet, ...]:
-        """Change sets of a body; none if empty."""
         if not body:
             return ()
         # The body is kept, so that no other one can have its id.

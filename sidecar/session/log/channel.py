@@ -12,7 +12,7 @@ BLOCK = 10_000
 
 
 class Channel:
-    """A session's events to all watchers, in order.
+    """Events go to all watchers, in order.
 
     `reserve` gets a high-water mark to make durable soon.
     """
@@ -26,13 +26,12 @@ class Channel:
         self._watchers: list[Watcher] = []
 
     def next_seq(self) -> int:
-        """The next sequence number."""
         self._seq += 1
         self.reserve()
         return self._seq
 
     def reserve(self) -> None:
-        """Reserve a block if less than half is left."""
+        """A block of numbers, if less than half is left."""
         if self._seq > self._reserved - BLOCK // 2:
             self._reserved = self._seq + BLOCK
             self._reserve(self._reserved)
@@ -43,45 +42,41 @@ class Channel:
         self._reserved = seq
 
     def origin(self, message: Message, part_id: PartId) -> EventOrigin:
-        """An update's origin, with a new sequence number."""
+        """With a new sequence number."""
         seq = self.next_seq()
         return EventOrigin(self._session_id, message.turn_id, message.id, part_id, seq)
 
     def publish(self, event: Event) -> None:
-        """Call all watchers with an event."""
         for watcher in tuple(self._watchers):
             watcher(event)
 
     def attach(self, watcher: Watcher) -> None:
-        """Add a watcher, once."""
+        """Only once."""
         if watcher not in self._watchers:
             self._watchers.append(watcher)
 
     def detach(self, watcher: Watcher) -> None:
-        """Remove a watcher, if attached."""
         if watcher in self._watchers:
             self._watchers.remove(watcher)
 
     @property
     def watched(self) -> bool:
-        """Whether anybody watches."""
         return bool(self._watchers)
 
 
 def give_notice(log: SessionLog, channel: Channel, level: NoticeLevel, text: str) -> None:
-    """Publish a notice (info, warning, error); its record waits for the next commit."""
+    """At level info, warning or error; the record waits for the next commit."""
     seq = channel.next_seq()
     log.writer.put_aside(NoticeRecord(seq=seq, level=level, text=text))
     channel.publish(Notice(log.row.id, seq, level, text))
 
 
 def notice_of(session_id: SessionId, record: NoticeRecord) -> Notice:
-    """Event of a notice record."""
     return Notice(session_id, record.seq, record.level, record.text)
 
 
 def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> None:
-    """Tell of unreadable pieces, once per problem."""
+    """Once per problem."""
     if log.records and isinstance(log.records[-1], BegunAgainRecord):
         text = (
             "The beginning of this session's log is lost to damage of the store. It goes on with "

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import (
+    MEDIA_TYPES,
     FilePart,
     JsonObject,
     Media,
@@ -14,16 +15,13 @@ from sidecar.core.parts import (
     base64_of,
 )
 
-MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
-"""Media accepted by the Messages API besides text; any other fails the whole request."""
-
 NewPartId = Callable[[], PartId]
 
 
 def parts_of(
     blocks: tuple[JsonObject, ...], new_part_id: NewPartId, source: TextSource
 ) -> tuple[Part, ...]:
-    """A user's blocks as parts; raises BadRequest, naming a block that cannot be sent."""
+    """Raises BadRequest, naming a block that cannot be sent."""
     parts = tuple(
         _part(block, new_part_id(), source, f"params.prompt[{index}]")
         for index, block in enumerate(blocks)
@@ -71,7 +69,6 @@ def _media(media_type: str, data: str, path: str) -> Media:
 
 
 def content_of(part: FilePart) -> JsonObject:
-    """Content block of a file part."""
     if part.media is not None and part.media.media_type.startswith("image/"):
         return {"type": "image", "mimeType": part.media.media_type, "data": part.media.data}
     if part.media is not None:

@@ -41,7 +41,7 @@ class ContentChunk:
 class ToolChanged:
     """A tool call appeared (`first`) or changed.
 
-    `status`: ACP's pending, in_progress, completed or failed. `None`: unchanged. `raw_input` is
+    `status`: ACP's pending, in_progress, completed or failed; `None`: unchanged. `raw_input` is
     opaque; `has_input` tells absent from JSON null.
     """
 

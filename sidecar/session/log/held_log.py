@@ -23,7 +23,7 @@ class HeldLog:
     aside: list[LogRecord] = field(default_factory=list)
 
     def become(self, other: "HeldLog") -> None:
-        """Hold the same as another; the list of records stays this one."""
+        """The list of records stays this one."""
         self.row, self.messages, self.left = other.row, other.messages, other.left
         self.records[:], self.aside = other.records, other.aside
 
@@ -33,7 +33,6 @@ class HeldLog:
 
 
 def held_of(stored: Stored) -> HeldLog:
-    """Hold what was read from a store."""
     records, messages = list(read_all(stored.records)), {m.id: m for m in stored.messages}
     return HeldLog(stored.session, records, messages, left_behind(records))
 

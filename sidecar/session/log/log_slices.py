@@ -1,6 +1,6 @@
 """A log to replay, from memory, or its unread beginning in slices.
 
-Slices are forgotten once replayed; messages in memory take precedence.
+Messages in memory take precedence.
 """
 
 from array import array
@@ -45,14 +45,13 @@ class Feed:
         self.turns: dict[TurnId, SliceTurn] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
-        """Queue messages; open ones only count to their turns."""
+        """Open messages only count to their turns."""
         for message in messages:
             self.count(message)
             if message.status != "open":
                 self.messages.append(message)
 
     def count(self, message: Message) -> None:
-        """Add a message to its turn."""
         turn = self.turns.get(message.turn_id)
         if turn is None:
             turn = self.turns[message.turn_id] = SliceTurn(message.id)
@@ -62,9 +61,7 @@ class Feed:
 class LogSource(Protocol):
     """A log as of now, read forward."""
 
-    async def shows(self, part_id: PartId) -> bool:
-        """Whether a part is in the conversation."""
-        ...
+    async def shows(self, part_id: PartId) -> bool: ...
 
     async def messages(self, feed: Feed) -> None:
         """Read more messages; raises DamagedSlice."""
@@ -76,7 +73,7 @@ class LogSource(Protocol):
 
 
 def source_of(logs: LogRows, log: SessionLog, after: PartId | None) -> LogSource:
-    """The log, at least from the turn of part `after` on."""
+    """At least from the turn of part `after` on."""
     past = log.past
     if past is None:
         return InMemory(log, log.records)
@@ -93,16 +90,13 @@ class InMemory:
         self._messages, self._records = tuple(messages), tuple(records)
 
     async def shows(self, part_id: PartId) -> bool:
-        """Search all messages."""
         return _has(self._messages, part_id)
 
     async def messages(self, feed: Feed) -> None:
-        """Feed all messages."""
         feed.add(self._messages)
         feed.all_messages = True
 
     async def records(self, feed: Feed) -> None:
-        """Feed all records."""
         feed.records.extend(self._records)
         feed.all_records = True
 
@@ -121,14 +115,14 @@ class InSlices:
         self._chain = (0, "")
 
     async def shows(self, part_id: PartId) -> bool:
-        """Search memory, then the store."""
+        """Memory, then the store."""
         if _has((*self._window.values(), *self._newer), part_id):
             return True
         found = await self._logs.message_of(self._row.id, part_id)
         return found is not None and _is_shown(found) and found.id not in self._left
 
     async def messages(self, feed: Feed) -> None:
-        """Feed a slice, or at last the messages after the fold."""
+        """A slice, or at last the messages after the fold."""
         if self._numbers is None:
             # The fold's newest message is in its window, as the newest turns are.
             self._numbers = await self._logs.numbers(self._row.id, self._past.window[-1])
@@ -152,7 +146,7 @@ class InSlices:
         return readable(Stored(self._row, messages, ())).messages != messages
 
     async def records(self, feed: Feed) -> None:
-        """Feed a slice, or at last the records after the fold."""
+        """A slice, or at last the records after the fold."""
         until = self._past.revision
         found = await self._logs.records(self._row.id, *self._chain, until)
         if found.problems:

@@ -1,7 +1,7 @@
 """Writes a log: changes hold in memory at once; `commit` stores them as one unit.
 
-Clients hear of completion after the commit. No history is edited: parts only advance in their state
-machines, and each change of the view is a record.
+No history is edited: parts only advance in their state machines, and each change of the view is a
+record.
 """
 
 import asyncio
@@ -37,15 +37,11 @@ def _message_of(change: StoreChange) -> MessageId | None:
     return change.message_id if isinstance(change, PutPart) else put
 
 
-def _nobody(_: LogRecord) -> None:
-    """Ignore the record: the session is only read."""
+def _nobody(_: LogRecord) -> None: ...
 
 
 class LogWriter:
-    """A log's only writer.
-
-    `durable` hears each committed record, in order, and must not raise.
-    """
+    """`durable` hears each committed record, in order, and must not raise."""
 
     def __init__(self, log: HeldLog, store: Store, now: Callable[[], Millis]) -> None:
         self._log = log
@@ -55,7 +51,7 @@ class LogWriter:
         self.forget()
 
     def forget(self) -> None:
-        """Drop what is not written, which belongs to a log that is read anew."""
+        """Drop the unwritten, which belongs to a log that is read anew."""
         self._pending: list[StoreChange] = []
         self._untold: list[LogRecord] = []
         self._unsaved: dict[MessageId, set[int]] = {}
@@ -85,7 +81,7 @@ class LogWriter:
         self._log.messages[message.id] = message
 
     def put_part(self, message_id: MessageId, part: Part) -> None:
-        """Replace a part by id, or append."""
+        """Replace by id, or append."""
         message = self._log.messages[message_id]
         ids = [existing.id for existing in message.parts]
         if part.id in ids:
@@ -96,7 +92,7 @@ class LogWriter:
         self.put(replace(message, parts=parts))
 
     def put_blob(self, data: bytes) -> str:
-        """Queue a blob; return the hash."""
+        """Returns the hash."""
         name = digest(data)
         self._pending.append(PutBlob(name, data))
         return name
@@ -202,7 +198,6 @@ class LogWriter:
         gathered: tuple[StoreChange, ...],
         records: tuple[LogRecord, ...] = (),
     ) -> None:
-        """Tell durable records, or queue a failed unit again, as of now."""
         if written.cancelled() or written.exception() is not None:
             self._gather(gathered)
             return
@@ -227,12 +222,10 @@ class LogWriter:
                     pass
 
     def note(self, record: LogRecord) -> None:
-        """Queue a record for the next commit."""
         self._pending.append(self._append(record, self._now()))
 
     @property
     def unwritten(self) -> bool:
-        """Whether anything is pending."""
         return bool(self._log.aside or self._pending)
 
     def put_aside(self, record: LogRecord) -> None:
@@ -240,7 +233,7 @@ class LogWriter:
         self._log.aside.append(structs.replace(record, at=self._now()))
 
     async def write_aside(self) -> None:
-        """Write records put aside when no commit follows; ignores failure."""
+        """When no commit follows; ignores failure."""
         self._number_aside()
         gathered, self._pending = tuple(self._pending), []
         with suppress(StorageFailed):
@@ -261,7 +254,7 @@ class SessionEntry:
         self._reserving: asyncio.Future[None] | None = None
 
     def reserve(self, seq: int) -> None:
-        """Reserve numbers up to `seq`; the next commit shows a failure."""
+        """Up to `seq`; the next commit shows a failure."""
         self._log.row = replace(self._log.row, seq=seq)
         self._reserving = self._store.write(PutSession(self._log.row))
         self._reserving.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -272,15 +265,14 @@ class SessionEntry:
             await asyncio.wait((self._reserving,))
 
     def spend(self, cost: str | None) -> None:
-        """Add USD; one unknown price makes the sum unknown for good."""
+        """USD; one unknown price makes the sum unknown for good."""
         before = self._log.row.cost
         known = None if before is None or cost is None else money(Decimal(before) + Decimal(cost))
         self._log.row = replace(self._log.row, cost=known)
 
     def change(self, **fields: str | int) -> None:
-        """Change fields of the row (`title`, `turns`)."""
+        """Fields of the row (`title`, `turns`)."""
         self._log.row = replace(self._log.row, **fields)  # type: ignore[arg-type]
 
     def configure(self, settings: JsonObject) -> None:
-        """Replace the settings."""
         self._log.row = replace(self._log.row, settings=settings)

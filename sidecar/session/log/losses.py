@@ -9,7 +9,7 @@ LOST = "[What was said here is lost, because the store was damaged.]"
 
 
 def readable(stored: Stored) -> Stored:
-    """Make a damaged session acceptable to a provider; nothing is stored.
+    """Acceptable to a provider; nothing is stored.
 
     Thinking loses signatures; a user text replaces a lost beginning.
     """
@@ -35,6 +35,6 @@ def _is_asking(message: Message) -> bool:
 
 
 def unsigned(message: Message) -> Message:
-    """Strip signatures, so that thinking is not sent: after a gap, providers refuse thinking."""
+    """Unsigned thinking is not sent: after a gap, providers refuse thinking."""
     parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
     return replace(message, parts=tuple(parts))

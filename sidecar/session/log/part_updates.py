@@ -40,7 +40,7 @@ def updates_of(
 
 
 def user_event(channel: Channel, message: Message, part: Part) -> Event | None:
-    """Echo a user's part, except the context block."""
+    """`None` for the context block."""
     origin = channel.origin(message, part.id)
     match part:
         case TextPart(source="typed" | "steer", text=text):

@@ -1,7 +1,4 @@
-"""A fold of the log up to a record; earlier messages stay unread until needed.
-
-Kept beside the log; deletable at any time.
-"""
+"""A fold of the log up to a record; earlier messages stay unread until needed."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -14,7 +11,7 @@ from msgspec import structs
 
 from sidecar import __version__, core
 from sidecar.core.ledger.deeds import TodoProgress
-from sidecar.core.ledger.ledger import Folding
+from sidecar.core.ledger.ledger import Folding, OpenAttempt
 from sidecar.core.ledger.milestone import Milestone, from_json, to_json
 from sidecar.core.parts import (
     Json,
@@ -40,10 +37,10 @@ CALL_BYTES = 8
 class Past:
     """A log up to `revision`, without the messages outside `window`.
 
-    Unread: `messages`, and the `steps` they end in the conversation. Newest in the log: `snapshot`
-    and `branch`. `opened`: all that began an epoch; `calls`: hashes of unread calls' ids. `records`
-    are still needed, narrowed to the window. `ledger` covers all messages. A history from message
-    `since` on needs nothing unread; `None` if clocks make the order doubtful.
+    Unread: `messages`, and the `steps` they end in the conversation. Newest in the log: `snapshot`,
+    `branch`. `opened`: all that began an epoch; `calls`: hashes of unread calls' ids. `records`:
+    still needed, narrowed to the window. `ledger`: of all messages. A history from message `since`
+    on needs nothing unread; `None` if clocks make the order doubtful.
     """
 
     revision: int
@@ -58,16 +55,18 @@ class Past:
     records: tuple[Record, ...]
     ledger: JsonObject
     todo: tuple[tuple[str, str, TodoProgress], ...]
+    failed: tuple[tuple[PartId, str, tuple[str, ...]], ...]
     changes: int
 
     def folding(self) -> Folding:
-        """Resume the ledger for later messages."""
         ledger = from_json(self.ledger).ledger
         todo = {key: (content, progress) for key, content, progress in self.todo}
-        return Folding.resumed(ledger, todo, self.changes)
+        failed = {
+            part_id: OpenAttempt(same, frozenset(missing)) for part_id, same, missing in self.failed
+        }
+        return Folding.resumed(ledger, todo, failed, self.changes)
 
     def has_call(self, call_id: str) -> bool:
-        """Whether an earlier call had this id."""
         wanted, at = _call(call_id), -1
         while (at := self.calls.find(wanted, at + 1)) >= 0:
             if at % CALL_BYTES == 0:
@@ -76,13 +75,11 @@ class Past:
 
 
 def ledger_json(folding: Folding) -> JsonObject:
-    """Encode an unfinished ledger."""
     nothing = SessionId("")
     return to_json(Milestone(nothing, "", 0, 0, folding.ledger()))
 
 
 def encode(past: Past) -> bytes:
-    """Encode for `decode`."""
     records: list[Json] = [[r.revision, r.kind, r.at, r.body] for r in past.records]
     body: JsonObject = {
         "revision": past.revision,
@@ -97,6 +94,7 @@ def encode(past: Past) -> bytes:
         "records": records,
         "ledger": past.ledger,
         "todo": [[*item] for item in past.todo],
+        "failed": [[part_id, same, [*missing]] for part_id, same, missing in past.failed],
         "changes": past.changes,
     }
     # Escapes, so that what is no Unicode comes back as it was.
@@ -104,7 +102,7 @@ def encode(past: Past) -> bytes:
 
 
 def decode(data: bytes) -> Past:
-    """Read bytes of the same code version."""
+    """Of the same code version."""
     body = json.loads(data)
     return Past(
         body["revision"],
@@ -119,6 +117,7 @@ def decode(data: bytes) -> Past:
         tuple(Record(*record) for record in body["records"]),
         body["ledger"],
         tuple((key, content, progress) for key, content, progress in body["todo"]),
+        tuple((PartId(key), same, tuple(missing)) for key, same, missing in body["failed"]),
         body["changes"],
     )
 
@@ -158,7 +157,7 @@ def _call(call_id: str) -> bytes:
 
 
 def count_steps(messages: Iterable[Message]) -> int:
-    """Count finished model calls."""
+    """Finished model calls."""
     return sum(isinstance(part, StepFinishPart) for m in messages for part in m.parts)
 
 
@@ -168,7 +167,6 @@ def step_starts(messages: Sequence[Message]) -> list[int]:
 
 
 def narrowed(record: LogRecord, parts: frozenset[PartId], notes: frozenset[PartId]) -> LogRecord:
-    """A view record with only these parts and notes."""
     if not isinstance(record, ViewRecord):
         return record
     return structs.replace(

@@ -27,7 +27,7 @@ class Works:
 
     @contextmanager
     def show(self, title: str, token: Token | None = None) -> Iterator["Work"]:
-        """Show work until the block ends; a token is minted if none is given."""
+        """Until the block ends; a token is minted if none is given."""
         self._number += 1
         ours = token is None
         name = f"{self._session_id} work {self._number}" if token is None else token
@@ -41,7 +41,7 @@ class Works:
             work.tell("end", work.outcome)
 
     def cancel(self, token: Token) -> bool:
-        """Cancel work; whether there was any."""
+        """Whether there was any."""
         work = self._under_way.get(token)
         if work is not None:
             work.cancel()
@@ -49,7 +49,7 @@ class Works:
 
 
 class Work:
-    """A piece of work; `outcome` is the final text."""
+    """`outcome` is the final text."""
 
     def __init__(
         self, session_id: SessionId, channel: Channel, token: Token, *, ours: bool
@@ -63,19 +63,18 @@ class Work:
         self.cancelled = False
 
     def tell(self, kind: str, text: str, percentage: int | None = None) -> None:
-        """Publish progress, if anybody watches."""
+        """Published if anybody watches."""
         if self._channel.watched:
             event = Progressed(self._session_id, self._token, kind, text, percentage, self._ours)
             self._channel.publish(event)
 
     def cancel(self) -> None:
-        """Cancel the task under way."""
         self.cancelled = True
         if self._stop is not None:
             self._stop()
 
     async def wait_for(self, doing: Coroutine[object, object, T]) -> T:
-        """Run what a person may cancel; then raises Cancelled."""
+        """Run cancellable work; then raises Cancelled."""
         try:
             async with asyncio.TaskGroup() as group:
                 task = group.create_task(doing)

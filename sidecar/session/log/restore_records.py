@@ -7,6 +7,7 @@ from msgspec import structs
 
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.parts import MessageId, Millis
+from sidecar.core.prompt.frames import in_context, within_frame
 from sidecar.core.text.visible import visible
 from sidecar.session.log import rewrite_records
 from sidecar.session.log.change_records import ReadSets, sets_from_json, sets_to_json
@@ -29,8 +30,8 @@ class Restored:
     """A restore or redo.
 
     `id`: the state before; `title`: the target; `undoes`: the restore taken back; `newest`: the
-    newest message then. `left` went out of the conversation, `back` came in. `sets`: file changes;
-    `fates`: `(path, fate)`; `head`: the checkpoint afterwards.
+    newest message then. `left`, `back`: messages out of and into the conversation. `fates`: `(path,
+    fate)`; `head`: the checkpoint afterwards.
     """
 
     id: str
@@ -50,7 +51,7 @@ class Restored:
 def written(
     restored: Restored, recorded: Recorded | None, standing: tuple[int, ...]
 ) -> RestoreRecord:
-    """A record without a revision.
+    """Without a revision.
 
     `recorded`: the view's change, if any; `standing`: revisions of view changes back in force.
     """
@@ -73,7 +74,7 @@ def written(
 
 
 def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Restored:
-    """Decode a restore; `read` decodes change sets."""
+    """`read` decodes change sets."""
     return Restored(
         id=record.restore_id,
         scope=record.scope,
@@ -93,7 +94,6 @@ def restored_in(record: RestoreRecord, read: ReadSets = sets_from_json) -> Resto
 def restores_in(
     records: Iterable[LogRecord], read: ReadSets = sets_from_json
 ) -> tuple[Restored, ...]:
-    """Decode restores among records; `read` decodes change sets."""
     return tuple(
         restored_in(record, read) for record in records if isinstance(record, RestoreRecord)
     )
@@ -114,12 +114,10 @@ def news(records: Iterable[LogRecord]) -> str:
 
 
 def with_news(context: str, records: Iterable[LogRecord]) -> str:
-    """Add `news` to a context block."""
     line = news(records)
     if not line:
         return context
-    start = context.removesuffix("\n</context>") or "<context>"
-    return "\n".join((start, line.replace("</context", "<\\/context"), "</context>"))
+    return in_context(within_frame(line), before=context)
 
 
 def _line(restored: Restored) -> str:

@@ -36,7 +36,7 @@ class Recorded:
 
     `anchor`: first message after the rewritten stretch; `steps`: model calls before; `opens`: began
     an epoch (unsent parts alone do not). `factor` (from `observations`), `bias`: the estimate in
-    use. `summary`: author, attempts, cost and facts. In an undo, `shown` only drops thinking that
+    use. `summary`: author, attempts, cost and facts. An undo's `shown` only drops thinking that
     fits no prefix any more, or shows thinking that fits again.
     """
 
@@ -57,7 +57,7 @@ class Recorded:
 
 
 def written(recorded: Recorded, kind: type[_V]) -> _V:
-    """A change of the view, without a revision."""
+    """Without a revision."""
     rewrite = recorded.rewrite
     return kind(
         compaction_id=rewrite.id,
@@ -82,7 +82,6 @@ def written(recorded: Recorded, kind: type[_V]) -> _V:
 
 
 def recorded_in(record: ViewRecord) -> Recorded:
-    """Decode a change of the view."""
     notes = tuple(Note(n.id, n.text, n.before, n.region) for n in record.notes)
     shown = {part_id: _shown(how) for part_id, how in record.shown.items()}
     rewrite = Rewrite(record.compaction_id, record.cause, shown, notes, record.retired)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from sidecar.core.errors import RevisionConflict
 from sidecar.core.parts import Message, MessageId, Millis, ToolPart
 from sidecar.session.log.held_log import held_of
 from sidecar.session.log.log_writer import LogWriter, SessionEntry
@@ -29,16 +30,14 @@ class Rest:
     problems: Sequence[str]
 
 
-def _unheard(_: Rest) -> None:
-    """Ignore the rest: nothing was made of the window."""
+def _unheard(_: Rest) -> None: ...
 
 
 class SessionLog:
     """A session's row, messages and records.
 
-    Iteration yields the conversation; `messages` also those left behind. `past` folds what is not
-    in memory, for this room alone; others ask `whole_log`, or await `whole`, of which `filled`
-    hears.
+    Iteration yields the conversation; `messages` also those left behind. `past` folds the unread
+    log, for this room alone; others ask `whole_log`, or await `whole`, of which `filled` hears.
     `readings`: how often all was read anew.
     """
 
@@ -61,12 +60,12 @@ class SessionLog:
 
     @property
     def row(self) -> SessionRow:
-        """The row, unstored changes included."""
+        """Unstored changes included."""
         return self._held.row
 
     @property
     def records(self) -> list[LogRecord]:
-        """Records, oldest first."""
+        """Oldest first."""
         return self._held.records
 
     @property
@@ -75,7 +74,6 @@ class SessionLog:
         return tuple(self._held.aside)
 
     def become(self, stored: Stored) -> None:
-        """Hold what another daemon has written."""
         self._held.become(held_of(stored))
         self.writer.forget()
         self.damaged, self.past = bool(stored.problems), None
@@ -83,11 +81,10 @@ class SessionLog:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all is in memory."""
         return self.past is None
 
     async def whole(self) -> bool:
-        """Read what is not in memory; whether there was any.
+        """Read the rest into memory; whether there was any.
 
         Damaged pieces are left out as in a full read. Raises StorageFailed.
         """
@@ -101,7 +98,7 @@ class SessionLog:
             return True
 
     def _fill(self, stored: Stored, past: Past) -> None:
-        """Add the rest; what is in memory stays."""
+        """Messages in memory stay."""
         until, here = past.revision, self._held.messages
         before = {m.id: here.get(m.id, m) for m in stored.messages}
         rest = frozenset(name for name in before if name not in here)
@@ -116,23 +113,23 @@ class SessionLog:
         self.filled(Rest(rest, stored.problems))
 
     def take(self, messages: Iterable[Message]) -> None:
-        """Replace messages in memory only."""
+        """In memory only."""
         self._held.messages |= {message.id: message for message in messages}
 
     def has_call(self, call_id: str) -> bool:
-        """Whether a call has this id, outside discarded messages."""
+        """Outside discarded messages."""
         if self.past is not None and self.past.has_call(call_id):
             return True
-        return any(
-            isinstance(part, ToolPart) and part.call_id == call_id
-            for message in self._held.messages.values()
-            if message.status != "discarded"
-            for part in message.parts
-        )
+        for message in self._held.messages.values():
+            if message.status != "discarded":
+                for part in message.parts:
+                    if isinstance(part, ToolPart) and part.call_id == call_id:
+                        return True
+        return False
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, oldest first, withdrawn and left-behind ones included."""
+        """Oldest first, withdrawn and left-behind ones included."""
         return tuple(self._held.messages.values())
 
     def __iter__(self) -> Iterator[Message]:
@@ -146,23 +143,20 @@ class SessionLog:
         return self._held.left
 
     def look_again(self) -> None:
-        """Recompute `left`."""
         self._held.look_again()
 
     def message(self, message_id: MessageId) -> Message:
-        """The message with this id."""
         return self._held.messages[message_id]
 
     def newest_first(self) -> Iterator[Message]:
-        """All messages from the newest, without a copy."""
+        """All messages, without a copy."""
         return reversed(self._held.messages.values())
 
     def last_record(self, kind: type[_R]) -> _R | None:
-        """Newest record of a type."""
         return next((r for r in reversed(self.records) if isinstance(r, kind)), None)
 
     def last_told(self, kind: type[_R]) -> _R | None:
-        """Newest record of a type, of a turn not left behind."""
+        """The newest of a type, of a turn not left behind."""
         begun: MessageId | None = None
         for record in reversed(self.records):
             if isinstance(record, TurnStartedRecord):
@@ -170,3 +164,11 @@ class SessionLog:
             elif isinstance(record, kind) and begun not in self._held.left:
                 return record
         return None
+
+
+def require_revision(log: SessionLog, expected: int | None, advice: str) -> None:
+    """Raises RevisionConflict, with advice, at another revision than is expected, if any is."""
+    newest = log.row.revision
+    if expected not in (None, newest):
+        text = f"the session is at revision {newest}, not {expected}: {advice}"
+        raise RevisionConflict(text, revision=newest)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
 
 from sidecar.core.ledger.ledger import Folding
 from sidecar.core.parts import Message, MessageId, TextPart
@@ -20,7 +19,7 @@ _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
 
 def message_count(log: SessionLog) -> int:
-    """Number of messages, those left behind included."""
+    """Those left behind included."""
     return len(log.messages) + (0 if log.past is None else log.past.messages)
 
 
@@ -47,10 +46,17 @@ def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
     return log.past.folding(), log.past.window[-1]
 
 
-def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message]:
-    """The conversation after a message; all for `None`."""
-    late = takewhile(lambda message: message.id != last, log.newest_first())
-    return [message for message in late if message.id not in log.left][::-1]
+def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message] | None:
+    """Of the conversation; all for no `last`, and `None` if `last` was withdrawn."""
+    late: list[Message] = []
+    for message in log.newest_first():
+        if message.id == last:
+            break
+        late.append(message)
+    else:
+        if last is not None:
+            return None
+    return [message for message in reversed(late) if message.id not in log.left]
 
 
 def foreign_messages(log: SessionLog) -> frozenset[MessageId]:
@@ -72,13 +78,11 @@ def foreign_messages(log: SessionLog) -> frozenset[MessageId]:
 
 
 def branch_in(context: str) -> str:
-    """Git branch named in a context part's text, or empty."""
     match = _BRANCH.search(context)
     return match[1] if match else ""
 
 
 def newest_branch(log: SessionLog) -> str:
-    """The Git branch named last, or empty."""
     texts = (
         part.text
         for message in reversed(log.messages)

@@ -10,8 +10,8 @@ from sidecar.session.view.model_view import ModelView
 class CompactionPrice:
     """Cached USD of a compaction.
 
-    For one revision, until the provider's cache turns warm or cold. `plan` returns the price;
-    `None` if unknown, or if nothing can be left out.
+    For one revision, until the provider's cache turns warm or cold. `plan`: `None` if unknown, or
+    if nothing can be left out.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class CompactionPrice:
         self._price: str | None = None
 
     def known(self) -> str | None:
-        """The price, if still valid; plans nothing."""
+        """If still valid; plans nothing."""
         return self._price if self._basis == self._now() else None
 
     def find(self) -> None:

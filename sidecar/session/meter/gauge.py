@@ -1,17 +1,27 @@
 """A session's meter, and the inputs of its computation."""
 
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from sidecar.core.conversation.turns import Turn, turns
 from sidecar.core.engine.trigger import compaction_point
-from sidecar.core.parts import Message, MessageId, Millis, Part, StepFinishPart, TurnId, Usage
+from sidecar.core.parts import (
+    Message,
+    MessageId,
+    Millis,
+    Part,
+    StepFinishPart,
+    TextPart,
+    TurnId,
+    Usage,
+)
 from sidecar.core.plans.plan import Rates, Standing
 from sidecar.core.policies import DEFAULT, policies
-from sidecar.core.prompt.budget import burn_rate, velocity
+from sidecar.core.prompt.budget import ZONE_STARTS, ZoneStarts, burn_rate, velocity
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
-from sidecar.core.prompt.pricing import ModelInfo, money_of, total
+from sidecar.core.prompt.pricing import MILLION, ModelInfo, Price, money_of, total
 from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.core.prompt.tokens import FRAMING
 from sidecar.core.prompt.warmth import Prediction
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.side_request import asked_since
@@ -24,14 +34,12 @@ from sidecar.store.format.log_records import AskedRecord, ForkedRecord, PingReco
 
 UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
 """USD per token assumed for a model of unknown price: the usual ratios."""
-
-
 BURNING = 5
 """Turns averaged for the burn rate."""
 
 
 class Gauge:
-    """Measures a session's context, cache and costs; plans nothing and changes nothing."""
+    """Plans nothing and changes nothing."""
 
     def __init__(
         self,
@@ -41,6 +49,7 @@ class Gauge:
         settings: SessionSettings,
         models: ModelAccess,
         clock: Clock,
+        zones: Callable[[], ZoneStarts] = lambda: ZONE_STARTS,
     ) -> None:
         self._log = log
         self._view = view
@@ -48,9 +57,10 @@ class Gauge:
         self._settings = settings
         self._models = models
         self._clock = clock
+        self._zones = zones
 
     def read(self, compact_now: str | None = None) -> Meter:
-        """Measure context, cache and cost now; plans nothing.
+        """Plans nothing.
 
         `compact_now`: a compaction's cost in USD, if known.
         """
@@ -68,12 +78,12 @@ class Gauge:
             turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
             cache=self._cache(),
             cost=self._costs(everything[-1:], since, compact_now),
+            zones=self._zones(),
         )
 
     def foresee(
         self, view: ModelView, messages: Iterable[Message]
     ) -> tuple[ModelRequest, Prediction]:
-        """The next request for messages in a view, with predicted cache use."""
         prompt = view.prompt(messages)
         asked = self._settings
         request = ModelRequest(view.static.model, prompt, asked.max_tokens(), asked.effort)
@@ -86,22 +96,27 @@ class Gauge:
         return self._models.cost(self._settings.model_id, usage)
 
     async def user_message_limit(self, parts: tuple[Part, ...]) -> tuple[int, int]:
-        """Estimated tokens: (a user's message, the window's room for a message)."""
+        """Tokens: (a user's message, estimated or at most, the window's room for a message)."""
         factor = self._view.calibration.factor
+        room = self._settings.room().limit - self._view.static_tokens
+        texts = [part.text for part in parts if isinstance(part, TextPart)]
+        # No token is shorter than a byte: what fits even so is counted in the log alone.
+        most = sum(len(text.encode("utf-8", "surrogatepass")) + FRAMING for text in texts)
+        if len(texts) == len(parts) and most * factor <= room:
+            return round(most * factor), room
         raw = await self._view.rendering.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
-        room = self._settings.room().limit
-        return round(raw * factor), room - round(self._view.static_tokens * factor)
+        return round(raw * factor), room
 
     def usual_growth(self) -> int:
         """Tokens added per turn of late."""
         sizes = [ended for turn in turns(self._log) if (ended := _size_after(turn)) is not None]
-        begun = round(self._view.static_tokens * self._view.calibration.factor)
+        begun = self._view.static_tokens
         return velocity((begun, *sizes)) if sizes else 0
 
     def _compact_at(self, size: Size) -> int:
         """Tokens at which the policy must rewrite; the limit if never."""
         room = self._settings.room()
-        static = round(self._view.static_tokens * self._view.calibration.factor)
+        static = self._view.static_tokens
         policy = policies().get(self._settings.text("policy"), policies()[DEFAULT])
         if not self._settings.is_on("autoCompact"):
             return room.limit
@@ -125,10 +140,12 @@ class Gauge:
     def _costs(self, last: Sequence[Turn], since: Millis, compact_now: str | None) -> Costs:
         costs = [step.cost for step in _steps(last, since)]
         costs += [cost for turn in last for _, cost in asked_since(self._log, turn.id)]
+        # While an answer streams, the price is that of its own request again.
+        sent = [message for message in self._log if message.status != "open"]
         return Costs(
             session=self._log.row.cost,
             last_turn=total(costs) if costs else None,
-            next_request=self.price_of(self.foresee(self._view, self._log)[1]),
+            next_request=self.price_of(self.foresee(self._view, sent)[1]),
             compact_now=compact_now,
         )
 
@@ -149,16 +166,21 @@ class Gauge:
 
 
 def rates(info: ModelInfo) -> Rates:
-    """The model's USD per token; the usual rates if unknown."""
-    card = info.price
-    if card is None:
+    """USD per token; the usual rates if unknown."""
+    if info.price is None:
         return UNKNOWN
-    million = Decimal(1_000_000)
+    card, above = _rates(info.price), info.tier_above
+    if above is None or info.tier_price is None:
+        return card
+    return replace(card, above=above, dearer=_rates(info.tier_price))
+
+
+def _rates(card: Price) -> Rates:
     return Rates(
-        float(card.input / million),
-        float(card.output / million),
-        float(card.write_5m / million),
-        float(card.read / million),
+        float(card.input / MILLION),
+        float(card.output / MILLION),
+        float(card.write_5m / MILLION),
+        float(card.read / MILLION),
     )
 
 
@@ -168,11 +190,11 @@ def _size_after(turn: Turn) -> int | None:
 
 
 def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
-    """Turns with a known context size at the end, oldest first."""
+    """With a known context size at the end, oldest first."""
     return [turn.id for turn in turns(messages) if _size_after(turn) is not None]
 
 
 def _steps(some: Sequence[Turn], since: Millis) -> list[StepFinishPart]:
-    """Ends of the turns' steps, without those before `since`, which the fork's origin paid."""
+    """Without those before `since`, which the fork's origin paid."""
     steps = (part for turn in some for message in turn.messages for part in message.parts)
     return [part for part in steps if isinstance(part, StepFinishPart) and part.started >= since]

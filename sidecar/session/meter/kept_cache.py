@@ -63,7 +63,7 @@ class KeptCache:
         if write is None or read is None:
             return None
         sent = len(self._since(anchor))
-        hour = round(view.static_tokens * factor) if view.static_ttl == "1h" else 0
+        hour = view.static_tokens if view.static_ttl == "1h" else 0
         pays = ping_pays(
             tokens,
             write=write,
@@ -94,19 +94,17 @@ class KeptCache:
                 self.follow(self._again(anchor), ping.started, usage)
 
     def _again(self, anchor: Anchor) -> ModelRequest:
-        """Rebuild the request of an answer."""
         asked = takewhile(lambda message: message.id != anchor.message_id, self._log)
         prompt = self._view.prompt(asked)
         return ModelRequest(self._view.static.model, prompt, 0, self._settings.effort)
 
     def _since(self, anchor: Anchor) -> list[PingRecord]:
-        """Records of pings since an answer, also from before a restart."""
+        """Also from before a restart."""
         pings = (record for record in self._log.records if isinstance(record, PingRecord))
         return [ping for ping in pings if ping.message_id == anchor.message_id]
 
 
 def usage_of(ping: PingRecord) -> Usage:
-    """Tokens of a ping."""
     return Usage(ping.uncached, ping.read, ping.write_5m, ping.write_1h, requests=1)
 
 

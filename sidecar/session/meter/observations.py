@@ -80,7 +80,7 @@ _Observed: TypeAlias = (
 
 
 def observe_record(observe: Observe, info: Info, log: SessionLog, record: LogRecord) -> None:
-    """Queue a record for the daemon's observer, if of interest; a step does not wait."""
+    """Queued for the daemon's observer, if of interest: a step does not wait."""
     if isinstance(record, _Observed):
         observe(partial(_observation, log, record, info))
 

@@ -1,13 +1,12 @@
 """Keep-alive: pings refresh the provider's cache in pauses, where worth the price.
 
-A ping repeats the last request for no answer, shortly before the cache's five minutes since the
-previous request's start are over.
+A ping repeats the last request for no answer, shortly before the cache's five minutes since that
+request's start are over.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Callable
 
 from sidecar.config import OFFLINE_MODEL
 from sidecar.core.errors import ModelFailed
@@ -30,11 +29,9 @@ SLICE = 5.0
 """Seconds slept at a time, since the clock may be moved, and stops in a suspended machine. The
 daemon wakes as often for its leases."""
 
-T = TypeVar("T")
-
 
 class Pings:
-    """A session's pings. `gate` is held during a ping; `told` publishes the new state."""
+    """`gate` is held during a ping; `told` publishes the new state."""
 
     def __init__(
         self,
@@ -57,26 +54,14 @@ class Pings:
         self._told = told
         self._refused_by = ""
 
-    async def until(self, coming: Awaitable[T], group: asyncio.TaskGroup) -> T:
-        """Await the end of the pause, keeping the cache alive."""
+    async def work(self) -> None:
         wanted = self._environment.settings.config.keep_alive
-        wanted = wanted and self._settings.model_id not in (OFFLINE_MODEL, self._refused_by)
-        keeping = group.create_task(self._keep()) if wanted else None
-        try:
-            return await coming
-        finally:
-            if keeping is not None:
-                keeping.cancel()
-
-    async def _keep(self) -> None:
-        try:
+        if wanted and self._settings.model_id not in (OFFLINE_MODEL, self._refused_by):
             while await self._sleep() and await self._ping():
                 pass
-        except Exception:  # a ping is never worth a session
-            logger.exception("keeping the cache alive failed")
 
     async def _sleep(self) -> bool:
-        """Sleep until a ping is due; return whether there is a cache to keep."""
+        """Until a ping is due; return whether there is a cache to keep."""
         clock = self._environment.clock
         while (anchor := self._view.anchor) is not None:
             left = anchor.started + TTL_MS["5m"] - AHEAD - clock.now()
@@ -86,7 +71,7 @@ class Pings:
         return False
 
     async def _ping(self) -> bool:
-        """Send and log a ping if worthwhile; return whether to consider another."""
+        """If worthwhile; return whether to consider another."""
         async with self._gate:
             due = self._due()
             # How long pauses last is learned from all of them.

@@ -51,9 +51,7 @@ class SideRequests:
         """The answer's text, without calls and thinking.
 
         The cost is added to the session, durable with the next commit, and recorded if `logged`.
-        For the session's own model, cache reads count as refreshing the prefix.
-
-        Raises: ModelFailed: no answer, or none in time.
+        For the session's own model, cache reads count as refreshing the prefix. Raises ModelFailed.
         """
         models = self._models
         started, draft = self._clock.now(), Draft()
@@ -99,7 +97,6 @@ class SideRequests:
 
 
 def asked_since(log: SessionLog, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:
-    """Side requests since a turn began."""
     found: list[tuple[Usage, str | None]] = []
     for record in reversed(log.records):
         if isinstance(record, TurnStartedRecord) and record.turn_id == turn_id:
@@ -110,5 +107,4 @@ def asked_since(log: SessionLog, turn_id: TurnId) -> tuple[tuple[Usage, str | No
 
 
 def asked_of(record: AskedRecord) -> tuple[Usage, str | None]:
-    """Usage and cost of a recorded side request."""
     return Usage(**structs.asdict(record.usage)), record.cost

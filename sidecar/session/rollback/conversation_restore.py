@@ -29,7 +29,7 @@ class TalkMove:
 
 
 class ConversationPlans:
-    """Plans what becomes of a session's conversation, and has the view follow."""
+    """Plans a restore's conversation, and has the view follow."""
 
     def __init__(
         self,
@@ -48,7 +48,6 @@ class ConversationPlans:
         self._price = price
 
     def plan(self, timeline: Timeline, point: Point) -> TalkMove | None:
-        """The conversation's move; `None` if nothing moves."""
         log, views = self._log, self._views
         current = [message.id for message in log]
         target = timeline.talk(point.talk)
@@ -66,7 +65,6 @@ class ConversationPlans:
         return TalkMove(left, back, standing, then, prompt)
 
     def recorded(self, restored: Restored, talk: TalkMove) -> Recorded:
-        """What becomes of the view."""
         shown_then = fold_rewrites(r.rewrite for r in self._views.of(talk.standing))
         view = self._view.imagined()
         view.reshape(shown_then, None, self._clock.now())
@@ -83,7 +81,7 @@ class ConversationPlans:
             True,
             view.calibration.factor,
             view.calibration.observations,
-            view.bias,
+            view.calibration.bias,
         )
 
     def stays(self, before: int) -> None:

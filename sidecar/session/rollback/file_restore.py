@@ -49,10 +49,7 @@ class Files:
 
 
 class FilePlans:
-    """Plans and tells what becomes of a session's files.
-
-    `client` returns the owner of open documents, or raises `Cancelled` without any.
-    """
+    """`client` returns the owner of open documents, or raises `Cancelled` without any."""
 
     def __init__(
         self,
@@ -77,10 +74,7 @@ class FilePlans:
     ) -> Files:
         """Undo the agent's part of change sets, or redo a restore before them.
 
-        `stood`: names outside the snapshots then, if known.
-
-        Raises: BadRequest: this folder has no snapshots. StorageFailed: the store cannot be read or
-        written.
+        `stood`: names outside the snapshots then, if known. Raises as `Tracking.since`.
         """
         made, fresh = await self._tracking.since()
         every = (*sets, fresh)
@@ -112,7 +106,7 @@ class FilePlans:
         return Files(made, fresh, _with_tabs(self._buffers, made.root, planned), notes)
 
     async def _planned(self, plan: Callable[[ReadFile], RestorePlan], *, here: bool) -> RestorePlan:
-        """Run the plan, fetching contents on demand.
+        """Contents are fetched on demand.
 
         `here`: the plan is small, and faster than a thread.
         """
@@ -153,7 +147,7 @@ class FilePlans:
         self._tracking.reached(at, theirs)
 
     async def show_in_editor(self, files: Files) -> None:
-        """Update open documents without unsaved changes."""
+        """Open documents without unsaved changes."""
         if not self._buffers.open_paths():
             return
         root = files.snapshots.root
@@ -202,7 +196,7 @@ def _with_tabs(buffers: Buffers, root: Path, plan: RestorePlan) -> RestorePlan:
 
 
 def sets_of(files: Files) -> tuple[ChangeSet, ...]:
-    """Change sets of a restore: the user's until then, and the restore's."""
+    """The user's until then, and the restore's."""
     at = files.fresh.after
     kept = (files.fresh,) if files.fresh.changes else ()
     delta = tuple(
@@ -227,7 +221,6 @@ def _reader(contents: Mapping[str, bytes | None], wanted: set[str]) -> ReadFile:
 
 
 async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...]:
-    """Others' changes during a restore."""
     left = {action.path: action.entry for action in files.plan.actions}
     delta = await files.snapshots.delta(files.fresh.after, at) or ()
     # Folders come and go with what is in them.
@@ -259,7 +252,6 @@ def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, TreeEntr
 
 
 def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry]) -> dict[bytes, TreeEntry]:
-    """Last stored entry of each removed file."""
     last: dict[bytes, TreeEntry] = {}
     for change in (change for one in sets for change in one.changes):
         path = change.path if change.source is None else change.source

@@ -1,7 +1,7 @@
 """Restores of conversation, files or both, to a checkpoint or before a message; and redos.
 
-A plan changes nothing, and ends a dry run. Then the files and the log's record, which determines
-the conversation, become durable in one transaction.
+A plan changes nothing; a dry run ends there. Files and the log's record, which determines the
+conversation, become durable in one transaction.
 """
 
 import asyncio
@@ -38,13 +38,9 @@ from sidecar.workspace.restore.restore_outcome import RestoreRefused
 class RollbackHost(Protocol):
     """The session, as its rollback sees it."""
 
-    async def writable(self, expected_revision: int | None) -> None:
-        """Raise unless this daemon may write the session at this revision."""
-        ...
+    async def writable(self, expected_revision: int | None) -> None: ...
 
-    def rewritten(self, event: EpochChanged | None, cause: str) -> None:
-        """Tell clients of the new context and meter."""
-        ...
+    def rewritten(self, event: EpochChanged | None, cause: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +55,7 @@ class _Aim:
 
 
 class Rollback:
-    """Restores and redos of one session.
-
-    `gate` is held while an answer streams or the view changes.
-    """
+    """`gate` is held while an answer streams or the view changes."""
 
     def __init__(
         self,
@@ -87,19 +80,14 @@ class Rollback:
     async def restore(self, wish: Wish) -> Done:
         """Go back to a checkpoint, or before a message.
 
-        Raises:
-            BadRequest: no such checkpoint or message, or a turn runs.
-            NothingToDo: nothing differs; a dry run returns an empty plan.
-            RestoreConflict: files are in the way, and nothing was touched.
-            RevisionConflict: the session has another revision.
-            SessionOwned: another process writes the session.
-            Overloaded: another process restores files in this folder.
-            StorageFailed: the store cannot be read or written.
+        Raises BadRequest (no such checkpoint or message, or a turn runs), NothingToDo (a dry run
+        returns an empty plan), RestoreConflict, RevisionConflict, SessionOwned, Overloaded (another
+        process restores files in this folder), StorageFailed.
         """
         return await self._go(wish, lambda timeline: self._aim(timeline, wish))
 
     async def redo(self, wish: Wish) -> Done:
-        """Undo a restore, by default the newest standing one; errors as in `restore`."""
+        """By default of the newest standing restore; errors as in `restore`."""
         return await self._go(wish, lambda timeline: _undone(timeline, wish.checkpoint_id))
 
     async def _go(self, wish: Wish, find: Callable[[Timeline], _Aim | str]) -> Done:
@@ -194,7 +182,7 @@ class Rollback:
     async def _carry_out(
         self, aim: _Aim, talk: TalkMove | None, files: Files | None, fates: Sequence[Fate]
     ) -> str:
-        """Make the restore durable as a whole; return the id of the state before."""
+        """As a whole; return the id of the state before."""
         log = self._log
         restored = Restored(
             self._environment.clock.new_id("cp"),
@@ -237,7 +225,6 @@ class Rollback:
     async def _with_files(
         self, record: RestoreRecord, files: Files, recorded: Recorded | None
     ) -> None:
-        """Move the files, and commit the record with them."""
         log, made = self._log, files.snapshots
         told: list[tuple[tuple[StoreChange, ...], SnapshotId, tuple[ChangeSet, ...]]] = []
 
@@ -285,7 +272,6 @@ class Rollback:
             )
 
     def _show(self, recorded: Recorded | None) -> None:
-        """Update view and clients after a restore."""
         self._log.look_again()
         event = None if recorded is None else self._conversation.moved(recorded)
         self._host.rewritten(event, "restored")

@@ -1,7 +1,6 @@
 """Sessions as bundles in the data folder, and back unchanged.
 
-A bundle is pending until compared as read back, and until the session has left the store. After a
-crash the store decides, so that every session ends up in one place.
+A bundle is pending until the session has left the store; after a crash the store decides.
 """
 
 import asyncio
@@ -74,7 +73,6 @@ class Ground:
 
 
 def ground_of(store: Store, now: Callable[[], Millis], owner: Owner) -> Ground:
-    """Ground for the process with this owner."""
     return Ground(store, now, replace(owner, token=f"{owner.token}-order"))
 
 
@@ -90,7 +88,7 @@ class Archived:
 
 
 def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
-    """Raise BadRequest if busy; `otherwise`: the alternative to waiting."""
+    """Raises BadRequest if busy; `otherwise`: the alternative to waiting."""
     if busy:
         text = f"a turn of this session runs: wait for its end, or {otherwise}"
         raise BadRequest(text, "params.sessionId")
@@ -99,8 +97,8 @@ def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
 async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]:
     """Archive a session after its subtasks, each in exactly one place at any time.
 
-    Raises: UnknownSession: no such session. SessionOwned: open in some process. StorageFailed:
-    damaged or unwritable; the session stays in the store. BadRequest: too large for a bundle.
+    Raises UnknownSession, SessionOwned, BadRequest for one too large for a bundle, or
+    StorageFailed; the session stays in the store.
     """
     rows = await ground.store.leaving.family(session_id)
     return tuple([await _archive_one(ground, row.id) for row in rows])
@@ -130,7 +128,7 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
 
 
 async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
-    """A whole session, keys and unfinished messages included."""
+    """Keys and unfinished messages included."""
     stored = await store.logs.load(session_id)
     if stored.problems:
         raise StorageFailed(
@@ -196,7 +194,7 @@ async def _take_out(ground: Ground, row: SessionRow, pending: Path) -> int:
 
 
 async def remove_rest(rows: LeavingRows, session_id: SessionId) -> int:
-    """Remove a leaving session's rows in slices; return the bytes."""
+    """In slices; return the bytes."""
     size, done = 0, False
     while not done:
         left = await rows.remove_some(session_id)
@@ -249,7 +247,7 @@ def _unfinished(folder: Path) -> list[Path]:
 
 
 def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path]:
-    """Archived bundles, oldest first, of a session or all; blocks."""
+    """Oldest first, of a session or all; blocks."""
     start = "" if session_id is None else f"{session_id}-"
     folder = data_dir / FOLDER
     found = folder.iterdir() if folder.is_dir() else ()
@@ -276,7 +274,7 @@ def is_own(data_dir: Path, path: Path) -> bool:
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
     """Store an archived session, used now; `None` if the id is taken or under deletion.
 
-    Raises: BadRequest: the bundle is damaged. StorageFailed: nothing was stored.
+    Raises BadRequest for a damaged bundle, or StorageFailed; nothing was stored.
     """
     bundle = await asyncio.to_thread(lambda: read_lines(bundle_file.read(path)))
     row = replace(bundle.session, updated=now)
@@ -311,7 +309,6 @@ def _changes(stored: Stored, bundle: Bundle) -> Iterable[StoreChange]:
 
 
 def gone_outputs(session_id: SessionId, message: Message, bundle: Bundle) -> list[PutGone]:
-    """Entries for a message's outputs removed before archiving."""
     named = ((part, whole_output(part)) for part in message.parts if isinstance(part, ToolPart))
     return [
         PutGone(session_id, part.id, name, bundle.gone[name])

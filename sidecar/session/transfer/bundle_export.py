@@ -46,10 +46,7 @@ SUBTASKS_LEFT_OUT = "What its subtasks said on their way is not in it, only what
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A written bundle: path, bytes, and the number of keys removed.
-
-    `notes`: sentences on omissions.
-    """
+    """`size`: bytes; `redacted`: number of keys removed; `notes`: sentences on omissions."""
 
     path: Path
     size: int
@@ -64,10 +61,7 @@ async def export_session(
 
     `path`: a file, or a folder for one; by default the data folder's `exports`.
 
-    Raises:
-        UnknownSession: no such session.
-        BadRequest: the path cannot be written, or exists.
-        StorageFailed: the session cannot be read.
+    Raises UnknownSession, BadRequest for a path that exists or cannot be written, StorageFailed.
     """
     store, now = environment.store, environment.clock.now()
     stored = await store.logs.load(session_id)
@@ -110,7 +104,7 @@ async def export_session(
 
 
 def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis) -> Path:
-    """Choose the file; blocks."""
+    """The file; blocks."""
     if given is None:
         try:
             make_folder(folder)
@@ -133,7 +127,7 @@ def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis)
 
 
 def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
-    """Remove keys and contents of files; blocks."""
+    """Without keys and contents of files; blocks."""
     outputs: dict[str, bytes] = {}
     renamed = {name: name for name in bundle.gone}
     for name, data in bundle.outputs.items():

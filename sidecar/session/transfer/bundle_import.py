@@ -30,7 +30,14 @@ from sidecar.session.ownership import Ownership
 from sidecar.session.state import State
 from sidecar.session.transfer.archive import BACK, gone_outputs, is_own, take_back
 from sidecar.session.transfer.bundle_export import SUBTASKS_LEFT_OUT
-from sidecar.session.transfer.bundle_screen import TITLE, acts_outside, odd, screened
+from sidecar.session.transfer.bundle_screen import (
+    TITLE,
+    OwnHead,
+    Screened,
+    acts_outside,
+    odd,
+    screened,
+)
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.store.connection import bundle_file
 from sidecar.store.content.changes import weight
@@ -58,7 +65,15 @@ FILES_STAY = (
 )
 TOOLS_ASK = (
     "Its editor's own tools and those of MCP servers ask before each call here, whatever they "
-    "were said to do."
+    "were said to do; what describes them to the model came with the bundle."
+)
+RETOLD = (
+    "The system prompt, instructions and descriptions of Sidecar's own tools are those of here, "
+    "not those of the bundle."
+)
+MODEL_LEFT = (
+    "Its model was {left}; here it goes on with {model}, as behind provider.baseUrl a model's name "
+    "may say who gets the conversation."
 )
 
 
@@ -73,7 +88,7 @@ class ImportSource:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The new session, the format read, and notes for people."""
+    """`notes` are for people."""
 
     session_id: SessionId
     revision: int
@@ -102,7 +117,7 @@ class ReadRecording(Protocol):
         now: int,
         check: Callable[[], None],
     ) -> Recording:
-        """Read a recording; ids begin with `name`, and times end at `now`.
+        """Ids begin with `name`, and times end at `now`.
 
         `check` raises once the import is cancelled.
         """
@@ -116,18 +131,16 @@ class _Work:
         self._given_up = threading.Event()
 
     def check(self) -> None:
-        """Raise Cancelled, in the thread, after the import was given up."""
+        """Raises Cancelled, in the thread, after the import was given up."""
         if self._given_up.is_set():
             raise Cancelled("the import was cancelled")
 
     def each(self, things: Iterable[_T]) -> Iterator[_T]:
-        """Yield things until cancelled."""
         for thing in things:
             self.check()
             yield thing
 
     async def run(self, work: Callable[[], _T]) -> _T:
-        """Run in a thread."""
         try:
             return await asyncio.to_thread(work)
         except asyncio.CancelledError:
@@ -140,11 +153,9 @@ async def import_session(
 ) -> Imported:
     """Import a session, durably and as a whole.
 
-    Its folder is `cwd`, else the workspace `root`, never one named by the file.
+    The folder is `cwd`, else the workspace `root`, never one named by the file.
 
-    Raises:
-        BadRequest: the file is refused; nothing was stored.
-        StorageFailed: the store cannot write; nothing was stored.
+    Raises BadRequest for a refused file, or StorageFailed; nothing was stored.
     """
     if cwd is None and root is None:
         raise BadRequest("say in cwd which folder the session is to work in", "params.cwd")
@@ -193,7 +204,13 @@ async def _take_bundle(
         back = await take_back(environment.store, given, environment.clock.now())
         if back is not None:
             return Imported(back.id, back.revision, OURS, (BACK.format(path=given),))
-    bundle = await work.run(lambda: screened(read_lines(work.each(bundle_file.read(given)))))
+    config = environment.settings.config
+    trusted = environment.trust(folder).granted
+    told = await known_instructions.read(environment, folder, trusted, config.model)
+    # Behind an address of the user's, a model's name may say who gets the conversation.
+    here = OwnHead(*told, model=config.model if config.provider.base_url else None)
+    screen = await work.run(lambda: screened(read_lines(work.each(bundle_file.read(given))), here))
+    bundle = screen.bundle
     now, old = environment.clock.now(), bundle.session
     session_id = SessionId(environment.clock.new_id("ses"))
     last = bundle.records[-1]
@@ -209,11 +226,11 @@ async def _take_bundle(
         revision=record.revision,
         seq=0,
         turns=len({message.turn_id for message in bundle.messages}),
-        settings=_settings(environment.settings.config, environment.models, old.settings),
+        settings=_settings(config, environment.models, old.settings),
     )
     stored = Stored(row, bundle.messages, (*bundle.records, write(record)))
     await _store(environment, work, stored, lambda: _changes(stored, bundle))
-    return Imported(session_id, row.revision, OURS, tuple(_notes(bundle, folder)))
+    return Imported(session_id, row.revision, OURS, tuple(_notes(screen, folder)))
 
 
 async def _store(
@@ -222,8 +239,6 @@ async def _store(
     stored: Stored,
     changes: Callable[[], Sequence[StoreChange]],
 ) -> None:
-    """Check that a session opens, then store all as a unit; slow work in a thread."""
-
     def prepared() -> tuple[Sequence[StoreChange], int]:
         _try_on(environment, stored, work.check)
         made = changes()
@@ -270,8 +285,14 @@ def _settings(config: Config, models: ModelAccess, old: JsonObject) -> JsonObjec
     return {**given, "window": None, "maxTokens": None} if amiss(given, info) else given
 
 
-def _notes(bundle: Bundle, folder: str) -> list[str]:
-    notes = [FILES_STAY]
+def _notes(screen: Screened, folder: str) -> list[str]:
+    bundle, notes = screen.bundle, [FILES_STAY]
+    if screen.retold:
+        notes.append(RETOLD)
+    if screen.model_left:
+        notes.append(
+            MODEL_LEFT.format(left=screen.model_left, model=bundle.session.settings["model"])
+        )
     if bundle.session.cwd != folder:
         notes.append(f"It worked in {bundle.session.cwd}; here it works in {folder}.")
     if bundle.redacted:
@@ -324,8 +345,7 @@ async def _take_recording(
 def _try_on(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
     """Assemble and read the whole session as opening would.
 
-    Raises:
-        BadRequest: the session could never be opened.
+    Raises BadRequest if the session could never be opened.
     """
     try:
         _read_all(environment, stored, check)

@@ -1,12 +1,13 @@
 """Bundles may come from anybody: only texts and their presentation get in.
 
-Removed or refused: contents of files, tools allowed without asking, invalid settings, and
-references to later records, which would send readers round in circles.
+Removed or refused: contents of files, tools allowed without asking, what stands before the
+conversation in a prompt, invalid settings, and references to later records, in which readers would
+go round.
 """
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from msgspec import structs
@@ -17,8 +18,14 @@ from sidecar.core.parts import Json, JsonObject, Message, Part, PatchPart, StepF
 from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt import ToolOrigin
 from sidecar.core.text.visible import whole_letters
-from sidecar.session.epochs.static_prompt import tool_shape
+from sidecar.session.epochs.static_prompt import (
+    build_static,
+    epoch_record,
+    static_of,
+    tool_shape,
+)
 from sidecar.session.lifecycle.config_options import EFFORTS
+from sidecar.session.log.losses import unsigned
 from sidecar.store.format.bundles import Bundle
 from sidecar.store.format.log_records import MOST
 from sidecar.store.format.record_codec import LogRecord, checked, write
@@ -32,6 +39,7 @@ from sidecar.store.format.view_records import (
     ToolShape,
 )
 from sidecar.tools.builtin_tools import BY_NAME
+from sidecar.workspace.instructions import Instruction
 
 TITLE: Final = 1_000
 """Characters kept of a title."""
@@ -40,19 +48,40 @@ _COST = re.compile(r"[0-9]{1,12}(\.[0-9]{1,18})?")
 _SWITCHES = ("autoCompact", "autoContinue")
 
 
-def screened(bundle: Bundle) -> Bundle:
-    """A bundle without anything active or pointing elsewhere.
+@dataclass(frozen=True, slots=True)
+class OwnHead:
+    """What prompts begin with here; `model`: the only one that may be asked, if not any."""
 
-    Raises: BadRequest: impossible in an export.
+    instructions: Sequence[Instruction] = ()
+    learned: str = ""
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """`retold`: system text or texts of our tools stand as they are here, and were others.
+
+    `model_left`: a model that may not be asked.
+    """
+
+    bundle: Bundle
+    retold: bool
+    model_left: str = ""
+
+
+def screened(bundle: Bundle, here: OwnHead) -> Screened:
+    """Without anything active or pointing elsewhere; with the head of prompts of here.
+
+    Raises BadRequest for content impossible in an export.
     """
     try:
-        return _screened(bundle)
+        return _screened(bundle, here)
     except ValueError as error:
         raise odd(f"a record is not as Sidecar writes it ({error})") from error
 
 
 def odd(why: str) -> BadRequest:
-    """An error for a bundle never made by an export."""
+    """For a bundle never made by an export."""
     return BadRequest(
         f"this bundle cannot be taken in: {why}. Export the session again, with a Sidecar that "
         "is not newer than this one",
@@ -60,7 +89,7 @@ def odd(why: str) -> BadRequest:
     )
 
 
-def _screened(bundle: Bundle) -> Bundle:
+def _screened(bundle: Bundle, here: OwnHead) -> Screened:
     parts = {part.id for message in bundle.messages for part in message.parts}
     for message in bundle.messages:
         _check_message(message)
@@ -71,26 +100,38 @@ def _screened(bundle: Bundle) -> Bundle:
     row = bundle.session
     if row.cost is not None and not _COST.fullmatch(row.cost):
         raise odd("what it cost is no number")
+    told = [
+        _as_here(record, here) if isinstance(record, EpochRecord) else record for record in records
+    ]
+    retold = _heads(told) != _heads(records)
     messages = tuple(
         replace(message, parts=tuple(map(without_snapshots, message.parts)))
-        for message in bundle.messages
+        # Thinking is bound to the text before it.
+        for message in (map(unsigned, bundle.messages) if retold else bundle.messages)
     )
-    row = replace(row, title=whole_letters(row.title, TITLE), settings=_settings(row.settings))
+    settings = _settings(row.settings)
+    left = ""
+    if here.model is not None:
+        given = str(settings.get("model", here.model))
+        left = given if given != here.model else ""
+        settings["model"] = here.model
+    row = replace(row, title=whole_letters(row.title, TITLE), settings=settings)
     harmless = tuple(
-        write(_harmless(record))
-        for record in records
+        write(without_files(record))
+        for record in told
         if not isinstance(record, PinRecord) or record.part_id in parts
     )
-    return replace(bundle, session=row, messages=messages, records=harmless)
+    taken = replace(bundle, session=row, messages=messages, records=harmless)
+    return Screened(taken, retold, left)
 
 
 def without_snapshots(part: Part) -> Part:
-    """Keep only names in a patch part: snapshot numbers belong to one store."""
+    """Only names in a patch part: snapshot numbers belong to one store."""
     return replace(part, detail={}) if isinstance(part, PatchPart) and part.detail else part
 
 
 def without_files(record: LogRecord) -> LogRecord:
-    """A record without snapshots and change sets."""
+    """Without snapshots and change sets."""
     match record:
         case FilesRestoredRecord() | TalkRestoredRecord():
             return structs.replace(record, sets=[])
@@ -144,21 +185,28 @@ def _check_order(records: Sequence[LogRecord]) -> None:
                 pass
 
 
-def _harmless(record: LogRecord) -> LogRecord:
-    if isinstance(record, EpochRecord):
-        return structs.replace(record, tools=tuple(map(_asking, record.tools)))
-    return without_files(record)
+def _as_here(record: EpochRecord, here: OwnHead) -> EpochRecord:
+    """What a provider takes for the operator's words is ours, and the folder's."""
+    tools, model = tuple(map(_asking, record.tools)), here.model or record.model
+    own = structs.replace(record, tools=tools, model=model)
+    static = build_static(model, static_of(own).tools, None, here.instructions, here.learned)
+    return structs.replace(own, system=epoch_record(static, "", "").system)
+
+
+def _heads(records: Iterable[LogRecord]) -> list[object]:
+    """What each epoch's prompts begin with."""
+    return [
+        (record.system, [(tool.name, tool.description, tool.input_schema) for tool in record.tools])
+        for record in records
+        if isinstance(record, EpochRecord)
+    ]
 
 
 def _asking(tool: ToolShape) -> ToolShape:
-    """A built-in tool as here; any other tool asks.
-
-    Name, description and schema, as the model reads them, stay.
-    """
+    """A built-in tool as here; any other tool asks, and keeps the words that describe it."""
     ours = BY_NAME.get(tool.name) if tool.origin == "builtin" else None
     if ours is not None:
-        told = {"description": tool.description, "input_schema": tool.input_schema}
-        return structs.replace(tool_shape(ours), **told)
+        return tool_shape(ours)
     if tool.output_limit is not None and not 0 <= tool.output_limit <= MOST:
         raise odd("the limit of a tool's output is none")
     origin: ToolOrigin = "mcp" if tool.origin == "mcp" else "client"

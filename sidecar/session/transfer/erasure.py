@@ -1,6 +1,6 @@
 """Deleted sessions erased: rows, files beside, free pages, write-ahead log.
 
-One transaction removes the rows and notes the remaining work, for the next start if interrupted.
+Interrupted work goes on at the next start.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ logger = logging.getLogger("sidecar.session")
 
 
 async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tuple[str, ...]:
-    """Remove a session open nowhere, with its own content; return `put_aside`'s notes.
+    """A session open nowhere, with its own content; return `put_aside`'s notes.
 
-    Raises: StorageFailed: the session is still there.
+    StorageFailed leaves the session.
     """
     await ground.store.delete(row.id)
     await workspaces.read_anew(row.cwd)
@@ -65,7 +65,7 @@ async def erase(ground: Ground) -> bool:
 
 
 async def erase_archived(store: Store, session_id: SessionId) -> bool:
-    """Remove an archived session's files; whether there were bundles."""
+    """Whether there were bundles."""
     try:
         await store.sessions.row(session_id)
     except UnknownSession:
@@ -98,7 +98,7 @@ async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -
 
 
 def remove_files(data_dir: Path, session_id: SessionId) -> None:
-    """Remove a session's files beside the store; blocks; raises OSError."""
+    """Beside the store; blocks; raises OSError."""
     with suppress(ValueError, FileNotFoundError):
         shutil.rmtree(milestones.folder_of(data_dir, session_id))
     for path in _beside(data_dir, session_id):

@@ -1,7 +1,7 @@
 """Another agent's recording as messages to continue, by `replay/`'s importers.
 
-For any provider to accept the messages, names and ids are made valid, thinking loses its signature,
-and images without bytes become a word.
+Fit for any provider: names and ids are made valid, thinking loses its signature, and images without
+bytes become a word.
 """
 
 import gzip
@@ -16,7 +16,10 @@ from typing import Final
 from sidecar.core.conversation.sendable import is_id, plain, tool_input, tool_name
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import BadRequest
+from sidecar.core.ledger.units import RECORDED_SUMMARY
 from sidecar.core.parts import (
+    MEDIA_TYPES,
+    MOST_MEDIA,
     FilePart,
     Media,
     Message,
@@ -36,18 +39,12 @@ from sidecar.core.parts import (
 )
 from sidecar.replay.importers import open_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine
-from sidecar.session.log.content_blocks import MEDIA_TYPES
 from sidecar.session.transfer.bundle_import import Recording
 from sidecar.store.content.changes import weight
+from sidecar.store.format.bundles import MOST_BYTES, MOST_LINES
 
-MOST_BYTES: Final = 256 * 1024 * 1024
-"""Of an unpacked recording, and of the messages kept."""
 MOST_MESSAGES: Final = 100_000
-MOST_LINES: Final = 500_000
-"""A few for each message; most lines of a recording hold nothing to keep."""
 MOST_SKIPPED: Final = 10_000
-MOST_MEDIA: Final = 5 * 1024 * 1024
-"""Bytes of an image's base64 accepted by the Messages API."""
 BEGINNING: Final = "(What was said before is not in the recording.)"
 
 _SQLITE = b"SQLite format 3\0"
@@ -62,12 +59,10 @@ def read_recording(
     now: Millis,
     check: Callable[[], None] = lambda: None,
 ) -> Recording:
-    """Read; blocks. Ids begin with `name`; no time is after `now`.
+    """Blocks. Ids begin with `name`; no time is after `now`.
 
-    `check` is called often, and raises once cancelled.
-
-    Raises: BadRequest: the format is unknown, or the recording too large. OSError: the file cannot
-    be read.
+    `check` is called often, and raises once cancelled. Raises BadRequest for an unknown format or a
+    recording too large, or OSError.
     """
     if isinstance(source, bytes):
         with tempfile.TemporaryDirectory(prefix="sidecar-import-") as folder:
@@ -88,9 +83,9 @@ def _read(path: Path, format_name: str, taking: "_Taking", called: str) -> Recor
         match entry:
             case DamagedLine(line=line, why=why):
                 taking.skip(f"line {line}: {why}")
-            case Compacted():
+            case Compacted(at=at, summary=summary):
                 # What the other agent dropped then is in the recording, and so it is here.
-                pass
+                taking.note(summary, at)
             case Message():
                 taking.take(entry)
     if not taking.messages:
@@ -146,7 +141,6 @@ class _Taking:
     _lines: int = 0
 
     def line(self) -> None:
-        """Count a line."""
         self.check()
         self._lines += 1
         if self._lines > MOST_LINES:
@@ -156,7 +150,6 @@ class _Taking:
             )
 
     def skip(self, why: str) -> None:
-        """Note an unreadable line."""
         if len(self.skipped) == MOST_SKIPPED:
             raise BadRequest(
                 f"more than {MOST_SKIPPED} lines cannot be read, the last one {why}: this is no "
@@ -175,6 +168,14 @@ class _Taking:
             said = TextPart(self._part_id(), BEGINNING, "context")
             self._add(replace(message, role="user", parts=(said,), model=""))
         self._add(replace(message, parts=parts))
+
+    def note(self, summary: str, at: Millis) -> None:
+        """Keep the recorded agent's own summary, as context."""
+        if summary.strip() and self.messages:
+            said = TextPart(self._part_id(), RECORDED_SUMMARY + summary.strip(), "context")
+            last = self.messages[-1]
+            turn = TurnId(last.turn_id.removeprefix(f"turn_{self.name}"))
+            self._add(Message(last.id, turn, "user", (said,), at or last.created))
 
     def _add(self, message: Message) -> None:
         self._bytes += weight(message)

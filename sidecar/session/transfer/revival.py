@@ -21,12 +21,11 @@ TITLE = 80
 
 
 def reviving(config: Config) -> Revive:
-    """What a repair of the store needs."""
     return Revive(session=partial(_session, config), message=_message)
 
 
 def _session(config: Config, lost: Headless) -> SessionRow:
-    """A row; lost settings are a new session's, the cost unknown."""
+    """Lost settings are a new session's, the cost unknown."""
     models = [message.model for message in lost.messages if message.model]
     settings: JsonObject = {
         "model": models[-1] if models else config.model,

@@ -66,15 +66,13 @@ class Quota:
     bound: int
 
 
-def quiet(_: str, __: int, ___: int) -> None:
-    """Ignore the progress."""
+def quiet(_: str, __: int, ___: int) -> None: ...
 
 
 async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> SweptSessions:
     """Remove the plan's outputs, then archive its sessions, in slices; cancellable between.
 
-    `skipped` names sessions that could not be archived. Raises: StorageFailed: outputs could not
-    be removed, or the space not be read; what is done stays done.
+    `skipped` names sessions that could not be archived. StorageFailed undoes nothing.
     """
     store, count, size = ground.store, 0, 0
     for start in range(0, len(plan.outputs), AT_ONCE):
@@ -97,7 +95,7 @@ async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> 
 
 
 async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
-    """Return all free pages in slices; cancellable between."""
+    """All free pages in slices; cancellable between."""
     pages = ground.store.pages
     before = (await pages.space()).free
     await clear_free(pages, lambda free: tell("space", before - free, before))
@@ -118,7 +116,7 @@ async def see_time_pass(keeping: KeepingRows) -> None:
 
 
 class Sweeping:
-    """Sweeps when due, until cancelled.
+    """Until cancelled.
 
     `rules` is called each time; `snapshots_mib`: per folder (0: unbounded). `warn` hears quotas
     before they act; `status` is filled for `daemon/status`.
@@ -152,7 +150,7 @@ class Sweeping:
             await self._safely(self.once)
 
     async def once(self) -> SweptSessions | None:
-        """Sweep if due and no other daemon does."""
+        """If due, and no other daemon sweeps."""
         ground = self._ground
         keeping, token = ground.store.keeping, ground.owner.token
         await see_time_pass(keeping)
@@ -209,14 +207,13 @@ class Sweeping:
 
 
 def quota_event(quota: Quota, at: Millis) -> AlertChanged:
-    """Alert for a quota nearly used up."""
     used, bound = round(quota.used, 1), float(quota.bound)
     told = quota.name, "warning", None, quota.message, quota.action, used, bound
     return AlertChanged("raised", *told, at)
 
 
 def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quota]:
-    """Retention quotas nearly used up, by rule; bytes."""
+    """Nearly used up, by rule; bytes."""
     kinds = (
         (
             "outputs_mib",
@@ -248,7 +245,7 @@ def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quot
 
 
 def near_folder_quotas(held: Iterable[HeldSpace], bound: int) -> dict[str, Quota]:
-    """Snapshot quotas nearly used up; `bound` in MiB per folder."""
+    """Nearly used up; `bound` in MiB per folder."""
     near = {shown(one.root): one.held for one in held if _is_near(one.held, bound)}
     return {
         f"{FOLDER_QUOTA} {folder}": Quota(

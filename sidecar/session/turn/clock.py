@@ -16,13 +16,10 @@ class Clock:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def part_id(self) -> PartId:
-        """Mint a part's id."""
         return PartId(self.new_id("part"))
 
     def message_id(self) -> MessageId:
-        """Mint a message's id."""
         return MessageId(self.new_id("msg"))
 
     def turn_id(self) -> TurnId:
-        """Mint a turn's id."""
         return TurnId(self.new_id("turn"))

@@ -20,7 +20,6 @@ class Consent:
     permissions: Permissions
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
-        """Ask through the connected editor."""
         return await self.client().request_permission(self.session_id, tool_call, options)
 
     async def settle(
@@ -30,7 +29,7 @@ class Consent:
         part: ToolPart,
         foreseen: Callable[[], Awaitable[list[Json]]],
     ) -> Answer | str:
-        """Decide on a call by the workspace's trust, then rules, then the user.
+        """By the workspace's trust, then rules, then the user.
 
         `foreseen` gives the call's change as ACP content.
         """

@@ -1,6 +1,6 @@
 """A model repeating itself: the same calls in a row, with the same answers.
 
-Ignored in answers: numbers, times, durations and temporary paths, which change by themselves. In
+Ignored in answers: numbers, times, durations and temporary paths, which change by themselves; in
 inputs only such paths and times: reading on from another line is no repetition.
 """
 
@@ -54,13 +54,13 @@ def _signature(call: ToolPart, cwd: str) -> tuple[str, str, str]:
 
 
 def _settled(text: str, cwd: str) -> str:
-    """Mask temporary paths outside the workspace."""
+    """Temporary paths outside the workspace are masked."""
     return _TEMPORARY.sub("/tmp", text.replace(cwd, "."))
 
 
 @dataclass(frozen=True, slots=True)
 class LoopWatch:
-    """Looks for loops, and asks the user; `cwd` is not temporary."""
+    """Asks the user about loops; `cwd` is not temporary."""
 
     consent: Consent
     notice: Callable[[str], None]

@@ -19,7 +19,7 @@ from sidecar.session.view.model_view import ModelView
 class ModelAccess:
     """`find` by id; `info`: the catalogue's entry; `known`: the catalogue's ids.
 
-    `count` estimates tokens, to be multiplied by `token_factor`. `cold` holds back requests with
+    `count`: estimated tokens, to be multiplied by `token_factor`. `cold` holds back requests with
     the same cold prefix.
     """
 
@@ -30,7 +30,7 @@ class ModelAccess:
     cold: ColdGate
 
     def tokens(self, model: str, text: str) -> int:
-        """A text's tokens for a model, estimated."""
+        """Estimated."""
         return ceil(self.count(text) * self.info(model).token_factor)
 
     def cost(self, model: str, usage: Usage) -> str | None:
@@ -47,6 +47,6 @@ class ModelAccess:
         """
         mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
         minimum = self.info(request.model).min_cacheable
-        if mark is None or view.static_tokens * view.calibration.factor < minimum:
+        if mark is None or view.static_tokens < minimum:
             return nullcontext(lambda: None)
         return self.cold.request(static_key(view.static), TTL_MS[mark.ttl])

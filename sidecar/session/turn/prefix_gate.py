@@ -1,7 +1,6 @@
 """One request writes a cold prefix for all sessions of a daemon.
 
-An entry is readable once the writing response begins; concurrent requests would each pay for
-writing.
+Concurrent requests would each pay for writing.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ def static_key(static: Static) -> str:
 
 
 class ColdGate:
-    """A gate for all sessions. `limit`: longest wait in seconds; `waiting`: requests now."""
+    """`limit`: longest wait in seconds; `waiting`: requests now."""
 
     def __init__(self, now: Callable[[], Millis], limit: float = LIMIT) -> None:
         self._now = now

@@ -29,31 +29,32 @@ class Waiting:
     steered: list["asyncio.Future[PromptResult]"] = field(default_factory=list)
 
     def answer(self, result: PromptResult) -> None:
-        """Set all prompts' result."""
         for future in (self.result, *self.steered):
             if not future.done():
                 future.set_result(result)
 
     def fail(self, error: Exception) -> None:
-        """Set all prompts' error."""
         for future in (self.result, *self.steered):
             if not future.done():
                 future.set_exception(error)
 
 
 def user_message(clock: Clock, turn_id: TurnId, parts: tuple[Part, ...]) -> Message:
-    """A user message of now."""
     return Message(clock.message_id(), turn_id, "user", parts, clock.now())
 
 
 class PromptLine:
-    """`steering`: messages for the next step; `turning`: held by a turn, or to keep turns away."""
+    """`steering`: messages for the next step; `turning`: held by a turn, or to keep turns away.
+
+    `next` awaits a prompt, or `None` after `close`.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self.turning = asyncio.Lock()
         self.steering = Steering()
         self._clock = clock
         self._inbox: asyncio.Queue[Waiting | None] = asyncio.Queue()
+        self.next = self._inbox.get
         self._line: deque[Waiting] = deque()
         self._arriving: list[Waiting] = []
         self._running: Waiting | None = None
@@ -63,7 +64,6 @@ class PromptLine:
 
     @property
     def busy(self) -> bool:
-        """Whether a turn runs or waits."""
         return self._running is not None or bool(self._line)
 
     @property
@@ -73,7 +73,6 @@ class PromptLine:
 
     @property
     def in_turn(self) -> bool:
-        """Whether a turn's task runs."""
         return self._task is not None
 
     def waiting(self) -> int:
@@ -94,7 +93,7 @@ class PromptLine:
             self._arriving.remove(waiting)
 
     def enter(self, waiting: Waiting) -> None:
-        """Put in line, or into the running turn; raises Overloaded if sixteen wait."""
+        """In line, or into the running turn; raises Overloaded if sixteen wait."""
         steers = waiting.request.steer and not waiting.cancelled
         if steers and self._running is not None and self._turn_id is not None:
             self._steer(
@@ -123,7 +122,7 @@ class PromptLine:
         self.steering.add(user_message(self._clock, turn_id, parts))
 
     def cancel(self) -> None:
-        """Cancel the running turn and all in line.
+        """The running turn and all in line.
 
         Each prompt keeps its message, so that no typed text is lost.
         """
@@ -132,7 +131,7 @@ class PromptLine:
         self._stop_turn()
 
     def cancel_prompt(self, ticket: object) -> None:
-        """Cancel the prompt with this ticket, running or not."""
+        """Running or not."""
         for waiting in (*self._arriving, *self._line):
             waiting.cancelled = waiting.cancelled or waiting.request.ticket is ticket
         if self._running is not None and self._running.request.ticket is ticket:
@@ -147,22 +146,15 @@ class PromptLine:
 
     # --- who runs the turns ------------------------------------------------------------------
 
-    async def next(self) -> Waiting | None:
-        """Await the next prompt; `None` after `close`."""
-        return await self._inbox.get()
-
     def close(self) -> None:
-        """Cancel everything and end."""
         self.cancel()
         self._inbox.put_nowait(None)
 
     def takes(self, waiting: Waiting) -> None:
-        """Move a prompt to running."""
         self._line.remove(waiting)
         self._running, self._cancelling = waiting, waiting.cancelled
 
     def begins(self) -> TurnId:
-        """Mint the turn's id, from when the turn can be steered."""
         self._turn_id = self._clock.turn_id()
         return self._turn_id
 
@@ -175,5 +167,4 @@ class PromptLine:
             task.cancel()
 
     def ended(self) -> None:
-        """Note that no turn runs."""
         self._running, self._turn_id = None, None

@@ -1,7 +1,7 @@
 """A model call, streamed and logged.
 
-A step is one assistant message. A broken attempt's message stays in the log, discarded and never in
-a prompt; the retry begins another.
+A step is one assistant message. A broken attempt's stays in the log, discarded and in no prompt;
+the retry begins another.
 """
 
 import asyncio
@@ -9,7 +9,13 @@ from dataclasses import dataclass, replace
 
 from sidecar.core.conversation.fold import Draft, fold
 from sidecar.core.conversation.sendable import is_id
-from sidecar.core.conversation.stream import AttemptFailed, BlockDelta, BlockStarted, StreamEvent
+from sidecar.core.conversation.stream import (
+    AttemptFailed,
+    BlockDelta,
+    BlockStarted,
+    ResponseStarted,
+    StreamEvent,
+)
 from sidecar.core.conversation.turns import settle
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import (
@@ -48,15 +54,14 @@ class StepEnd:
 
 
 def is_empty(step: StepEnd) -> bool:
-    """Whether there is no content."""
     return all(isinstance(part, StepStartPart) for part in step.message.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Asks a model for a turn's answers.
+    """`max_tokens` bounds each answer; `purpose` labels requests.
 
-    `max_tokens` bounds each; `purpose` labels requests. `gate` is held while an answer streams.
+    `gate` is held while an answer streams.
     """
 
     turn_id: TurnId
@@ -121,6 +126,7 @@ class _Attempt:
         self._request = request
         self._started = turn.clock.now()
         self._draft = Draft()
+        self._sdk = ""
         self._start = StepStartPart(turn.clock.part_id(), request.model)
         self._message = Message(
             turn.clock.message_id(),
@@ -139,6 +145,8 @@ class _Attempt:
         part_id = turn.clock.part_id() if opens else self._start.id
         if isinstance(event, BlockStarted) and event.kind == "tool":
             event = replace(event, call_id=self._unique(event.call_id))
+        if isinstance(event, ResponseStarted):
+            self._sdk = event.sdk
         self._draft = fold(self._draft, event, part_id)
         if isinstance(event, BlockStarted | BlockDelta):
             self._message = replace(self._message, parts=(self._start, *self._draft.parts))
@@ -156,7 +164,7 @@ class _Attempt:
         message = replace(self._message, parts=parts, status="complete")
         turn.log.writer.put(message)
         turn.log.entry.spend(cost)
-        record = StepRecord(message_id=message.id)
+        record = StepRecord(message_id=message.id, sdk=self._sdk)
         if usage.prompt:
             record = self._checked(record, usage)
         self._steps.view.observe(message, turn.log)
@@ -167,7 +175,6 @@ class _Attempt:
         return StepEnd(message, self._draft.stop, {**unfinished, **self._draft.problems})
 
     def _checked(self, record: StepRecord, usage: Usage) -> StepRecord:
-        """Compare cache reads with the prediction."""
         steps, request = self._steps, self._request
         minimum = steps.models.info(request.model).min_cacheable
         factor = steps.view.calibration.factor

@@ -1,14 +1,13 @@
 """A step's calls: permission, run, cut, log. Parallel ones run together."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import partial
-from typing import TypeAlias
+from typing import Protocol
 
-from sidecar.core.conversation.turns import tool_parts
+from sidecar.core.conversation.turns import REFUSED, tool_parts
 from sidecar.core.errors import SidecarError, StorageFailed, innermost
 from sidecar.core.files import authorship
 from sidecar.core.parts import (
@@ -40,15 +39,28 @@ from sidecar.tools.runner import access, run_builtin
 from sidecar.tools.todo import shown_items
 from sidecar.tools.tool_contract import Access, ToolAnswer, ToolContext
 
+_OTHERWISE = (
+    "The file changed while the user was asked: what this call would change now is not what they "
+    "were shown. Read the file again, then send the call again."
+)
 UNANSWERED = 180
 """Seconds until a notice, once, that a client's tool has not answered."""
 
-CallMcp: TypeAlias = Callable[[str, Json], Awaitable[ToolAnswer]]
-"""(an MCP server's tool, its input) -> the answer, errors included."""
+
+class McpTools(Protocol):
+    """The tools of a session's MCP servers."""
+
+    def as_now(self, spec: ToolSpec) -> ToolSpec:
+        """Stricter, if the server says so now."""
+        ...
+
+    async def call(self, spec: ToolSpec, given: Json) -> ToolAnswer:
+        """Errors are answers. Not run if the server says more of the tool by then."""
+        ...
 
 
 class CallsEnd(Enum):
-    """Outcome of a step's calls: all ended, one was refused, or a question was dismissed."""
+    """All ended, one was refused, or a question was dismissed."""
 
     done = "done"
     refused = "refused"
@@ -57,13 +69,13 @@ class CallsEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ToolCalls:
-    """Runs a turn's calls; `call_mcp` asks an MCP server; `tokens` estimates."""
+    """Runs a turn's calls; `tokens` estimates."""
 
     turn: TurnLog
     consent: Consent
     place: Workplace
     tools: Mapping[str, ToolSpec]
-    call_mcp: CallMcp
+    mcp: McpTools
     tokens: Count
 
     async def run(self, message: Message, problems: dict[PartId, str]) -> CallsEnd:
@@ -104,6 +116,8 @@ class _Call:
             names = ", ".join(sorted(known)) or "none"
             text = f"There is no tool named {part.name}. The tools are: {names}."
             return await self._fail(text, "error", started)
+        if spec.origin == "mcp":
+            spec = self.calls.mcp.as_now(spec)
         self._put(ToolRunning(started))
         wanted = await asyncio.to_thread(access, spec, part.input, self._context(()))
         self._show(
@@ -114,22 +128,28 @@ class _Call:
             raw_input=part.input,
             paths=wanted.paths,
         )
+        shown: list[Json] = []
+
+        async def change() -> list[Json]:
+            shown[:] = await self._change(spec, wanted)
+            return shown
+
         try:
-            change = partial(self._change, spec, wanted)
             answer = await self.calls.consent.settle(spec, wanted, part, change)
         except SidecarError as error:
             text = f"The user could not be asked for permission: {error.message}."
             return await self._fail(text, "denied", started, wanted)
         match answer:
             case Answer.refused:
-                text = "The user refused permission for this call."
-                await self._fail(text, "denied", started, wanted)
+                await self._fail(REFUSED, "denied", started, wanted)
                 return CallsEnd.refused
             case Answer.dismissed:
                 await self._fail("The user dismissed the question.", "cancelled", started, wanted)
                 return CallsEnd.dismissed
             case str():
                 return await self._fail(answer, "denied", started, wanted)
+            case Answer.allowed if shown and shown != await self._change(spec, wanted):
+                return await self._fail(_OTHERWISE, "error", started, wanted)
             case Answer.allowed:
                 pass
         self._show("in_progress")
@@ -173,11 +193,11 @@ class _Call:
             return await run_builtin(spec.name, part.input, context, wanted)
         async with nullcontext() if spec.read_only else tracking.running(_said(spec, part)):
             if spec.origin == "mcp":
-                return await self.calls.call_mcp(spec.name, part.input)
+                return await self.calls.mcp.call(spec, part.input)
             return await self._from_client(context)
 
     async def _from_client(self, context: ToolContext) -> ToolAnswer:
-        """Call a client's tool without a time limit; a notice after `UNANSWERED` seconds."""
+        """Without a time limit; a notice after `UNANSWERED` seconds."""
         part, turn = self.part, self.calls.turn
 
         async def tell() -> None:
@@ -206,7 +226,6 @@ class _Call:
         return self.calls.place.context(part.call_id, progress, granted)
 
     def _output(self, spec: ToolSpec, answer: ToolAnswer) -> Output:
-        """Cut an answer, and store the complete text."""
         limit = MAX_BYTES if spec.output_limit is None else spec.output_limit
         keep, name = kept_end(spec), self.part.id
         piece = cut(answer.text, max_bytes=limit, keep=keep, part_id=name)
@@ -266,5 +285,4 @@ def _said(spec: ToolSpec, part: ToolPart) -> authorship.Intent:
 
 
 def _whole(output: Output) -> Output | None:
-    """Reference to a long error's complete text."""
     return None if output.whole is None else replace(output, text="")

@@ -49,11 +49,9 @@ class Steering:
         self._waiting: list[Message] = []
 
     def add(self, message: Message) -> None:
-        """Queue a message."""
         self._waiting.append(message)
 
     def take(self) -> tuple[Message, ...]:
-        """Take the queued messages."""
         waiting, self._waiting = tuple(self._waiting), []
         return waiting
 
@@ -62,7 +60,6 @@ class Steering:
 
 
 def failed_by(error: Exception) -> TurnEnd:
-    """A turn's end after a failure."""
     match error:
         case StorageFailed():
             return unstored(TurnEnd("end_turn"), error)
@@ -78,7 +75,7 @@ def failed_by(error: Exception) -> TurnEnd:
 
 
 def unstored(end: TurnEnd, error: StorageFailed) -> TurnEnd:
-    """The end of a turn that could not be stored; an earlier error takes precedence."""
+    """For a turn that could not be stored; an earlier error takes precedence."""
     if end.error is not None:
         return end
     text = (
@@ -129,7 +126,7 @@ class RunningTurn:
         return await self._close(end)
 
     async def fail(self, error: Exception) -> TurnEnd:
-        """End after an unexpected error, with a whole log."""
+        """After an unexpected error, with a whole log."""
         return await self._close(failed_by(error))
 
     async def _close(self, end: TurnEnd) -> TurnEnd:
@@ -178,10 +175,10 @@ class RunningTurn:
         return step
 
     async def _act(self, step: StepEnd) -> TurnEnd | None:
-        """Run a step's calls; the turn's end, or `None` to go on."""
-        if step.stop in ("max_tokens", "model_context_window_exceeded", "refusal"):
+        ended = STOP_REASONS.get(step.stop)
+        if ended in ("max_tokens", "refusal"):
             # The last call may be cut off in the middle, so none of them is run.
-            return TurnEnd(STOP_REASONS[step.stop])
+            return TurnEnd(ended)
         if not tool_parts(step.message):
             # `pause_turn` asks to be called again with the answer so far, because a tool of the
             # provider's own is at work. Without one, the next request would be refused.

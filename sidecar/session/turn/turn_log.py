@@ -22,7 +22,6 @@ class TurnLog:
     meter_changed: Callable[[], None]
 
     def notice(self, text: str) -> None:
-        """Notify people, at level info."""
         give_notice(self.log, self.channel, "info", text)
 
     def announce(self, cause: str) -> None:

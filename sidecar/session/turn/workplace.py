@@ -31,7 +31,6 @@ class Workplace:
     def context(
         self, call_id: str, progress: Progress, granted: tuple[str, ...] = ()
     ) -> ToolContext:
-        """One call's surroundings; see `ToolContext`."""
         return ToolContext(
             session_id=self.consent.session_id,
             call_id=call_id,

@@ -26,7 +26,6 @@ _R = TypeVar("_R", StepRecord, PingRecord)
 
 
 def with_cache(record: _R, foreseen: Prediction, miss: Miss | None, usage: Usage) -> _R:
-    """Add cache tokens, and a miss's cause, to a record."""
     told = structs.replace(record, predicted_read=foreseen.read, read=usage.cache_read)
     if miss is None:
         return told
@@ -41,14 +40,14 @@ class CacheWatch:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, for a log that is read anew."""
+        """For a log that is read anew."""
         self._warm: Warm = {}
         self._last: AnsweredRequest | None = None
         self._chain = Chain()
         self.last_break: tuple[str, str] | None = None
 
     def foresee(self, request: ModelRequest, at: Millis, minimum: int, factor: float) -> Prediction:
-        """Predict cache reads and writes of a request started `at`; the cache stays as it is."""
+        """Cache reads and writes of a request started `at`; the cache stays as it is."""
         chain = self._link(request)
         return foresee(
             self._warm,
@@ -98,5 +97,6 @@ class CacheWatch:
 
     def _weigh(self, content: PrefixPiece) -> int:
         if isinstance(content, Block):
-            return count_block(content, self._count)
+            known = content.tokens
+            return count_block(content, self._count) if known is None else known
         return sum(count_tool(tool, self._count) for tool in content)

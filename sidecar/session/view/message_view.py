@@ -1,7 +1,8 @@
 """A message as the model sees it, counted by block."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TypeAlias
 
 from sidecar.core.parts import Message, MessageId, Millis, OpaquePart, PartId, ReasoningPart, Usage
@@ -62,16 +63,29 @@ def look(
     count: Count,
     notes: tuple[Note, ...] = (),
 ) -> RenderedMessage:
-    """Render and count a message and its notes, an open message roughly."""
-    rendered = (*map(rendered_note, notes), *render(show(message, shown), model))
     chosen = _rough if message.status == "open" else count
+    plain = (*map(rendered_note, notes), *render(show(message, shown), model))
+    rendered = tuple(
+        Rendered(one.role, tuple(replace(b, tokens=count_block(b, chosen)) for b in one.blocks))
+        for one in plain
+    )
     raw: list[int] = []
     regions: dict[Region, int] = {}
     for block in (block for one in rendered for block in one.blocks):
-        tokens = count_block(block, chosen)
+        tokens = block.tokens or 0
         raw.append(tokens)
         regions[block.region] = regions.get(block.region, 0) + tokens
     return RenderedMessage(message, model, notes, rendered, tuple(raw), regions)
+
+
+def alike(one: RenderedMessage, other: RenderedMessage) -> int:
+    """Leading blocks that are the same."""
+    pairs = zip(
+        (block for rendered in one.rendered for block in rendered.blocks),
+        (block for rendered in other.rendered for block in rendered.blocks),
+        strict=False,
+    )
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def thinks(message: Message) -> bool:
@@ -80,7 +94,7 @@ def thinks(message: Message) -> bool:
 
 
 def characters(message: Message) -> int:
-    """Characters to count, roughly."""
+    """To count, roughly."""
     return sum(len(getattr(part, "text", None) or "") for part in message.parts)
 
 

@@ -1,10 +1,10 @@
 """A session as the model sees it: parts shown, tokens, and the cached prefix.
 
-Rendering and counting are pure, once per message: a step costs time in proportion to new content,
-plus one pass over the prompt.
+Messages are rendered and counted once: a step costs time in proportion to new content, plus one
+pass over the prompt.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import accumulate, chain
@@ -16,9 +16,16 @@ from sidecar.core.prompt import visibility as core_view
 from sidecar.core.prompt.meter import Size
 from sidecar.core.prompt.prompt import Prompt, Static, Ttl, assemble
 from sidecar.core.prompt.render import Region
-from sidecar.core.prompt.tokens import Calibration, Count, checked, count_block, count_tool, observe
+from sidecar.core.prompt.tokens import (
+    Calibration,
+    Count,
+    checked,
+    count_block,
+    count_tool,
+    observe,
+)
 from sidecar.core.prompt.warmth import TTL_MS
-from sidecar.session.view.message_view import Anchor, RenderedMessage
+from sidecar.session.view.message_view import Anchor, RenderedMessage, alike
 from sidecar.session.view.rendering import Rendering
 from sidecar.tools.mcp.servers import server_of
 
@@ -28,8 +35,6 @@ LEFT = 8
 """Views whose sizes are remembered after a rewrite, for an undo."""
 REPORTED = 500
 """Answers whose reported sizes are remembered, for a restore."""
-SURE = 3
-"""Observations after which the factor can tell a wrong static part from a wrong rest."""
 SURELY = 0.9
 """A prefix estimated below this share of the cache's minimum gets no breakpoint."""
 
@@ -38,8 +43,7 @@ class ModelView:
     """`since`: start of the epoch. `rendering`: messages as shown.
 
     `anchor_message`: first after the newest rewritten stretch, before which a cached prefix ends.
-    `minimum`: fewest tokens the model caches. `static_tokens`: raw estimate of tools, system text
-    and instructions.
+    `minimum`: fewest tokens the model caches.
     """
 
     def __init__(
@@ -49,14 +53,17 @@ class ModelView:
         self.rendering = Rendering(count, static.model, bound)
         self.anchor_message: MessageId | None = None
         self.static_ttl: Ttl = "5m"
-        self.minimum = self.bias = self._off = 0
+        self.minimum = 0
+        self._sent: Mapping[MessageId, RenderedMessage] = {}
         self.last: Anchor | None = None
         self.anchor: Anchor | None = None
         self._left: list[tuple[core_view.View, Anchor]] = []
         self._reported: dict[MessageId, tuple[core_view.View, Anchor]] = {}
+        self._built: tuple[object, Prompt] | None = None
+        self._sized: tuple[object, Size] | None = None
         self.static = static
         self._static_raw: dict[Region, int] = {}
-        self.static_tokens = 0
+        self.calibration = Calibration(factor)
         self._static_pieces: tuple[int, ...] = ()
         self._tools: tuple[tuple[str, int], ...] = ()
         self.rewrite(static, factor, since)
@@ -65,22 +72,19 @@ class ModelView:
         """Begin an epoch with other static bytes or model, and unlearn all sizes."""
         self.restate(static, since)
         self.calibration = Calibration(factor)
-        self.bias = self._off = 0
         self._forget(since)
 
     def restate(self, static: Static, since: Millis) -> None:
         """Send other static bytes from `since` on; `reshape` begins the epoch.
 
-        Newer models refuse thinking under other tools or system text, so older thinking is not
-        sent.
+        Older thinking is bound to other bytes, and not sent.
         """
         if static == self.static and self._static_raw:
             return
         unbound = (static.tools, static.system) != (self.static.tools, self.static.system)
         if unbound:
-            self.bias = self.bias if self.anchor is None else self._off
             self.anchor, self._left = None, []
-            self._reported = {}
+            self._reported, self._sent = {}, {}
         self.rendering.read_by(static.model, since if unbound else None)
         self.static = static
         self._tools = tuple((server_of(t), count_tool(t, self._count)) for t in static.tools)
@@ -89,15 +93,16 @@ class ModelView:
         self._static_pieces = raw["tools"], *system
         for block, tokens in zip(static.system, system, strict=True):
             raw[block.region] = raw.get(block.region, 0) + tokens
-        self._static_raw, self.static_tokens = raw, sum(raw.values())
+        self._static_raw = raw
 
     def tokens(self, text: str) -> int:
-        """Estimate a text's tokens, calibrated."""
+        """Estimated and calibrated."""
         return ceil(self._count(text) * self.calibration.factor)
 
-    def trust(self, calibration: Calibration, bias: int) -> None:
-        """Restore the calibration of before a restart."""
-        self.calibration, self.bias = calibration, bias
+    @property
+    def static_tokens(self) -> int:
+        """Tools, system text and instructions, as the newest answer taught."""
+        return self.calibration.static(sum(self._static_raw.values()))
 
     def imagined(self) -> "ModelView":
         """A copy to try changes on."""
@@ -106,7 +111,7 @@ class ModelView:
         return other
 
     def become(self, other: "ModelView") -> None:
-        """Be as another: an imagined copy made before a failure, or one of a log read anew."""
+        """An imagined copy made before a failure, or the view of a log read anew."""
         vars(self).update(vars(other))
 
     def reshape(
@@ -116,18 +121,19 @@ class ModelView:
 
         The calibration stays; only changed parts are counted again.
         """
+        answered = self.anchor is not None
         if since is not None and self.anchor is not None:
             self._left = [*self._left[-LEFT:], (self.rendering.shown, self.anchor)]
-            self.bias = self._off
-        self.rendering.reshape(shown)
+        before = self.rendering.reshape(shown)
         self.anchor_message = anchor_message
         if since is not None:
             self._forget(since)
+            self._sent = before if answered else self._sent
             # What was taken back is known again: the provider has counted just this prompt.
             known = (anchor for view, anchor in reversed(self._left) if view == shown)
             self.anchor = next(known, None)
 
-    def read_again(
+    def take_rest(
         self, pairs: Sequence[tuple[core_view.View, core_view.View]], shown: core_view.View
     ) -> None:
         """Change from a window's view to the whole log's; `pairs`: (narrow, wide) views."""
@@ -151,28 +157,53 @@ class ModelView:
             self._left, self._reported = [], {}
 
     def prompt(self, messages: Iterable[Message]) -> Prompt:
-        """The prompt now, with breakpoints."""
-        seen = self.rendering.seen(messages)
-        prompt = assemble(self.static, chain.from_iterable(one.rendered for one in seen))
+        """With breakpoints; built once while nothing changes."""
+        seen = tuple(self.rendering.seen(messages))
+        factor = self.calibration.factor
+        marked = self.anchor, self.anchor_message, self.static_ttl, self.minimum, factor
+        inputs = seen, self.static, marked, self._sent
+        if self._built is None or self._built[0] != inputs:
+            self._built = inputs, self._build(seen)
+        return self._built[1]
+
+    def _build(self, seen: Sequence[RenderedMessage]) -> Prompt:
+        prompt = assemble(self.static, chain.from_iterable([one.rendered for one in seen]))
         ids = [one.message.id for one in seen]
         anchored = ids.index(self.anchor_message) if self.anchor_message in ids else 0
-        pieces = chain(self._static_pieces, *(one.raw for one in seen))
+        pieces = chain(self._static_pieces, *[one.raw for one in seen])
         marks = breakpoints.place(
             prompt,
-            0 if self.anchor is None else self.anchor.blocks,
-            anchor=sum(len(one.raw) for one in seen[:anchored]),
+            self._shared(seen) if self.anchor is None else self.anchor.blocks,
+            anchor=sum([len(one.raw) for one in seen[:anchored]]),
             static_ttl=self.static_ttl,
             sizes=list(accumulate(pieces)) if self.minimum else (),
             minimum=floor(self.minimum * SURELY / self.calibration.factor),
         )
         return replace(prompt, breakpoints=marks)
 
-    def size(self, messages: Iterable[Message]) -> Size:
-        """The prompt's size now.
+    def _shared(self, seen: Iterable[RenderedMessage]) -> int:
+        """Blocks of the longest prefix that the epoch before had sent, too."""
+        blocks = 0
+        for one in seen:
+            sent = self._sent.get(one.message.id)
+            same = 0 if sent is None else len(one.raw) if sent is one else alike(sent, one)
+            blocks += same
+            if same < len(one.raw):
+                break
+        return blocks
 
-        The last reported usage covers that request and answer; only later additions are estimated.
+    def size(self, messages: Iterable[Message]) -> Size:
+        """The last reported usage covers that request and answer; later additions are estimated.
+
+        All of the total is static that the history's calibrated estimates leave.
         """
-        seen = self.rendering.seen(messages)
+        seen = tuple(self.rendering.seen(messages))
+        inputs = seen, self.static, self.anchor, self.last, self.calibration
+        if self._sized is None or self._sized[0] != inputs:
+            self._sized = inputs, self._measure(seen)
+        return self._sized[1]
+
+    def _measure(self, seen: Sequence[RenderedMessage]) -> Size:
         raw = dict(self._static_raw)
         sent = 0
         for one in seen:
@@ -180,41 +211,37 @@ class ModelView:
             for region, tokens in one.regions.items():
                 raw[region] = raw.get(region, 0) + tokens
         factor = self.calibration.factor
+        history = round((sum(raw.values()) - sum(self._static_raw.values())) * factor)
         if self.anchor is None:
-            total = max(0, round(sum(raw.values()) * factor) + self.bias)
+            static = self.static_tokens
+            total = static + history
             why = "no response yet" if self.last is None else "no response since the rewrite"
             why = f"{why}: estimated from the text"
-            return Size(total, raw, "estimated", why, self._tools, total, sent)
+            return Size(total, raw, "estimated", why, self._tools, total, sent, static)
         added = self._added(seen)
         known = self.anchor.usage.prompt + self.anchor.usage.output
         if added == 0:
-            reason = checked(known, sum(raw.values()) * factor)
-            return Size(known, raw, "exact", reason, self._tools, 0, sent)
+            reason = checked(known, sum(raw.values()), factor)
+            return Size(known, raw, "exact", reason, self._tools, 0, sent, known - history)
         guessed = round(added * factor)
         reason = f"{known} tokens reported, {guessed} estimated since"
-        return Size(known + guessed, raw, "estimated", reason, self._tools, guessed, sent)
+        total = known + guessed
+        static = total - history
+        return Size(total, raw, "estimated", reason, self._tools, guessed, sent, static)
 
     def observe(self, message: Message, messages: Iterable[Message]) -> None:
-        """Learn from a finished step: anchor on its usage, calibrate by the tokens added."""
+        """Learn from a finished step: anchor on its usage, and calibrate by that."""
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
         if finish is None or not finish.usage.prompt:
             return
         before = [s for s in self.rendering.seen(messages) if s.message.id != message.id]
-        if self.anchor is not None:
-            known = self.anchor.usage.prompt + self.anchor.usage.output
-            self.calibration = observe(
-                self.calibration,
-                raw_delta=self._added(before),
-                reported_delta=finish.usage.prompt - known,
-            )
-        else:
-            self.calibration = observe(
-                self.calibration,
-                raw_delta=self.static_tokens + sum(sum(s.raw) for s in before),
-                reported_delta=finish.usage.prompt,
-            )
-        blocks = sum(len(s.raw) for s in before)
-        self._off = self._beside(finish.usage.prompt, before)
+        self.calibration = observe(
+            self.calibration,
+            static=sum(self._static_raw.values()),
+            history=sum([sum(s.raw) for s in before]),
+            reported=finish.usage.prompt,
+        )
+        blocks = sum([len(s.raw) for s in before])
         self.anchor = Anchor(message.id, finish.usage, finish.started, blocks, message.model)
         self.last = self.anchor
         self._reported[message.id] = (self.rendering.shown, self.anchor)
@@ -232,21 +259,7 @@ class ModelView:
         if self.anchor is not None:
             self.anchor = self.last = replace(self.anchor, started=started)
 
-    def _beside(self, reported: int, sent: list[RenderedMessage]) -> int:
-        """Error of the static part's estimate: reported tokens less both estimates.
-
-        The factor is learned from additions to the history, so a whole prompt's error is mostly the
-        static part's, which rewrites leave unchanged. Bounded by -1/2 and 1 of the static estimate;
-        0 before `SURE` observations.
-        """
-        if self.calibration.observations < SURE:
-            return 0
-        static = self.static_tokens * self.calibration.factor
-        history = sum(sum(one.raw) for one in sent) * self.calibration.factor
-        return round(min(static, max(-static / 2, reported - static - history)))
-
-    def _added(self, seen: list[RenderedMessage]) -> int:
-        """Raw estimate of content after the anchor's answer."""
+    def _added(self, seen: Iterable[RenderedMessage]) -> int:
         assert self.anchor is not None
         added = 0
         past = False

@@ -1,7 +1,6 @@
 """Raw estimates, by region, of the prompt at any time of a log, kept incrementally.
 
-Counting all messages per request would take the square of the log's length; counting changes gives
-equal sums.
+Counting all messages per request would take the square of the log's length.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -15,7 +14,7 @@ from sidecar.session.view.message_view import look
 
 
 class PastStanding:
-    """The conversation at a past time, with `raw` estimates."""
+    """The conversation then, with `raw` estimates."""
 
     def __init__(self, static: Static, count: Count, since: Millis) -> None:
         self._count = count
@@ -32,14 +31,13 @@ class PastStanding:
 
     @property
     def raw(self) -> Mapping[Region, int]:
-        """Raw estimates of the whole prompt."""
+        """Of the whole prompt."""
         sums = dict(self._static_raw)
         for region, tokens in self._sums.items():
             sums[region] = sums.get(region, 0) + tokens
         return sums
 
     def add(self, message: Message) -> None:
-        """Add a message."""
         self._messages[message.id] = message
         self._home.update((part.id, message.id) for part in message.parts)
         if any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts):
@@ -47,7 +45,6 @@ class PastStanding:
         self._weigh(message.id)
 
     def restate(self, static: Static, at: Millis) -> None:
-        """Begin an epoch with other static bytes; older thinking is not sent."""
         before, self._static = self._static, static
         if (before.tools, before.system) != (static.tools, static.system):
             self._bound = at
@@ -55,7 +52,6 @@ class PastStanding:
         self._again(self._thinking)
 
     def reshape(self, view: View) -> None:
-        """Change the presentation of parts."""
         old, new = self._view.shown, view.shown
         parts = [p for p in {*old, *new} if old.get(p) != new.get(p)]
         before = self._notes
@@ -66,7 +62,6 @@ class PastStanding:
         self._again({*noted, *(self._home[p] for p in parts if p in self._home)})
 
     def go_back(self, left: Collection[MessageId], back: Collection[MessageId]) -> None:
-        """Take messages out, and others back in."""
         self._left = (self._left | set(left)) - set(back)
         self._again({*left, *back})
 

@@ -34,7 +34,7 @@ class Rendering:
         self._before: Mapping[MessageId, tuple[core_view.Note, ...]] = {}
 
     def imagined(self) -> "Rendering":
-        """Copy to try changes on."""
+        """A copy to try changes on."""
         other = copy(self)
         vars(other).update({"_seen": {**self._seen}, "_whole": {**self._whole}})
         return other
@@ -51,8 +51,8 @@ class Rendering:
             if seen.model == self._reader(seen.message)
         }
 
-    def reshape(self, shown: core_view.View) -> None:
-        """Change how parts are shown; only changed messages are counted again."""
+    def reshape(self, shown: core_view.View) -> Mapping[MessageId, RenderedMessage]:
+        """Only changed messages are counted again; returns all as they were."""
         changed = {
             part_id
             for part_id in {*self.shown.shown, *shown.shown}
@@ -61,16 +61,17 @@ class Rendering:
         grouped: dict[MessageId, tuple[core_view.Note, ...]] = {}
         for note in shown.notes.values():
             grouped[note.before] = (*grouped.get(note.before, ()), note)
+        before = self._seen
         self._seen = {
             message_id: seen
-            for message_id, seen in self._seen.items()
+            for message_id, seen in before.items()
             if seen.notes == grouped.get(message_id, ())
             and not any(part.id in changed for part in seen.message.parts)
         }
         self.shown, self._before = shown, grouped
+        return before
 
     def seen(self, messages: Iterable[Message]) -> list[RenderedMessage]:
-        """Messages as rendered and counted now."""
         current: list[RenderedMessage] = []
         known = self._seen
         for message in messages:
@@ -94,7 +95,6 @@ class Rendering:
         return weights
 
     async def weigh(self, message: Message) -> int:
-        """Raw estimate of a message not in the log yet."""
         if characters(message) > THREAD_CHARS:
             return sum((await asyncio.to_thread(self._look, message)).raw)
         return sum(self._look(message).raw)

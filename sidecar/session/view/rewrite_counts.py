@@ -7,11 +7,11 @@ from sidecar.core.parts import JsonObject
 
 @dataclass(slots=True)
 class Counts:
-    """Totals of all sessions, with summaries only previewed or cancelled."""
+    """With summaries only previewed or cancelled."""
 
     rewrites: int = 0
     summary_calls: int = 0
 
     def as_json(self) -> JsonObject:
-        """Encode for `daemon/status`."""
+        """For `daemon/status`."""
         return {"rewrites": self.rewrites, "summaryCalls": self.summary_calls}

@@ -1,7 +1,6 @@
 """Thinking that can no longer be sent, because the prefix before changed.
 
-Newer models answer 400 to thinking behind any other prefix, so each change of the view drops such
-thinking.
+Newer models answer 400 to thinking behind any other prefix.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -37,7 +37,7 @@ class Views:
         self.forget()
 
     def forget(self) -> None:
-        """Read all again, after a failed write."""
+        """After a failed write, all is read again."""
         self._read = 0
         self._made: dict[str, Recorded] = {}
         self._by_revision: dict[int, Recorded] = {}
@@ -46,7 +46,7 @@ class Views:
         self._epochs: list[Epoch] = [Epoch(0, View())]
         self._opened: tuple[Millis, Recorded] | None = None
 
-    def read_again(self) -> list[tuple[View, View]]:
+    def take_rest(self) -> list[tuple[View, View]]:
         """Read all where a window was read; pairs of views: narrow, whole."""
         before = self._epochs
         self.forget()
@@ -58,35 +58,29 @@ class Views:
         return self._stood[-1][1]
 
     def standing_at(self, revision: int) -> tuple[int, ...]:
-        """Changes standing just before a revision."""
         self._follow()
         stood = next(s for since, s in reversed(self._stood) if since < max(1, revision))
         known = {id(recorded): number for number, recorded in self._by_revision.items()}
         return tuple(known[id(recorded)] for recorded in stood)
 
     def of(self, revisions: Iterable[int]) -> tuple[Recorded, ...]:
-        """Changes recorded at these revisions."""
         self._follow()
         return tuple(self._by_revision[revision] for revision in revisions)
 
     def view(self) -> View:
-        """The present view."""
         self._follow()
         return self._epochs[-1].view
 
     def epochs(self) -> tuple[Epoch, ...]:
-        """All views, oldest first."""
         self._follow()
         return tuple(self._epochs)
 
     def newest_epoch(self) -> Recorded | None:
-        """Newest standing change that began an epoch."""
         self._follow()
         return self._epochs[-1].newest
 
     @property
     def anchor(self) -> MessageId | None:
-        """First message after the newest standing rewrite's stretch."""
         newest = self.newest_epoch()
         return None if newest is None else newest.anchor
 
@@ -98,17 +92,15 @@ class Views:
 
     @property
     def pinned(self) -> frozenset[PartId]:
-        """Pinned parts."""
         self._follow()
         return self._pinned
 
     def find(self, compaction_id: str) -> Recorded | None:
-        """The rewrite with this id, even undone."""
+        """Even if undone."""
         self._follow()
         return self._made.get(compaction_id)
 
     def is_undone(self, compaction_id: str) -> bool:
-        """Whether no standing rewrite has this id."""
         self._follow()
         return not any(_is(recorded, compaction_id) for recorded in self._stood[-1][1])
 
@@ -129,7 +121,7 @@ class Views:
 
     @property
     def made(self) -> int:
-        """Rewrites, undone ones included."""
+        """Undone ones included."""
         self._follow()
         return len(self._made)
 

@@ -12,9 +12,9 @@ from sidecar.session.view.view_history import Views
 def take_rest(
     log: SessionLog, view: ModelView, views: Views, rest: Rest, now: Callable[[], Millis]
 ) -> None:
-    """Show what was shown, as of the whole log; only a loss begins an epoch."""
+    """Show the same parts, as of the whole log; only a loss begins an epoch."""
     sent = view.size([m for m in log if m.id not in rest.messages]).messages
-    view.read_again(views.read_again(), views.view())
+    view.take_rest(views.take_rest(), views.view())
     if view.size(log).messages != sent:
         # A rewrite is lost, and what it left out is there again: thinking is not bound to
         # that, and its size is not known.

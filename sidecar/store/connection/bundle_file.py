@@ -15,12 +15,10 @@ import zstandard
 
 from sidecar.core.errors import BadRequest
 from sidecar.store.connection.store_files import FILE_MODE, sync_folder
-from sidecar.store.format.bundles import HEAD
+from sidecar.store.format.bundles import HEAD, MOST_BYTES
 
 LEVEL = 9
 """Packs a session a third smaller than level 3, once, at some 50 MB/s."""
-MOST_BYTES = 256 * 1024 * 1024
-"""Of a bundle, unpacked."""
 LONGEST_LINE = 34 * 1024 * 1024
 """The Messages API's largest request has 32 MB."""
 _MAGIC = b"\x28\xb5\x2f\xfd"
@@ -38,8 +36,8 @@ TOO_LARGE = (
 def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
     """Pack lines into a durable file with mode 600; return the size in bytes.
 
-    Raises: FileExistsError: the file exists, without `replace`. BadRequest: too large to read
-    again. OSError: writing failed; no partial file is left.
+    Raises FileExistsError without `replace`, BadRequest for a file too large to read again, or
+    OSError; no partial file is left.
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -62,17 +60,17 @@ def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
 
 
 def is_bundle(source: Path | bytes) -> bool:
-    """Whether packed or a bundle; raises OSError."""
+    """Whether anything packed with zstd, or plain lines with a bundle's head; `bytes`: the content.
+
+    False for what is no regular file or too large; raises OSError.
+    """
     with suppress(BadRequest), _opened(source) as (first, rest):
         return first == _MAGIC or next(_joined(first, rest)).startswith(HEAD)
     return False
 
 
 def read(source: Path | bytes) -> Iterator[bytes]:
-    """The lines of a file or its content, with line ends.
-
-    Raises: BadRequest: damaged or too large. OSError: reading failed.
-    """
+    """With line ends; raises OSError, or BadRequest for a damaged or too large file."""
     with _opened(source) as (first, rest):
         line = bytearray()
         for piece in _limited(_unpacked(first, rest)):

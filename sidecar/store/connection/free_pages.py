@@ -1,7 +1,4 @@
-"""Return free pages to the file system; empty the write-ahead log.
-
-In slices: a turn's write waits for one at most.
-"""
+"""Return free pages to the file system, in slices; empty the write-ahead log."""
 
 import asyncio
 import sqlite3
@@ -36,7 +33,7 @@ class Space:
 
 
 class FreePages:
-    """Free pages and the write-ahead log. Every method may raise StorageFailed."""
+    """Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, path: Path) -> None:
         self._submit = submit
@@ -44,11 +41,10 @@ class FreePages:
         self._path = path
 
     async def space(self) -> Space:
-        """The file's free space."""
         return await self._read(space)
 
     async def shrink(self) -> Space:
-        """Return free pages for some milliseconds."""
+        """For some milliseconds."""
         return await self._submit(shrink, synced=False)
 
     async def overwrite(self) -> None:
@@ -60,12 +56,11 @@ class FreePages:
         await asyncio.to_thread(rebuild, self._path)
 
     async def empty_log(self) -> bool:
-        """Truncate the log; `False` if readers use the log for seconds."""
+        """`False` if readers use the log for seconds."""
         return await asyncio.to_thread(empty_log, self._path)
 
 
 def space(con: sqlite3.Connection) -> Space:
-    """Measure the file."""
     page = _number(con, "page_size")
     return Space(
         page * _number(con, "page_count"),
@@ -75,7 +70,7 @@ def space(con: sqlite3.Connection) -> Space:
 
 
 def shrink(con: sqlite3.Connection) -> Space:
-    """Return one slice of free pages, in the caller's transaction."""
+    """One slice of free pages, in the caller's transaction."""
     end = time.monotonic() + SLICE_SECONDS
     while before := _number(con, "freelist_count"):
         # Each row is a page; without fetching all rows, the vacuum stops early.
@@ -86,23 +81,19 @@ def shrink(con: sqlite3.Connection) -> Space:
 
 
 def overwrite_free(con: sqlite3.Connection) -> None:
-    """Zero free pages, if the file cannot shrink."""
     page, count = _number(con, "page_size"), _number(con, "freelist_count")
     if not count:
         return
-    con.execute("PRAGMA secure_delete = ON")
-    try:
+    with store_files.overwriting(con):
         con.execute(
             "INSERT INTO blob (hash, size, encoding, data) VALUES ('', 0, '', zeroblob(?))",
             (count * (page - 4),),
         )
         con.execute("DELETE FROM blob WHERE hash = ''")
-    finally:
-        con.execute("PRAGMA secure_delete = FAST")
 
 
 def make_shrinkable(con: sqlite3.Connection) -> None:
-    """Rewrite an older file up to 64 MiB, to let it shrink."""
+    """Only up to 64 MiB."""
     found = space(con)
     if not found.shrinks and found.size <= SMALL_BYTES:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
@@ -110,14 +101,14 @@ def make_shrinkable(con: sqlite3.Connection) -> None:
 
 
 def rebuild(path: Path) -> None:
-    """Rewrite a file of any size, to let the file shrink. Blocks writers."""
+    """Of any size. Blocks writers."""
     with closing(store_files.open_writer(path)) as con:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
         con.execute("VACUUM")
 
 
 def empty_log(path: Path) -> bool:
-    """Truncate the log; `False` if readers use the log."""
+    """`False` if readers use the log."""
     with closing(store_files.open_writer(path)) as con:
         # Do most of the work while others can write.
         con.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

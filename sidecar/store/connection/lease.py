@@ -27,20 +27,18 @@ class Leases:
         self._now = now
 
     async def acquire(self, session_id: SessionId, owner: Owner) -> Owner | None:
-        """Take a lease, or return the living owner."""
+        """The living owner, if the lease is taken."""
         return await self._submit(lambda con: acquire(con, session_id, owner, self._now()))
 
     async def release(self, session_id: SessionId, token: str) -> None:
-        """Give back a lease held under `token`."""
         await self._submit(lambda con: release(con, session_id, token))
 
     async def beat(self, token: str) -> None:
-        """Renew a token's leases; due every few seconds."""
+        """Due every few seconds."""
         await self._submit(lambda con: beat(con, token, self._now()))
 
 
 def this_process(token: str) -> Owner:
-    """This process as owner."""
     pid = os.getpid()
     return Owner(pid, platform.node(), _since(pid), token)
 
@@ -60,19 +58,21 @@ def _since(pid: int) -> str:
     return since
 
 
-def acquire(
-    con: sqlite3.Connection, session_id: SessionId, owner: Owner, now: Millis
-) -> Owner | None:
-    """Take a lease, or return the living owner."""
+def holder(con: sqlite3.Connection, session_id: str) -> tuple[Owner, Millis] | None:
+    """Who has a session's lease, and the last sign of life."""
     found = con.execute(
         "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
         (session_id,),
     ).fetchone()
-    if found is not None:
-        pid, host, started, token, heartbeat = found
-        holder = Owner(pid, host, started, token)
-        if token != owner.token and alive(holder, heartbeat, now):
-            return holder
+    return None if found is None else (Owner(*found[:4]), found[4])
+
+
+def acquire(
+    con: sqlite3.Connection, session_id: SessionId, owner: Owner, now: Millis
+) -> Owner | None:
+    found = holder(con, session_id)
+    if found is not None and found[0].token != owner.token and alive(*found, now):
+        return found[0]
     con.execute(
         """INSERT OR REPLACE INTO lease (session_id, token, pid, host, started, heartbeat)
         VALUES (?, ?, ?, ?, ?, ?)""",
@@ -82,17 +82,15 @@ def acquire(
 
 
 def release(con: sqlite3.Connection, session_id: SessionId, token: str) -> None:
-    """Give back a lease under `token`."""
     con.execute("DELETE FROM lease WHERE session_id = ? AND token = ?", (session_id, token))
 
 
 def beat(con: sqlite3.Connection, token: str, now: Millis) -> None:
-    """Renew the leases under a token."""
     con.execute("UPDATE lease SET heartbeat = ? WHERE token = ?", (now, token))
 
 
 def alive(owner: Owner, heartbeat: Millis, now: Millis) -> bool:
-    """Whether an owner still runs, as far as known."""
+    """As far as known."""
     if not _is_owner(owner, heartbeat):
         return False
     fresh = abs(now - heartbeat) < HEARTBEAT_LIMIT
@@ -110,7 +108,7 @@ def _is_owner(owner: Owner, heartbeat: Millis) -> bool:
 
 
 def boot_of_machine() -> str:
-    """The kernel's boot id, or "" if unknown."""
+    """Empty if unknown."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:
@@ -127,7 +125,7 @@ def _world() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """A process's start, in ticks since boot."""
+    """In ticks since boot."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

@@ -15,7 +15,7 @@ _Kept: TypeAlias = tuple[tuple[int, int] | None, sqlite3.Connection]
 
 
 class Readers:
-    """Connections to the writer's file, from any thread."""
+    """To the writer's file, from any thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -24,11 +24,11 @@ class Readers:
         self._closed = False
 
     def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Call `look` on one consistent state."""
+        """On one consistent state."""
         return store_files.patiently(partial(self._once, look))
 
     def close(self) -> None:
-        """Close all connections, busy ones after their read."""
+        """Busy connections close after their read."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

@@ -1,7 +1,7 @@
-"""Ages of stored things, by time seen to pass, not by dates alone.
+"""Ages of stored things, by time seen to pass (docs/decisions/counted-age.md).
 
-Clocks may be set, uptime cannot. In an era both agree; a jump or a long unseen time begins another.
-Nothing ages faster than time was seen to pass, but for minutes, and half a day per unseen stretch.
+In an era clock and uptime agree; a jump or a long unseen time begins another. Nothing ages faster
+than time was seen to pass, but for minutes, and half a day per unseen stretch.
 """
 
 import sqlite3
@@ -38,7 +38,7 @@ ReadUptime: TypeAlias = Callable[[], Uptime | None]
 
 
 def uptime(passed: float) -> Uptime | None:
-    """The uptime plus `passed` seconds; `None` if unknown."""
+    """Plus `passed` seconds; `None` if unknown."""
     boot = boot_of_machine()
     if not boot:
         return None
@@ -74,7 +74,7 @@ class Ages:
     noticed: str = ""
 
     def of(self, date: Millis) -> Millis:
-        """The age of a date in ms, at most.
+        """In ms, at most.
 
         Of two eras with the date the later counts; an unseen date counts from the next era.
         """
@@ -92,8 +92,6 @@ def believing(now: Millis) -> Ages:
 
 
 def looked(eras: tuple[Era, ...], now: Millis, count: Uptime) -> Ages:
-    """Compare clock and uptime; extend or begin an era."""
-
     def begun(ago: Millis, counted: Millis) -> Era:
         # The clock may be put back a little afterwards, within SLACK.
         start, offset = now - ago - SLACK, now - count.millis
@@ -121,7 +119,6 @@ def looked(eras: tuple[Era, ...], now: Millis, count: Uptime) -> Ages:
 
 
 def ages(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> Ages:
-    """Ages now, without a write."""
     return believing(now) if count is None else looked(_read(con), now, count)
 
 
@@ -151,7 +148,6 @@ class SeenClock:
     uptime: ReadUptime
 
     def ages(self, con: sqlite3.Connection) -> Ages:
-        """Ages now, without a write."""
         return ages(con, self.now(), self.uptime())
 
 

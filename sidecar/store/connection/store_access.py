@@ -14,7 +14,7 @@ class Submit(Protocol):
     def __call__(
         self, run: Run[T], size: int = 0, /, *, synced: bool = True, small: bool = False
     ) -> Awaitable[T]:
-        """The result of `run` after the commit; raises StorageFailed.
+        """Returns after the commit; raises StorageFailed.
 
         Unless `synced`, durable only with the next synced unit. A `small` unit may be committed
         before returning.
@@ -25,4 +25,4 @@ class StoreRead(Protocol):
     """Read one consistent state."""
 
     def __call__(self, look: Run[T], /) -> Awaitable[T]:
-        """The result of `look`; raises StorageFailed."""
+        """Raises StorageFailed."""

@@ -46,12 +46,12 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether another connection held a lock."""
+    """Another connection held a lock."""
     return isinstance(error, sqlite3.Error) and _primary_code(error) in _BUSY
 
 
 def storage_failed(error: Exception, path: Path | None = None) -> SidecarError:
-    """Convert an error to StorageFailed; keep a SidecarError.
+    """A SidecarError stays.
 
     `path`: the store's file, if opened before.
     """

@@ -4,8 +4,8 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,6 +32,8 @@ FILE_MODE = 0o600
 BUSY_SECONDS = 30.0
 """A commit locks for some milliseconds, so dozens of processes get their turn."""
 RETRY_SECONDS = 0.02
+_CHEAP_OVERWRITING = "PRAGMA secure_delete = FAST"
+"""Removed rows are overwritten in pages that are written anyway."""
 
 T = TypeVar("T")
 
@@ -56,12 +58,12 @@ def prepare(folder: Path) -> Path:
 
 
 def writable(path: Path) -> bool:
-    """Whether SQLite can write: needs file and folder."""
+    """SQLite needs file and folder."""
     return os.access(path.parent, os.W_OK | os.X_OK) and os.access(path, os.R_OK | os.W_OK)
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
-    """Open for writing: WAL, every commit synced."""
+    """WAL, every commit synced."""
     con = _connect(f"{path.absolute().as_uri()}?mode=rw")
     try:
         if con.execute("PRAGMA page_count").fetchone() == (0,):
@@ -72,16 +74,24 @@ def open_writer(path: Path) -> sqlite3.Connection:
         _require_wal(mode)
         con.execute("PRAGMA synchronous = FULL")
         con.execute("PRAGMA foreign_keys = ON")
-        # FAST overwrites removed rows in pages that are written anyway.
-        con.execute("PRAGMA secure_delete = FAST")
+        con.execute(_CHEAP_OVERWRITING)
     except BaseException:
         con.close()
         raise
     return con
 
 
+@contextmanager
+def overwriting(con: sqlite3.Connection) -> Iterator[None]:
+    """What is removed meanwhile is overwritten."""
+    con.execute("PRAGMA secure_delete = ON")
+    try:
+        yield
+    finally:
+        con.execute(_CHEAP_OVERWRITING)
+
+
 def open_reader(path: Path) -> sqlite3.Connection:
-    """Open for reading."""
     try:
         return open_lasting_reader(path)
     except sqlite3.OperationalError as error:
@@ -97,7 +107,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def open_lasting_reader(path: Path) -> sqlite3.Connection:
-    """Open for many reads, each of the latest commit."""
+    """For many reads, each of the latest commit."""
     con = _connect(f"{path.absolute().as_uri()}?mode=ro")
     try:
         version(con)
@@ -108,7 +118,7 @@ def open_lasting_reader(path: Path) -> sqlite3.Connection:
 
 
 def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """Call `look` on one consistent state, over a new connection."""
+    """On one consistent state, over a new connection."""
 
     def once() -> T:
         with closing(open_reader(path)) as con:
@@ -155,7 +165,7 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def size(path: Path) -> int:
-    """Bytes of the store's files."""
+    """In bytes, of all the store's files."""
     total = 0
     for suffix in SUFFIXES:
         try:
@@ -182,7 +192,7 @@ def _require_wal(mode: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for this user alone; raises OSError."""
+    """For this user alone; raises OSError."""
     if folder.is_dir():
         return
     if not folder.parent.is_dir():
@@ -214,7 +224,7 @@ def _tighten(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a folder's names durable; raises OSError."""
+    """Makes names durable; raises OSError."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)

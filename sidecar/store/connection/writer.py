@@ -64,10 +64,7 @@ class UnitOutcome:
 
 
 class StoreWriter:
-    """Owner of the write connection and its thread.
-
-    `guard` runs first in each transaction; may raise StorageFailed.
-    """
+    """`guard` runs first in each transaction; may raise StorageFailed."""
 
     def __init__(self, con: sqlite3.Connection, guard: UnitRun[None]) -> None:
         # Only `patiently` waits for locks, in the thread alone.
@@ -122,7 +119,7 @@ class StoreWriter:
         return future
 
     def save(self, key: UnitKey, run: UnitRun[None], weight: int = 0) -> None:
-        """Queue unawaited work in place of the key's older."""
+        """Unawaited work, in place of the key's older."""
         with self._changed:
             self._forget(key)
             if self._refusal(weight) is None:
@@ -141,7 +138,7 @@ class StoreWriter:
         return len(self._units) + len(self._saves)
 
     def close(self) -> "asyncio.Future[None]":
-        """Write everything queued; the future tells when closed."""
+        """Everything queued is written first."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         closed = UnitOutcome(loop, lambda: None if future.done() else future.set_result(None))
@@ -170,7 +167,6 @@ class StoreWriter:
         return not (self._writing or self._units or self._saves)
 
     def _write_here(self, unit: WriteUnit) -> None:
-        """Commit on this thread, or queue if the connection is busy."""
         outcomes: list[UnitOutcome] = []
         begun = False
         try:

@@ -56,14 +56,14 @@ class PressedBlob(NamedTuple):
 
 
 def press(data: bytes) -> PressedBlob:
-    """Hash and compress, off the writer's thread."""
+    """Off the writer's thread."""
     packed = _compressed(data)
     encoding = "raw" if packed is None else "zstd"
     return PressedBlob(digest(data), len(data), encoding, data if packed is None else packed)
 
 
 def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> None:
-    """Insert a blob if missing."""
+    """Only if missing."""
     con.execute("INSERT OR IGNORE INTO blob (hash, size, encoding, data) VALUES (?, ?, ?, ?)", blob)
 
 
@@ -91,7 +91,7 @@ def settle(con: sqlite3.Connection) -> None:
 
 
 def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
-    """Insert unless stored; raises StorageFailed for a wrong hash."""
+    """Unless stored; raises StorageFailed for a wrong hash."""
     if con.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone() is not None:
         return
     blob = press(data)
@@ -101,12 +101,12 @@ def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
 
 
 def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
-    """A blob's bytes, or `None`; raises BodyBroken."""
+    """Raises BodyBroken."""
     return get_blobs(con, (name,)).get(name)
 
 
 def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]:
-    """Bytes by hash, without missing blobs; raises BodyBroken."""
+    """By hash, without missing blobs; raises BodyBroken."""
     found = _stored(con, "blob", names)
     missing = [name for name in names if name not in found]
     # A file open for reading may be too old for this table.
@@ -148,7 +148,7 @@ def _compressed(data: bytes) -> bytes | None:
 
 
 def expand(name: str, size: int, encoding: str, stored: bytes) -> bytes:
-    """Decompress; raises BodyBroken."""
+    """Raises BodyBroken."""
     match encoding:
         case "raw":
             data = stored

@@ -75,7 +75,6 @@ class HeldSpace:
 
 
 def load(con: sqlite3.Connection, root: bytes) -> Workspace | None:
-    """See `SnapshotRows.load`."""
     found = con.execute(
         "SELECT id, head, folded, complete, held FROM workspace WHERE root = ?", (root,)
     ).fetchone()
@@ -87,7 +86,6 @@ def load(con: sqlite3.Connection, root: bytes) -> Workspace | None:
 
 
 def telling(con: sqlite3.Connection, root: bytes) -> tuple[int, int] | None:
-    """See `SnapshotRows.telling`."""
     found: tuple[int, int] | None = con.execute(
         "SELECT head, (SELECT count(*) FROM tree WHERE workspace_id = workspace.id) "
         "FROM workspace WHERE root = ? AND NOT complete",
@@ -97,7 +95,6 @@ def telling(con: sqlite3.Connection, root: bytes) -> tuple[int, int] | None:
 
 
 def begin(con: sqlite3.Connection, root: bytes, at: int) -> Workspace:
-    """See `SnapshotRows.begin`."""
     con.execute(
         "INSERT OR IGNORE INTO workspace (root, head, complete, held) VALUES (?, 0, 0, 0)",
         (root,),
@@ -117,7 +114,6 @@ def begin(con: sqlite3.Connection, root: bytes, at: int) -> Workspace:
 def fill(
     con: sqlite3.Connection, workspace: int, head: SnapshotId, addition: Addition, complete: bool
 ) -> Appended | ChainMoved:
-    """See `SnapshotRows.fill`."""
     (current,) = con.execute("SELECT head FROM workspace WHERE id = ?", (workspace,)).fetchone()
     if current != head:
         return ChainMoved(SnapshotId(current))
@@ -137,7 +133,6 @@ def fill(
 def append(
     con: sqlite3.Connection, workspace: int, parent: SnapshotId, addition: Addition, at: int
 ) -> Appended | ChainMoved:
-    """See `SnapshotRows.append`."""
     head, held_bytes = con.execute(
         "SELECT head, held FROM workspace WHERE id = ?", (workspace,)
     ).fetchone()
@@ -171,7 +166,6 @@ def _insert(
 def deltas(
     con: sqlite3.Connection, workspace: int, after: SnapshotId, until: SnapshotId
 ) -> tuple[Delta, ...] | None:
-    """See `SnapshotRows.deltas`."""
     found: list[Delta] = []
     current: int | None = until
     while current is not None and current != after:
@@ -189,7 +183,6 @@ def deltas(
 def some(
     con: sqlite3.Connection, workspace: int, paths: tuple[bytes, ...]
 ) -> dict[bytes, SeenEntry]:
-    """See `SnapshotRows.tree`."""
     row = con.execute("SELECT folded FROM workspace WHERE id = ?", (workspace,)).fetchone()
     if row is None:
         raise BodyBroken(f"workspace {workspace} is missing")
@@ -198,7 +191,6 @@ def some(
 
 
 def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:
-    """See `SnapshotRows.sweep`."""
     trees.fold(con, workspace)
     ends = con.execute(
         "SELECT id FROM snapshot WHERE workspace_id = ? ORDER BY id LIMIT 2", (workspace,)
@@ -212,10 +204,7 @@ def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int
     # Blobs of the newest state pass to the oldest remaining snapshot.
     query = "SELECT DISTINCT hash FROM tree WHERE workspace_id = ?"
     current = {name for (name,) in con.execute(query, (workspace,))}
-    con.executemany(
-        "INSERT OR IGNORE INTO holding (hash, snapshot_id) VALUES (?, ?)",
-        [(name, following) for name in names if name in current],
-    )
+    trees.hold(con, following, current.intersection(names))
     con.executemany(
         "DELETE FROM holding WHERE hash = ? AND snapshot_id = ?", [(name, oldest) for name in names]
     )
@@ -242,13 +231,11 @@ def _sizes(con: sqlite3.Connection, names: Iterable[str]) -> int:
 
 
 def ids(con: sqlite3.Connection, workspace: int) -> tuple[SnapshotId, ...]:
-    """See `SnapshotRows.ids`."""
     found = con.execute("SELECT id FROM snapshot WHERE workspace_id = ? ORDER BY id", (workspace,))
     return tuple(SnapshotId(number) for (number,) in found)
 
 
 def held(con: sqlite3.Connection) -> tuple[HeldSpace, ...]:
-    """See `SnapshotRows.held`."""
     found = con.execute(
         "SELECT w.root, count(*), w.held, min(s.at) FROM workspace w "
         "JOIN snapshot s ON s.workspace_id = w.id GROUP BY w.id ORDER BY w.held DESC"
@@ -257,6 +244,6 @@ def held(con: sqlite3.Connection) -> tuple[HeldSpace, ...]:
 
 
 def weight(addition: Addition) -> int:
-    """Estimated bytes of an addition."""
+    """Estimated bytes."""
     rows = len(addition.delta) + len(addition.tree)
     return sum([len(blob.data) + 100 for blob in addition.blobs]) + 200 * rows

@@ -33,13 +33,12 @@ from sidecar.store.format.values import (
 
 
 def apply_all(con: sqlite3.Connection, changes: Iterable[StoreChange]) -> None:
-    """Apply changes in order."""
     for change in changes:
         apply(con, change)
 
 
 def apply(con: sqlite3.Connection, change: StoreChange) -> None:
-    """Apply one change; raises StorageFailed or sqlite3.Error."""
+    """Raises StorageFailed or sqlite3.Error."""
     match change:
         case PutSession(row):
             _put_session(con, row)

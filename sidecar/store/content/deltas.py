@@ -12,7 +12,6 @@ TAG = b"sd1"
 
 
 def pack_delta(delta: Delta) -> bytes:
-    """Encode a delta."""
     plain = msgpack.packb([(c.path, _plain(c.old), _plain(c.new)) for c in delta])
     assert plain is not None
     blob = press(plain)
@@ -22,7 +21,7 @@ def pack_delta(delta: Delta) -> bytes:
 
 
 def unpack_delta(body: bytes) -> Delta:
-    """Decode a delta; raises BodyBroken."""
+    """Raises BodyBroken."""
     # A damaged row may hold a value of any type.
     if not isinstance(body, bytes) or not body.startswith(TAG) or len(body) < 28:
         raise BodyBroken(f"a delta has the unknown format {body!r:.20}")

@@ -5,12 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from sidecar.core.errors import UnknownSession
 from sidecar.core.ledger.facts import Fact, fact_id, from_json, to_json
 from sidecar.core.ledger.learned_markdown import key_of
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store.connection.store_access import StoreRead, Submit
-from sidecar.store.content.session_rows import reader
+from sidecar.store.content.session_rows import reader, unknown
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.migrations import has_full_text
 from sidecar.store.format.packing import encode_text, pack, unpack
@@ -47,7 +46,7 @@ class FactRows:
         self._read = read
 
     async def add(self, session_id: SessionId, cwd: str, facts: Iterable[Fact]) -> None:
-        """Store a session's new facts, durably."""
+        """Durable."""
         kept = tuple(facts)
         if kept:
             size = sum(len(fact.content) + 500 for fact in kept)
@@ -62,20 +61,20 @@ class FactRows:
         query: str | None = None,
         limit: int,
     ) -> tuple[StoredFact, ...]:
-        """Facts with all words of `query`, newest first; the last may be a prefix.
+        """Newest first, with all words of `query`; the last may be a prefix.
 
-        Raises: UnknownSession: no such session, nor facts.
+        Raises UnknownSession: no such session, nor facts.
         """
         return await self._read(
             partial(_find, only=_Only(session_id, cwd, kind, query), most=limit)
         )
 
     async def candidates(self, session_id: SessionId) -> tuple[FactCandidate, ...]:
-        """A session's unpromoted facts, oldest first."""
+        """Oldest first."""
         return await self._read(partial(_candidates, session_id=session_id))
 
     async def promoted(self, cwd: str, keys: Iterable[str], at: Millis) -> None:
-        """Mark keys (`core.ledger.learned_markdown.key_of`) as promoted."""
+        """Mark `keys` (`core.ledger.learned_markdown.key_of`) as promoted."""
         rows = [(encode_text(cwd), key, at) for key in sorted(keys)]
         if rows:
             await self._submit(partial(_mark, rows=rows), 100 * len(rows))
@@ -100,7 +99,6 @@ class _Only:
 def put_facts(
     con: sqlite3.Connection, session_id: SessionId, cwd: str, facts: Iterable[Fact]
 ) -> None:
-    """Insert a session's new facts."""
     indexed = _is_indexed(con)
     for fact in facts:
         name, text = fact_id(fact), _plain(fact.content)
@@ -173,9 +171,7 @@ def _require(con: sqlite3.Connection, session_id: str) -> None:
     for table, column in (("session", "id"), ("fact", "session_id")):
         if con.execute(f"SELECT 1 FROM {table} WHERE {column} = ?", (session_id,)).fetchone():
             return
-    raise UnknownSession(
-        f"There is no session {session_id!r}. `session/list` names those there are."
-    )
+    raise unknown(session_id)
 
 
 def _matching(con: sqlite3.Connection, query: str) -> tuple[str, list[str]]:
@@ -237,7 +233,7 @@ def _written(con: sqlite3.Connection, folder: bytes) -> frozenset[tuple[bytes, s
 def copy_facts(
     con: sqlite3.Connection, source: SessionId, target: SessionId, before: Millis | None
 ) -> None:
-    """Copy facts to a fork: all, or those before a time."""
+    """All, or those before a time."""
     con.execute(
         """INSERT INTO fact (session_id, id, cwd, kind, source, at, key, text, body, hash)
         SELECT ?, id, cwd, kind, source, at, key, text, body, hash FROM fact
@@ -279,7 +275,6 @@ def drop_facts(
 
 
 def forget_words(con: sqlite3.Connection) -> None:
-    """Purge deleted text from the word index."""
     if _is_indexed(con):
         con.execute("INSERT INTO fact_text (fact_text) VALUES ('optimize')")
 

@@ -29,7 +29,7 @@ class Window:
 
 
 def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
-    """Replace a fold, unless unfit for the log."""
+    """Unless unfit for the log."""
     chain = _chain(con, put.session_id, put.revision)
     found = con.execute(
         "SELECT number FROM message WHERE session_id = ? AND id = ?", (put.session_id, put.newest)
@@ -47,7 +47,7 @@ def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
 def window(
     con: sqlite3.Connection, session_id: SessionId, version: str, choose: ChooseMessages
 ) -> Window | None:
-    """A session from its valid fold on, or `None`.
+    """From a session's valid fold on, or `None`.
 
     Raises UnknownSession, or BodyBroken for the session's own row.
     """
@@ -75,7 +75,8 @@ def window(
     ).fetchall()
     names = [*chosen, *(MessageId(name) for _, name in after)]
     headers = list(_headers(con, session_id, names))
-    messages = session_rows.put_together(con, headers, _parts(con, session_id, names), problems)
+    parts = (row for name in names for row in session_rows.part_rows(con, session_id, name))
+    messages = session_rows.put_together(con, headers, parts, problems)
     records = session_rows.records_after(con, session_id, revision, chain, problems)
     if problems or len(headers) < len(names):
         # A full load reports the damage.
@@ -90,18 +91,6 @@ def _headers(
     for name in names:
         yield from con.execute(
             "SELECT id, body, hash FROM message WHERE session_id = ? AND id = ?", (session_id, name)
-        )
-
-
-def _parts(
-    con: sqlite3.Connection, session_id: SessionId, names: Sequence[MessageId]
-) -> Iterator[tuple[str, str, int, bytes, str]]:
-    for name in names:
-        yield from con.execute(
-            # Without INDEXED BY, SQLite scans all parts of the session for each message.
-            "SELECT id, message_id, position, body, hash FROM part INDEXED BY part_by_message "
-            "WHERE session_id = ? AND message_id = ? ORDER BY position, id",
-            (session_id, name),
         )
 
 

@@ -9,24 +9,32 @@ from sidecar.store.content.trees import fold_all
 
 def refer(con: sqlite3.Connection, session_id: SessionId, holder: str, now: set[str]) -> None:
     """Set a holder's blobs (`part:…`, `record:…`, `session`); unused ones go."""
-    rows = con.execute(
-        "SELECT hash FROM reference WHERE session_id = ? AND holder = ?", (session_id, holder)
-    )
-    before = {name for (name,) in rows}
+    before = referred(con, session_id, holder)
     con.executemany(
         "INSERT INTO reference (session_id, holder, hash) VALUES (?, ?, ?)",
         [(session_id, holder, name) for name in sorted(now - before)],
     )
     gone = sorted(before - now)
-    con.executemany(
-        "DELETE FROM reference WHERE session_id = ? AND holder = ? AND hash = ?",
-        [(session_id, holder, name) for name in gone],
-    )
+    unrefer(con, session_id, holder, gone)
     drop_unreferenced(con, gone)
 
 
+def referred(con: sqlite3.Connection, session_id: SessionId, holder: str) -> set[str]:
+    query = "SELECT hash FROM reference WHERE session_id = ? AND holder = ?"
+    return {name for (name,) in con.execute(query, (session_id, holder))}
+
+
+def unrefer(
+    con: sqlite3.Connection, session_id: SessionId, holder: str, names: Iterable[str]
+) -> None:
+    """Unused blobs stay until `drop_unreferenced`."""
+    con.executemany(
+        "DELETE FROM reference WHERE session_id = ? AND holder = ? AND hash = ?",
+        [(session_id, holder, name) for name in names],
+    )
+
+
 def drop_unreferenced(con: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Delete unused blobs among `names`."""
     names = tuple(names)
     if not names:
         return

@@ -13,12 +13,12 @@ from sidecar.core.parts import Millis, PartId, SessionId, ToolCompleted, ToolErr
 from sidecar.store.connection import lease
 from sidecar.store.connection.seen_time import Ages, SeenClock
 from sidecar.store.connection.store_access import StoreRead, Submit
-from sidecar.store.content.holders import drop_unreferenced
+from sidecar.store.content.holders import drop_unreferenced, unrefer
 from sidecar.store.content.session_rows import blob, leaving, reader
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.packing import spilled
-from sidecar.store.format.values import Gone, Owner, PutGone, SessionRow, SweepReason
+from sidecar.store.format.values import Gone, PutGone, SessionRow, SweepReason
 
 RESTS: Millis = DAY
 """Time after its last use for which a session counts as live, say closed overnight."""
@@ -55,7 +55,7 @@ class OutputRows:
         self._clock = clock
 
     async def read(self, name: str) -> bytes | None:
-        """An output's bytes by hash, or `None`."""
+        """By hash."""
         return await self._read(partial(blob, name=name))
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
@@ -67,16 +67,15 @@ class OutputRows:
         return await self._submit(run, synced=False)
 
     async def gone(self, name: str) -> Gone | None:
-        """When and why an output was removed."""
         return await self._read(partial(gone_by_hash, name=name))
 
     async def gone_of(self, session_id: SessionId) -> dict[str, Gone]:
-        """A session's removed outputs by hash."""
+        """By hash."""
         return await self._read(partial(gone_of, session_id=session_id))
 
 
 def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) -> bool:
-    """A part's complete output; `False` if removed already."""
+    """`False` if removed already."""
     name = rows.whole_output(part)
     assert isinstance(part.state, ToolCompleted | ToolError)
     con.execute(
@@ -89,7 +88,6 @@ def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) 
 
 
 def gone(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Gone | None:
-    """When and why a part's output was removed."""
     found = con.execute(
         "SELECT gone, why, bound FROM output WHERE session_id = ? AND part_id = ?",
         (session_id, part_id),
@@ -98,7 +96,6 @@ def gone(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Gon
 
 
 def gone_by_hash(con: sqlite3.Connection, name: str) -> Gone | None:
-    """When and why an output was last removed."""
     found = con.execute(
         "SELECT gone, why, bound FROM output WHERE hash = ? AND gone IS NOT NULL "
         "ORDER BY gone DESC LIMIT 1",
@@ -108,7 +105,6 @@ def gone_by_hash(con: sqlite3.Connection, name: str) -> Gone | None:
 
 
 def put_gone(con: sqlite3.Connection, put: PutGone) -> None:
-    """Note an imported output as removed."""
     what = put.gone
     con.execute(
         """INSERT OR REPLACE INTO output (session_id, part_id, hash, at, gone, why, bound)
@@ -118,7 +114,6 @@ def put_gone(con: sqlite3.Connection, put: PutGone) -> None:
 
 
 def gone_of(con: sqlite3.Connection, session_id: SessionId) -> dict[str, Gone]:
-    """A session's removed outputs by hash."""
     found = con.execute(
         "SELECT hash, gone, why, bound FROM output WHERE session_id = ? AND gone IS NOT NULL",
         (session_id,),
@@ -127,7 +122,6 @@ def gone_of(con: sqlite3.Connection, session_id: SessionId) -> dict[str, Gone]:
 
 
 def copy_outputs(con: sqlite3.Connection, source: SessionId, target: SessionId) -> None:
-    """Copy outputs to a fork."""
     con.execute(
         """INSERT INTO output (session_id, part_id, hash, at, gone, why, bound)
         SELECT :target, held.part_id, held.hash, held.at, held.gone, held.why, held.bound
@@ -139,7 +133,6 @@ def copy_outputs(con: sqlite3.Connection, source: SessionId, target: SessionId) 
 
 
 def let_go(con: sqlite3.Connection, going: Sequence[GoingOutput], ages: Ages) -> Freed:
-    """Remove outputs and their unshared bytes, except of sessions in use (`is_live`)."""
     live: dict[SessionId, bool] = {}
     names: list[str] = []
     for one in going:
@@ -154,26 +147,22 @@ def let_go(con: sqlite3.Connection, going: Sequence[GoingOutput], ages: Ages) ->
         )
         if done.rowcount:
             names.append(one.hash)
-            _unrefer(con, one)
+            _unrefer_output(con, one)
     before = sizes(con, names)
     drop_unreferenced(con, names)
     return Freed(len(names), before - sizes(con, names))
 
 
-def _unrefer(con: sqlite3.Connection, one: GoingOutput) -> None:
+def _unrefer_output(con: sqlite3.Connection, one: GoingOutput) -> None:
     found = con.execute(
         "SELECT body FROM part WHERE session_id = ? AND id = ?", (one.session_id, one.part_id)
     ).fetchone()
     # The part's own text may be the same blob, and stays.
     if found is None or one.hash not in spilled(found[0]):
-        con.execute(
-            "DELETE FROM reference WHERE session_id = ? AND holder = ? AND hash = ?",
-            (one.session_id, f"part:{one.part_id}", one.hash),
-        )
+        unrefer(con, one.session_id, f"part:{one.part_id}", (one.hash,))
 
 
 def is_live(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> bool:
-    """Whether a session was used within a day, or is open, or its parent is."""
     if is_open(con, session_id, ages.now):
         return True
     row = row_of(con, session_id)
@@ -186,16 +175,13 @@ def is_live(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> bool:
 
 
 def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:
-    """Whether a living process has the lease."""
-    found = con.execute(
-        "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
-        (session_id,),
-    ).fetchone()
-    return found is not None and lease.alive(Owner(*found[:4]), found[4], now)
+    """A living process has the lease."""
+    found = lease.holder(con, session_id)
+    return found is not None and lease.alive(*found, now)
 
 
 def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
-    """A session's row; `None` if missing, leaving or damaged."""
+    """`None` if missing, leaving or damaged."""
     found = con.execute("SELECT body FROM session WHERE id = ?", (session_id,)).fetchone()
     try:
         return (

@@ -1,7 +1,6 @@
 """Sessions leaving the store, archived or deleted.
 
-Rows go in slices, so that turns wait for one at most; any process continues. A deleted session
-stays marked until free pages and files outside are clean.
+Rows go in slices, so that turns wait for one at most; any process continues.
 """
 
 import sqlite3
@@ -9,9 +8,10 @@ import time
 from dataclasses import dataclass
 
 from sidecar.core.parts import Millis, SessionId
+from sidecar.store.connection.store_files import overwriting
 from sidecar.store.content import chains
 from sidecar.store.content.fact_rows import drop_facts, forget_words
-from sidecar.store.content.holders import drop_unreferenced
+from sidecar.store.content.holders import drop_unreferenced, referred
 from sidecar.store.content.outputs import sizes
 from sidecar.store.content.session_rows import leaving
 
@@ -41,8 +41,7 @@ def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
         return Left(drop_facts(con, session_id), done=True)
     if session_id in leaving(con):
         return Left(0, done=False)
-    con.execute("PRAGMA secure_delete = ON")
-    try:
+    with overwriting(con):
         con.execute("INSERT INTO erasing (session_id, at) VALUES (?, ?)", (session_id, at))
         con.execute("DELETE FROM lease WHERE session_id = ?", (session_id,))
         size = drop_facts(con, session_id, shared=at == DELETED)
@@ -50,8 +49,6 @@ def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
             forget_words(con)
         if at == DELETED:
             _leave_folder(con, found[0])
-    finally:
-        con.execute("PRAGMA secure_delete = FAST")
     first = remove_some(con, session_id)
     return Left(size + first.size, first.done)
 
@@ -59,20 +56,16 @@ def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
 def remove_some(
     con: sqlite3.Connection, session_id: SessionId, seconds: float = SLICE_SECONDS
 ) -> Left:
-    """Remove rows and blobs, for some seconds."""
     if session_id not in leaving(con):
         return Left(0, done=True)
     end = time.monotonic() + seconds
     size, done = 0, False
-    con.execute("PRAGMA secure_delete = ON")
-    try:
+    with overwriting(con):
         while not done:
             freed = _remove(con, session_id)
             size, done = size + (freed or 0), freed is None
             if time.monotonic() >= end:
                 break
-    finally:
-        con.execute("PRAGMA secure_delete = FAST")
     return Left(size, done)
 
 
@@ -86,7 +79,6 @@ def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:
 
 
 def _remove(con: sqlite3.Connection, session_id: SessionId) -> int | None:
-    """Bytes of a few rows, or `None` at the end."""
     for table, key in (("part", "id"), ("record", "revision"), ("message", "id")):
         found = con.execute(
             f"SELECT {key}, length(body) FROM {table} WHERE session_id = ? LIMIT ?",
@@ -116,8 +108,7 @@ def _remove(con: sqlite3.Connection, session_id: SessionId) -> int | None:
 def _let_go(con: sqlite3.Connection, session_id: SessionId, holders: list[str]) -> int:
     names: set[str] = set()
     for holder in holders:
-        query = "SELECT hash FROM reference WHERE session_id = ? AND holder = ?"
-        names.update(name for (name,) in con.execute(query, (session_id, holder)))
+        names |= referred(con, session_id, holder)
         con.execute(
             "DELETE FROM reference WHERE session_id = ? AND holder = ?", (session_id, holder)
         )
@@ -127,7 +118,6 @@ def _let_go(con: sqlite3.Connection, session_id: SessionId, holders: list[str]) 
 
 
 def rows_size(con: sqlite3.Connection, session_id: SessionId) -> int:
-    """Bytes of a session's rows."""
     total = 0
     for table in BODIES:
         column = "id" if table == "session" else "session_id"
@@ -162,7 +152,7 @@ def _sweep_unreachable(con: sqlite3.Connection, session_id: SessionId) -> int | 
 
 
 def unfinished(con: sqlite3.Connection) -> dict[SessionId, Millis]:
-    """Leaving sessions, with the time of archiving or `DELETED`."""
+    """With the time of archiving or `DELETED`."""
     return {SessionId(n): at for n, at in con.execute("SELECT session_id, at FROM erasing")}
 
 

@@ -136,34 +136,30 @@ class RestoreRows:
         return await self._submit(run)
 
     async def adopt(self, claim: RestoreClaim) -> Unfinished | Running | None:
-        """Take over an abandoned restore, if any."""
         return await self._submit(partial(_adopt, claim=claim, now=self._now()))
 
     async def running(self, root: bytes) -> Owner | None:
-        """The living process that restores a workspace."""
         return await self._read(partial(_running, root=root, now=self._now()))
 
     async def roots(self) -> tuple[bytes, ...]:
-        """Workspaces with an unfinished restore."""
         return await self._read(_roots)
 
     async def contents(self, names: Iterable[str]) -> dict[str, bytes]:
-        """Read blobs; skip missing ones."""
+        """Missing blobs are left out."""
         return await self._read(partial(get_blobs, names=tuple(names)))
 
     async def keep(self, restore: int, blobs: Sequence[PressedBlob]) -> None:
-        """Store files' old contents until the restore ends."""
         size = sum(len(blob.data) for blob in blobs)
         await self._submit(partial(_keep, restore=restore, blobs=tuple(blobs)), size)
 
     async def intend(self, restore: int, token: str, steps: Sequence[Step]) -> None:
-        """Store the steps; from now on, finish or undo."""
+        """From now on, finish or undo."""
         body = pack_steps(steps)
         run = partial(_move, restore=restore, token=token, to="applying", now=self._now())
         await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
     async def finish(self, restore: int, token: str, changes: Sequence[StoreChange]) -> None:
-        """Complete the restore and the sessions' changes, in one transaction."""
+        """Together with the sessions' changes, in one transaction."""
         self._overtake(changes)
         run = partial(_move, restore=restore, token=token, to="done", now=self._now())
         both = partial(_finish, run=run, changes=tuple(changes))
@@ -320,7 +316,6 @@ def _over(con: sqlite3.Connection, restore: int) -> None:
 
 
 def pack_steps(steps: Sequence[Step]) -> bytes:
-    """Encode steps."""
     plain = msgpack.packb([[*step[:4], _plain(step.old), _plain(step.new)] for step in steps])
     assert plain is not None
     blob = press(plain)
@@ -330,7 +325,7 @@ def pack_steps(steps: Sequence[Step]) -> bytes:
 
 
 def unpack_stages(body: bytes) -> tuple[bytes, ...]:
-    """Decode staging folders; raises BodyBroken."""
+    """Raises BodyBroken."""
     try:
         stages = tuple(msgpack.unpackb(body))
     except (ValueError, TypeError) as error:
@@ -341,7 +336,7 @@ def unpack_stages(body: bytes) -> tuple[bytes, ...]:
 
 
 def unpack_steps(body: bytes) -> tuple[Step, ...]:
-    """Decode steps; raises BodyBroken."""
+    """Raises BodyBroken."""
     # A damaged row may hold a value of any type.
     if not isinstance(body, bytes) or not body.startswith(TAG) or len(body) < 28:
         raise BodyBroken(f"a restore has the unknown format {body!r:.20}")

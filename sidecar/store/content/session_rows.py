@@ -25,23 +25,23 @@ class SessionRows:
         self._read = read
 
     async def row(self, session_id: SessionId) -> SessionRow:
-        """A session's row; raises UnknownSession."""
+        """Raises UnknownSession."""
         return await self._read(lambda con: row(con, session_id))
 
     async def page(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
-        """Up to `limit` sessions of one folder or all, newest first.
+        """Newest first, of one folder or all.
 
         `before` is the previous page's `next`; raises BadRequest for other texts.
         """
         return await self._read(lambda con: page(con, cwd, before, limit))
 
     async def named(self, start: str, most: int) -> tuple[SessionRow, ...]:
-        """Sessions by id prefix, newest first."""
+        """By id prefix, newest first."""
         return await self._read(lambda con: named(con, start, most))
 
 
 def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:
-    """A whole session; raises UnknownSession, or BodyBroken for its own row."""
+    """Raises UnknownSession, or BodyBroken for the session's own row."""
     body, expected = session_body(con, session_id)
     row = rows.decode_session(body, reader(con))
     problems = damage(f"session {session_id}", body, expected)
@@ -51,7 +51,7 @@ def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:
 
 
 def row(con: sqlite3.Connection, session_id: SessionId) -> SessionRow:
-    """A session's row; raises UnknownSession or BodyBroken."""
+    """Raises UnknownSession or BodyBroken."""
     body, _ = session_body(con, session_id)
     return rows.decode_session(body, reader(con))
 
@@ -83,7 +83,7 @@ def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: in
 
 
 def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, ...]:
-    """Undamaged sessions by id prefix, newest first."""
+    """Undamaged, newest first."""
     if not storable(start):
         return ()
     found = con.execute(
@@ -97,7 +97,6 @@ def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, .
 
 
 def leaving(con: sqlite3.Connection) -> frozenset[str]:
-    """Ids of sessions being removed, invisible to everybody."""
     # An older store without this table may be open for reading.
     if con.execute("SELECT 1 FROM sqlite_master WHERE name = 'erasing'").fetchone() is None:
         return frozenset()
@@ -105,7 +104,7 @@ def leaving(con: sqlite3.Connection) -> frozenset[str]:
 
 
 def part(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Part | None:
-    """Read one part; raises BodyBroken."""
+    """Raises BodyBroken."""
     if not (storable(session_id) and storable(part_id)):
         return None
     found = con.execute(
@@ -115,13 +114,11 @@ def part(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Par
 
 
 def blob(con: sqlite3.Connection, name: str) -> bytes | None:
-    """Read a blob; raises BodyBroken."""
+    """Raises BodyBroken."""
     return get_blob(con, name) if storable(name) else None
 
 
 def reader(con: sqlite3.Connection) -> ReadBlob:
-    """A function that fetches blobs for bodies."""
-
     def read(name: str) -> bytes:
         data = get_blob(con, name)
         if data is None:
@@ -132,15 +129,19 @@ def reader(con: sqlite3.Connection) -> ReadBlob:
 
 
 def session_body(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str]:
-    """A session's row; raises UnknownSession."""
+    """Raises UnknownSession."""
     found: tuple[bytes, str] | None = None
     if storable(session_id) and session_id not in leaving(con):
         found = con.execute("SELECT body, hash FROM session WHERE id = ?", (session_id,)).fetchone()
     if found is None:
-        raise UnknownSession(
-            f"There is no session {session_id!r}. `session/list` names those there are."
-        )
+        raise unknown(session_id)
     return found
+
+
+def unknown(session_id: str) -> UnknownSession:
+    return UnknownSession(
+        f"There is no session {session_id!r}. `session/list` names those there are."
+    )
 
 
 def _messages(
@@ -155,6 +156,18 @@ def _messages(
         "SELECT id, body, hash FROM message WHERE session_id = ? ORDER BY number", (session_id,)
     )
     return put_together(con, headers, found, problems)
+
+
+def part_rows(
+    con: sqlite3.Connection, session_id: SessionId, message_id: str
+) -> list[tuple[str, str, int, bytes, str]]:
+    """Of one message: id, message, position, body, hash."""
+    return con.execute(
+        # Without INDEXED BY, SQLite scans all parts of the session for each message.
+        "SELECT id, message_id, position, body, hash FROM part INDEXED BY part_by_message "
+        "WHERE session_id = ? AND message_id = ? ORDER BY position, id",
+        (session_id, message_id),
+    ).fetchall()
 
 
 def put_together(
@@ -191,7 +204,7 @@ def records_after(
     previous: str,
     problems: list[str],
 ) -> tuple[Record, ...]:
-    """Records after a revision whose hash is `previous`."""
+    """After a revision whose hash is `previous`."""
     decode = partial(rows.decode_record, read=reader(con))
     records: list[Record] = []
     for revision, body, expected in con.execute(
@@ -209,7 +222,7 @@ def records_after(
 
 
 def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[str]:
-    """Report a body with another hash than stored."""
+    """Empty if the body has the stored hash."""
     # A damaged row may hold a value of any type, and the next hash is chained to the damaged one.
     chained = isinstance(previous, str) and previous.isascii()
     if chained and isinstance(body, bytes) and digest(body, previous) == expected:
@@ -238,7 +251,6 @@ def _cursor(text: str) -> tuple[int, str]:
 
 
 def storable(name: str) -> bool:
-    """Whether SQLite accepts a name from outside."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -48,13 +48,13 @@ class LogRows:
         self._read = read
 
     async def load(self, session_id: SessionId) -> Stored:
-        """Read a whole session; raises UnknownSession."""
+        """Raises UnknownSession."""
         return await self._read(lambda con: session_rows.load(con, session_id))
 
     async def window(
         self, session_id: SessionId, version: str, choose: ChooseMessages
     ) -> Window | None:
-        """A session from a valid fold of this version on, or `None`.
+        """From a valid fold of this version on, or `None`.
 
         In another thread, `choose` maps the fold's body to earlier messages still needed, or
         `None`.
@@ -62,30 +62,29 @@ class LogRows:
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
     async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
-        """Message numbers, oldest first; raises UnknownSession."""
+        """Oldest first; raises UnknownSession."""
         return await self._read(lambda con: numbers(con, session_id, until))
 
     async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
-        """A slice of messages by number; raises UnknownSession."""
+        """By number; raises UnknownSession."""
         return await self._read(lambda con: messages(con, session_id, wanted))
 
     async def records(
         self, session_id: SessionId, after: int, previous: str, until: int
     ) -> RecordSlice:
-        """A slice after a revision; raises UnknownSession."""
+        """After a revision; raises UnknownSession."""
         return await self._read(lambda con: records(con, session_id, after, previous, until))
 
     async def message_of(self, session_id: SessionId, part_id: PartId) -> Message | None:
-        """A part's message without parts, or `None`."""
+        """Without parts."""
         return await self._read(lambda con: message_of(con, session_id, part_id))
 
     async def part(self, session_id: SessionId, part_id: PartId) -> Part | None:
-        """Read one part."""
         return await self._read(lambda con: session_rows.part(con, session_id, part_id))
 
 
 def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":
-    """Message numbers (8 bytes each), oldest first; raises UnknownSession."""
+    """8 bytes each, oldest first; raises UnknownSession."""
     session_rows.session_body(con, session_id)
     found = con.execute(
         # Without the `+`, SQLite may scan the messages of all sessions by number.
@@ -97,7 +96,6 @@ def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) ->
 
 
 def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
-    """A slice of messages by number; raises UnknownSession."""
     session_rows.session_body(con, session_id)
     read = _Reader(con)
     found: list[Message] = []
@@ -113,12 +111,7 @@ def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[in
         if header is None:
             problems.append(f"message {number} of {session_id} is missing")
             continue
-        parts = con.execute(
-            # Without INDEXED BY, SQLite scans all parts of the session for each message.
-            "SELECT id, message_id, position, body, hash FROM part INDEXED BY part_by_message "
-            "WHERE session_id = ? AND message_id = ? ORDER BY position, id",
-            (session_id, header[0]),
-        ).fetchall()
+        parts = session_rows.part_rows(con, session_id, header[0])
         for *_, body, _ in parts:
             read.count(body)
         found.extend(session_rows.put_together(con, (header,), parts, problems, read))
@@ -128,7 +121,7 @@ def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[in
 def records(
     con: sqlite3.Connection, session_id: SessionId, after: int, previous: str, until: int
 ) -> RecordSlice:
-    """A slice of records up to `until`; raises UnknownSession.
+    """Raises UnknownSession.
 
     `previous`: hash of revision `after`.
     """
@@ -155,7 +148,6 @@ def records(
 
 
 def message_of(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Message | None:
-    """A part's message without parts, or `None`."""
     if not session_rows.storable(part_id):
         return None
     found = con.execute(

@@ -1,7 +1,6 @@
 """Snapshots on the disk: per workspace, a chain of deltas and the newest state.
 
-Writers name the expected head; `ChainMoved` means another process was faster: read the new deltas
-and retry.
+Writers name the expected head; on `ChainMoved`, another process's, read the new deltas and retry.
 """
 
 from collections.abc import Iterable
@@ -32,7 +31,7 @@ class SnapshotRows:
         self._read = read
 
     async def load(self, root: bytes) -> Workspace | None:
-        """A workspace by path bytes; `None` without snapshots."""
+        """`None` without snapshots."""
         return await self._read(partial(chains.load, root=root))
 
     async def telling(self, root: bytes) -> tuple[int, int] | None:
@@ -40,7 +39,7 @@ class SnapshotRows:
         return await self._read(partial(chains.telling, root=root))
 
     async def begin(self, root: bytes, at: int) -> Workspace:
-        """Start a chain; `fill` stores its first state, and syncs both."""
+        """`fill` stores the chain's first state, and syncs both."""
         return await self._submit(partial(chains.begin, root=root, at=at), synced=False)
 
     async def fill(
@@ -55,7 +54,7 @@ class SnapshotRows:
     async def append(
         self, workspace: int, parent: SnapshotId, addition: Addition, at: int
     ) -> Appended | ChainMoved:
-        """Store a snapshot after `parent`, with blobs, in one transaction.
+        """With blobs, in one transaction.
 
         Not synced: the first record about the snapshot syncs both.
         """
@@ -66,7 +65,7 @@ class SnapshotRows:
     async def deltas(
         self, workspace: int, after: SnapshotId, until: SnapshotId
     ) -> tuple[Delta, ...] | None:
-        """The deltas between two snapshots; `None` if one was swept, or the chain began anew."""
+        """`None` if one was swept, or the chain began anew."""
         return await self._read(
             partial(chains.deltas, workspace=workspace, after=after, until=until)
         )
@@ -81,9 +80,9 @@ class SnapshotRows:
         return await self._submit(run)
 
     async def ids(self, workspace: int) -> tuple[SnapshotId, ...]:
-        """A workspace's snapshots, oldest first."""
+        """Oldest first."""
         return await self._read(partial(chains.ids, workspace=workspace))
 
     async def held(self) -> tuple[HeldSpace, ...]:
-        """Space of each workspace, largest first."""
+        """Largest workspace first."""
         return await self._read(chains.held)

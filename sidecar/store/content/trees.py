@@ -33,7 +33,7 @@ def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -
 
 
 def fold_all(con: sqlite3.Connection) -> None:
-    """Fold all workspaces, before blobs go."""
+    """Due before blobs go."""
     for (workspace,) in con.execute("SELECT id FROM workspace WHERE folded < head").fetchall():
         fold(con, workspace)
 
@@ -62,7 +62,6 @@ def tree(
 
 
 def some(con: sqlite3.Connection, workspace: int, paths: Iterable[bytes]) -> dict[bytes, SeenEntry]:
-    """Read stored rows of some paths."""
     query = f"SELECT {_COLUMNS} FROM tree WHERE workspace_id = ? AND path = ?"
     rows = {path: con.execute(query, (workspace, path)).fetchone() for path in paths}
     return {path: _seen(row) for path, row in rows.items() if row is not None}
@@ -71,7 +70,7 @@ def some(con: sqlite3.Connection, workspace: int, paths: Iterable[bytes]) -> dic
 def put(
     con: sqlite3.Connection, workspace: int, rows: Iterable[tuple[bytes, SeenEntry | None]]
 ) -> None:
-    """Store entries by path; `None` deletes."""
+    """`None` deletes."""
     rows = tuple(rows)
     con.executemany(
         f"INSERT OR REPLACE INTO tree (workspace_id, path, {_COLUMNS}) "
@@ -85,7 +84,6 @@ def put(
 
 
 def hold(con: sqlite3.Connection, snapshot: int, names: Iterable[str]) -> None:
-    """Let a snapshot hold blobs."""
     con.executemany(
         "INSERT OR IGNORE INTO holding (hash, snapshot_id) VALUES (?, ?)",
         [(name, snapshot) for name in sorted(names)],
@@ -93,7 +91,6 @@ def hold(con: sqlite3.Connection, snapshot: int, names: Iterable[str]) -> None:
 
 
 def named(delta: Delta) -> set[str]:
-    """Blobs named in a delta."""
     names = {change.new.hash for change in delta if change.new is not None}
     names |= {change.old.hash for change in delta if change.old is not None}
     names.discard("")

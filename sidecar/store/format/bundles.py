@@ -1,8 +1,8 @@
 """Bundles: a session as lines of JSON, for another store.
 
 First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with hashes chained
-line by line. Between, a line is one `session`, `message`, `part` (of the message before), `record`,
-`fact`, `gone` (a removed output), or piece of an `output`, with the fields of stored bodies.
+line by line. Between: one `session`, `message`, `part` (of the message before), `record`, `fact`,
+`gone` (a removed output), or piece of an `output` a line, as in stored bodies.
 
 Anybody may have written a bundle: this module checks form, not meaning.
 """
@@ -29,7 +29,10 @@ HEAD = b'{"sidecar":"bundle",'
 """The beginning of every bundle, in all versions."""
 PIECE = 1024 * 1024
 """Characters of an output per line."""
+MOST_BYTES = 256 * 1024 * 1024
+"""Of a bundle or a recording of another agent, unpacked."""
 MOST_LINES = 500_000
+"""Of either; most lines of a recording hold nothing to keep."""
 MOST_VALUES = 3_000_000
 """Values in all JSON of tool inputs, records and the like."""
 LATEST: Millis = 253_402_300_799_999
@@ -55,7 +58,7 @@ class Bundle:
 
 
 def lines_of(bundle: Bundle) -> Iterator[bytes]:
-    """A bundle's lines, with line ends."""
+    """With line ends."""
     count, hashed = 0, ""
     for line in map(_line, _things(bundle)):
         yield line
@@ -64,7 +67,7 @@ def lines_of(bundle: Bundle) -> Iterator[bytes]:
 
 
 def read_lines(lines: Iterable[bytes]) -> Bundle:
-    """Decode the lines of `lines_of`; raises BadRequest if damaged, cut off or too new."""
+    """Raises BadRequest if damaged, cut off or too new."""
     reader = _Reader()
     try:
         for line in lines:

@@ -13,6 +13,11 @@ Choice = TypeVar("Choice", bound=str)
 class BodyBroken(Exception):
     """The message says why."""
 
+    @classmethod
+    def unknown(cls, what: str) -> "BodyBroken":
+        """Perhaps not broken, but a later version's."""
+        return cls(f"unknown {what}; a newer Sidecar may read it")
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -24,25 +29,22 @@ class Fields:
     content: dict[str, object]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A string."""
         value = self.content.get(key, default)
         if not isinstance(value, str):
             raise _broken(key, "text")
         return value
 
     def text_or_none(self, key: str) -> str | None:
-        """A string, or `None` if absent or nil."""
+        """`None` if absent or nil."""
         return None if self.content.get(key) is None else self.text(key)
 
     def number(self, key: str, default: int | None = None) -> int:
-        """An integer."""
         value = self.content.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool):
             raise _broken(key, "a whole number")
         return value
 
     def choice(self, key: str, options: tuple[Choice, ...]) -> Choice:
-        """One of the strings in `options`."""
         value = self.text(key)
         for option in options:
             if option == value:
@@ -50,7 +52,7 @@ class Fields:
         raise _broken(key, f"one of {', '.join(options)}")
 
     def opaque(self, key: str) -> Json:
-        """Parse JSON text."""
+        """Of JSON text."""
         text = self.text(key)
         try:
             check_inner(text)
@@ -62,7 +64,7 @@ class Fields:
         return value
 
     def opaque_object(self, key: str) -> JsonObject:
-        """Parse a JSON object; `{}` if absent."""
+        """Of JSON text; `{}` if absent."""
         if key not in self.content:
             return {}
         value = self.opaque(key)
@@ -71,15 +73,14 @@ class Fields:
         return value
 
     def inner(self, key: str) -> "Fields":
-        """Nested fields."""
         return fields_of(self.content.get(key))
 
     def inner_or_none(self, key: str) -> "Fields | None":
-        """Nested fields, or `None` if absent or nil."""
+        """`None` if absent or nil."""
         return None if self.content.get(key) is None else self.inner(key)
 
     def many(self, key: str) -> "list[Fields]":
-        """A list of nested fields; `[]` if absent."""
+        """`[]` if absent."""
         value = self.content.get(key, [])
         if not isinstance(value, list):
             raise _broken(key, "a list")

@@ -115,10 +115,11 @@ class _Request(RecordHead, frozen=True, kw_only=True):
 
 
 class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
-    """An answer ended."""
+    """An answer ended; `sdk`: the vendor's library that read it, with its version."""
 
     message_id: MessageId
     read: Signed | None = None
+    sdk: str = ""
 
 
 class StepFailedRecord(_OfMessage, frozen=True, tag="step_failed", kw_only=True):

@@ -234,7 +234,7 @@ def _recent(con: sqlite3.Connection) -> None:
 
 
 def has_full_text(con: sqlite3.Connection) -> bool:
-    """Whether SQLite has FTS5; a few builds do not."""
+    """A few builds of SQLite have no FTS5."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
     return con.execute(query).fetchone() is not None
 
@@ -257,13 +257,13 @@ WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
 
 
 def version(con: sqlite3.Connection) -> int:
-    """A file's steps; 0 if empty."""
+    """Number of steps; 0 for an empty file."""
     (number,) = con.execute("PRAGMA user_version").fetchone()
     return int(number)
 
 
 def migrate(con: sqlite3.Connection, steps: Sequence[Migration], at: int) -> None:
-    """Take missing steps, each in one transaction; safe in several processes."""
+    """Each missing step in one transaction; safe in several processes."""
     while (done := version(con)) < len(steps):
         con.execute("BEGIN IMMEDIATE")
         try:

@@ -1,7 +1,7 @@
 """Bodies on disk: tagged msgpack, long strings in blobs.
 
 Opaque JSON is stored as text: msgpack has no integers beyond 64 bits. UTF-8 may hold lone
-surrogates, as JSON from a wire may.
+surrogates, as may JSON.
 """
 
 import json
@@ -35,12 +35,11 @@ class Packed:
 
 
 def encode_text(text: str) -> bytes:
-    """Encode any text, lone surrogates included."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def decode_text(data: bytes) -> str:
-    """Decode bytes by `encode_text`; raises BodyBroken."""
+    """Raises BodyBroken."""
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
@@ -48,7 +47,7 @@ def decode_text(data: bytes) -> str:
 
 
 def to_json(value: Json) -> str:
-    """Write JSON, in dict order.
+    """In dict order.
 
     Minimal escapes: two escaped lone surrogates would come back joined.
     """
@@ -56,7 +55,7 @@ def to_json(value: Json) -> str:
 
 
 def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") -> Packed:
-    """Make a body; `spill` moves strings over 1 KiB to blobs, `previous` chains the hash."""
+    """`spill` moves strings over 1 KiB to blobs, `previous` chains the hash."""
     blobs: dict[str, bytes] = {}
     content = _spilled(fields, blobs) if spill else fields
     packed = msgpack.packb(content, unicode_errors="surrogatepass")
@@ -66,14 +65,14 @@ def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") ->
 
 
 def unpack(body: bytes, read: ReadBlob) -> Fields:
-    """Decode a body with strings from blobs; raises BodyBroken."""
+    """With strings from blobs; raises BodyBroken."""
     # A damaged row may hold a value of any type.
     if not isinstance(body, bytes) or not body.startswith(TAG):
-        raise BodyBroken(f"unknown format {body!r:.20}; a newer Sidecar may read it")
+        raise BodyBroken.unknown(f"format {body!r:.20}")
 
     def extension(code: int, data: bytes) -> str:
         if code != BLOB_EXTENSION:
-            raise BodyBroken(f"unknown extension {code}; a newer Sidecar may read it")
+            raise BodyBroken.unknown(f"extension {code}")
         return decode_text(read(data.decode("ascii", "replace")))
 
     try:

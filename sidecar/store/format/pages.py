@@ -49,7 +49,7 @@ class Pages:
         return max(self.whole, max(self.logged, default=0)) if self.cut is None else self.cut
 
     def page(self, number: int) -> bytes:
-        """A page; raises IndexError if missing, OSError from the disk."""
+        """Raises IndexError if missing, OSError from the disk."""
         if not 1 <= number <= self.count:
             raise IndexError(number)
         if number in self.logged:
@@ -60,7 +60,7 @@ class Pages:
 
 
 def read_pages(handle: int, log: Path) -> Pages:
-    """Open a file and its log, if any; raises OSError."""
+    """With its log, if any; raises OSError."""
     head = os.pread(handle, HEADER, 0)
     (size,) = struct.unpack(">H", head[16:18]) if len(head) == HEADER else (0,)
     size = 65536 if size == 1 else size
@@ -70,7 +70,7 @@ def read_pages(handle: int, log: Path) -> Pages:
 
 
 def _logged(wal: bytes, size: int) -> tuple[dict[int, bytes], int | None]:
-    """Pages of a log's whole commits, and the file's page count after the last.
+    """Pages of whole commits, and the file's page count after the last.
 
     A torn frame ends the log; the count is unknown then.
     """

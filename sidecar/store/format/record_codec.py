@@ -81,14 +81,13 @@ _HEAD = ("#kind", "#revision", "#at")
 
 
 def kind_of(record: LogRecord) -> str:
-    """A record's kind, as on the disk."""
+    """As on the disk."""
     if isinstance(record, UnknownRecord):
         return record.name
     return str(record.__struct_config__.tag)
 
 
 def fields_of_record(record: LogRecord) -> JsonObject:
-    """A record's fields, as on the disk."""
     if isinstance(record, UnknownRecord):
         return record.body
     body: JsonObject = to_builtins(record)
@@ -106,12 +105,11 @@ def _plain(value: object) -> Json:
 
 
 def write(record: LogRecord) -> Record:
-    """A record as the store takes it."""
     return Record(record.revision, kind_of(record), record.at, fields_of_record(record))
 
 
 def read(record: Record) -> LogRecord:
-    """A stored record as its type, or an UnknownRecord."""
+    """UnknownRecord for an unknown kind, or a record unlike its kind."""
     try:
         return _typed(record)
     except ValidationError as error:
@@ -122,14 +120,14 @@ def read(record: Record) -> LogRecord:
 
 
 def read_all(records: Iterable[Record]) -> tuple[LogRecord, ...]:
-    """Stored records as their types, in the same order."""
     return tuple(map(read, records))
 
 
 def checked(record: Record) -> LogRecord:
-    """A foreign record as its type; an UnknownRecord has no known kind.
+    """A record from elsewhere, read; of a kind not known here an UnknownRecord.
 
-    Raises: ValueError: the record is not as its kind is written; the text says where.
+    Raises ValueError for fields unlike the kind's, ids that are no text, or counts below zero; the
+    text says where.
     """
     try:
         typed = _typed(record)
@@ -166,7 +164,7 @@ def _negative(value: Json, name: str = "") -> str:
 
 
 def named_by(record: LogRecord) -> tuple[MessageId, ...]:
-    """Messages a record names; each began before."""
+    """Messages that a record names; each began before."""
     match record:
         case (
             TurnStartedRecord(message_id=name) | SteeredRecord(message_id=name)

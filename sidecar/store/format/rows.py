@@ -46,12 +46,10 @@ FAILURES: tuple[ToolFailure, ...] = get_args(ToolFailure)
 
 
 def encode_session(row: SessionRow) -> Packed:
-    """Encode a session."""
     return pack(session_fields(row))
 
 
 def session_fields(row: SessionRow) -> dict[str, Plain]:
-    """Fields of a session's body."""
     return {
         "id": row.id,
         "cwd": row.cwd,
@@ -67,12 +65,11 @@ def session_fields(row: SessionRow) -> dict[str, Plain]:
 
 
 def decode_session(body: bytes, read: ReadBlob) -> SessionRow:
-    """Decode a session; raises BodyBroken."""
+    """Raises BodyBroken."""
     return read_session(unpack(body, read))
 
 
 def read_session(fields: Fields) -> SessionRow:
-    """Invert `session_fields`."""
     return SessionRow(
         id=SessionId(fields.text("id")),
         cwd=fields.text("cwd"),
@@ -88,12 +85,11 @@ def read_session(fields: Fields) -> SessionRow:
 
 
 def encode_message(message: Message) -> Packed:
-    """Encode a message without parts."""
+    """Without parts."""
     return pack(message_fields(message))
 
 
 def message_fields(message: Message) -> dict[str, Plain]:
-    """Fields of a message's body."""
     return {
         "id": message.id,
         "turn": message.turn_id,
@@ -105,12 +101,11 @@ def message_fields(message: Message) -> dict[str, Plain]:
 
 
 def decode_message(body: bytes, read: ReadBlob, parts: tuple[Part, ...] = ()) -> Message:
-    """Decode a message with its parts; raises BodyBroken."""
+    """Raises BodyBroken."""
     return read_message(unpack(body, read), parts)
 
 
 def read_message(fields: Fields, parts: tuple[Part, ...] = ()) -> Message:
-    """Invert `message_fields`."""
     return Message(
         id=MessageId(fields.text("id")),
         turn_id=TurnId(fields.text("turn")),
@@ -123,12 +118,11 @@ def read_message(fields: Fields, parts: tuple[Part, ...] = ()) -> Message:
 
 
 def encode_record(record: Record, previous: str) -> Packed:
-    """Encode a record, chained to the previous hash."""
+    """Chained to the previous hash."""
     return pack(record_fields(record), previous=previous)
 
 
 def record_fields(record: Record) -> dict[str, Plain]:
-    """Fields of a record's body."""
     return {
         "revision": record.revision,
         "kind": record.kind,
@@ -138,12 +132,11 @@ def record_fields(record: Record) -> dict[str, Plain]:
 
 
 def decode_record(body: bytes, read: ReadBlob) -> Record:
-    """Decode a record; raises BodyBroken."""
+    """Raises BodyBroken."""
     return read_record(unpack(body, read))
 
 
 def read_record(fields: Fields) -> Record:
-    """Invert `record_fields`."""
     return Record(
         revision=fields.number("revision"),
         kind=fields.text("kind"),
@@ -153,19 +146,17 @@ def read_record(fields: Fields) -> Record:
 
 
 def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
-    """A part, with position in the hash; `spill=False` keeps long texts inside."""
+    """`position` counts in the hash; `spill=False` keeps long texts inside."""
     return pack(part_fields(part), spill=spill, previous=str(position))
 
 
 def whole_output(part: Part) -> str | None:
-    """The hash of a part's complete output."""
     if not isinstance(part, ToolPart) or not isinstance(part.state, ToolCompleted | ToolError):
         return None
     return None if part.state.output is None else part.state.output.whole
 
 
 def part_fields(part: Part) -> dict[str, Plain]:
-    """Fields of a part's body."""
     match part:
         case TextPart():
             fields: dict[str, Plain] = {"type": "text", "text": part.text, "source": part.source}
@@ -266,12 +257,11 @@ def _usage_fields(usage: Usage) -> dict[str, Plain]:
 
 
 def decode_part(body: bytes, read: ReadBlob) -> Part:
-    """Decode a part; raises BodyBroken."""
+    """Raises BodyBroken."""
     return read_part(unpack(body, read))
 
 
 def read_part(fields: Fields) -> Part:  # noqa: PLR0911 - one return per part type
-    """Invert `part_fields`."""
     part_id = PartId(fields.text("id"))
     match fields.text("type"):
         case "text":
@@ -312,7 +302,7 @@ def read_part(fields: Fields) -> Part:  # noqa: PLR0911 - one return per part ty
             child = SessionId(fields.text("child"))
             return SubtaskPart(part_id, child, fields.text("task"), fields.text("result", ""))
         case unknown:
-            raise BodyBroken(f"unknown part type {unknown!r:.40}; a newer Sidecar may read it")
+            raise BodyBroken.unknown(f"part type {unknown!r:.40}")
 
 
 def _state(fields: Fields) -> ToolState:
@@ -341,7 +331,7 @@ def _state(fields: Fields) -> ToolState:
                 output=None if output is None else _output(output),
             )
         case unknown:
-            raise BodyBroken(f"unknown tool state {unknown!r:.40}; a newer Sidecar may read it")
+            raise BodyBroken.unknown(f"tool state {unknown!r:.40}")
 
 
 def _output(fields: Fields) -> Output:

@@ -15,7 +15,7 @@ class SessionRow:
     """A session without messages.
 
     `seq`: highest sequence number reserved for the wire; `cost`: USD as a decimal string, or
-    `None`; `settings` are opaque here.
+    `None`; `settings`: opaque here.
     """
 
     id: SessionId
@@ -102,8 +102,7 @@ class AppendRecord:
 class PutBlob:
     """Store bytes once under their `core.text.digest.digest`.
 
-    Use one unit for blob and part (`Output.whole`): an unreferenced blob may go with another
-    session.
+    In one unit with their part (`Output.whole`): an unreferenced blob may go with another session.
     """
 
     hash: str

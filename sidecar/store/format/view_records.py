@@ -140,8 +140,8 @@ class PinRecord(RecordHead, frozen=True, tag="pin", kw_only=True):
 class FilesRestoredRecord(RecordHead, frozen=True, tag="restored", kw_only=True):
     """Files went back, and the conversation stayed.
 
-    Fields as in `session.log.restore_records.Restored`; `sets` as `session.log.change_records`
-    writes them, `snapshot` the state reached.
+    Fields as in `session.log.restore_records.Restored`; `sets` as in `session.log.change_records`;
+    `snapshot`: the state reached.
     """
 
     restore_id: str
@@ -160,7 +160,7 @@ class FilesRestoredRecord(RecordHead, frozen=True, tag="restored", kw_only=True)
 class TalkRestoredRecord(ViewRecord, frozen=True, tag="restored", kw_only=True):
     """The conversation went back, or forth again, perhaps with the files.
 
-    `standing`: revisions of the changes of the view that hold again.
+    `standing`: revisions of the view's changes that hold again.
     """
 
     standing: tuple[Signed, ...]

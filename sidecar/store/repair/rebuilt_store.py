@@ -54,7 +54,7 @@ class Headless:
 
 @dataclass(frozen=True, slots=True)
 class Revive:
-    """Functions to recreate a lost row, and a lost message from its id, parts and session."""
+    """Recreates a lost row, and a lost message from its id, parts and session."""
 
     session: Callable[[Headless], SessionRow]
     message: Callable[[MessageId, tuple[Part, ...], Headless], Message]

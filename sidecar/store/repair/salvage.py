@@ -114,7 +114,7 @@ def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
 
 
 def table_of(kind: int, row: Row) -> str:
-    """A row's table by shape; "" if not wanted."""
+    """By shape; "" if not wanted."""
     unnumbered = kind in (INDEX_LEAF, INDEX_INTERIOR)
     match row:
         case (str(), bytes(), int(), bytes(body), str()) if body.startswith(TAG):
@@ -135,7 +135,7 @@ def table_of(kind: int, row: Row) -> str:
 
 
 def put_whole(con: sqlite3.Connection, row: Row) -> bool:
-    """Insert a blob whose content matches its hash."""
+    """Only where the content matches its hash."""
     match row:
         case (str(name), int(), str(), bytes()):
             con.execute("SAVEPOINT blob")
@@ -154,7 +154,7 @@ def put_whole(con: sqlite3.Connection, row: Row) -> bool:
 
 
 def logs(con: sqlite3.Connection, found: FoundRows) -> dict[SessionId, Log]:
-    """The sessions' remains; their blobs are in `con`."""
+    """The blobs are in `con`."""
     made: dict[SessionId, Log] = {}
     read = reader(con)
 

@@ -41,7 +41,6 @@ class VerifiedTally:
 
 
 def verify(con: sqlite3.Connection) -> VerifyReport:
-    """Check everything visible to a connection."""
     tally = VerifiedTally()
     for check in (
         _file,

@@ -16,7 +16,7 @@ CHANGED = "This session was written to meanwhile, so it stays as it is. Try agai
 
 
 class LeavingRows:
-    """Leaving sessions, a transaction of some milliseconds per call.
+    """A transaction of some milliseconds per call.
 
     Every method may raise StorageFailed.
     """
@@ -36,18 +36,17 @@ class LeavingRows:
     async def leave(self, row: SessionRow, token: str) -> Left:
         """Hide a bundled session, unless changed; `remove_some` removes the rows.
 
-        Raises: SessionOwned: the lease under this token was lost. StorageFailed: somebody wrote to
+        Raises SessionOwned for a lost lease under this token, or StorageFailed if somebody wrote to
         the session.
         """
         return await self._submit(partial(_leave, row=row, token=token, at=self._now()))
 
     async def remove_some(self, session_id: SessionId) -> Left:
-        """Remove rows for some milliseconds."""
         run = partial(removal.remove_some, session_id=session_id)
         return await self._submit(run, synced=False)
 
     async def unfinished(self) -> dict[SessionId, Millis]:
-        """Leaving sessions, with the time of archiving or `DELETED`."""
+        """With the time of archiving or `DELETED`."""
         return await self._read(removal.unfinished)
 
     async def finish(self, session_id: SessionId) -> None:

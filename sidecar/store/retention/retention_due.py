@@ -8,7 +8,7 @@ from sidecar.config.retention import DAY, MIB, Retention
 from sidecar.core.parts import Millis, PartId, SessionId
 from sidecar.store.connection.seen_time import Ages
 from sidecar.store.content.fact_rows import drop_facts
-from sidecar.store.content.outputs import PARENT, GoingOutput, is_live, is_open, row_of
+from sidecar.store.content.outputs import PARENT, GoingOutput, is_live, is_open, row_of, sizes
 from sidecar.store.content.removal import rows_size
 from sidecar.store.content.session_rows import reader
 from sidecar.store.content.trees import held_unfolded
@@ -63,7 +63,7 @@ class _Blobs:
         if (session_id, holder) not in left:
             return 0
         left.discard((session_id, holder))
-        return 0 if left or self._held(name) else self._size(name)
+        return 0 if left or self._held(name) else sizes(self._con, (name,))
 
     def _held(self, name: str) -> bool:
         query = (
@@ -72,14 +72,8 @@ class _Blobs:
         )
         return name in self._others or bool(self._con.execute(query, (name,)).fetchone()[0])
 
-    def _size(self, name: str) -> int:
-        query = "SELECT length(data) FROM blob WHERE hash = ?"
-        found = self._con.execute(query, (name,)).fetchone()
-        return found[0] if found else 0
-
 
 def plan(con: sqlite3.Connection, rules: Retention, ages: Ages) -> RetentionPlan:
-    """Plan due removals by age and size."""
     blobs = _Blobs(con)
     outputs_used, used = outputs_size(con), sessions_size(con)
     outputs, outputs_freed = _outputs(con, rules, ages, blobs, outputs_used)

@@ -40,7 +40,6 @@ class StoreWeights:
 
 
 def weigh(con: sqlite3.Connection) -> StoreWeights:
-    """Weigh the store."""
     space = free_pages.space(con)
     outputs, sessions = outputs_size(con), sessions_size(con)
     snapshots = _snapshots(con)

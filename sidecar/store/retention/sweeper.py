@@ -20,7 +20,7 @@ HOUR: Millis = 3_600_000
 
 
 class KeepingRows:
-    """Retention in the store. Every method may raise StorageFailed."""
+    """Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, clock: SeenClock) -> None:
         self._submit = submit
@@ -33,7 +33,6 @@ class KeepingRows:
         return await self._submit(run, synced=False)
 
     async def plan(self, rules: Retention) -> RetentionPlan:
-        """Plan due removals; changes nothing."""
         return await self._read(lambda con: retention_due.plan(con, rules, self._clock.ages(con)))
 
     async def used(self) -> tuple[int, int]:
@@ -43,11 +42,10 @@ class KeepingRows:
         )
 
     async def weigh(self) -> StoreWeights:
-        """Weigh the store; reads an index entry or row of everything."""
+        """Reads an index entry or row of everything."""
         return await self._read(store_sizes.weigh)
 
     async def claim(self, owner: Owner, every: Millis = HOUR) -> bool:
-        """Become the sweeping daemon, if due and unclaimed."""
         return await self._submit(partial(_claim, owner=owner, every=every, now=self._clock.now()))
 
     async def swept(self, token: str, *, whole: bool) -> None:

@@ -28,7 +28,7 @@ _Texts: TypeAlias = tuple[str | None, str]
 
 
 async def write_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Create, or replace the text; CRLF and byte order mark stay."""
+    """CRLF and byte order mark stay."""
     place = await _place(given, context)
     async with context.buffers.writing(place.real):
         return await _change(place, await _rewritten(given, place, context), context)
@@ -51,8 +51,7 @@ async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[J
         before, after = await texts(given, place, context)
     except (SidecarError, OSError, UnicodeError):
         return []
-    old = None if before is None else legible(before)
-    found = await asyncio.to_thread(hunks, old or "", legible(after))
+    found = await asyncio.to_thread(hunks, *_comparable(before or "", after))
     if sum(len(removed) + len(added) for removed, added in found) > _MOST_ASKED:
         most = _MOST_ASKED // (2 * len(found))
         found = tuple((_cut(removed, most), _cut(added, most)) for removed, added in found)
@@ -60,11 +59,19 @@ async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[J
         {
             "type": "diff",
             "path": str(place.real),
-            "oldText": None if old is None else removed,
+            "oldText": None if before is None else removed,
             "newText": added,
         }
         for removed, added in found
     ]
+
+
+def _comparable(before: str, after: str) -> tuple[str, str]:
+    """As shown; with CRLF where LF is, too: one may become the other."""
+    both = before + after
+    if both.count("\r\n") in (0, both.count("\n")):
+        return legible(before), legible(after)
+    return legible(before.replace("\r\n", "\r\r\n")), legible(after.replace("\r\n", "\r\r\n"))
 
 
 def _cut(text: str, most: int) -> str:
@@ -105,10 +112,10 @@ async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Tex
 
 
 def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
-    """Replace `old` by `new` in a file's text.
+    """Matches exactly, else with LF and CRLF alike.
 
-    Matches exactly, else with LF and CRLF alike. `new` gets the file's line endings. Raises
-    BadRequest if `old` is missing, or ambiguous without `everywhere`.
+    `new` gets the file's line endings. Raises BadRequest if `old` is missing, or ambiguous without
+    `everywhere`.
     """
     spans = _spans(re.escape(old), text)
     if not spans and "\n" in old:

@@ -21,7 +21,7 @@ class EditDiff:
 
 
 def compare(path: str, before: str, after: str) -> EditDiff:
-    """Changes beyond `_MAX_COMPARED` lines yield counts only."""
+    """Beyond `_MAX_COMPARED` lines, counts only."""
     old, new = _lines(before), _lines(after)
     # Equal lines at both ends are skipped first: comparing takes quadratic time at worst.
     head = _equal(old, new)
@@ -46,7 +46,7 @@ def compare(path: str, before: str, after: str) -> EditDiff:
 def hunks(before: str, after: str) -> tuple[tuple[str, str], ...]:
     """Differing pieces as (before, after), with three lines of context.
 
-    Changes beyond `_MAX_COMPARED` lines form one piece.
+    Beyond `_MAX_COMPARED` lines, one piece.
     """
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     head = _equal(old, new)
@@ -72,7 +72,7 @@ def _equal(one: list[str], other: list[str]) -> int:
 
 
 def _moved(line: str, by: int) -> str:
-    """Shift by the lines left out before."""
+    """A hunk's head, shifted by the lines left out before."""
     if not line.startswith("@@") or not by:
         return line
     return " ".join(_shift(word, by) if word[0] in "+-" else word for word in line.split(" "))

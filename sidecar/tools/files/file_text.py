@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sidecar.core.errors import BadRequest, Cancelled, SidecarError
+from sidecar.tools.inputs import is_unicode
 from sidecar.tools.tool_contract import ToolContext
 from sidecar.workspace import files
 from sidecar.workspace.paths import Place
@@ -14,7 +15,7 @@ Written: TypeAlias = Literal["editor", "disk"]
 
 
 async def editor_text(real: Path, context: ToolContext) -> str | None:
-    """A file's text in the editor; `None` if only on disk."""
+    """`None` for a file on disk only."""
     buffer = context.buffers.get(real)
     if buffer is not None:
         return buffer.text
@@ -31,18 +32,18 @@ async def editor_text(real: Path, context: ToolContext) -> str | None:
 
 
 async def current_text(real: Path, context: ToolContext) -> str:
-    """A file's text in the editor, else on disk.
+    """In the editor, else on disk.
 
-    Raises: BadRequest: no text file, or too large. OSError: unreadable.
+    Raises BadRequest for no text file or one too large, or OSError.
     """
     held = await editor_text(real, context)
     return held if held is not None else await asyncio.to_thread(files.read_text, real)
 
 
 async def change_text(place: Place, after: str, label: str, context: ToolContext) -> Written:
-    """Replace a file's text, through the editor's undo history where possible.
+    """Through the editor's undo history where possible.
 
-    Raises: BadRequest: the path now leads elsewhere. OSError: not written; the file is unchanged.
+    Raises BadRequest if the path now leads elsewhere, or OSError; the file is unchanged.
     """
     real = place.real
     if await asyncio.to_thread(os.path.realpath, real) != str(real):
@@ -55,7 +56,7 @@ async def _written(real: Path, after: str, label: str, context: ToolContext) -> 
     client = context.client
     buffer = context.buffers.get(real)
     written: Written = "editor"
-    if client is not None and buffer is not None and client.can_apply_edits and _sendable(after):
+    if client is not None and buffer is not None and client.can_apply_edits and is_unicode(after):
         saved = await _on_disk(real) == buffer.text
         if await client.apply_edit(label, str(real), after):
             context.buffers.set(real, after, buffer.version)
@@ -64,7 +65,7 @@ async def _written(real: Path, after: str, label: str, context: ToolContext) -> 
             if saved and await _on_disk(real) != after:
                 await asyncio.to_thread(files.write_atomically, real, after)
             return written
-    if client is not None and client.can_write_files and _sendable(after):
+    if client is not None and client.can_write_files and is_unicode(after):
         await client.write_text_file(context.session_id, str(real), after)
     else:
         written = "disk"
@@ -80,11 +81,3 @@ async def _on_disk(real: Path) -> str | None:
         return await asyncio.to_thread(files.read_text, real)
     except (OSError, SidecarError):
         return None
-
-
-def _sendable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

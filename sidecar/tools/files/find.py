@@ -70,7 +70,7 @@ async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Search by regular expression, with ripgrep if installed."""
+    """By regular expression, with ripgrep if installed."""
     pattern = inputs.text(given, "pattern")
     compile_pattern(pattern)
     only = inputs.optional_text(given, "glob") or None
@@ -126,7 +126,6 @@ async def _on_disk(
 
 
 async def _in_time(work: Callable[[Left], Iterator[T]], limit: int) -> tuple[list[T], bool]:
-    """Up to `limit` results from a thread, and whether time ran out."""
     stopped = Event()
     end = time.monotonic() + DEADLINE
 

@@ -1,7 +1,6 @@
 """Search text by regular expression without ripgrep, including unsaved buffers. Blocks.
 
-`regex` has a time limit and releases other threads while matching; with `re`, a bad pattern would
-block the daemon.
+`regex` has a time limit and releases other threads; a bad pattern for `re` would block the daemon.
 """
 
 from collections.abc import Callable, Iterator
@@ -52,7 +51,7 @@ def compile_pattern(pattern: str) -> Lines:
 
 
 def search_text(path: str, text: str, matches: Lines, left: Left) -> Iterator[Match]:
-    """The matching lines of a text; raises TimeoutError."""
+    """Raises TimeoutError."""
     for number, line in enumerate(legible(text).split("\n"), 1):
         seconds = left()
         if seconds <= 0:
@@ -62,5 +61,4 @@ def search_text(path: str, text: str, matches: Lines, left: Left) -> Iterator[Ma
 
 
 def shown(line: str) -> str:
-    """Cut a long line."""
     return f"{line[:MAX_SHOWN]}…" if len(line) > MAX_SHOWN else line

@@ -11,7 +11,7 @@ from sidecar.workspace.paths import Place, in_git, locate
 async def reach(given: str, context: ToolContext) -> Place:
     """Resolve a path just before use: a link may have moved since the question.
 
-    Raises: BadRequest: outside the workspace and not allowed.
+    Raises BadRequest outside the workspace, unless allowed.
     """
     place = await asyncio.to_thread(locate, given, context.cwd)
     if not place.inside and str(place.real) not in context.granted:
@@ -32,7 +32,7 @@ def refuse_git(place: Place) -> None:
 
 
 def folder(place: Place, context: ToolContext) -> Path:
-    """A place's path; raises NotADirectoryError."""
+    """Raises NotADirectoryError."""
     if not place.real.is_dir():
         raise NotADirectoryError(20, "is no folder", place.shown or str(context.cwd))
     return place.real

@@ -17,7 +17,7 @@ from sidecar.workspace.paths import Place, printable
 
 
 async def read_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Read a file; with `offset` (first line, from 1) or `limit`, some of its lines."""
+    """With `offset` (first line, from 1) or `limit`, some of the lines."""
     path = inputs.text(given, "path")
     offset, limit = inputs.whole(given, "offset", least=1), inputs.whole(given, "limit", least=1)
     place = await reach(path, context)

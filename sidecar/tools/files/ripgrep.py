@@ -47,7 +47,6 @@ async def run_ripgrep(
     limit: int,
     seconds: float,
 ) -> RipgrepRun:
-    """Search for up to `limit` lines in `wanted` files."""
     is_folder = await asyncio.to_thread(real.is_dir)
     rules = [f"--glob={glob}"] if glob else []
     rules += [f"--glob=!{name}" for name in sorted(SKIPPED)]

@@ -5,6 +5,7 @@ Importing the SDK takes over a second, so only a server's start imports this mod
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
@@ -24,9 +25,12 @@ from sidecar.config.mcp_settings import McpServer
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import JsonObject
 from sidecar.tools.mcp import mcp_start
+from sidecar.workspace.variables import absolute_path
 
 MOST_PAGES = 20
 """Pages of tools read per server."""
+_MODULE = re.compile(r"-[bBdEhiIOPqRsSuvVx]*m")
+"""Python's option for a module, which other letters may precede and the name may follow."""
 MOST_SAID = 2_000
 """Last bytes kept of a server's stderr, for failures."""
 
@@ -52,7 +56,6 @@ class Live:
         self._client = client
 
     async def tools(self) -> tuple[Offered, ...]:
-        """List the server's tools."""
         found: list[OfferedTool] = []
         cursor: str | None = None
         for _ in range(MOST_PAGES):
@@ -64,9 +67,9 @@ class Live:
         return tuple(_offered(tool) for tool in found)
 
     async def call(self, tool: str, given: JsonObject, seconds: float) -> JsonObject:
-        """Call a tool; return `{content, isError?}`, as in `tool/call`.
+        """`{content, isError?}`, as in `tool/call`.
 
-        Raises: SidecarError: the server answered with an error, but still runs.
+        Raises SidecarError for an error as answer; the server still runs.
         """
         try:
             result = await self._client.call_tool(tool, given, read_timeout_seconds=seconds)
@@ -87,11 +90,9 @@ class ServerWords(asyncio.Protocol):
         self._bytes = b""
 
     def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`."""
         self._bytes = (self._bytes + data)[-MOST_SAID:]
 
     def last(self) -> str:
-        """The last line."""
         lines = self._bytes.decode("utf-8", "replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
@@ -129,12 +130,15 @@ def _started(command: Sequence[str]) -> Sequence[str]:
 
 
 def _environment(server: McpServer) -> dict[str, str]:
-    """A server's variables; keeps `python -m` from importing the workspace's modules.
+    """Keeps `python -m` from importing the workspace's modules, and the system from its programs.
 
-    For a server that is one, set `PYTHONSAFEPATH = ""`.
+    A server that is one of those needs `PYTHONSAFEPATH = ""`.
     """
-    safe = {"PYTHONSAFEPATH": "1"} if "-m" in server.command else {}
-    return {**safe, **server.environment}
+    safe = {"PYTHONSAFEPATH": "1"} if any(map(_MODULE.match, server.command)) else {}
+    given = {**safe, **server.environment}
+    # With an empty PATH the current folder would be searched.
+    path = absolute_path({**os.environ, **given}) or absolute_path({"PATH": os.defpath})
+    return {**given, "PATH": path}
 
 
 @asynccontextmanager

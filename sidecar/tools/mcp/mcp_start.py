@@ -1,7 +1,7 @@
 """Starts an MCP server that ends with the daemon, however that ends.
 
 `python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. A watcher ends the server and its
-children when the process DAEMON is gone: some servers never read stdin, and a killed daemon says
+children when the process DAEMON is gone: some servers never read stdin, and a killed daemon sends
 nothing.
 """
 
@@ -43,7 +43,6 @@ def main(daemon: int, command: list[str]) -> None:
 
 
 def watch(daemon: int, server: int) -> None:
-    """Wait for the end of either; end the server if still running."""
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
@@ -63,7 +62,6 @@ def watch(daemon: int, server: int) -> None:
 
 
 def _ends_before(server: int, daemon: int) -> bool:
-    """Wait until either ends; whether the daemon did."""
     waited = []
     for process in (daemon, server):
         try:

@@ -1,7 +1,6 @@
 """Where an MCP server starts: programs that run packages take code from the current folder.
 
-So even in a trusted workspace they start in the empty folder: else an ordinary file there, such as
-package.json, would run with the next start.
+So even in a trusted workspace they start in the empty folder.
 """
 
 import itertools
@@ -63,9 +62,9 @@ _RELATIVE = re.compile(r"((?:--?[\w-]+=|file:)?)(\.{1,2}(?:[/\\].*)?)", re.DOTAL
 def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Path]:
     """The server as started, and its folder.
 
-    A folder named in the settings is taken, unless it lies in an untrusted workspace, from which no
-    program is taken either. A runner that starts in the empty folder gets absolute paths for `.`,
-    `./x` and `../x`.
+    A folder named in the settings is taken, unless in an untrusted workspace, from which no program
+    is taken either. A runner that starts in the empty folder gets absolute paths for `.`, `./x` and
+    `../x`.
     """
     workspace = standing.workspace
     if not standing.trusted:

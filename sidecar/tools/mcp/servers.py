@@ -6,18 +6,15 @@ Each server's task connects, waits for its end, and disconnects: the SDK ties co
 import asyncio
 import importlib
 import logging
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sidecar.config.mcp_settings import McpServer
-from sidecar.core.conversation.sendable import MOST_NAME
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.prompt import ToolSpec
-from sidecar.core.text.digest import content_hash
 from sidecar.tools.client_tool import read_answer
 from sidecar.tools.mcp.mcp_bounds import (
     MOST_DESCRIPTION,
@@ -27,6 +24,7 @@ from sidecar.tools.mcp.mcp_bounds import (
     schema_size,
 )
 from sidecar.tools.mcp.package_runners import starting
+from sidecar.tools.mcp_names import server_prefix, tool_name
 from sidecar.tools.tool_contract import ToolAnswer
 from sidecar.workspace.trust import StartingPlaces, make_empty
 
@@ -41,8 +39,11 @@ CALL = 120.0
 """Seconds for a call."""
 ENDING = 6.0
 """Seconds for servers to end with the daemon; the SDK kills after five."""
-MOST_OF_SERVER = 40
-"""Characters of a tool's name that name its server."""
+
+_CHANGED = (
+    "The MCP server {} says now that {} changes something or reaches beyond it, and that "
+    "was not decided on, so it was not called. Call it again to have the user asked."
+)
 
 logger = logging.getLogger("sidecar.tools")
 
@@ -53,21 +54,16 @@ class ServerFailed(SidecarError):
     kind = "mcp"
 
 
-def tool_name(server: str, tool: str) -> str:
-    """A tool's own name for the model, at most `MOST_NAME` characters."""
-    begun = _begun(server)
-    return begun + _plain(tool, MOST_NAME - len(begun))
-
-
 def server_of(spec: ToolSpec) -> str:
-    """A tool's server; empty for other tools."""
+    """Empty for other tools."""
     return spec.name.split("__")[1] if spec.origin == "mcp" else ""
 
 
 class _Server:
-    def __init__(self, server: McpServer, standing: StartingPlaces) -> None:
+    def __init__(self, server: McpServer, standing: StartingPlaces, configured: bool) -> None:
         self.server = server
         self.standing = standing
+        self.configured = configured
         self.live: Live | None = None
         self.offered: tuple[Offered, ...] = ()
         self.left_out = ""
@@ -133,7 +129,7 @@ class _Server:
         self.settled.set()
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools' definitions; of equal names, the first."""
+        """Of equal names, the first."""
         found: dict[str, ToolSpec] = {}
         for tool in self.offered:
             spec = ToolSpec(
@@ -157,7 +153,7 @@ class FoundTools:
 
 
 class McpServers:
-    """The servers of a daemon's sessions, by session."""
+    """By session."""
 
     def __init__(self) -> None:
         self._servers: dict[str, dict[str, _Server]] = {}
@@ -176,17 +172,29 @@ class McpServers:
                 if self._tasks:
                     await asyncio.wait(self._tasks, timeout=ENDING)
 
-    def provide(self, owner: str, servers: Sequence[McpServer], standing: StartingPlaces) -> None:
-        """Start a session's servers, except those running unchanged."""
+    def provide(
+        self,
+        owner: str,
+        servers: Sequence[McpServer],
+        standing: StartingPlaces,
+        *,
+        configured: bool = False,
+    ) -> None:
+        """Start all except those running unchanged.
+
+        A `configured` one takes the place of none that its client gave.
+        """
         if not servers:
             return
         known = self._servers.setdefault(owner, {})
         for server in servers:
             running = known.get(server.name)
+            if configured and running is not None and not running.configured:
+                continue
             if running is None or running.server != server or running.problem:
                 if running is not None:
                     running.end()
-                known[server.name] = self._begin(server, standing)
+                known[server.name] = self._begin(server, standing, configured)
 
     async def found(self, owner: str, wait: float = START) -> FoundTools:
         """Tools of servers new to the session, after `wait` seconds at most."""
@@ -206,24 +214,41 @@ class McpServers:
         )
 
     def problems(self, owner: str) -> tuple[str, ...]:
-        """What is wrong with a session's servers so far, in sentences; none of starting ones."""
+        """In sentences; none of servers still starting."""
         servers = self._servers.get(owner, {}).values()
         return tuple(text for server in servers for text in server.said())
 
-    async def call(self, owner: str, name: str, given: Json) -> ToolAnswer:
-        """Call a tool by the model's name; failures become error answers."""
+    def as_now(self, owner: str, spec: ToolSpec) -> ToolSpec:
+        """A tool as decided on: as a session began, or stricter if its server says so now.
+
+        Another program may answer under the server's name by then.
+        """
+        server = self._named(owner, spec.name)
+        offered = () if server is None or server.live is None else server.specs()
+        now = next((one for one in offered if one.name == spec.name), spec)
+        kind = spec.kind if now.kind == "read" else now.kind
+        return replace(spec, kind=kind, read_only=spec.read_only and now.read_only)
+
+    async def call(
+        self, owner: str, name: str, given: Json, decided: ToolSpec | None = None
+    ) -> ToolAnswer:
+        """By the model's name; failures become error answers.
+
+        A server started for the call may say more of the tool than was `decided` on: it is not run.
+        """
         try:
-            return await _called(await self._ready(owner, name), name, given)
+            server = await self._ready(owner, name)
+            if decided is None or self.as_now(owner, decided) == decided:
+                return await _called(server, name, given)
+            return ToolAnswer(_CHANGED.format(server.server.name, name), is_error=True)
         except ServerFailed as error:
             return ToolAnswer(f"{error.message}.", is_error=True)
 
     def drop(self, owner: str) -> None:
-        """End a session's servers."""
         for server in self._servers.pop(owner, {}).values():
             server.end()
 
     def status(self) -> list[JsonObject]:
-        """The state of all servers."""
         return [
             {
                 "sessionId": owner,
@@ -237,17 +262,23 @@ class McpServers:
             for one in servers.values()
         ]
 
-    def _begin(self, server: McpServer, standing: StartingPlaces) -> _Server:
+    def _begin(self, server: McpServer, standing: StartingPlaces, configured: bool) -> _Server:
         assert self._group is not None
-        begun = _Server(server, standing)
+        begun = _Server(server, standing, configured)
         task = self._group.create_task(begun.run(), name=f"mcp {server.name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return begun
 
+    def _named(self, owner: str, tool: str) -> _Server | None:
+        servers = self._servers.get(owner, {}).values()
+        return next(
+            (one for one in servers if tool.startswith(server_prefix(one.server.name))), None
+        )
+
     async def _ready(self, owner: str, name: str) -> _Server:
         known = self._servers.get(owner, {})
-        server = next((s for s in known.values() if name.startswith(_begun(s.server.name))), None)
+        server = self._named(owner, name)
         if server is None:
             raise ServerFailed(
                 f"The server of {name} is not configured any more, so its tools cannot be called"
@@ -257,7 +288,7 @@ class McpServers:
             name = server.server.name
             # Another call may have started it again meanwhile.
             if known.get(name) is server:
-                known[name] = self._begin(server.server, server.standing)
+                known[name] = self._begin(server.server, server.standing, server.configured)
             server = known[name]
             await server.settled.wait()
         if server.live is None:
@@ -318,18 +349,3 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError):
         return f"there is no command {error.filename}"
     return str(error) or type(error).__name__
-
-
-def _begun(server: str) -> str:
-    return f"mcp__{_plain(server, MOST_OF_SERVER)}__"
-
-
-def _plain(name: str, most: int) -> str:
-    """A name in characters that providers take, without `__`, which separates names.
-
-    A hash follows where that is another name: a rule for one tool must not cover a second.
-    """
-    plain = re.sub(r"_{2,}", "_", re.sub(r"[^a-zA-Z0-9_-]", "_", name)).strip("_")
-    if plain and plain == name and len(name) <= most:
-        return name
-    return f"{plain[: most - 9].rstrip('_')}_{content_hash(name)[-8:]}".lstrip("_")

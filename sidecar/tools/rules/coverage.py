@@ -16,12 +16,10 @@ _UNKNOWN = Program("")
 _SIGNS = re.compile(r"[^A-Za-z]")
 _GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env")
 """Options of git whose value is the next word."""
-_COMMIT = re.compile(r"HEAD|[\w-]+~\d+")
-"""A commit to git, though also possible as a file's name."""
 
 
 def known(name: str) -> Program | None:
-    """Entry of a program, by name or path; `None` if unknown.
+    """By name or path; `None` if unknown.
 
     A `g` before GNU's tools and a version at the end of the name are ignored.
     """
@@ -63,27 +61,39 @@ def uncovered(words: tuple[str, ...], named: int) -> str:
 
 
 def written(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words of a command that may name written files; empty if unknown."""
+    """Words that may name written files; empty if unknown."""
     return words[1:] if _acting(words).writes else ()
 
 
 def changes(words: tuple[str, ...]) -> bool:
-    """Whether a command may change files of its folder; not if unknown, or a reading `stash`."""
+    """Whether files of the folder may change; not if unknown, or a reading `stash`."""
     found, name = _acting(words), " ".join(words[1:3])
     return found.writes or (found.rewrites and name not in ("stash list", "stash show"))
 
 
+def expands(words: tuple[str, ...]) -> bool:
+    """Whether the program itself makes files of `~`, braces and globs in its words."""
+    program = known(words[0]) if words else None
+    return program is not None and program.expands
+
+
 def reads_by_git(words: tuple[str, ...]) -> bool:
-    """Whether a command has git read: by a subcommand that `*` covers, whatever its options.
+    """By a subcommand that `*` covers, whatever its options.
 
     Not `remote`, whose other subcommands fetch.
     """
     if not words or known(words[0]) is not GIT:
         return False
-    rest = words[1:]
-    while rest and rest[0].startswith("-"):
-        rest = rest[2 if rest[0] in _GIT_VALUED else 1 :]
+    rest = behind_options(words)
     return rest[:1] != ("remote",) and any(" ".join(rest[:n]) in GIT.subcommands for n in (1, 2))
+
+
+def behind_options(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Words behind a program's name; of git's, from the subcommand on."""
+    rest = words[1:]
+    while known(words[0]) is GIT and rest and rest[0].startswith("-"):
+        rest = rest[2 if rest[0] in _GIT_VALUED else 1 :]
+    return rest
 
 
 def led_astray(words: tuple[str, ...], path: str) -> str:
@@ -94,16 +104,15 @@ def led_astray(words: tuple[str, ...], path: str) -> str:
 
 
 def _acting(words: tuple[str, ...]) -> Program:
-    """Entry of a program, or of its first word that is a subcommand."""
     program = known(words[0]) if words else None
     if program is None:
         return _UNKNOWN
-    named = next((word for word in words[1:] if not word.startswith("-")), "")
-    return program.named.get(named, program)
+    name = next((word for word in words[1:] if not word.startswith("-")), "")
+    return program.named.get(name) or program.subcommands.get(name) or program
 
 
 def wider(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Leading words of a command after which `*` is safe; empty if unknown.
+    """Leading words after which `*` is safe; empty if unknown.
 
     Safe only of the system's program: `./test` and `gid` may be others.
     """
@@ -113,13 +122,14 @@ def wider(words: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     size = 1
     if program.subcommands:
-        name = " ".join(words[1:3])
-        size = 3 if name in program.subcommands else 2
+        size = 3 if len(words) > 2 and " ".join(words[1:3]) in program.subcommands else 2
+        # A rule that names such a subcommand covers what changes something, too.
+        if size == 2 <= len(words) and words[1] in program.named:
+            return ()
     return words[:size] if len(words) >= size and words[size - 1][:1] != "-" else ()
 
 
 def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
-    """The first uncovered word after a program or subcommand, with the reason; else empty."""
     operands, ended = 0, False
     if program.first and not re.fullmatch(program.first, words[0] if words else ""):
         return f"`{name}`: {program.why}"
@@ -134,7 +144,7 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
                 return f"`{name} {word}`: {program.why}"
             if "--" in words[:index] and not re.fullmatch(program.operands, word):
                 return f"`{name} {word}`: {program.why}"
-            if program.writes and _leads_away(word):
+            if program.writes and _leads_away(program, word):
                 return _away(name, word)
             ended = ended or word == "--"
             continue
@@ -142,9 +152,8 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
         pattern = program.script if program.script and operands == 1 else program.operands
         if operands > program.most or not re.fullmatch(pattern, word):
             return f"`{name} {word}`: {program.why}"
-        before = "".join(f"{one} " for one in words[:index])
-        commit = _COMMIT.fullmatch(word) and re.fullmatch(program.commits, before)
-        if program.writes and not commit and _leads_away(word):
+        commit = re.fullmatch(program.unwritten, " ".join(words[: index + 1]))
+        if program.writes and not commit and _leads_away(program, word):
             return _away(name, word)
         if program.creates and _is_unknown(word):
             return f"`{name} {word}` may write a file {ODD}"
@@ -159,31 +168,35 @@ def _is_covered(program: Program, word: str) -> bool:
     if program.any_option or word == "--":
         return True
     if program.whole or word.startswith("--"):
-        return word.partition("=")[0] in program.options
+        return word in program.options or word.partition("=")[0] in program.options
     # Joined letters, maybe with a value: each must be an option itself, since any may take a value.
     # A path inside would go unchecked.
     letters = _SIGNS.sub("", word)
     return "/" not in word and all(f"-{letter}" in program.options for letter in letters)
 
 
-def _leads_away(word: str) -> bool:
-    """Whether a word may name more than an ordinary file.
+def _leads_away(program: Program, word: str) -> bool:
+    """A word may name more than an ordinary file.
 
-    In git, a leading `:` leads beyond the folder; globs expand to unseen names.
+    In git, a leading `:` leads beyond the folder; globs expand to unseen names, of which those of a
+    program that `expands` are looked at beforehand.
     """
-    if word.startswith(("/", ":")) or re.search(r"[*?\[\\]", word) or runs_later(word):
+    # Go's `./...` is no hidden name.
+    word = word.removesuffix("/...") if program.expands else word
+    unseen = not program.expands and re.search(r"[*?\[\\]", word)
+    if word.startswith(("/", ":")) or unseen or runs_later(word):
         return True
     return is_hidden(word)
 
 
 def _is_unknown(path: str) -> bool:
-    """Whether a path is a file of unknown kind; a bare name may be no file, as `make test`."""
+    """A file of unknown kind; a bare name may be no file, as `make test`."""
     plain = "/".join(part for part in path.split("/") if part not in ("", "."))
     return bool(re.search("[./]", plain)) and not is_ordinary(plain)
 
 
 def is_hidden(path: str) -> bool:
-    """Whether a path has a name with a leading dot, or `..`."""
+    """A name with a leading dot, or `..`."""
     # To some disks letters of another width are the same.
     normalized = unicodedata.normalize("NFKC", as_found(path))
     return any(part.startswith(".") and part != "." for part in normalized.split("/"))

@@ -1,8 +1,6 @@
 """Files covered by a rule for writing without being named: source, text and data.
 
-Any program may obey files of its own, so no list of those is complete (`tools/rules/runs_later` has
-the known ones). Hence the reverse: names listed here are ordinary, and every other file is asked
-about until a rule names that very path.
+All others are asked about, as docs/decisions/known-kinds.md explains.
 """
 
 import unicodedata
@@ -49,10 +47,10 @@ _NAMES = (
 
 
 def is_ordinary(path: str) -> bool:
-    """Whether a file, relative to the workspace, is of a known kind by name.
+    """By name; `path` is relative to the workspace.
 
     Hidden names and folders are not, except some files that only list others. Neither are names
-    with invisible letters, ignored by some disks.
+    with invisible letters, which some disks ignore.
     """
     *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
     if as_found(path) != path or any(folder.startswith(".") for folder in folders):

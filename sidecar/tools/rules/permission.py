@@ -1,36 +1,16 @@
 r"""Whether a call may run: a pure decision over rules. Nobody is asked here.
 
-A rule is `TOOL`, `TOOL:PATTERN`, or for commands `TOOL@FOLDER` and `TOOL@FOLDER:PATTERN`. TOOL is a
-tool's name, a kind (read, edit, search, execute, other) or `*`. In PATTERN, `\*` is a star and `\\`
-a backslash.
-
-Paths. `write_file` covers every call of the tool inside the workspace, and none outside.
-`edit:src/*` covers paths inside, `*` being any characters; `read:/etc/hosts` names an outside path,
-with links resolved. Files that run later (`tools/rules/runs_later`) are asked about each time,
-whatever the rules allow; a file of unknown kind (`tools/rules/ordinary_files`) to be written,
-unless a rule without `*` names the file. That holds of a file named by a variable or in an
-environment of Python's, too, and where the root lies in a hidden folder, or in one whose files run
-later, of every file.
-
-Commands. `shell` covers every command inside the workspace. A pattern without `*` covers that
-command alone. A pattern with `*` covers exactly one simple command of literal words
-(`tools/rules/shell_words`), compared word by word: a `*` at the end stands for any number of words,
-elsewhere for one; inside a word for a part without `..`. Joined to the last word (`git status*`),
-`*` stands for the rest of the word and any number of words after; joined to a path or value
-(`rm build/*`), for the rest of the word alone. Options and words of a program not covered are in
-`tools/rules/programs`. No `*` stands for the program. A rule with a pattern holds in the
-workspace's root; `shell@docs:make html` holds in the folder `docs` alone, and an outside folder is
-named by its whole path.
-
-Rejecting rules precede allowing ones; their `*` stands for anything, in any folder unless one is
-named. They are compared with the whole command and with each simple command inside, and with paths
-in any case, as they are given and where they lead.
+docs/reference/permissions.md has the rules' form. A rule for writing never covers files that run
+later (`tools/rules/runs_later`), and files of unknown kind (`tools/rules/ordinary_files`) only by
+name. `*` covers one simple command of literal words (`tools/rules/shell_words`), without the words
+in `tools/rules/programs`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from posixpath import normpath
 from typing import TypeAlias, get_args
 
 from sidecar.core.prompt.prompt import ToolKind, ToolSpec
@@ -38,8 +18,9 @@ from sidecar.core.text.visible import plain_path
 from sidecar.tools.builtin_tools import DELEGATE
 from sidecar.tools.rules.coverage import changes, known, led_astray, uncovered, wider
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
+from sidecar.tools.rules.other_spellings import other_spellings, rule_spellings
 from sidecar.tools.rules.runs_later import runs_later
-from sidecar.tools.rules.shell_words import BLANK, LONGEST, STAR, plain_words, simple_commands
+from sidecar.tools.rules.shell_words import BLANK, STAR, plain_words
 from sidecar.tools.tool_contract import Access, PermissionOption
 
 _ASKING = ("edit", "execute")
@@ -89,7 +70,7 @@ _ONCE = (
 
 
 def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> PermissionDecision:
-    """Decide on a call. Reading inside the workspace, todo and recall are free.
+    """Reading inside the workspace, todo and recall are free.
 
     A subtask costs money, so asks, trusted or not. In an untrusted workspace, built-in tools that
     edit or execute are refused; a client's tools run in the client, so only ask.
@@ -119,7 +100,7 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
 
 
 def remember(rules: Rules, key: str, allowed: bool) -> Rules:
-    """Add an `always` answer, replacing an opposite one."""
+    """An `always` answer replaces an opposite one."""
     allow = tuple(rule for rule in rules.allow if rule != key)
     reject = tuple(rule for rule in rules.reject if rule != key)
     if allowed:
@@ -128,7 +109,6 @@ def remember(rules: Rules, key: str, allowed: bool) -> Rules:
 
 
 def literal(text: str) -> str:
-    """Escape text as a pattern that matches only itself."""
     return re.sub(r"[\\*]", r"\\\g<0>", text)
 
 
@@ -181,7 +161,6 @@ def _at(spec: ToolSpec, access: Access) -> str:
 
 
 def _wider(spec: ToolSpec, access: Access) -> str:
-    """A safe rule for this command and similar ones; empty if unknown."""
     beginning = wider(access.words) if access.words else ()
     rule = f"{_at(spec, access)}:{' '.join((*beginning, '*'))}"
     return rule if beginning and not _problem(rule, access) else ""
@@ -211,7 +190,6 @@ def _allowed(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> bool:
 
 
 def _covers(rule: str, spec: ToolSpec, access: Access) -> bool:
-    """Whether an allowing rule covers all paths of a call other than a command."""
     tool, colon, pattern = rule.partition(":")
     if "@" in tool or not _names(rule, spec):
         return False
@@ -225,7 +203,6 @@ def _covers(rule: str, spec: ToolSpec, access: Access) -> bool:
 
 
 def _is_odd(access: Access) -> bool:
-    """Whether a call writes a file of unknown kind, or one that is held."""
     if access.kind == "edit" and access.held:
         return True
     names = (*access.shown, *access.linked) if access.kind == "edit" else ()
@@ -251,7 +228,6 @@ def _problem(rule: str, access: Access) -> str | None:
 
 
 def _starred(rule: tuple[str, ...], access: Access) -> str | None:
-    """Compare a rule with `*` and a command, word by word; see `_problem`."""
     words = access.words
     if not rule or not words:
         return None
@@ -273,7 +249,7 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
     own = len(named) if own is None else own
     if hidden := next((word for word in words if _HIDING.search(word)), ""):
         return f"`{hidden}` hides what might be replaced or run"
-    if known(words[0]) is not None and (away := set(words[own:]) & set(access.strays)):
+    if known(words[0]) is not None and (away := {words[0], *words[own:]} & {*access.strays}):
         return f"`{min(away)}` leads out of the workspace"
     for name in access.linked:
         if why := led_astray(words, name):
@@ -283,7 +259,6 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
 
 
 def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
-    """The rule's words, and whether any number of words may follow."""
     if rule[-1] == STAR:
         return rule[:-1] or (STAR,), True
     if not rule[-1].endswith(STAR):
@@ -296,7 +271,7 @@ def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
 
 
 def _stands_in(folder: str, access: Access) -> bool:
-    """Whether a command runs in the rule's folder, by default the root.
+    """By default in the root.
 
     Names of invalid bytes are shown with backslashes, also possible in other names, so never match.
     """
@@ -309,25 +284,44 @@ def _stands_in(folder: str, access: Access) -> bool:
 
 
 def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
-    """Whether a rejecting rule matches any path of a call, or anything in its command."""
-    tool, colon, pattern = rule.partition(":")
-    _, at, folder = tool.partition("@")
-    if not _names(rule, spec) or (at and not (access.command and _stands_in(folder, access))):
+    tool, _, pattern = rule.partition(":")
+    name, at, folder = tool.partition("@")
+    if not _means(name, spec) or (at and not (access.command and _stands_in(folder, access))):
         return False
-    if not colon:
+    pattern = pattern.strip()
+    if not pattern:
         return True
     if access.command:
-        texts = (access.command.strip(), " ".join(access.words), *simple_commands(access.command))
+        texts = other_spellings(access.command, access.words)
         # `git push *` hits `git push` too.
-        pieces = _pieces(pattern)
-        if len(access.command) > LONGEST:
-            # Its commands' borders are unknown, so the whole text is searched for the rule.
-            pieces, texts = f"{STAR}{pieces}{STAR}", (" ".join(access.command.split()),)
-        return any(_fits(pieces, text) or _fits(pieces, f"{text} ") for text in texts)
+        return any(
+            _fits(one, text) or _fits(one, f"{text} ")
+            for one in rule_spellings(_pieces(pattern))
+            for text in texts
+        )
     # However it is spelt: some disks find `A` as `a`.
-    pieces = plain_path(_pieces(pattern))
-    names = (*access.paths, *access.shown, *access.spelt)
-    return any(_fits(pieces, plain_path(name)) for name in names)
+    # `src/**/x` hits `src/x` too.
+    ways = {plain_path(normpath(_pieces(one))) for one in (pattern, pattern.replace("/**/", "/"))}
+    names = {plain_path(name) for name in (*access.paths, *access.shown, *access.spelt)}
+    folders = {up for name in names for up in _upward(name)}
+    return any(_fits(way, folder) for way in ways for folder in folders)
+
+
+def _means(name: str, spec: ToolSpec) -> bool:
+    """In any case, with stars, and `mcp__SERVER` for all tools of a server."""
+    pieces = _pieces(name.strip().casefold())
+    if spec.origin == "mcp" and spec.name.casefold().startswith(f"{pieces}__"):
+        return True
+    return any(_fits(pieces, one.casefold()) for one in (spec.name, spec.kind))
+
+
+def _upward(path: str) -> Iterator[str]:
+    """The path and all folders above: up to `/`, or up to the workspace's root, an empty name."""
+    top = "/" if path.startswith("/") else ""
+    while path.strip("/"):
+        yield path
+        path = path.rpartition("/")[0]
+    yield top
 
 
 def _names(rule: str, spec: ToolSpec) -> bool:
@@ -343,7 +337,7 @@ def _hits(pattern: str, access: Access) -> list[bool]:
 
 
 def _pieces(pattern: str) -> str:
-    """Parse a pattern: `*` becomes `STAR`, escaped characters themselves."""
+    """`*` becomes `STAR`, escaped characters themselves."""
     pieces = re.findall(r"\\[\\*]|\*+|.", pattern.replace(STAR, ""), re.DOTALL)
     return "".join(STAR if p.startswith("*") else p[1:] if len(p) == 2 else p for p in pieces)
 
@@ -354,7 +348,7 @@ def _rule_words(pieces: str) -> tuple[str, ...]:
 
 
 def _fits(pieces: str, text: str) -> bool:
-    """Whether a text matches a pattern, each `STAR` being any characters.
+    """Each `STAR` is any characters.
 
     Without regular expressions: two stars take hours on a model's long command.
     """

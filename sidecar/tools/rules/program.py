@@ -12,15 +12,16 @@ NO_OPERAND = r"(?!)"
 class Program:
     """The words of a program covered by `*`.
 
-    `why`: effects of all other options and words. `options`: covered options, short ones as
-    letters, which may be joined; with `whole` each is one word, as in find; `any_option`: all are
-    covered. `operands`: pattern of every other word, at most `most`; `first`: pattern of the first
-    word, `script` of the first that is no option; `scripts`: the entry instead where the rule names
-    that one, as in `npm run test *`. `nowhere`: pattern forbidden in any word. `writes`: words must
-    not lead to hidden files, outside, or to files that run later; HEAD or HEAD~1 is a commit behind
-    options that `commits` matches, each with a blank; `creates`: a word with a folder or an ending
-    must be a file of a known kind, too. `rewrites`: files change whatever the words name.
-    `subcommands` are covered; those in `named` only if the rule's own words name them.
+    `why`: effects of all others. `options`: covered, with any value or, as `--x=y`, with this one;
+    short ones as letters, which may be joined; with `whole` each is one word, as in find;
+    `any_option`: all. `operands`: pattern of other words, at most `most`; `first`: of the first
+    word, `script`: of the first that is no option; `scripts`: the entry instead where the rule
+    names that one, as in `npm run test *`. `nowhere`: pattern forbidden in any word. `writes`:
+    words must not lead to hidden files, outside, or to files that run later, unless `unwritten`
+    matches all words up to this one, which names no file; `creates`: a word with a folder or an
+    ending must be a file of a known kind, too. `rewrites`: files change whatever the words name.
+    `expands`: the program takes `~`, braces and globs of words apart itself, and goes through
+    folders. `subcommands`: covered; those in `named` only if the rule's own words name them.
     """
 
     why: str
@@ -33,16 +34,17 @@ class Program:
     script: str = ""
     nowhere: str = ""
     writes: bool = False
-    commits: str = NO_OPERAND
+    unwritten: str = NO_OPERAND
     creates: bool = False
     rewrites: bool = False
+    expands: bool = False
     scripts: "Program | None" = None
     subcommands: Mapping[str, "Program"] = field(default_factory=dict)
     named: Mapping[str, "Program"] = field(default_factory=dict)
 
 
 def options(*groups: str) -> frozenset[str]:
-    """Parse options: `abc` are letters, `--long` and `-single` stand for themselves."""
+    """`abc` are letters, `--long` and `-single` stand for themselves."""
     found: set[str] = set()
     for word in " ".join(groups).split():
         found.update({word} if word.startswith("-") else {f"-{letter}" for letter in word})

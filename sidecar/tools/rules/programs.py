@@ -1,15 +1,15 @@
 """Words not covered by a rule's `*`, by program, with reasons.
 
-A program listed here has only its listed options covered, so unknown, abbreviated and future
-options are asked about; `why` has the reason. Programs in `_RUNNING` run other programs, so nothing
-is covered. Of any other program `*` covers all literal words: a rule `foo *` trusts foo.
+Of a listed program only listed options are covered (docs/decisions/rules-on-words.md); programs in
+`_RUNNING` run other programs: nothing is. Of any other program all literal words are.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from sidecar.tools.rules.program import NO_OPERAND, Program, options
+from sidecar.tools.rules.programs_checking import CHECKING
 from sidecar.tools.rules.programs_git import GIT
+from sidecar.tools.rules.programs_own_code import OWN_CODE
 
 # --- programs that run their arguments, or write any content anywhere ------------------------
 
@@ -22,6 +22,10 @@ _RUNNING = {
     "ghci runghc runhaskell stack scala kotlin groovy java jshell jrunscript jjs erl elixir iex "
     "ocaml swipl dart nim zig crystal mono wine escript racket guile scheme sbcl clisp clojure "
     "octave matlab gp maxima dotnet swift osascript awk nawk mawk original-awk bwk bc dc m4 "
+    "babel-node swc-node esno ts-node-esm ts-node-dev bpython ptpython yaegi jbang mill goawk fx "
+    "mlr gleam rebar3 cabal dune opam luarocks wasmtime wasmer vite-node jiti jupyter streamlit "
+    "flask "
+    "django-admin uvicorn gunicorn celery facter "
     "gnuplot tex latex pdftex pdflatex xetex xelatex lualatex luatex latexmk sage nix nix-shell "
     "nix-build nickel psysh cpan raku",
     "runs the command that it is given": "env xargs sudo doas su pkexec runuser run0 nohup "
@@ -35,7 +39,13 @@ _RUNNING = {
     "abduco xdotool yarnpkg choom aa-exec logsave choroot torify torsocks runcon distcc ccache "
     "sccache systemd-inhibit xcrun sandbox-exec chronic ifne pee mispipe rbenv pyenv nodenv fnm "
     "gosu su-exec dumb-init tini proxychains tclkit dialog whiptail zenity posh zrun ts nq "
-    "dpkg-buildpackage",
+    "dpkg-buildpackage agetty openvt ld.so ld-linux-x86-64.so ksu runscript ksshell cross-env "
+    "cross-env-shell concurrently npm-run-all run-s run-p c8 nyc onchange nx turbo lerna lage rush "
+    "moon pm2 forever supervisord op sops aws-vault chamber doppler infisical teller cargo-watch "
+    "fakechroot act dlv ginkgo mage go-task gotestsum air reflex bacon trunk cross flatpak-spawn "
+    "toolbox distrobox systemd-nspawn chokidar watchman-make "
+    "cargo-nextest py-spy scalene kernprof memray editor sensible-editor pager sensible-pager "
+    "x-terminal-emulator xterm uxterm konsole gnome-terminal kitty alacritty wezterm foot",
     "is part of the shell, and runs, sets or reads what it is given": "eval exec source . command "
     "builtin coproc if then else elif fi case esac for while until do done select function in "
     "declare typeset local export readonly let unset read readarray mapfile getopts wait trap "
@@ -43,7 +53,8 @@ _RUNNING = {
     "disown cd pushd popd kill suspend logout return exit break continue shift umask ulimit dirs",
     "fetches or runs what is not installed": "npx pnpx bunx uvx uv pipx pip conda mamba poetry pdm "
     "hatch rye tox nox virtualenv gem bundle bundler rake rails composer easy_install corepack "
-    "volta apt apt-get aptitude dpkg yum dnf rpm zypper pacman apk snap flatpak brew port emerge "
+    "pipenv pixi guix nix-env nix-instantiate volta apt apt-get aptitude dpkg yum dnf rpm zypper "
+    "pacman apk snap flatpak brew port emerge "
     "mvn mvnw gradle gradlew ant sbt lein ninja cmake ctest meson scons bazel buck waf xcodebuild "
     "ansible ansible-playbook ansible-test puppet chef salt salt-call terraform tofu vagrant "
     "packer pre-commit lefthook husky just task invoke fab rustup rustc ld as gcc cc clang tcc "
@@ -54,22 +65,42 @@ _RUNNING = {
     "rclone ftp tftp lftp telnet nc ncat netcat socat curl wget wget2 aria2c httpie http https xh "
     "openssl s_client whois dig nslookup host finger mail mailx mutt sendmail exim msmtp "
     "smbclient ldapsearch tcpdump tshark nmap ping traceroute restic borg duplicity rdiff-backup "
-    "adb fastboot heroku flyctl vercel netlify",
-    "runs commands from within": "vi vim vimdiff nvim view rvim rview ex ed red nano pico emacs "
+    "adb fastboot heroku flyctl vercel netlify ab fping ncftp ntpdate psftp rlogin ssh-keyscan "
+    "hurl grpcurl websocat wscat newman k6 crane skopeo ssh-copy-id pdsh dsh clush parallel-ssh "
+    "lp lpr xclip xsel wl-copy pbcopy gron lwp-download lwp-request mtr wireshark virsh kind k3d "
+    "flux argocd istioctl skaffold tilt "
+    "kustomize vault consul nomad pulumi cdk sam serverless sls wrangler firebase supabase railway "
+    "fly doctl gsutil bq s3cmd eksctl arp ss",
+    "runs commands from within": "vim.basic vim.tiny vim.nox vi vim vimdiff nvim view rvim rview "
+    "ex ed red nano pico emacs "
     "emacsclient jed joe micro helix hx kak mcedit code codium less more most pg man info lynx w3m "
     "links elinks sqlite3 sqlite psql mysql mariadb mongo mongosh redis-cli duckdb clickhouse mc "
     "ranger lf vifm fzf sk peco tig lazygit gitui gitk top htop btop iftop systemctl journalctl "
     "loginctl service cscope ctags emacs-nox vigr vipw visudo pry dmesg ispell aspell hunspell",
     "runs a pager, a filter or a plugin that an option names": "ag ack ack-grep ugrep ug ug+ rga "
-    "cloc nm objdump gprof glow",
+    "cloc nm objdump gprof glow zless zmore zdiff zgrep zegrep zfgrep xzgrep bzgrep zstdgrep",
     "runs programs that --config or another option names": "hg chg sl jj svn bzr brz cvs fossil",
     "reads through links out of the workspace, in folders that it is given": "diff diff3 sdiff "
     "colordiff delta difft meld",
+    "takes code, plugins or settings from wherever it is told, or writes there": "webpack rollup "
+    "esbuild vite parcel swc babel gulp grunt next nuxt astro ng remix gatsby storybook playwright "
+    "cypress karma ava tap wdio nightwatch ionic expo electron vue-cli-service react-scripts "
+    "nose2 behave robot trial pytype pyre dmypy stubgen stubtest mypyc pydoc autopep8 yapf "
+    "autoflake docformatter pyupgrade 2to3 bandit vulture pip-compile pip-sync pip-audit twine "
+    "flit maturin cython cythonize alembic locust sphinx-build sphinx-autobuild mkdocs jekyll hugo "
+    "doxygen asciidoctor typst tectonic quarto protoc buf thrift phpcs phpcbf php-cs-fixer psalm "
+    "rector phan ktlint detekt scalafmt kotlinc scalac rustdoc clippy-driver bindgen wasm-pack "
+    "erlc elixirc checkov tflint xmllint xsltproc dasel",
+    "does on a model's word what it is asked": "claude codex gemini aider opencode goose crush amp "
+    "cursor-agent copilot llm ollama",
     "is known to run commands or to write on the way": "ip cowsay cowthink csvtool dosbox dstat "
     "byebug bpftrace cobc gcore gimp grc gtester hping3 knife minicom msgfilter ncdu openvpn pdb "
     "perlbug pexec rtorrent sash scanmem setlock slsh sqlmap tasksh tdbtool tmate varnishncsa "
     "tput getconf lscpu zathura zsoelim ginsh dmsetup easyrsa eb enscript genie rpmdb rpmquery "
-    "rpmverify nft sysctl tic bridge cdist certbot",
+    "rpmverify nft sysctl tic bridge cdist certbot arj ascii-xfr bashbug bconsole busctl crash "
+    "dvips efax genisoimage highlight jtag mosquitto msfconsole msgattrib msgcat msgconv msgmerge "
+    "msguniq nasm neofetch fastfetch opkg pkg ptx redcarpet scrot soelim tbl unsquashfs volatility "
+    "xmodmap xmore xpad yelp cupsfilter clamscan readelf exiftool redis",
     "writes, moves or packs files wherever it is told": "cp mv ln install dd tee truncate split "
     "csplit sponge shred mkfifo mknod chmod chown chgrp chattr setfacl mount umount losetup zip "
     "unzip 7z 7za 7zz p7zip rar unrar cpio pax shar gzip gunzip bzip2 bunzip2 xz unxz lzma zstd "
@@ -174,11 +205,11 @@ _READING = {
     ),
     "cut tr paste comm join nl tac rev fold column expand unexpand od seq sleep basename dirname "
     "realpath readlink pwd whoami id uname nproc tty uptime df true false tsort "
-    "factor groups users who lsblk free vmstat sum": Program(
+    "factor groups users who lsblk free vmstat sum fmt shuf ul look basenc": Program(
         "letters are covered, long options are not",
         options("abcdefhilmnpqrstuvwxzABCDEFHIJKLMNPRSTUVWXZ"),
     ),
-    "hd": Program("-e and -f take a format, from a file too", options("bcCdonsvx")),
+    "hd hexdump": Program("-e and -f take a format, from a file too", options("bcCdonsvx")),
     "strings": Program("`@` takes words from a file", options("afnetws"), operands="[^@].*"),
     "cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5": Program(
         "-c reads the files that a list names", options("abltz")
@@ -249,138 +280,17 @@ _READING = {
     ),
 }
 
-# --- programs whose purpose is to run the workspace's code, or change its files --------------
 
-_RUNS_OWN = "other options take code, settings or a place from elsewhere"
-_CARGO = options(
-    "pqvjFr --release --all --workspace --all-features --no-default-features --features --package "
-    "--lib --bin --bins --test --tests --example --examples --bench --benches --all-targets "
-    "--quiet --verbose --locked --offline --frozen --no-run --message-format --doc --no-fail-fast "
-    "--ignored --include-ignored --nocapture --show-output --test-threads --skip --exact --check "
-    "--no-deps --jobs"
-)
-# To npm `--silent=x` is two words, so that `x` may be a subcommand or any option.
-_JOINED = r"^-[^=]*=(?!\d+$)"
-_SCRIPT = r"(?!env$)\w[\w:./-]*"
-"""A script's name: npm and yarn have an `env` of their own, which runs the words behind it."""
-_BEHIND = Program(
-    "what is behind a script's name goes to its program: options may take code or a place from "
-    "elsewhere, addresses and `..` lead there",
-    options("s --silent --if-present"),
-    whole=True,
-    operands=r"(?!(?:.*/)?\.\.(?:/|$))[\w.][\w.+/-]*(?::\d+)*",
-    nowhere=_JOINED,
-)
-_RUN = Program(
-    "a `*` stands for one script's name that is not `env`; words behind one are covered where the "
-    "rule names that script, and options never",
-    _BEHIND.options,
-    whole=True,
-    operands=_SCRIPT,
-    most=1,
-    nowhere=rf"{_JOINED}|^--$",
-    scripts=replace(_BEHIND, script=_SCRIPT),
-)
-_NPM = Program(
-    "npm and its like run scripts, fetch packages and take settings from options",
-    options("s --silent --version"),
-    whole=True,
-    subcommands={
-        name: Program(
-            _RUNS_OWN, options("a --all --depth --json --long"), whole=True, nowhere=_JOINED
-        )
-        for name in ("ls", "list")
-    },
-    nowhere=_JOINED,
-    named={"test": _BEHIND, "t": _BEHIND, "run": _RUN, "run-script": _RUN},
-)
-_GO = Program(
-    "-exec, -toolexec and -vettool run programs, -o writes, -C, -modfile, `..` and `@` lead "
-    "elsewhere, `list -m` and -versions ask the network",
-    options(
-        "-v -run -count -race -short -cover -bench -benchmem -timeout -json -failfast -parallel "
-        "-skip -list -tags -m --v --run --count --race --short --cover --timeout --json"
-    ),
-    whole=True,
-    operands=r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^@]*",
-)
-TRUSTED = {
-    "pytest py.test": Program(
-        "-p, -c, -o, -W and --rootdir take code and settings from elsewhere; others write reports",
-        options(
-            "qvxksmlrnaAEPRN --quiet --verbose --exitfirst --maxfail --lf --last-failed --ff "
-            "--failed-first --nf --sw --stepwise --tb --collect-only --co --no-header "
-            "--no-summary --durations --capture --color --cache-clear --setup-show "
-            "--strict-markers --cov"
-        ),
-        # Some cut a path off at its first `[`.
-        operands=r"[^@+\[](?:(?!::)[^\[])*(?:::[\s\S]*)?",
-    ),
-    "cargo": Program(
-        "cargo's --config and others run programs, unknown subcommands are programs, and tree asks "
-        "the network unless its first option is --offline or --frozen",
-        options("qv --quiet --verbose --locked --offline --frozen --version"),
-        subcommands={
-            name: Program(_RUNS_OWN, _CARGO, operands=r"[^+@][\s\S]*")
-            for name in (
-                *("build", "check", "test", "doc", "bench"),
-                *("tree --offline", "tree --frozen"),
-            )
-        }
-        | {"clippy": Program(_RUNS_OWN, _CARGO | options("DWA"), operands=r"[^+@][\s\S]*")}
-        # No file, and behind `--` the same options again.
-        | {"fmt": Program(_RUNS_OWN, options("--check --all"), operands=r"--[a-z]+")},
-    ),
-    "go": Program(
-        "go run, generate, get, install, env -w and tool run or write",
-        subcommands=dict.fromkeys(("test", "build", "vet", "version"), _GO)
-        | {"list": replace(_GO, options=_GO.options - {"-m"})},
-    ),
-    "npm": _NPM,
-    # Yarn alone installs, and runs a script for `ls`; pnpm fetches the pnpm that a file names.
-    "pnpm": replace(_NPM, options=frozenset(), subcommands={}),
-    "yarn": Program(
-        "yarn installs, and runs any installed program as a script; a rule must name the script",
-        named={
-            "test": _BEHIND,
-            "run": replace(
-                _RUN,
-                operands=NO_OPERAND,
-                why="a rule must name the script, since yarn "
-                "runs any installed program, too; `env` runs the words behind it",
-            ),
-        },
-    ),
-    "make gmake": Program(
-        "--eval, -f, -C, -I and variables take rules from elsewhere; by rules of its own make "
-        "builds, without a makefile too, any file: `x` from `x.sh`",
-        options(
-            "jknsBiwSr --jobs --keep-going --dry-run --silent --always-make "
-            "--no-print-directory --just-print"
-        ),
-        operands=r"\w[\w./-]*",
-        writes=True,
-        creates=True,
-    ),
-    "mkdir": Program("other options are not known", options("pv --parents --verbose"), writes=True),
-    "touch": Program(
-        "other options are not known", options("acm --no-create"), writes=True, creates=True
-    ),
-    "rmdir": Program("other options are not known", options("pv --parents"), writes=True),
-    "rm": Program(
-        "other options are not known",
-        options("rRfvdi --recursive --force --verbose --dir"),
-        writes=True,
-    ),
-}
+TRUSTED: Mapping[str, Program] = OWN_CODE | CHECKING
+"""Programs that run the workspace's code, or change its files."""
 
 
 def _table() -> dict[str, Program]:
-    """Every program by name; for programs that run their arguments, no word is covered."""
+    """By name; for programs that run their arguments, no word is covered."""
     tables = {**_READING, **TRUSTED, "git": GIT}
     found = {name: program for names, program in tables.items() for name in names.split()}
     for why, names in _RUNNING.items():
-        nothing = Program(f"it {why}", first=r"(?!)")
+        nothing = Program(f"it {why}", first=NO_OPERAND)
         found |= {name: nothing for name in names.split() if name not in found}
     return found
 

@@ -1,7 +1,7 @@
 """Words of git covered by a rule's `*`.
 
-Any rule for git covers subcommands that read. Those that change something are covered if named by
-the rule; those that run programs, change settings or talk to other machines never are.
+Those that change something, if the rule names them; never those that run programs, change settings
+or talk to other machines.
 """
 
 from dataclasses import replace
@@ -48,7 +48,7 @@ def _git(
     *covered: str,
     operands: str = r"[\s\S]*",
     writes: bool = False,
-    commits: str = NO_OPERAND,
+    unwritten: str = NO_OPERAND,
     rewrites: bool = False,
 ) -> Program:
     refs = "--sort" in covered[0].split()
@@ -59,7 +59,7 @@ def _git(
         operands=operands,
         nowhere=nowhere,
         writes=writes,
-        commits=commits,
+        unwritten=unwritten,
         rewrites=rewrites,
     )
 
@@ -143,13 +143,14 @@ GIT = Program(
         "checkout": _git(
             "bBqdt --quiet --detach --track --no-track",
             writes=True,
-            commits=r"(?:-\w+ |--\w[\w-]* )*",
+            unwritten=r"(?:-\w+ |--\w[\w-]* )*HEAD(?:~\d+)?",
         ),
         "switch": _git("cCqdt --create --quiet --detach --track --no-track --guess", rewrites=True),
         "restore": _git(
             "sSWq --source --staged --worktree --quiet",
             writes=True,
-            commits=r"(?:-[SWq]+ |--(?:staged|worktree|quiet) )*(?:-s|--source) ",
+            unwritten=r"(?:-[SWq]+ |--(?:staged|worktree|quiet) )*(?:-s|--source) "
+            r"(?:HEAD|[\w-]+~\d+)",
         ),
         "stash": replace(
             _git("uakqm --include-untracked --all --keep-index --quiet --message", rewrites=True),

@@ -1,7 +1,6 @@
 """Files that are run or obeyed later, so that writing has further effects.
 
-Rules that allow writing never cover these: each is asked about by name, each time. No tool writes
-in `.git`.
+No tool writes in `.git`.
 """
 
 import re

@@ -1,13 +1,13 @@
 """A command's words as its shell will see them, where known without running.
 
-The grammar finds the words' borders. Accepted are only words every shell reads alike: bare words of
-letters, digits and a few signs, and quotes without anything a shell would replace. Other commands
-have no words here, so no rule covers them.
+The grammar finds the words' borders. Accepted are words every shell reads alike: bare ones of
+letters, digits and a few signs, and quotes without anything a shell would replace.
 """
 
 import re
 import sys
 from functools import cache
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,6 +30,14 @@ _PROGRAM = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+/-]*")
 _REPLACED = re.compile(r"[$`]|\\(?![|()\[\]{}.*+?^<>/=:,A-Za-z0-9-])")
 _ESCAPED = {r"\(": "(", r"\)": ")", r"\!": "!", "!": "!"}
 """Words of their own for find, and their spelling without quotes."""
+
+_BORDERS = re.compile(r"\$\(|[;&|(){}`\n]+")
+_QUOTES = re.compile(r"[\"'\\]")
+_ASSIGNS = re.compile(r"\w+\+?=")
+_KEPT = re.compile(r"""\\(["$`\\])""")
+_PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect")
+_BUILT_IN = ("declaration_command", "unset_command", "test_command")
+"""Commands that the grammar knows by themselves, as `export A=1`."""
 
 
 def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
@@ -64,25 +72,47 @@ def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
     return tuple(words)
 
 
-def simple_commands(command: str) -> tuple[str, ...]:
-    """All simple commands in a text, nested ones too, with single blanks.
+def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
+    """Words of each, of nested ones too, without redirections and assignments.
 
-    None for texts over `LONGEST` characters: parsing some takes quadratic time.
+    Of a text that the grammar does not know, and of one over `LONGEST` characters, since parsing
+    some takes quadratic time: whatever stands between two signs of the shell's.
     """
     root = _parsed(command) if len(command) <= LONGEST else None
-    found: list[str] = []
+    found: list[tuple[str, ...]] = []
+    if root is None or root.has_error:
+        found += (_roughly(one) for one in _BORDERS.split(command))
     left = [root] if root is not None else []
     while left:
         node = left.pop()
         left += node.children
         if node.type == "command":
-            words = (c for c in node.children if c.type != "variable_assignment")
-            found.append(" ".join(_word(c, False) or (c.text or b"").decode() for c in words))
+            words = (c for c in node.children if not _PASSED_OVER.fullmatch(c.type))
+            found.append(tuple(_word(c, False) or _unquoted(c) for c in words))
+        elif node.type in _BUILT_IN:
+            found.append(tuple((node.text or b"").decode().split()))
     return tuple(found)
 
 
+def _roughly(text: str) -> tuple[str, ...]:
+    words = _QUOTES.sub("", text).split()
+    return tuple(dropwhile(_ASSIGNS.match, words))
+
+
+def _unquoted(node: "Node") -> str:
+    """A word whose value is known only when it runs, as `sh -c` may take it."""
+    text = (node.text or b"").decode()
+    match node.type:
+        case "string":
+            return _KEPT.sub(r"\1", text[1:-1])
+        case "ansi_c_string":
+            return text[2:-1]
+        case _:
+            return text
+
+
 def _command(text: str) -> "Node | None":
-    """The single simple command of a text; `None` for more, less or broken ones."""
+    """`None` for more, less or broken commands."""
     root = _parsed(text)
     if root is None or root.has_error or len(root.children) != 1:
         return None
@@ -90,7 +120,7 @@ def _command(text: str) -> "Node | None":
 
 
 def _parsed(text: str) -> "Node | None":
-    """Syntax tree of a text; `None` also if no file can be opened to load the parser."""
+    """`None` also if no file can be opened to load the parser."""
     try:
         from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
 
@@ -130,7 +160,7 @@ def _word(node: "Node", rule: bool) -> str | None:
 
 
 def _joined(node: "Node", rule: bool) -> str | None:
-    """Join pieces such as `a'b'`; a tilde in a later piece refuses the word too."""
+    """Pieces such as `a'b'`; a tilde in a later piece refuses the word too."""
     pieces: list[str] = []
     end = node.start_byte
     for child in node.children:

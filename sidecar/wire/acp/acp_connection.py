@@ -4,7 +4,8 @@ from collections import deque
 from dataclasses import replace
 from time import monotonic
 
-from sidecar.core.parts import JsonObject
+from sidecar.core.parts import JsonObject, SessionId
+from sidecar.core.text.visible import visible_json, visible_lines
 from sidecar.session.log.events import (
     AlertChanged,
     Event,
@@ -15,9 +16,11 @@ from sidecar.session.log.events import (
     ToolChanged,
     ToolOutputChunk,
 )
+from sidecar.tools.tool_contract import PermissionOption
 from sidecar.wire.acp.acp_names import outgoing
 from sidecar.wire.acp.acp_updates import text_update, update
 from sidecar.wire.acp.capabilities import Abilities, announced
+from sidecar.wire.acp.markdown_answers import fenced
 from sidecar.wire.acp.terminals import AgentTerminals
 from sidecar.wire.client_requests import ClientLog, ClientRequests
 from sidecar.wire.connection import Connection, announced_by
@@ -38,7 +41,6 @@ class AgentRequests(ClientRequests):
     """Requests by ACP's or Sidecar's names, with ACP's way to withdraw."""
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
-        """A request's message, by ACP's or Sidecar's name."""
         return super().asking(outgoing(method), params)
 
     def _withdrawal(self, request_id: str) -> JsonObject:
@@ -62,14 +64,12 @@ class AgentConnection(Connection):
         self.acp = Abilities()
 
     def announce(self, capabilities: JsonObject) -> None:
-        """Take `clientCapabilities` from `initialize`."""
         # Every ACP client answers questions.
         self.can = replace(announced_by(capabilities), ask_permission=True)
         self.acp = announced(capabilities)
 
     @property
     def terminals(self) -> AgentTerminals | None:
-        """The client's terminals, if announced."""
         if not self.acp.terminal:
             return None
 
@@ -78,27 +78,41 @@ class AgentConnection(Connection):
 
         return AgentTerminals(self.requests.request, post, self._show_terminal)
 
+    async def request_permission(
+        self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
+    ) -> str | None:
+        """A call without a diff is shown whole in a fence; of the title nothing is hidden.
+
+        Clients may draw titles as Markdown, which hides the address of a link and comments.
+        """
+        tool_call = {**tool_call, "title": visible_lines(str(tool_call.get("title") or ""))}
+        given = tool_call.get("rawInput")
+        if given and not tool_call.get("content"):
+            command = given.get("command") if isinstance(given, dict) and len(given) == 1 else None
+            text = visible_lines(command) if isinstance(command, str) else visible_json(given, 2)
+            block: JsonObject = {"type": "text", "text": fenced(text)}
+            tool_call = {**tool_call, "content": [{"type": "content", "content": block}]}
+        return await super().request_permission(session_id, tool_call, options)
+
     # --- which sessions it knows -------------------------------------------------------------
 
     def enter(self, session_id: str, folder: str) -> None:
-        """Start sending a session's updates, beginning with recent events."""
+        """Updates begin with recent events."""
         self._folders[session_id] = folder
         early, self._early = self._early, deque(maxlen=MOST_EARLY)
         for event in early:
             self.watch(event)
 
     def leave(self, session_id: str) -> None:
-        """Stop sending updates of a closed session."""
         self._folders.pop(session_id, None)
 
     def knows(self, session_id: str) -> bool:
-        """Whether the client gets updates of this session."""
         return session_id in self._folders
 
     # --- telling the client ------------------------------------------------------------------
 
     def watch(self, event: Event) -> None:
-        """Queue an update, except text typed by this user."""
+        """Text typed by this user is not sent back."""
         session_id = _session_of(event)
         if session_id and session_id not in self._folders:
             self._early.append(event)
@@ -106,18 +120,16 @@ class AgentConnection(Connection):
             self._tell(session_id, event)
 
     async def show(self, event: Event) -> None:
-        """Queue a replay's event, waiting for room."""
+        """Wait for room: replays lose nothing."""
         session_id = _session_of(event)
         told = update(event, self.acp, self._folders.get(session_id, "/"))
         if told is not None:
             await self._outbox.paced(session_id, _update(session_id, told))
 
     def say(self, session_id: str, kind: str, text: str) -> None:
-        """Show text outside of the session's log."""
         self.send(session_id, text_update(kind, text))
 
     def send(self, session_id: str, told: JsonObject) -> None:
-        """Queue an update without an event."""
         self._outbox.update(session_id, _update(session_id, told))
 
     def _tell(self, session_id: str, event: Event) -> None:

@@ -9,7 +9,6 @@ NOT_FOUND = -32002
 
 
 def agent_fault(error: SidecarError) -> JsonObject:
-    """JSON-RPC error object of an error."""
     told = fault(error)
     if isinstance(error, UnknownSession):
         told["code"] = NOT_FOUND
@@ -24,7 +23,7 @@ def model_code(kind: str) -> int:
 
 
 def turn_failed(error: JsonObject, about: JsonObject) -> RefusedMessage:
-    """Error for a failed turn, since ACP has no stop reason for failures.
+    """ACP has no stop reason for failures.
 
     `error`: the turn's `{kind, message, …}`; `about`: the turn's ids, for `data`.
     """

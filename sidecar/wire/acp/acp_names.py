@@ -25,5 +25,4 @@ def incoming(method: str) -> str | None:
 
 
 def outgoing(method: str) -> str:
-    """A method's name for an ACP client."""
     return method if method in CLIENT_METHODS else PREFIX + method

@@ -1,6 +1,6 @@
 """Params of ACP's requests; unlisted fields are ignored.
 
-`meta` is `_meta`; its `sidecar` member has Sidecar's own names.
+`meta` is `_meta`, with Sidecar's own names in `sidecar`.
 """
 
 from typing import Any, TypeAlias

@@ -25,7 +25,6 @@ USAGE = (
 
 
 def methods(desk: Desk) -> Mapping[str, AcpMethod]:
-    """Handlers by ACP's method names."""
     running: dict[str, set[asyncio.Task[str]]] = {}
 
     async def prompt(params: acp_params.AcpPrompt, ticket: Ticket) -> Json:
@@ -89,7 +88,7 @@ async def _said(command: SlashCommand, scene: CommandScene) -> str:
 
 
 def _answer(result: JsonObject) -> JsonObject:
-    """ACP's answer to a turn; RefusedMessage for a failure, for which ACP has no stop reason."""
+    """Raises RefusedMessage for a failed turn."""
     ours = {k: v for k, v in result.items() if k not in ("stopReason", "usage", "error")}
     error, usage, reason = result.get("error"), result["usage"], result["stopReason"]
     assert isinstance(usage, dict)

@@ -36,13 +36,13 @@ class Desk:
     ours: Mapping[str, Handler]
 
     async def enter(self, session_id: str) -> Session:
-        """Start sending a session's updates; raises UnknownSession."""
+        """Raises UnknownSession."""
         session = await self.sessions.get(SessionId(session_id))
         self.connection.enter(session_id, session.state.log.row.cwd)
         return session
 
     async def watch(self, session_id: str) -> Session:
-        """A session, resumed if not yet opened by the client."""
+        """Resumed, if not yet opened by the client."""
         if self.connection.knows(session_id):
             return await self.sessions.get(SessionId(session_id))
         session = await self.enter(session_id)
@@ -50,7 +50,6 @@ class Desk:
         return session
 
     def greet(self, session: Session) -> None:
-        """Send a new session's commands and meter."""
         commands: JsonObject = {
             "sessionUpdate": "available_commands_update",
             "availableCommands": list(ADVERTISED),
@@ -60,7 +59,6 @@ class Desk:
 
 
 def methods(desk: Desk) -> Mapping[str, AcpMethod]:
-    """Handlers by ACP's method names."""
     sessions, connection = desk.sessions, desk.connection
 
     def shaped(given: JsonObject, shape: type[T]) -> T:

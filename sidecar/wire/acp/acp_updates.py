@@ -30,7 +30,7 @@ THOUGHT = "agent_thought_chunk"
 
 
 def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
-    """Update for an event, in a session of this folder; `None` if ACP has none."""
+    """`None` where ACP has no update for an event."""
     match event:
         case MeterChanged(meter=measured):
             return usage_update(measured)
@@ -54,7 +54,6 @@ def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
 
 
 def usage_update(measured: Meter) -> JsonObject:
-    """The meter: ACP's fields, the rest in `_meta.sidecar`."""
     told: JsonObject = {
         "sessionUpdate": "usage_update",
         "used": measured.used,

@@ -16,7 +16,7 @@ KEY_HELP = (
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """Capabilities announced beyond ACP's core.
+    """Capabilities beyond ACP's core.
 
     `ours`: Sidecar's own notifications; `compaction`, `notices`: updates shown; `terminal`: runs
     commands.
@@ -29,7 +29,7 @@ class Abilities:
 
 
 def announced(capabilities: JsonObject) -> Abilities:
-    """Read `clientCapabilities`; some count as announced by any object."""
+    """Some of `clientCapabilities` count as announced by any object."""
     session = _object(capabilities.get("session"))
     return Abilities(
         ours="sidecar" in _object(capabilities.get("_meta")),
@@ -40,7 +40,6 @@ def announced(capabilities: JsonObject) -> Abilities:
 
 
 def welcome(version: str) -> JsonObject:
-    """The answer to `initialize`."""
     extensions: list[Json] = [
         PREFIX + method.name
         for method in sorted(METHODS.values(), key=lambda method: method.name)

@@ -6,7 +6,7 @@ from sidecar.core.parts import Json, JsonObject
 
 
 def wanted(given: Json, folder: str) -> list[Json]:
-    """The change requested by an edit's input; empty for other calls."""
+    """Empty for other calls than edits."""
     match given:
         case {"path": str(path), "oldText": str(old), "newText": str(new)}:
             return [_diff(path, folder, old, new)]
@@ -15,7 +15,7 @@ def wanted(given: Json, folder: str) -> list[Json]:
 
 
 def done(metadata: JsonObject, folder: str) -> list[Json]:
-    """The change made by an edit, from metadata; empty for counts only."""
+    """Empty for an edit with counts only."""
     path, text = metadata.get("path"), metadata.get("diff")
     if not isinstance(path, str) or not isinstance(text, str):
         return []
@@ -26,7 +26,7 @@ def done(metadata: JsonObject, folder: str) -> list[Json]:
 
 
 def absolute(path: str, folder: str) -> str:
-    """Absolute path, as ACP requires."""
+    """ACP has no relative paths."""
     return str(Path(folder) / path)
 
 

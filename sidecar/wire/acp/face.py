@@ -54,7 +54,6 @@ class AgentFace:
         self._desk = desk
 
     def allow(self, method: str) -> None:
-        """See `Face`."""
         if not self._initialized and method != "initialize":
             raise RefusedMessage(INVALID_REQUEST, "not_initialized", "send `initialize` first")
         if self._initialized and method == "initialize":
@@ -63,20 +62,17 @@ class AgentFace:
             )
 
     def listens(self, method: str) -> bool:
-        """See `Face`; notifications of unknown extensions are ignored."""
+        """Notifications of unknown extensions are ignored."""
         return self._initialized and (method in self._methods or incoming(method) is not None)
 
     def answered(self, method: str) -> None:
-        """See `Face`."""
         if method == "initialize":
             self._initialized = True
 
     def explain(self, method: str, error: Exception) -> JsonObject | None:  # noqa: ARG002 - see Face
-        """See `Face`."""
         return agent_fault(error) if isinstance(error, SidecarError) else None
 
     def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
-        """See `Face`."""
         name = incoming(method)
         if name is not None:
             return self._own(name, params, ticket)
@@ -131,7 +127,7 @@ class AgentFace:
     def _take_root(self, cwd: object) -> None:
         """Take the first named folder as the workspace whose configuration holds.
 
-        Without a valid one, the daemon's current folder, chosen by the client.
+        Without a valid one, the daemon's current folder, which the client chose.
         """
         if not self._rooted:
             self._rooted = True

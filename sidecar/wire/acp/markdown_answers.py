@@ -15,7 +15,6 @@ MOST_FILES = 6
 
 
 def told_compaction(done: JsonObject) -> str:
-    """A compaction, from the answer of `context/compact`."""
     before, after = _count(done["tokensBefore"]), _count(done["tokensAfter"])
     plan = done.get("plan")
     pieces = len(plan) if isinstance(plan, list) else 0
@@ -26,7 +25,6 @@ def told_compaction(done: JsonObject) -> str:
 
 
 def told_breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
-    """The context: tokens by region, and the largest pieces."""
     room = meter.window - meter.reserved_output
     lines = [
         f"**Context: {meter.percent:g} %**, {_count(meter.used)} of {_count(room)} tokens "
@@ -50,7 +48,6 @@ def told_breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
 
 
 def told_turns(turns: Sequence[UndoableTurn]) -> str:
-    """The turns open to `/rollback`, newest first."""
     lines = ["`/rollback N` goes back to before turn N; the newest is 1.", ""]
     for number, one in enumerate(turns[:MOST_TURNS], 1):
         paths = [f"`{path}`" for path in one.paths[:MOST_FILES]]
@@ -64,7 +61,6 @@ def told_turns(turns: Sequence[UndoableTurn]) -> str:
 
 
 def told_restore(what: str, done: Done) -> str:
-    """A restore, with the prompt rolled back."""
     lines = [f"{what}: {summary(done)}. `/rollback redo` takes this back."]
     if done.prompt is not None:
         lines += [
@@ -78,7 +74,6 @@ def told_restore(what: str, done: Done) -> str:
 
 
 def told_conflict(command: str, conflicts: Sequence[Json]) -> str:
-    """A restore's conflicts, and how to proceed."""
     lines = ["Nothing was changed: these files were changed since.", ""]
     found = (one for one in conflicts if isinstance(one, dict))
     lines += [f"- `{one.get('path')}`: {one.get('reason')}" for one in found]
@@ -87,7 +82,6 @@ def told_conflict(command: str, conflicts: Sequence[Json]) -> str:
 
 
 def told_nothing(files: Json) -> str:
-    """Why each path stayed as is."""
     skipped = files.get("skipped") if isinstance(files, dict) else None
     listed = skipped if isinstance(skipped, list) else []
     found = (one for one in listed if isinstance(one, dict))
@@ -96,7 +90,6 @@ def told_nothing(files: Json) -> str:
 
 
 def told_handoff(made: Handoff) -> str:
-    """The new session, its draft and files."""
     lines = []
     if made.session_id is not None:
         lines.append(
@@ -110,7 +103,7 @@ def told_handoff(made: Handoff) -> str:
 
 
 def fenced(text: str) -> str:
-    """Text in a code fence longer than any inside."""
+    """In a fence longer than any inside."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"

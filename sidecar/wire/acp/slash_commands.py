@@ -53,7 +53,7 @@ _TYPED = re.compile(r"\s*/(\w+)(?:\s+(.*?))?\s*", re.DOTALL)
 
 
 def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
-    """A prompt as a command; `None` for any other text."""
+    """`None` for any other text."""
     first: Json = prompt[0] if prompt else None
     if not isinstance(first, dict) or first.get("type") != "text":
         return None
@@ -74,7 +74,7 @@ class CommandScene:
 
 
 async def run(command: SlashCommand, scene: CommandScene) -> str:
-    """Run a command; return a Markdown report, or raise SidecarError."""
+    """A Markdown report; raises SidecarError."""
     return await _ACTS[command.name](command.argument.strip(), scene)
 
 

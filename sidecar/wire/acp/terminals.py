@@ -14,11 +14,7 @@ MOST_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class AgentTerminals:
-    """Implements `tools.tool_contract.Terminals`.
-
-    `ask` sends a request, `post` one without awaiting its answer; `show` puts a terminal into a
-    tool call (session, call, terminal).
-    """
+    """`ask` awaits an answer, `post` none; `show` takes session, call, terminal."""
 
     ask: Callable[[str, JsonObject], Awaitable[Json]]
     post: Callable[[str, JsonObject], None]
@@ -33,7 +29,6 @@ class AgentTerminals:
         seconds: float,
         variables: Mapping[str, str],
     ) -> TerminalEnd:
-        """Run a command to its end; see `Terminals`."""
         args: list[Json] = [*command[1:]]
         given: list[Json] = [{"name": name, "value": v} for name, v in variables.items()]
         asked: JsonObject = {

@@ -12,8 +12,6 @@ from sidecar.wire.connection import Connection
 
 
 def offer_actions(server: LanguageServer, connection: Connection) -> None:
-    """Offer to send the selection, and to take back the newest turn."""
-
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
     def actions(params: types.CodeActionParams) -> list[types.Command]:
         automatic = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic

@@ -21,8 +21,6 @@ from sidecar.wire.translate import iso
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Handlers by method name."""
-
     async def listed(_: Connection, params: CheckpointListParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
         found = await session.checkpoints.listed()

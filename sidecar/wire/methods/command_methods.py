@@ -1,8 +1,7 @@
 """`workspace/executeCommand`: sessions through LSP alone, without a plugin.
 
-A command is answered at once, since editors give up on long requests; progress and result come as
-messages. Where the editor asks no questions, arguments answer: `sidecar.rollback 2 files
-overwrite`.
+Answered at once; progress and result come as messages. Where the editor asks no questions,
+arguments answer: `sidecar.rollback 2 files overwrite`.
 """
 
 import asyncio
@@ -43,7 +42,6 @@ class Commands:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def offer(self, server: LanguageServer) -> None:
-        """Announce the commands with `initialize`."""
         acts: Mapping[str, Act] = {
             "new": self.new,
             "send": self.send,
@@ -59,7 +57,6 @@ class Commands:
             server.command(f"sidecar.{name}")(self._begun(name, act))
 
     def under_way(self) -> tuple[asyncio.Task[None], ...]:
-        """Tasks of commands still running."""
         return tuple(self._tasks)
 
     def _begun(self, name: str, act: "Act") -> Callable[..., Awaitable[None]]:
@@ -112,11 +109,10 @@ class Commands:
         self._editor.show(f"{what} {meter_line(session.meter())}".strip(), kind)
 
     async def new(self, _: str) -> None:
-        """Begin another session in the folder."""
         self._tell(await self._opened(), "New session.")
 
     async def handoff(self, goal: str) -> None:
-        """Continue in a new session that knows where the work stands."""
+        """The new session knows where the work stands."""
         session = await self._session()
         made = await self._sessions.handoff(
             session.id, goal, self._editor, self._editor.watch, go_on=True
@@ -127,7 +123,6 @@ class Commands:
     # --- turns -------------------------------------------------------------------------------
 
     async def send(self, text: str) -> None:
-        """Run a turn."""
         if not text:
             raise BadRequest(
                 "give the prompt as the command's argument, or write it on a line, select that, "
@@ -155,7 +150,7 @@ class Commands:
         self._tell(session, f"{ended}{shown}")
 
     async def cancel(self, _: str) -> None:
-        """Stop the running turn and waiting ones."""
+        """Waiting turns too."""
         session = await self._session()
         busy = session.prompts.busy
         session.prompts.cancel()
@@ -164,7 +159,6 @@ class Commands:
     # --- the context -------------------------------------------------------------------------
 
     async def context(self, _: str) -> None:
-        """Show tokens by region, cache and cost."""
         session = await self._session()
         meter = session.meter()
         regions = sorted(meter.regions.items(), key=lambda one: -one[1])
@@ -175,7 +169,7 @@ class Commands:
         self._tell(session, f"{filled}. Cache {cache}.{paid}")
 
     async def compact(self, instructions: str) -> None:
-        """Compact, after the user has seen the plan."""
+        """The user sees the plan first."""
         session = await self._session()
         plan = await session.rewriting.compact(None, None, dry_run=True, instructions=instructions)
         if not plan["plan"]:
@@ -193,7 +187,6 @@ class Commands:
         self._tell(session, f"Compacted {sizes}.")
 
     async def undo_compaction(self, _: str) -> None:
-        """Undo the newest compaction."""
         session = await self._session()
         await session.rewriting.undo(None)
         self._tell(session, "The compaction is taken back.")
@@ -201,7 +194,7 @@ class Commands:
     # --- going back --------------------------------------------------------------------------
 
     async def rollback(self, words: str) -> None:
-        """Go back to before a turn: `[turns back] [scope] [handling of conflicts]`."""
+        """`words`: `[turns back] [scope] [handling of conflicts]`."""
         session = await self._session()
         scope, on_conflict, number = wanted(words)
         message_id = await self._turn(session, number)
@@ -230,7 +223,6 @@ class Commands:
             self._editor.log(f"The prompt that was rolled back:\n{done.prompt}")
 
     async def redo(self, words: str) -> None:
-        """Undo the newest restore."""
         session = await self._session()
         _, on_conflict, _ = wanted(words)
         done = await session.rollback.redo(Wish("both", on_conflict=on_conflict))
@@ -262,7 +254,7 @@ class Commands:
     async def _chosen(
         self, question: str, choices: tuple[str, ...], else_: str | None
     ) -> str | None:
-        """Ask the user; where the editor cannot ask, `else_`, or BadRequest without one."""
+        """Where the editor cannot ask, `else_`, or BadRequest without one."""
         try:
             return await self._editor.choose(question, choices)
         except ClientFailed:

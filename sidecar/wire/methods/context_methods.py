@@ -22,8 +22,6 @@ from sidecar.wire.translate import meter
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Handlers by method name."""
-
     async def measure(_: Connection, params: ContextMeterParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
         # The cost of compacting is part of this method's answer.

@@ -10,8 +10,6 @@ from sidecar.wire.messages import DaemonStatusParams
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Handlers by method name."""
-
     async def status(_: Connection, __: DaemonStatusParams, ___: Ticket) -> Json:
         return sessions.status()
 

@@ -9,7 +9,7 @@ from sidecar.wire.connection import path_of
 
 
 def follow_documents(server: LanguageServer, documents: EditorDocuments) -> None:
-    """Keep sessions' buffers equal to the editor's documents, saved or not."""
+    """Sessions' buffers equal the editor's documents, saved or not."""
 
     def opened(uri: str) -> None:
         path = path_of(uri)

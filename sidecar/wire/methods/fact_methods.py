@@ -13,8 +13,6 @@ from sidecar.wire.translate import iso
 
 
 def handlers(shared: SharedEnvironment) -> Mapping[str, Handler]:
-    """Handlers by method name."""
-
     async def listed(_: Connection, params: FactsListParams, __: Ticket) -> Json:
         found = await lessons.find(
             (await shared.ready()).store.facts,

@@ -21,8 +21,6 @@ from sidecar.wire.methods.session_methods import given
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Handlers by method name."""
-
     async def fork(connection: Connection, params: SessionForkParams, _: Ticket) -> Json:
         at_message = given(params.at_message_id)
         made = await sessions.fork(

@@ -8,7 +8,7 @@ from sidecar.core.parts import Json, JsonObject
 
 
 def servers_of(given: Sequence[JsonObject]) -> tuple[McpServer, ...]:
-    """Read `mcpServers`; raises BadRequest for an unsupported server."""
+    """Raises BadRequest for an unsupported server."""
     return tuple(_server(one, f"params.mcpServers[{at}]") for at, one in enumerate(given))
 
 
@@ -38,7 +38,7 @@ def _texts(given: Json, path: str) -> tuple[str, ...]:
 
 
 def _pairs(given: Json, path: str) -> dict[str, str]:
-    """Read `[{name, value}]`."""
+    """`[{name, value}]`."""
     found: dict[str, str] = {}
     for one in given if isinstance(given, list) else [given] if given else []:
         match one:

@@ -34,8 +34,6 @@ LARGEST_PAGE = 500
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Handlers by method name."""
-
     async def new(connection: Connection, params: SessionNewParams, _: Ticket) -> Json:
         parent = given(params.from_session)
         request = NewSession(
@@ -125,7 +123,6 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
 
 def tool_spec(tool: ToolDefinition) -> ToolSpec:
-    """A client's tool in the session's form."""
     return ToolSpec(
         name=tool.name,
         description=tool.description,
@@ -139,5 +136,4 @@ def tool_spec(tool: ToolDefinition) -> ToolSpec:
 
 
 def given(value: T | UnsetType) -> T | None:
-    """A field's value, or `None` if absent."""
     return None if value is UNSET else value

@@ -70,7 +70,7 @@ def apply(
 
 
 def same(mark: FileMark, found: os.stat_result) -> bool:
-    """Whether a stat matches a mark: inode and mode; for files also mtime and size."""
+    """Compares inode and mode; for files also mtime and size."""
     if mark.inode != found.st_ino or mark.mode != found.st_mode:
         return False
     if stat.S_ISDIR(mark.mode):

@@ -52,7 +52,7 @@ class Checked:
 
 
 def check_plan(actions: Sequence[Action]) -> None:
-    """Raise BadRequest for a path closed to restores or listed twice, or content not stored."""
+    """Raises BadRequest for a path closed to restores or listed twice, or content not stored."""
     seen: set[bytes] = set()
     for action in actions:
         check_path(action.path)
@@ -71,7 +71,6 @@ def check_plan(actions: Sequence[Action]) -> None:
 
 
 def only_mode(action: Action) -> bool:
-    """Whether at most the mode changes."""
     entry, expect = action.entry, action.expect
     if entry is None or expect is None or entry.kind != expect.kind:
         return False
@@ -84,7 +83,7 @@ def only_mode(action: Action) -> bool:
 def check(
     root: bytes, actions: Sequence[Action], stopped: Callable[[], bool]
 ) -> tuple[list[Checked], list[Conflict]]:
-    """Compare every expectation with the disk; raises OSError."""
+    """Raises OSError."""
     made = {a.path for a in actions if a.entry is not None and a.entry.is_folder}
     taken = {a.path for a in actions if a.entry is None}
     checked: list[Checked] = []
@@ -127,7 +126,6 @@ def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, Fi
 
 
 def mark_of(found: os.stat_result, name: str = "") -> FileMark:
-    """Mark by which an entry is recognised later."""
     return FileMark(found.st_mode, found.st_ino, found.st_mtime_ns, found.st_size, name)
 
 
@@ -164,7 +162,7 @@ def _check_emptied(top: int, checked: Checked, taken: set[bytes]) -> Checked | s
 
 
 def names_in(top: int, path: bytes) -> list[bytes]:
-    """List a folder; raises Blocked or OSError."""
+    """Raises Blocked or OSError."""
     with folder(top, path) as at:
         descriptor = os.open(b".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=at)
         try:

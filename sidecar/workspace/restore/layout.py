@@ -47,7 +47,7 @@ class Layout:
     modes: tuple[Step, ...]
 
     def steps(self, staged: Mapping[int, FileMark]) -> tuple[Step, ...]:
-        """`staged` has marks by number."""
+        """`staged`: marks by number."""
         made = [
             Step("put", put.path, put.number, put.stage, put.old, staged.get(put.number))
             for put in self.puts
@@ -65,7 +65,7 @@ class Layout:
 
 
 def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
-    """Order a checked plan's steps; raises OSError."""
+    """Raises OSError."""
     with root_folder(root) as top:
         devices = _Devices(top)
         missing = missing_folders(top, checked)

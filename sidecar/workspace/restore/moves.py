@@ -21,7 +21,7 @@ class At(NamedTuple):
 
 
 def move(source: At, target: At) -> None:
-    """Move to a free name; raises FileExistsError, or another OSError."""
+    """Raises FileExistsError, or another OSError."""
     if _renamed(source, target, _NO_REPLACE):
         return
     try:
@@ -33,7 +33,7 @@ def move(source: At, target: At) -> None:
 
 
 def exchange(one: At, other: At) -> bool:
-    """Exchange two existing entries atomically; `False` where unsupported."""
+    """Atomic, of two existing entries; `False` where unsupported."""
     return _renamed(one, other, _EXCHANGE)
 
 

@@ -58,13 +58,13 @@ class _Opened(AbstractContextManager[T]):
 
 
 def root_folder(root: bytes) -> AbstractContextManager[int]:
-    """Open a workspace's root; raises OSError."""
+    """Raises OSError."""
     descriptor = os.open(root, WAY)
     return _Opened(descriptor, descriptor)
 
 
 def folder(root: int, path: bytes) -> AbstractContextManager[int]:
-    """Open a folder below the root, or the root (empty path); raises Blocked or OSError."""
+    """A folder below the root, or the root (empty path); raises Blocked or OSError."""
     descriptor = _entered(root, path)
     return _Opened(descriptor, descriptor)
 
@@ -98,7 +98,7 @@ def _entered(root: int, path: bytes) -> int:
 
 
 def stat_in(at: int, name: bytes) -> os.stat_result | None:
-    """Stat a name, not through a link; `None` if missing."""
+    """Not through a link; `None` if missing."""
     try:
         return os.stat(name, dir_fd=at, follow_symlinks=False)
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
 
 
 def stat_at(root: int, path: bytes) -> os.stat_result | None:
-    """Stat a path; `None` if missing or blocked."""
+    """`None` if missing or blocked."""
     try:
         with around(root, path) as (at, name):
             return stat_in(at, name)
@@ -146,7 +146,7 @@ def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
 
 
 def set_mode(at: int, name: bytes, mode: int) -> None:
-    """Set a mode, never through a link; raises OSError."""
+    """Never through a link; raises OSError."""
     try:
         descriptor = os.open(name, _READ, dir_fd=at)
     except PermissionError:

@@ -26,7 +26,6 @@ _tokens: set[str] = set()
 
 @contextmanager
 def claimed(root: bytes) -> Iterator[RestoreClaim]:
-    """Claim restores for this process, with a fresh token."""
     token = secrets.token_hex(8)
     claim = RestoreClaim(root, this_process(token), frozenset(_tokens))
     _tokens.add(token)
@@ -90,7 +89,7 @@ async def _settle(
 async def end(
     root: bytes, rows: RestoreRows, found: Unfinished, touched: OnTouched | None = None
 ) -> Recovered:
-    """End an adopted restore; raises StorageFailed."""
+    """`found` is adopted; raises StorageFailed."""
     paths = [step.path for step in found.steps]
     left: tuple[Conflict, ...] = ()
     if touched is not None:
@@ -109,7 +108,7 @@ async def end(
 async def take_back(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conflict, ...]:
     """Undo and forget a restore; return paths changed by somebody meanwhile.
 
-    Raises: StorageFailed: some steps cannot be undone now.
+    Raises StorageFailed: some steps cannot be undone now.
     """
     left = await _undo(root, rows, found)
     await _tidy(root, rows, found)

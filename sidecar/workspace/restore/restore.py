@@ -1,8 +1,7 @@
 """Carry out a plan and record it in the session's log, completely or not at all.
 
-New content is written beside the files, then the intended moves are stored: from here on a restart
-undoes everything, since replaced entries are only set aside. One transaction writes the records and
-marks the restore as done.
+New content is written beside the files, then the moves are stored: from here on a restart undoes
+everything. One transaction writes the records and ends the restore.
 """
 
 import asyncio
@@ -102,19 +101,19 @@ async def restore(
     progress: Progress | None = None,
     quick: bool = False,
 ) -> RestoreOutcome:
-    """Carry out a plan in a workspace, completely or not at all.
+    """Carry out a plan in a workspace.
 
-    `record` returns the session's changes to commit with the files: called once, after all moves.
-    Its error undoes everything and is raised here. `touched` gets the paths before and after moves,
-    and after an undo. `stands` is called once durable, and must not raise. `progress` gets steps
-    done and total. `quick`: few small files are checked without a thread.
+    `record` returns the session's changes to commit with the files: called once, after all moves;
+    an error undoes everything. `touched` gets the paths before and after moves, and after an undo.
+    `stands` is called once durable, and must not raise. `progress` gets steps done and total.
+    `quick`: few small files are checked without a thread.
 
     Cancelled before the commit, everything is undone and CancelledError raised; later, the outcome
     is returned.
 
-    Raises: BadRequest: an impossible plan, or unwritable files. Overloaded: another window is
-    restoring files in this folder. StorageFailed: a full or failing disk. Files are unchanged,
-    unless the message announces a later undo.
+    Raises BadRequest for an impossible plan or unwritable files, Overloaded while another window
+    restores files in this folder, or StorageFailed. Files are unchanged, unless the message
+    announces a later undo.
     """
     check_plan(actions)
     stop = threading.Event()
@@ -342,8 +341,7 @@ def _pre_image(root: bytes, put: Put) -> PressedBlob | None:
     return None if data is None else press(data)
 
 
-def _touch_nobody(*paths: bytes) -> None:
-    """Ignore the paths."""
+def _touch_nobody(*paths: bytes) -> None: ...
 
 
 def _shown(path: bytes) -> str:

@@ -74,7 +74,7 @@ class Recovered:
 
 
 def failure(error: Exception) -> Exception:
-    """Error for people about a fully undone restore."""
+    """For people, about a fully undone restore."""
     match error:
         case SidecarError():
             return error
@@ -90,7 +90,6 @@ def failure(error: Exception) -> Exception:
 
 
 def half_done(error: Exception) -> StorageFailed:
-    """A restore not yet undone, with the reason."""
     kind: StorageFailure = "io"
     told = storage_failed(error)
     why = error.strerror if isinstance(error, OSError) else told.message

@@ -29,19 +29,17 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFO
 
 
 def new_name(number: int) -> bytes:
-    """A new entry's name in its staging folder."""
     return b"%d.new" % number
 
 
 def old_name(number: int) -> bytes:
-    """A former entry's name in its staging folder."""
     return b"%d.old" % number
 
 
 def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Make the staging folders; raises OSError.
+    """Make the folders `stages`, relative to `root`; raises OSError, also for one that is there.
 
-    A `.gitignore` of everything keeps `git clean` and `git add` away.
+    In each, a `.gitignore` of everything keeps `git clean` and `git add` away.
     """
     with root_folder(root) as top:
         for stage in stages:
@@ -55,7 +53,7 @@ def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
-    """New entries in batches of `BATCH_FILES` or `BATCH_BYTES`."""
+    """At most `BATCH_FILES` entries and `BATCH_BYTES` bytes each."""
     batch: list[Put] = []
     size = 0
     for put in puts:
@@ -73,7 +71,7 @@ def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
 def write_batch(
     root: bytes, stages: Sequence[bytes], batch: Sequence[Put], contents: Mapping[str, bytes]
 ) -> dict[int, FileMark]:
-    """Write and sync a batch; return the marks of staged entries by number. Raises OSError."""
+    """Write and sync; return the marks of staged entries by number. Raises OSError."""
     marks: dict[int, FileMark] = {}
     opened: list[int] = []
     with root_folder(root) as top:
@@ -104,7 +102,7 @@ def write_batch(
 
 
 def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Sync the staging folders' names."""
+    """Their names only."""
     with root_folder(root) as top:
         for stage in stages:
             sync(top, stage)
@@ -112,7 +110,7 @@ def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def remove_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Remove staging folders with their contents; raises OSError."""
+    """With their contents; raises OSError."""
     with root_folder(root) as top:
         for stage in stages:
             outer, _, name = stage.rpartition(b"/")

@@ -48,7 +48,7 @@ def undo(
 
     `contents`: bytes by hash, for `lacking` hashes.
 
-    Raises: OSError: a step cannot be undone; all others are.
+    Raises OSError: a step cannot be undone; all others are.
     """
     left: list[Conflict] = []
     failed: OSError | None = None
@@ -84,8 +84,8 @@ def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[Step]) -> froz
 class _Now(NamedTuple):
     """A step's path and staging folder on disk.
 
-    `staged`: the folder exists. `aside`: name there of the former entry. `waiting`: the new entry
-    is still there.
+    `staged`: the folder exists. `aside`: the former entry's name there. `waiting`: the new entry is
+    still there.
     """
 
     target: os.stat_result | None
@@ -233,7 +233,7 @@ def _undo_mode(top: int, step: Step) -> Conflict | None:
 
 
 def _is_ours(mark: FileMark, found: os.stat_result) -> bool:
-    """Whether an entry is the restored one; folders may still lack their mode."""
+    """Folders may still lack their mode."""
     if stat.S_ISDIR(mark.mode):
         return mark.inode == found.st_ino and stat.S_ISDIR(found.st_mode)
     return same(mark, found)

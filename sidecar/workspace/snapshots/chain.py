@@ -22,7 +22,7 @@ BRIEFLY = 5
 
 
 class SnapshotChain:
-    """The known head of a chain.
+    """With the known head.
 
     `complete`: the first snapshot's content is stored. `held`: bytes stored.
     """
@@ -37,10 +37,10 @@ class SnapshotChain:
         self.complete = False
         self._untold: dict[bytes, SeenEntry | None] = {}
         self._newest: tuple[SnapshotId, SnapshotId, Delta] | None = None
+        self._patient = True
 
     @property
     def begun(self) -> bool:
-        """Whether a first snapshot exists."""
         return self.head > 0
 
     async def wait(self, patience: int) -> None:
@@ -49,12 +49,19 @@ class SnapshotChain:
         Two processes with many files could otherwise replace each other's new chain for ever.
         """
         before, still = None, 0
-        while still < patience and (now := await self._rows.telling(self._base)) is not None:
+        while self._patient and still < patience:
+            now = await self._rows.telling(self._base)
+            if now is None:
+                return
             before, still = now, still + 1 if now == before else 0
             await asyncio.sleep(PAUSE)
 
+    def hurry(self) -> None:
+        """Wait for no other process any more, since the chain is about to be closed."""
+        self._patient = False
+
     async def load(self, patience: int = 0) -> dict[bytes, SeenEntry]:
-        """The stored state by path, or empty if unusable."""
+        """By path, or empty if unusable."""
         self._untold = {}
         found = await self._stored()
         if patience and found is not None and not found.complete:
@@ -68,11 +75,10 @@ class SnapshotChain:
         return found.tree
 
     async def begin(self) -> None:
-        """Start a new chain."""
         self._stand(await self._rows.begin(self._base, self._now()))
 
     async def append(self, addition: Addition) -> ChainMoved | None:
-        """Append a snapshot, or return the head if others moved it."""
+        """Returns the head if others moved it."""
         parent = self.head
         moved = self._done(await self._rows.append(self._id, parent, addition, self._now()))
         few = moved is None and len(addition.delta) <= MOST_UNTOLD
@@ -93,7 +99,7 @@ class SnapshotChain:
         return len(self._untold) > MOST_UNTOLD
 
     async def keep(self) -> None:
-        """Store learned stats, which save reading files again."""
+        """Learned stats save reading files again."""
         if self._untold:
             await self.fill(Addition((), [], list(self._untold.items())))
 
@@ -113,13 +119,12 @@ class SnapshotChain:
         return {path: _to_look_at(path, seen.get(path)) for path in paths}
 
     async def deltas(self, first: SnapshotId, last: SnapshotId) -> tuple[Delta, ...] | None:
-        """Deltas from one snapshot to a later one; `None` if swept."""
+        """`None` if swept."""
         if self._newest is not None and self._newest[:2] == (first, last):
             return (self._newest[2],)
         return await self._rows.deltas(self._id, first, last)
 
     async def stands(self) -> bool:
-        """Whether the stored chain still has the known head."""
         return self.head in await self._rows.ids(self._id)
 
     async def sweep(self, before: SnapshotId) -> bool:

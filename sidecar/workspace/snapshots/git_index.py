@@ -4,6 +4,8 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from sidecar.workspace.files import read_beginning
+
 MOST_BYTES = 256 * 1024 * 1024
 
 
@@ -22,9 +24,11 @@ def read_tracked(git: Path) -> Tracked:
     """Empty if missing, over `MOST_BYTES` or unknown."""
     index = git / "index"
     try:
-        if index.stat().st_size > MOST_BYTES:
+        size = index.stat().st_size
+        if size > MOST_BYTES:
             return NOTHING
-        files = _paths(index.read_bytes())
+        # A pipe would be waited for, and a device might never end.
+        files = _paths(read_beginning(index, size))
     except (OSError, struct.error, ValueError, IndexError):
         return NOTHING
     folders: set[bytes] = set()

@@ -83,7 +83,7 @@ class Patterns:
         return not any(map(text.__contains__, self._pieces))
 
     def verdict(self, path: bytes, name: bytes, is_folder: bool) -> bool | None:
-        """Whether a path, relative to the rules' folder, is ignored; `None` without a match."""
+        """Of a path relative to the rules' folder; `None` without a match."""
         known = self._names[is_folder]
         best = known.get(name) if self._wild or name in self._literals else NO_OPINION
         if best is None:
@@ -110,11 +110,11 @@ class Repository:
 
     @cached_property
     def tracked(self) -> Tracked:
-        """The tracked paths, read once."""
+        """Read once."""
         return read_tracked(self.git)
 
     def tracks(self, path: bytes, is_folder: bool) -> bool:
-        """Whether a path, or any file below it, is tracked."""
+        """Of a folder: whether any file below is tracked."""
         relative = self.above + (path[len(self.folder) + 1 :] if self.folder else path)
         return relative in (self.tracked.folders if is_folder else self.tracked.files)
 
@@ -141,7 +141,6 @@ class IgnoreRules:
     """Rule files outside any watch."""
 
     def ignored(self, path: bytes, is_folder: bool) -> bool:
-        """Whether a path in this folder is ignored."""
         name = path.rpartition(b"/")[2]
         if name in HISTORIES or name.startswith((STAGING, LOCK)):
             return True
@@ -163,16 +162,12 @@ class IgnoreRules:
         )
 
     def tracked(self, path: bytes) -> bool:
-        """Whether git tracks a file."""
         return self.repository is not None and self.repository.tracks(path, False)
 
     def inside(
         self, root: Path, folder: bytes, *, git: bool, gitignore: bool, unsaid: bool = False
     ) -> "IgnoreRules":
-        """The rules inside a folder below this one.
-
-        `unsaid`: no rule matches that folder (`keeps_all`).
-        """
+        """`unsaid`: no rule matches that folder (`keeps_all`)."""
         only = self.only_tracked or (not unsaid and self._matches(folder, True))
         if not (git or gitignore) and self.own == (False, False) and only == self.only_tracked:
             return self
@@ -193,7 +188,6 @@ class IgnoreRules:
         return replace(self, outside=(*self.outside, real / ".gitignore"))
 
     def with_file(self, path: Path, folder: bytes, above: bytes = b"") -> Self:
-        """Add the lines of a file."""
         lines = _lines(path)
         level = IgnoreLevel(Patterns(lines), folder, above)
         return replace(self, levels=(*self.levels, level)) if lines else self
@@ -209,7 +203,7 @@ class IgnoreRules:
 
 
 def root_rules(root: Path) -> IgnoreRules:
-    """A root's rules, from the enclosing repository down."""
+    """From the enclosing repository down."""
     around = [root, *root.parents]
     at = next((n for n, folder in enumerate(around) if os.path.lexists(folder / ".git")), None)
     own = (at == 0, os.path.lexists(root / ".gitignore"))
@@ -252,7 +246,7 @@ def _in_repository(
         # A worktree shares excludes with its repository.
         shared = git / "commondir"
         main = git / _text(shared).strip() if shared.is_file() else git
-    except OSError:
+    except (OSError, ValueError):
         main = git
     files = (*_global_files(), main / "info/exclude")
     levels = tuple(
@@ -279,7 +273,7 @@ def _global_files() -> tuple[Path, ...]:
 def _lines(path: Path) -> list[str]:
     try:
         return os.fsdecode(read_beginning(path, MAX_BYTES)).split("\n")
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 

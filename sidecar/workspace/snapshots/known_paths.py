@@ -19,7 +19,7 @@ KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
 
 class KnownPaths:
-    """Known paths with stats; `folders` maps each folder to its names (root: empty).
+    """`folders` maps each folder to its names (root: empty).
 
     An ignored file written by a tool may be known without its folder.
     """
@@ -30,18 +30,16 @@ class KnownPaths:
         self._table: StatTable | None = None
 
     def get(self, path: bytes) -> SeenEntry | None:
-        """Return the entry known at a path."""
         folder, _, name = path.rpartition(b"/")
         names = self.folders.get(folder)
         return None if names is None else names.get(name)
 
     def is_folder(self, path: bytes) -> bool:
-        """Whether the root or a known folder."""
         seen = self.get(path) if path else None
         return not path or (seen is not None and seen.entry.is_folder)
 
     def put(self, path: bytes, seen: SeenEntry | None) -> None:
-        """Set or remove (`None`); entries below a folder stay."""
+        """`None` removes; entries below a folder stay."""
         if self._table is not None:
             self._table.doubt(path, known=seen is not None)
         folder, _, name = path.rpartition(b"/")
@@ -60,12 +58,11 @@ class KnownPaths:
             del self.folders[path]
 
     def begin(self, folders: dict[bytes, dict[bytes, SeenEntry]]) -> None:
-        """Add folders unknown so far, with their entries."""
         self.folders |= folders
         self._table = None
 
     def below(self, path: bytes) -> Iterator[bytes]:
-        """Known paths below a folder, outer before inner."""
+        """Outer before inner."""
         pending = [path]
         while pending:
             folder = pending.pop()
@@ -76,7 +73,6 @@ class KnownPaths:
                     pending.append(inner)
 
     def items(self) -> Iterator[tuple[bytes, SeenEntry]]:
-        """Yield all paths with their entries."""
         for folder, names in self.folders.items():
             for name, seen in names.items():
                 yield join(folder, name), seen
@@ -93,7 +89,7 @@ class KnownPaths:
         return self._table
 
     def copy(self) -> "KnownPaths":
-        """Copy the entries, for a scan beside changes."""
+        """For a scan beside changes."""
         other = KnownPaths()
         other.folders = {folder: names.copy() for folder, names in self.folders.items()}
         other.root = self.root
@@ -120,7 +116,6 @@ def lasting() -> Iterator[None]:
 
 
 def join(folder: bytes, name: bytes) -> bytes:
-    """Join a folder's path and a name."""
     return folder + b"/" + name if folder else name
 
 
@@ -163,13 +158,13 @@ def is_tracked_kind(mode: int) -> bool:
 def seen_of(
     entry: TreeEntry, found: os.stat_result, read_ms: int, *, followed: bool = False
 ) -> SeenEntry:
-    """An entry read at a time (ms), with its stat."""
+    """`read_ms`: time of the read."""
     racy = is_racy(found, read_ms)
     return SeenEntry(entry, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, racy, followed)
 
 
 def unread_of(found: os.stat_result, at: int) -> SeenEntry:
-    """An entry found at a time (ms), to be read later."""
+    """Found at a time (ms), to be read later."""
     mode, mtime = found.st_mode, found.st_mtime_ns
     is_folder = mode & 0o170000 == 0o040000
     # Every file passes here before the first turn: skipping the named constructors of tuples saves
@@ -189,10 +184,10 @@ def is_racy(found: os.stat_result, read_ms: int) -> bool:
 
 
 def lost(found: os.stat_result, why: Loss) -> TreeEntry:
-    """Entry of a file without stored content."""
+    """Of a file without stored content."""
     return TreeEntry(found.st_mode, "", found.st_size, why, found.st_mtime_ns)
 
 
 def left_out(mode: int, size: int) -> TreeEntry:
-    """Entry of an ignored path, of unknown content."""
+    """Of an ignored path, of unknown content."""
     return TreeEntry(mode, "", size, "ignored")

@@ -31,7 +31,6 @@ class Beginning:
         self._left: Batch | None = {}
 
     def begin(self) -> None:
-        """Start over, with nothing stored."""
         self._left = None
 
     def left(self, state: KnownPaths) -> Batch:
@@ -41,7 +40,6 @@ class Beginning:
         return self._left
 
     def count(self, state: KnownPaths) -> int:
-        """Count the remaining paths."""
         return len(state if self._left is None else self._left)
 
     def told(self, paths: Iterable[bytes]) -> None:
@@ -64,7 +62,6 @@ class PreImage:
         return self.seen._replace(followed=follow)
 
     def looked(self, path: bytes, seen: SeenEntry) -> Looked:
-        """The content as the result of a look."""
         return Looked({path: seen}, [] if self.blob is None else [self.blob])
 
 
@@ -115,7 +112,7 @@ def read_batch(
 def pre_image(
     base: bytes, path: bytes, known: SeenEntry | None, limits: Limits, now: Callable[[], int]
 ) -> PreImage | None:
-    """Read a file about to be written; `None` if missing."""
+    """`None` if missing."""
     at = now()
     try:
         found = stat_straight(base + b"/" + path)

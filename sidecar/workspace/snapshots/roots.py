@@ -7,9 +7,9 @@ from sidecar.core.errors import BadRequest
 
 
 def check_root(root: Path, data_dir: Path, home: Path | None = None) -> Path:
-    """A folder's real path, if snapshots are allowed there.
+    """The real path, if snapshots are allowed there.
 
-    Raises: BadRequest: no folder, the file system's root, the home folder or one above, or a folder
+    Raises BadRequest: no folder, the file system's root, the home folder or one above, or a folder
     containing or inside Sidecar's data.
     """
     real = Path(os.path.realpath(root))

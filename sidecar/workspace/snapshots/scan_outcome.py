@@ -18,7 +18,6 @@ class ScanOutcome:
 
 
 def conclude(state: KnownPaths, scan: Scan, looked: Looked) -> ScanOutcome:
-    """Compare scanned and read paths with the known state."""
     changes: list[TreeChange] = []
     known: dict[bytes, SeenEntry | None] = {}
     for path, now in (looked.seen | dict.fromkeys(scan.gone)).items():
@@ -36,7 +35,7 @@ def conclude(state: KnownPaths, scan: Scan, looked: Looked) -> ScanOutcome:
 
 
 def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> None:
-    """Apply new states; removals run inner before outer."""
+    """Removals run inner before outer."""
     for path in sorted((p for p, seen in known.items() if seen is None), reverse=True):
         state.put(path, None)
     for path, seen in known.items():

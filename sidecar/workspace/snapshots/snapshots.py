@@ -20,7 +20,7 @@ from sidecar.workspace.snapshots.pre_images import Batch, Beginning, pre_image, 
 from sidecar.workspace.snapshots.roots import check_root
 from sidecar.workspace.snapshots.scan.scan import Scan
 from sidecar.workspace.snapshots.scan_outcome import ScanOutcome, conclude, missed, take_over
-from sidecar.workspace.snapshots.steady_read import Limits, Looked, SnapshotBudget, look
+from sidecar.workspace.snapshots.steady_read import USUAL, Limits, Looked, SnapshotBudget, look
 from sidecar.workspace.snapshots.watch.changed_paths import Noticing
 from sidecar.workspace.snapshots.watch.watch import Noticed, Watch, WatchFailed
 from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
@@ -31,12 +31,20 @@ Read = Callable[[Scan], Looked]
 TRIES = 8
 """How often a snapshot begins anew because another process appended to the same chain."""
 BUSY = "Too many other processes take snapshots of this folder. Try again."
+CLOSED = "The snapshots of this folder were closed meanwhile. Try again."
+
+
+class FolderClosed(StorageFailed):
+    """By another use of the folder."""
+
+    def __init__(self) -> None:
+        super().__init__(CLOSED, kind="io")
 
 
 class Snapshots:
-    """Snapshots of a workspace, bound to one event loop.
+    """Bound to one event loop; paths are bytes relative to the root, with `/`.
 
-    Paths are bytes relative to the root, with `/`. All methods may raise StorageFailed.
+    All methods may raise StorageFailed.
     """
 
     def __init__(
@@ -64,16 +72,16 @@ class Snapshots:
         *,
         data_dir: Path,
         now: Callable[[], int],
-        limits: Limits | None = None,
+        limits: Limits = USUAL,
         watch: ChooseWatch | None = choose,
     ) -> "Snapshots":
-        """Open a workspace's snapshots, new or stored; looks at no file yet.
+        """New or stored; looks at no file yet.
 
         `now` returns milliseconds since 1970; without `watch` each snapshot looks at everything.
         Raises BadRequest if the folder can have none.
         """
         real = await asyncio.to_thread(check_root, root, data_dir)
-        self = cls(real, rows, now, limits or Limits())
+        self = cls(real, rows, now, limits)
         known = await self._chain.load(BRIEFLY)
         with lasting():
             self._know(known)
@@ -87,7 +95,7 @@ class Snapshots:
         return self
 
     async def snapshot(self) -> SnapshotId:
-        """Take a snapshot with every change whose system call returned before this call.
+        """Contains every change whose system call returned before this call.
 
         Without changes, the newest snapshot.
         """
@@ -106,10 +114,12 @@ class Snapshots:
                 await (self._read_more() if self._chain.begun else self._take())
 
     async def run(self) -> None:
-        """Store first contents, keep stats, sweep beyond the size limit; until cancelled."""
+        """Store first contents, keep stats, sweep beyond the size limit; until `close`."""
         while True:
             await self._work.wait()
             self._work.clear()
+            if self._closed:
+                return
             await self.ready()
             full = self._chain.held > self._limits.workspace * 9 // 10
             while full and self._chain.held > self._limits.workspace * 8 // 10:
@@ -130,7 +140,6 @@ class Snapshots:
             return await self._note(path)
 
     async def stands(self) -> bool:
-        """Whether the known chain is the stored one."""
         return not self._chain.begun or await self._chain.stands()
 
     def mark_dirty(self, *paths: bytes) -> None:
@@ -139,7 +148,7 @@ class Snapshots:
             self._noticing.waiting.add(path)
 
     async def delta(self, before: SnapshotId, after: SnapshotId) -> Delta | None:
-        """Changes from one snapshot to another, in either direction; `None` if either was swept."""
+        """In either direction; `None` if either snapshot was swept."""
         first, last = sorted((before, after))
         deltas = await self._chain.deltas(first, last)
         if deltas is None:
@@ -201,24 +210,27 @@ class Snapshots:
         }
 
     def entry(self, path: bytes) -> TreeEntry | None:
-        """The newest snapshot's entry at a path."""
         seen = self._state.get(path)
         return None if seen is None else seen.entry
 
     def entries(self) -> dict[bytes, TreeEntry]:
-        """All entries of the newest snapshot; takes time in proportion."""
+        """Takes time in proportion."""
         return {path: seen.entry for path, seen in self._state.items()}
 
     async def close(self) -> None:
         """Store known stats for the next start; repeatable."""
+        self._chain.hurry()
         async with self._lock:
             if self._closed:
                 return
-            self._closed = True
-            if self._chain.complete:
-                await self._chain.keep()
-            self._noticing.close()
-            self._pool.shutdown(wait=False)
+            try:
+                if self._chain.complete:
+                    await self._chain.keep()
+            finally:
+                self._closed = True
+                self._noticing.close()
+                self._pool.shutdown(wait=False)
+                self._work.set()
 
     async def _take(self) -> SnapshotId:
         for _ in range(TRIES):
@@ -383,4 +395,6 @@ class Snapshots:
         return self._limits.tracked if generous else self._limits.untracked
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
+        if self._closed:
+            raise FolderClosed
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

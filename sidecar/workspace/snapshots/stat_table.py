@@ -87,7 +87,7 @@ class StatTable:
 
 
 def stat_table(base: bytes) -> StatTable | None:
-    """Empty table for a root; `None` without `fstatat`."""
+    """Empty; `None` without `fstatat`."""
     if not sys.platform.startswith("linux"):
         return None
     try:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sidecar.config import SnapshotSizes
+from sidecar.config.retention import MIB
 from sidecar.core.files.tree import Loss, SeenEntry, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.content.blobs import PressedBlob, press
@@ -16,7 +17,6 @@ from sidecar.workspace.snapshots.known_paths import lost, same_stat, seen_of
 from sidecar.workspace.unlinked_open import link_straight, open_straight, stat_straight
 from sidecar.workspace.unlinked_path import WAY, PathMoved
 
-MIB = 1024 * 1024
 TRIES = 3
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | os.O_CLOEXEC
 
@@ -28,20 +28,23 @@ class Limits:
     The last is compressed.
     """
 
-    untracked: int = 2 * MIB
-    tracked: int = 16 * MIB
-    snapshot: int = 64 * MIB
-    workspace: int = 1024 * MIB
+    untracked: int
+    tracked: int
+    snapshot: int
+    workspace: int
 
     @classmethod
     def of(cls, sizes: SnapshotSizes) -> "Limits":
-        """Convert configured limits from MiB."""
+        """From MiB."""
         return cls(
             sizes.file_mib * MIB,
             max(sizes.file_mib, sizes.tracked_file_mib) * MIB,
             sizes.step_mib * MIB,
             sizes.workspace_mib * MIB,
         )
+
+
+USUAL = Limits.of(SnapshotSizes())
 
 
 @dataclass(slots=True)
@@ -100,9 +103,9 @@ def read(
 
 
 def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result | None:
-    """Stat a scanned path again; `None` if unreachable without a link.
+    """A second stat of a scanned path; `None` if unreachable without a link.
 
-    Returns `found` where unknown: no descriptors left, or the root has moved.
+    `found` where unknown: no descriptors left, or the root has moved.
     """
     try:
         return stat_straight(base + b"/" + path)
@@ -123,7 +126,7 @@ def look(
     now: Callable[[], int],
     scanned: int,
 ) -> Looked:
-    """Read paths, small ones first, within the budget.
+    """Small files first, within the budget.
 
     `limit` returns the most bytes to read, by path and size. `now`, and `scanned` (before any
     folder was listed), are milliseconds since 1970.

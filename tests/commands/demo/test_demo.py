@@ -29,7 +29,6 @@ CHAPTERS = (
     "Now in earnest",
     "█ summary",
     "## Goal",
-    "Failed, do not repeat:",
     "context/recall cmp_1",
     "Japanese, to a stranger",
     "context/undo_compaction cmp_1",

@@ -42,13 +42,6 @@ def run(data: Path, cwd: Path, *arguments: str) -> tuple[int, str]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "work"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
 def session(tmp_path: Path, folder: Path) -> str:
     """A session of one turn in the first store."""
 

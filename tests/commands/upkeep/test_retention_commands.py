@@ -20,13 +20,6 @@ COMMAND = "head -c 200000 /dev/urandom | base64"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "work"
-    made.mkdir()
-    return made
-
-
-@pytest.fixture
 def session(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A session with a long output, and a clock that the test can turn."""
     (tmp_path / "offset").write_text("0")

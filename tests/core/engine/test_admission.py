@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.engine.admission import BESIDE, MOST_TRIES, RUNWAY, Breaker, Candidate, refusals
+from sidecar.core.engine.admission import BESIDE, RUNWAY, Candidate, refusals
 from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.units import Item, units_of
 from sidecar.core.parts import (
@@ -287,6 +287,8 @@ def test_changed_files_are_named() -> None:
     failure = "- bash pytest -q → E KeyError: 'date'"
     assert reasons(candidate(GONE, failure)) == [unnamed]
     assert reasons(candidate({**GONE, "edit": Placeholder()}, failure)) == []
+    for told in ("Changed in src/: a.py, read.py", "Changed: D:\\w\\src\\read.py"):
+        assert reasons(candidate(GONE, f"{failure}\n{told}")) == []
     # A call that is still there names it as well.
     kept: dict[str, Shown] = {name: how for name, how in GONE.items() if name != "read"}
     assert reasons(candidate(kept, failure)) == []
@@ -309,23 +311,6 @@ def test_a_file_that_came_and_went_need_not_be_named() -> None:
 def test_all_reasons_are_given() -> None:
     found = reasons(candidate({**GONE, "goal": Dropped()}, "", before=50_000, after=49_000))
     assert len(found) == 4
-
-
-def test_the_breaker_opens_after_two_rungs_without_progress() -> None:
-    assert MOST_TRIES == 2
-    once = Breaker().after(progress=False)
-    assert (once.failures, once.is_open) == (1, False)
-    assert once.after(progress=False).is_open
-    assert not once.after(progress=True).after(progress=False).is_open
-    assert Breaker().after(progress=False, used=100, rungs=2) == Breaker(2, 100)
-
-
-def test_an_open_breaker_lets_through_what_is_new() -> None:
-    assert not Breaker(1, 1_000).holds(1_000, opens_turn=False)
-    opened = Breaker(2, 1_000)
-    assert opened.holds(1_099, opens_turn=False)
-    assert not opened.holds(1_100, opens_turn=False)
-    assert not opened.holds(1_000, opens_turn=True)
 
 
 def test_the_shares_are_what_the_design_says() -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from sidecar.core.engine.admission import Breaker
-from sidecar.core.engine.engine import Away, Chosen, choose, is_barred, why_now
+from sidecar.core.engine.breaker import Breaker
+from sidecar.core.engine.engine import Away, Chosen, choose, why_now
 from sidecar.core.parts import PartId
 from sidecar.core.plans.plan import Change, Plan, Rates, Situation, Standing
 from sidecar.core.policies.manual import Manual
@@ -118,17 +118,10 @@ def test_a_draft_is_not_planned_again_when_its_summary_is_there() -> None:
     assert told.done.plan.reason == "the draft"
 
 
-def test_an_open_breaker_bars_what_was_in_vain_and_nothing_that_must_fit() -> None:
-    opened = Breaker(2, 50_000)
-    assert is_barred(opened, HERE)
-    assert not is_barred(Breaker(), HERE)
-    for new in ({"opens_turn": True}, {"overflow": True}, {"used": 60_000}, {"limit": 49_000}):
-        assert not is_barred(opened, replace(HERE, **new)), new  # type: ignore[arg-type]
-
-
-def test_what_waits_leaves_the_breaker_and_what_was_refused_counts() -> None:
+def test_what_waits_is_no_failure_and_what_was_refused_counts() -> None:
     waiting: Chosen[Done] = Chosen(waits=True)
-    assert waiting.breaker(Breaker(), replace(HERE, used=HERE.limit)) == Breaker()
+    near = replace(HERE, used=HERE.limit)
+    assert waiting.breaker(Breaker(), near, "cold") == Breaker(0, near.used, "cold")
     in_vain: Chosen[Done] = Chosen(refused=("a", "b", "a"))
-    assert in_vain.breaker(Breaker(), HERE) == Breaker(3, HERE.used)
+    assert in_vain.breaker(Breaker(), HERE, "pays") == Breaker(3, HERE.used, "pays")
     assert in_vain.why == "a; b"

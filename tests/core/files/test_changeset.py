@@ -2,13 +2,9 @@
 
 from sidecar.core.files.changeset import PathChange, ToolWrite, attribute, same, state
 from sidecar.core.files.tree import Delta, TreeChange, TreeEntry
-from tests.core.trees import compare
+from tests.core.trees import a_file, compare
 
 FILE, FOLDER, LINK = 0o100644, 0o040755, 0o120777
-
-
-def a_file(content: str, mode: int = FILE) -> TreeEntry:
-    return TreeEntry(mode, f"b2:{content}", len(content))
 
 
 def told(

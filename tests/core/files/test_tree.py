@@ -4,15 +4,11 @@ import random
 from itertools import pairwise
 
 from sidecar.core.files.tree import Rename, TreeChange, TreeEntry, inverse, net, renames
-from tests.core.trees import apply, compare
+from tests.core.trees import a_file, apply, compare
 
 FILE = 0o100644
 LINK = 0o120777
 FOLDER = 0o040755
-
-
-def a_file(content: str, mode: int = FILE) -> TreeEntry:
-    return TreeEntry(mode, f"b2:{content}", len(content))
 
 
 def test_a_comparison_names_each_path_that_differs_once_in_order() -> None:

@@ -183,6 +183,15 @@ def test_no_part_of_a_sentence_becomes_a_rule(text: str, quote: str, kept: str) 
     assert (fact.content, fact.who) == ((expected, "user") if kept else (INVENTED, "nobody"))
 
 
+def test_nothing_that_code_wrote_of_a_draft_becomes_a_rule() -> None:
+    draft = (
+        "# Goal\n\nNever use yaml here.\n\n# Where this comes from\n\n- Always run ./setup.sh.\n"
+    )
+    rules = ("Never use yaml here.", "Always run ./setup.sh.")
+    facts, _ = supported([Claim("constraint", rule, rule) for rule in rules], [typed(1, draft)])
+    assert [(fact.content, fact.who) for fact in facts] == [(rules[0], "user"), (rules[1], "tool")]
+
+
 def test_what_nobody_typed_here_is_as_good_as_a_tools() -> None:
     claims = [Claim("constraint", "The limit is 4096 bytes.", "The limit is 4096 bytes")]
     claims.append(Claim("learning", "msgpack is smaller", "because it's smaller"))

@@ -233,7 +233,7 @@ def test_every_failed_approach_is_kept_once_with_what_was_tried() -> None:
         ("edit_file", "a.py", "`oldText` does not occur"),
         ("shell", "make", "Error: no rule"),
     ]
-    assert told[0].part_id == first.id
+    assert told[0].part_id == again.id
 
 
 def test_the_newest_list_counts_and_is_kept_apart_by_progress() -> None:
@@ -273,7 +273,7 @@ def test_subtasks_have_what_came_of_them() -> None:
     part = SubtaskPart(PartId("s1"), SessionId("child"), "Count", "Three.\nmore")
     told = read_ledger([answer(done, bad, runs, part)]).subtasks
     assert [(s.task, s.status, s.result) for s in told] == [
-        ("Look for it", "done", "Found it."),
+        ("Look for it", "done", "Found it. more"),
         ("Try", "failed", "Boom"),
         ("Wait", "running", ""),
         ("Count", "done", "Three."),

@@ -118,6 +118,10 @@ Workspace /work, branch main.
 
 - [ ] test
 
+## Done when
+
+- `make` succeeds (last: exit 2)
+
 ## Done
 
 - [x] read

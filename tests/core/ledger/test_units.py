@@ -137,6 +137,17 @@ def test_a_call_says_how_it_stands(
     assert call_unit(ToolPart(P, "call1", "bash", None, state), message, 3, 9) == unit
 
 
+def test_a_call_tells_what_it_was_made_with_and_which_files_it_touched() -> None:
+    done = ToolCompleted(Output("done"), 0, 0)
+    ran = call({"command": "cat a.py && rm b.py"}, done)
+    assert (ran.means, ran.touched) == ("shell", ("b.py",))
+    assert [(deed.path, deed.operation) for deed in ran.changed] == [("b.py", "deleted")]
+    read = call({"path": "a.py"}, done, "mcp__files__read")
+    assert (read.means, read.touched, read.changed) == ("read", ("a.py",), ())
+    assert call({}, done, "str_replace").means == "edit"
+    assert call({}, done, "ask").means == "tool"
+
+
 def test_the_text_in_an_input_is_found_at_any_depth_in_its_order() -> None:
     given: Json = {"a": "one", "b": [1, "two", {"c": "three", "d": None}], "e": True, "f": "four"}
     assert list(strings(given)) == ["one", "two", "three", "four"]

@@ -16,9 +16,12 @@ from sidecar.core.plans.rebuild import Keeping
 
 def test_what_a_rewrite_keeps_is_what_was_fitted() -> None:
     assert Keeping() == Keeping(
-        keep=10_000, density=3e-5, listed=1.5e-3, tail=0.005, first=4_000,
+        keep=10_000, density=3e-5, tail=0.005, first=4_000,
         each=2_500, typed=8_000, old=8_000, share=1.0,
-        room=Room(asked=1_500, commands=200, names=4_000, prose=700, todo=500, subtasks=200),
+        room=Room(
+            asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=4_500,
+            todo=500, subtasks=200,
+        ),
     )  # fmt: skip
     assert (rebuild.WORTHWHILE, rebuild.LEAST_RESULT) == (2_000, 800)
     assert (note.DIRECTIVE, note.BRIEF, note.QUOTED) == (800, 400, 60)
@@ -50,7 +53,6 @@ def test_chances_are_those_that_were_counted() -> None:
         "typed": [1.28, 1.41, 1.43, 1.34, 1.11, 0.82, 0.19],
     }
     assert (value.AGES, value.USES) == ((3, 8, 15, 30, 60, 120), (0, 1, 3))
-    assert value.CHARS_PER_TOKEN == 2.9
 
 
 def test_chances_of_need_are_those_that_were_counted() -> None:
@@ -62,7 +64,7 @@ def test_chances_of_need_are_those_that_were_counted() -> None:
         1.355, 1.08, 1.253, 1.1, 0.861, 0.529, 0.178,
     ]  # fmt: skip
     assert value.NEED_AGES == (2, 5, 10, 20, 40, 80)
-    assert (knapsack.NAMED, rebuild.KEEP_SHARE) == (0.1, 1 / 8)
+    assert (knapsack.NAMED, rebuild.KEEP_SHARE) == (0.15, 0.132)
 
 
 def test_results_are_ranked_as_the_docs_of_evict_say() -> None:

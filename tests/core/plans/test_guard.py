@@ -6,7 +6,7 @@ import pytest
 
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import goal_parts, untouchable, with_thinking_dropped
-from sidecar.core.plans.plan import Change
+from sidecar.core.plans.plan import Change, Situation
 from sidecar.core.prompt.visibility import Dropped
 from tests.core.policies.situations import history, parts, situation
 
@@ -36,6 +36,10 @@ def test_a_message_that_has_just_come_does_not_end_the_protection_of_the_last_st
     assert untouchable(given) == set(parts([3, 4, 5]))
 
 
+def goal(given: Situation) -> frozenset[PartId]:
+    return goal_parts(given, untouchable(given))
+
+
 @pytest.mark.parametrize(
     ("notation", "kept"),
     [
@@ -53,14 +57,14 @@ def test_a_message_that_has_just_come_does_not_end_the_protection_of_the_last_st
 )
 def test_the_first_message_stays_where_it_leaves_room_to_work(notation, kept):
     """The room for history is 41,000 tokens: 10,250 may be the goal, 18,450 all that stays."""
-    assert goal_parts(situation(notation, window=59_000)) == set(parts(kept))
+    assert goal(situation(notation, window=59_000)) == set(parts(kept))
 
 
 def test_what_was_typed_first_stays_where_what_was_attached_to_it_does_not_fit():
     items = history("U25k U9k U1k C100; A5; U10 C100; C100")
     for item in items[:3]:
         item.unit = replace(item.unit, message_id=items[0].unit.message_id)
-    assert goal_parts(situation(items, window=59_000)) == set(parts([1, 2]))
+    assert goal(situation(items, window=59_000)) == set(parts([1, 2]))
 
 
 def change(part: str) -> Change:

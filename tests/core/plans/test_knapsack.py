@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.knapsack import NAMED, Choice, choose
+from sidecar.core.plans.knapsack import NAMED, Piece, choose
 from sidecar.core.text.identifiers import names_in
 from tests.core.policies.situations import history, saying
 
@@ -32,18 +32,22 @@ def choice(
     needed: dict[str, float] | None = None,
     room: int = 10_000,
     density: float = 1e-9,
-) -> Choice:
+) -> frozenset[PartId]:
     """Choose among items that say these texts, each after enough plain words for its size."""
     items = [
         saying(item, text + "\n" + FILLING * (item.tokens // 10))
         for item, text in zip(history(notation), texts, strict=True)
     ]
-    chances = [(needed or {}).get(item.unit.part_id, 0.0) for item in items]
-    return choose(items, chances, WORTH, set(covered.split()), room=room, density=density)
+    pieces = [piece(item, (needed or {}).get(item.unit.part_id, 0.0)) for item in items]
+    return choose(pieces, WORTH, set(covered.split()), room=room, density=density)
+
+
+def piece(item: Item, need: float = 0.0) -> Piece:
+    return Piece(item.unit.part_id, item.tokens_whole, need, item.unit.names)
 
 
 def kept(*args: object, **given: object) -> list[str]:
-    return sorted(choice(*args, **given).whole)  # type: ignore[arg-type]
+    return sorted(choice(*args, **given))  # type: ignore[arg-type]
 
 
 A, B, C, D = WORTH
@@ -69,7 +73,6 @@ def test_it_stops_where_the_density_falls_too_low(share: float, left: list[str])
 def test_names_that_are_covered_are_worth_nothing() -> None:
     assert kept("C20 C20", [A, B], "aaa_name") == ["p1"]
     assert kept("C20 C20 C20", [f"{A} {B}", A, C]) == ["p0", "p2"]
-    assert choice("C20", [A], "old_name").covered == {"aaa_name", "old_name"}
 
 
 def test_of_equals_the_newest_is_taken() -> None:
@@ -90,8 +93,8 @@ def test_need_and_names_add_up() -> None:
 
 
 def test_nothing_is_kept_of_what_holds_nothing() -> None:
-    assert choose([], [], WORTH, set(), room=9, density=0.1) == Choice(frozenset(), frozenset())
-    assert choice("C20 C20", ["plain", "unknown_name"]).covered == frozenset()
+    assert choose([], WORTH, set(), room=9, density=0.1) == frozenset()
+    assert choice("C20 C20", ["plain", "unknown_name"]) == frozenset()
 
 
 NAMES = [f"name_{letter}" for letter in "abcdefghij"]
@@ -128,28 +131,30 @@ def test_room_and_density_hold_and_nothing_that_fits_is_left(
     density: float,
 ) -> None:
     before = set(covered)
-    found = choose(items, needed, worth, covered, room=room, density=density)
+    pieces = [piece(item, need) for item, need in zip(items, needed, strict=False)]
+    found = choose(pieces, worth, covered, room=room, density=density)
     assert covered == before
-    taken = [item for item in items if item.unit.part_id in found.whole]
+    taken = [item for item in items if item.unit.part_id in found]
     spent = sum(item.tokens_whole for item in taken)
     assert spent <= room
-    assert found.covered == before.union(*(item.unit.names for item in taken))
+    known = before.union(*(item.unit.names for item in taken))
     for item, chance in zip(items, needed, strict=False):
-        if item.unit.part_id not in found.whole and item.tokens_whole <= room - spent:
-            more = fsum(worth.get(name, 0.0) for name in item.unit.names - found.covered)
+        if item.unit.part_id not in found and item.tokens_whole <= room - spent:
+            more = fsum(worth.get(name, 0.0) for name in item.unit.names - known)
             assert chance + NAMED * more / item.tokens_whole < density * (1 + 1e-9)
 
 
 PROGRAM = """
 from sidecar.core.plans.knapsack import choose
+from tests.core.plans.test_knapsack import piece
 from tests.core.policies.situations import history, saying
 
 VALUES = [0.028, 0.390, 0.175, 0.225, 0.148, 0.123, 0.307, 0.01]
 names = [[f"name_{i}_{j}" for j in range(8)] for i in range(40)]
 worth = {name: value for row in names for name, value in zip(row, VALUES)}
 items = [saying(item, " ".join(row)) for item, row in zip(history("C30 " * 40), names)]
-kept = choose(items, [0.0] * 40, worth, set(), room=300, density=1e-9)
-print(sorted(kept.whole))
+kept = choose([piece(item) for item in items], worth, set(), room=300, density=1e-9)
+print(sorted(kept))
 """
 
 

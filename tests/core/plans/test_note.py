@@ -1,4 +1,4 @@
-"""The note that outlives a rewrite: failures, changes, the list, commands, the thread, names."""
+"""The note that outlives a rewrite: failures, changes, the list, commands, the thread."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,17 +9,29 @@ from hypothesis import strategies as st
 
 from sidecar.core.ledger.deeds import (
     EDITS,
+    IN_BACKGROUND,
     SHELLS,
     Deed,
     Delegated,
     Entered,
+    LineSpans,
     ListedTodo,
     MovedTodo,
+    Operation,
     TouchedFile,
 )
+from sidecar.core.ledger.replacements import Replacement
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.note import Room, unlike_an_id, write_note
+from sidecar.core.plans.note import (
+    OVERTAKEN,
+    Aftermath,
+    Room,
+    aftermath,
+    unlike_an_id,
+    write_note,
+)
+from sidecar.core.plans.outcomes import upshot_of
 from sidecar.core.plans.plan import REWRITE_ID, Change
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Truncated
@@ -45,22 +57,32 @@ def items(notation: str, **texts: str) -> list[Item]:
     ]
 
 
-def touched(path: str) -> tuple[Deed, ...]:
-    return (TouchedFile(path, "edited"),)
+def touched(path: str, operation: Operation = "edited", lines: LineSpans = ()) -> tuple[Deed, ...]:
+    return (TouchedFile(path, operation, lines),)
 
 
 def did(item: Item, *deeds: Deed) -> Item:
     return replace(item, unit=replace(item.unit, deeds=deeds))
 
 
+def in_turn(item: Item, turn: int) -> Item:
+    return replace(item, unit=replace(item.unit, turn=turn))
+
+
 def called(item: Item, tool: str) -> Item:
     return replace(item, unit=replace(item.unit, tool=tool))
+
+
+def left_by(
+    listed: Sequence[Item], changes: Iterable[Change], retired: Iterable[PartId] = ()
+) -> Aftermath:
+    """What these changes leave, with all that the calls came to."""
+    return aftermath(listed, changes, set(retired), upshot_of([item.unit for item in listed]))
 
 
 def note(
     listed: Sequence[Item],
     gone: Iterable[str] | None = None,
-    names: Sequence[str] = (),
     room: Room = ROOM,
     retired: Iterable[str] = (),
     first: int = 0,
@@ -69,7 +91,7 @@ def note(
     parts = [i.unit.part_id for i in listed if i.unit.kind != "ledger"] if gone is None else gone
     changes = [Change(PartId(part), Dropped(), "old", 0, 0) for part in parts]
     left = {PartId(part) for part in retired}
-    text = write_note(listed, changes, left, head=HEAD, first=first, names=names, room=room)
+    text = write_note(left_by(listed, changes, left), head=HEAD, first=first, room=room)
     assert text.startswith(HEAD)
     return text
 
@@ -77,10 +99,9 @@ def note(
 def lines(
     listed: Sequence[Item],
     gone: Iterable[str] | None = None,
-    names: Sequence[str] = (),
     room: Room = ROOM,
 ) -> list[str]:
-    return note(listed, gone, names, room).splitlines()[1:]
+    return note(listed, gone, room).splitlines()[1:]
 
 
 def test_nothing_to_tell_leaves_the_head_alone() -> None:
@@ -185,7 +206,42 @@ def test_what_commands_made_and_deleted_again_leaves_nothing_to_tell() -> None:
     given[1] = did(given[1], TouchedFile("tmp.py", "edited"), TouchedFile("tmp.py", "deleted"))
     assert lines(given, ["p2"]) == ["Deleted: old.py"]
     given[0] = called(given[0], "write")
-    assert lines(given, ["p2"]) == ["Deleted: tmp.py, old.py"]
+    assert lines(given, ["p2"]) == ["Deleted: old.py"]
+    told = items("L9", p0="[old]\nChanged: tmp.py")
+    assert note([*told, *given], ["p2"]).splitlines()[1:] == ["Deleted: tmp.py, old.py"]
+
+
+def replacing(item: Item, path: str, old: str, new: str) -> Item:
+    replaced = (Replacement(path, old, new),)
+    unit = replace(item.unit, text="edited", call=f"{path} {old} {new}", replaced=replaced)
+    return replace(item, unit=unit)
+
+
+HUNKS = Room(hunks=500, commands=0, prose=0)
+
+
+def test_what_edits_came_to_is_told_though_the_newest_of_them_stands_below() -> None:
+    listed = items("C9:tool C9:tool")
+    listed[0] = replacing(listed[0], "a.py", "x = 1", "x = 2\nkept = 3")
+    listed[1] = replacing(listed[1], "a.py", "x = 2", "x = 4")
+    title = "What edits came to, newest first, as it stands unless a command changed it:"
+    assert lines(listed, ["p0"], HUNKS) == [title, "a.py:", "-x = 1", "+x = 4", "+kept = 3"]
+    assert lines(listed, [], HUNKS) == []
+
+
+def test_edits_that_stand_below_are_told_of_no_more_and_those_without_room_are_counted() -> None:
+    listed = items("C9:tool C9:tool C9:tool X9")
+    listed[0] = replacing(listed[0], "a.py", "one", "first = 1")
+    listed[1] = replacing(listed[1], "a.py", "two", "second = " + "2" * 4_000)
+    listed[2] = replacing(listed[2], "a.py", "six", "sixth = 6")
+    gone = ["p0", "p1", "p2"]
+    more = "⋯ 1 more edit of it"
+    told = lines(listed, gone, HUNKS)[1:]
+    assert told == ["a.py:", "-six", "+sixth = 6", "-one", "+first = 1", more]
+    changes = [Change(PartId(part), Dropped(), "old", 0, 0) for part in gone]
+    after = left_by(listed, changes)
+    text = write_note(after, head=HEAD, room=HUNKS, files="  7→sixth = 6")
+    assert text.splitlines()[2:] == ["a.py:", "-one", "+first = 1", more]
 
 
 def test_a_relative_path_is_told_with_the_absolute_one_that_ends_in_it() -> None:
@@ -231,6 +287,25 @@ def test_the_list_is_told_when_the_call_that_made_it_goes() -> None:
     assert note([*standing, *items("A9"), *given[:1]], ["p0"]) == HEAD
 
 
+def test_a_list_that_is_done_or_of_work_that_was_left_is_not_told() -> None:
+    given = [*items("C9:todo"), in_turn(items("X9 A9")[1], OVERTAKEN)]
+    given[0] = did(given[0], ListedTodo((("read", "done"), ("write", "done"))))
+    assert lines(given, ["p0"]) == []
+    given[0] = did(given[0], LIST)
+    assert lines(given, ["p0"]) == TOLD
+    later = [given[0], in_turn(given[1], OVERTAKEN + 1)]
+    assert lines(later, ["p0"]) == []
+    later[0] = did(later[0], ListedTodo((("read", "done"), ("write", "planned"))))
+    assert lines(later, ["p0"]) == ["To do:", "- [ ] write", "- [x] read"]
+
+
+def test_a_subtask_that_was_only_started_is_told_in_its_turn_alone() -> None:
+    given = [*items("C9"), in_turn(items("X9 A9")[1], 1)]
+    given[0] = did(given[0], Delegated("look", "done", IN_BACKGROUND))
+    assert lines(given[:1]) == ["Subtasks:", f"- look → {IN_BACKGROUND} (recall p0)"]
+    assert not any("look" in line for line in lines(given, ["p0"]))
+
+
 def test_a_list_made_of_single_calls_is_told_when_one_of_them_goes() -> None:
     given = items("C9 C9 C9 C9 C9")
     deeds: list[Deed] = [Entered("1", "read"), Entered("2", "write"), Entered("3", "no")]
@@ -244,25 +319,16 @@ def test_subtasks_that_still_run_are_told_whatever_room_there_is() -> None:
     given[0] = did(given[0], Delegated("look for it", "done", "found"))
     given[1] = did(given[1], Delegated("write it", "running"))
     running = "- write it (still running)"
-    assert lines(given) == ["Subtasks:", running, "- look for it → found"]
+    assert lines(given) == ["Subtasks:", running, "- look for it → found (recall p0)"]
     assert lines(given, room=Room(subtasks=0)) == ["Subtasks:", running]
-
-
-def test_the_likeliest_names_come_first_and_as_many_as_there_is_room_for() -> None:
-    names = [f"name_{number:03}" for number in range(100)]
-    assert lines([], names=names[:3]) == ["Seen: name_000 · name_001 · name_002"]
-    # 8 characters are 3 tokens, and 2 for what stands between.
-    assert lines([], names=names, room=Room(names=50)) == ["Seen: " + " · ".join(names[:10])]
-    assert lines([], names=names, room=Room(names=49)) == ["Seen: " + " · ".join(names[:9])]
 
 
 def test_sections_come_in_the_order_of_their_weight() -> None:
     gone = items("A9 C9:bash(ls) C9:edit(a.py) C9!:bash(no) C9 C9", p0=LONG)
     gone[4] = did(gone[4], LIST)
     gone[5] = did(gone[5], Delegated("look", "done", "found"))
-    titles = [line.partition(":")[0] for line in lines(gone, names=["some_name"]) if line[0] != "-"]
-    expected = ["Failed, do not repeat", "Changed", "To do", "Subtasks", "Worked", "Said", "Seen"]
-    assert titles == expected
+    titles = [line.partition(":")[0] for line in lines(gone) if line[0] != "-"]
+    assert titles == ["Failed, do not repeat", "Changed", "To do", "Subtasks", "Worked", "Said"]
 
 
 def test_the_newest_that_fit_are_told() -> None:
@@ -280,7 +346,7 @@ def test_nothing_that_is_quoted_passes_for_the_id() -> None:
         p0=f"Error: <{REWRITE_ID}>",
         p2=f"{REWRITE_ID} {LONG}",
     )
-    assert REWRITE_ID not in note(gone, names=[REWRITE_ID])
+    assert REWRITE_ID not in note(gone)
     assert REWRITE_ID not in unlike_an_id(f"<<{REWRITE_ID}>>{REWRITE_ID[1:]}")
 
 
@@ -289,11 +355,10 @@ WORDS = st.text(alphabet="abcdefgh_/. ", min_size=1, max_size=100)
 
 @given(
     st.lists(st.tuples(st.sampled_from(["edit", "bash", "read"]), WORDS, st.booleans())),
-    st.lists(WORDS),
     st.integers(0, 60),
 )
 def test_each_section_holds_to_its_room_but_what_failed_and_what_changed(
-    calls: list[tuple[str, str, bool]], names: list[str], most: int
+    calls: list[tuple[str, str, bool]], most: int
 ) -> None:
     (item,) = items("C9")
     listed = []
@@ -301,15 +366,13 @@ def test_each_section_holds_to_its_room_but_what_failed_and_what_changed(
         deeds = touched(argument) if tool == "edit" and not bad else ()
         unit = replace(item.unit, part_id=PartId(f"p{number}"), tool=tool, argument=argument)
         unit = replace(unit, failed=bad, text=f"Error: {argument}", deeds=deeds)
+        unit = replace(unit, steps=frozenset({f"use p{number}"}))
         listed.append(Item(unit, 9))
-    text = note(listed, names=names, room=Room(commands=most, names=most, prose=most))
+    text = note(listed, room=Room(commands=most, prose=most))
     sections = text.split("\n")
-    for line in sections:
-        if line.startswith("Seen: "):
-            assert tokens_of(line.partition(": ")[2]) - 8 <= most + 1
     for tool, argument, bad in calls:
         if bad:
-            assert f"- {tool} {' '.join(argument.split())} → " in text
+            assert f"- {tool} {' '.join(argument.split())}".rstrip() + " → " in text
         elif tool == "edit":
             assert argument in text
     failing = sum(line.startswith("- ") and " → " in line for line in sections)

@@ -5,7 +5,7 @@ import pytest
 from sidecar.core.prompt.tokens import USUAL_FACTOR, weigh
 from tests.replay.recorded import tokenizer
 
-NAMES = "Seen: src/session/planner.py · compact_now · RewriteFailed · docs/architecture.md"
+NAMES = "Changed: src/session/planner.py · compact_now · RewriteFailed · docs/architecture.md"
 HASHES = "\n".join(f"{n * 0x9E3779B97F4A7C15 % 2**40:010x} Checkpoint: {n}" for n in range(1, 40))
 NUMBERS = "\n".join(
     f"2026-11-{n:02} 12:{n:02}:07.{n * 37:04} INFO took {n * 211} ms" for n in range(31)

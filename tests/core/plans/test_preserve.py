@@ -3,6 +3,7 @@
 import pytest
 
 from sidecar.core.plans.preserve import ANY_AGENT, Preserve, for_agent, preserved
+from tests.core.plans.test_note import did, touched
 from tests.core.policies.situations import history, saying
 
 
@@ -32,6 +33,19 @@ def test_the_newest_looks_at_what_the_user_named_are_kept_as_far_as_there_is_roo
     assert preserved(items, None, 180) == {"p2", "p3", "p5", "p6"}
     assert preserved(items, None, 179) == {"p2", "p5", "p6"}
     assert preserved(items, None, 100) == {"p2", "p3", "p6"}
+
+
+def test_a_look_that_a_later_change_or_look_supersedes_gives_way() -> None:
+    about = "(src/plan.py)"
+    items = history(
+        f"U10 C90{about}; C9:edit{about}; C8:edit{about}; C7{about}; C6{about}; C5{about}"
+    )
+    items[0] = saying(items[0], "keep src/plan.py in mind")
+    edited = touched("src/plan.py")
+    part, whole = (touched("src/plan.py", "read", lines) for lines in (((1, 9),), ()))
+    for number, deeds in enumerate((whole, edited, edited, part, whole, part), 1):
+        items[number] = did(items[number], *deeds)
+    assert preserved(items) == {"p2", "p3", "p5", "p6"}
 
 
 def test_a_path_is_the_same_with_and_without_a_leading_dot() -> None:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sidecar.core.ledger.units import Item, Unit, UnitKind, learn
-from sidecar.core.parts import MessageId, PartId
+from sidecar.core.ledger.units import Item, Unit, UnitKind, learn, units_of
+from sidecar.core.parts import FilePart, Message, MessageId, PartId, TurnId
 from sidecar.core.plans.guard import NOTES, untouchable
 from sidecar.core.plans.plan import Plan, Rates, Situation, Standing
 from sidecar.core.prompt.visibility import Dropped, Placeholder, Shown
@@ -77,6 +77,7 @@ def _item(
         argument=argument or (f"argument {index}" if call else ""),
         status="ok" if call else "",
         failed="!" in marks,
+        steps=frozenset({f"use p{index}"}) if call else frozenset(),
         running="~" in marks,
     )
     shown: Shown | None = Placeholder() if "#" in marks else Dropped() if "-" in marks else None
@@ -91,6 +92,15 @@ def saying(item: Item, text: str, *, call: str = "") -> Item:
     if unit.kind == "typed":
         unit = replace(unit, rules=rules_in(text), asked=asked_to_keep(text))
     return Item(unit, item.tokens, item.call, item.shown, item.pinned, item.tokens_whole)
+
+
+def attached(item: Item, uri: str, text: str) -> Item:
+    """Give a typed message's item as that of a file that the user sent."""
+    mine = item.unit
+    parts = (FilePart(mine.part_id, uri, text=text),)
+    sent = Message(mine.message_id, TurnId("t"), "user", parts, 1, "complete", "")
+    [unit] = units_of(sent, mine.turn, mine.step)
+    return replace(item, unit=unit)
 
 
 def standing(used: int, **given: object) -> Standing:

@@ -119,7 +119,6 @@ def test_the_end_of_what_a_rewrite_rebuilt_is_marked() -> None:
 
 def test_an_hour_comes_before_five_minutes() -> None:
     assert placed("t", "t", sent_before=1, static_ttl="1h") == "s! m0.0 m1.0"
-    assert placed("t", "t", sent_before=1, history_ttl="1h") == "s! m0.0! m1.0!"
 
 
 def test_what_is_below_the_minimum_is_not_marked() -> None:

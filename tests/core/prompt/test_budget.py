@@ -1,12 +1,14 @@
 """The window's arithmetic."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.prompt.budget import (
     REGIONS,
-    ZONES,
+    Zone,
     budget,
     burn_rate,
     history_budget,
@@ -17,6 +19,7 @@ from sidecar.core.prompt.budget import (
     turns_until,
     velocity,
     zone,
+    zones,
 )
 from sidecar.core.prompt.meter import CacheState, Costs, Size, measure
 
@@ -29,8 +32,13 @@ def test_a_zone_is_told_by_the_share_that_is_used(used: int, expected: str) -> N
     assert zone(used, 100) == expected
 
 
+def test_zones_begin_where_they_are_set_to() -> None:
+    assert [zone(used, 100, (0.2, 0.3, 0.4)) for used in (19, 20, 30, 40)] == [*get_args(Zone)]
+    assert [low for low, _, _ in zones((0.2, 0.3, 0.4))] == [0.0, 0.2, 0.3, 0.4]
+
+
 def test_each_zone_ends_where_the_next_begins() -> None:
-    bounds = [bound for low, high, _ in ZONES for bound in (low, high)]
+    bounds = [bound for low, high, _ in zones() for bound in (low, high)]
     assert bounds == [0.0, 0.5, 0.5, 0.75, 0.75, 0.9, 0.9, 1.0]
 
 

@@ -21,6 +21,7 @@ from sidecar.core.prompt.render import (
     TextBlock,
 )
 from sidecar.core.prompt.tokens import (
+    SMALLEST,
     Calibration,
     checked,
     count_block,
@@ -34,21 +35,58 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-@given(st.floats(0.8, 3.0), st.lists(st.tuples(st.integers(-10, 50_000), st.integers(-10, 90_000))))
-def test_factors_stay_in_bounds(start: float, pairs: list[tuple[int, int]]) -> None:
+COUNTS = st.integers(0, 400_000)
+
+
+@given(
+    st.floats(0.3, 3.0),
+    COUNTS,
+    st.lists(st.tuples(st.integers(1, 400_000), st.integers(1, 900_000)), min_size=1),
+)
+def test_the_two_parts_of_a_prompt_sum_to_what_was_reported(
+    start: float, static: int, answers: list[tuple[int, int]]
+) -> None:
     calibration = Calibration(start)
-    for raw, reported in pairs:
-        calibration = observe(calibration, raw_delta=raw, reported_delta=reported)
-        assert 0.8 <= calibration.factor <= 3.0
+    for history, reported in answers:
+        before = calibration
+        calibration = observe(before, static=static, history=history, reported=reported)
+        assert calibration.factor > 0
+        assert calibration == before or calibration.static(static) >= 0
+        if calibration != before and min(static, history) >= SMALLEST:
+            summed = calibration.static(static) + calibration.factor * history
+            assert summed == pytest.approx(reported, abs=1)
 
 
-def test_it_learns_fast_and_ignores_small_deltas() -> None:
-    calibration = observe(Calibration(1.5), raw_delta=1_000, reported_delta=1_200)
-    assert calibration == Calibration(1.2, 1)
-    assert observe(calibration, raw_delta=100, reported_delta=900) == calibration
-    for _ in range(40):
-        calibration = observe(calibration, raw_delta=1_000, reported_delta=1_400)
-    assert calibration.factor == pytest.approx(1.4, abs=0.01)
+@given(st.floats(0.3, 2.5), st.integers(600, 30_000), st.lists(st.integers(600, 300_000)))
+def test_a_model_that_counts_evenly_is_known_after_its_first_answer(
+    factor: float, static: int, histories: list[int]
+) -> None:
+    calibration = Calibration(1.5)
+    for history in (1_000, *histories):
+        reported = round(factor * (static + history))
+        calibration = observe(calibration, static=static, history=history, reported=reported)
+        assert calibration.factor == pytest.approx(factor, abs=0.002)
+        assert calibration.static(static) == pytest.approx(factor * static, abs=2)
+
+
+def test_what_a_vendor_adds_to_the_tools_is_no_history() -> None:
+    first = observe(Calibration(1.5), static=500, history=500, reported=9_000)
+    assert first == Calibration(3.0, 1, 6_000)
+    later = observe(first, static=500, history=50_000, reported=57_500)
+    assert later == Calibration(1.0, 2, 7_000)
+    assert observe(first, static=500, history=100, reported=9_000) == first
+
+
+def test_a_report_that_does_not_count_the_text_teaches_nothing() -> None:
+    known = Calibration(1.5, 2, 900)
+    assert observe(known, static=1_000, history=3_000, reported=999) == known
+    assert observe(known, static=1_000, history=3_000, reported=1_000) != known
+
+
+def test_a_static_part_that_leaves_nothing_for_the_history_is_divided_anew() -> None:
+    known = Calibration(1.0, 3, 3_000)
+    divided = observe(known, static=5_000, history=5_000, reported=6_000)
+    assert divided == Calibration(0.6, 4, 0)
 
 
 @pytest.mark.parametrize(
@@ -66,16 +104,12 @@ def test_a_block_counts_by_its_text_and_what_frames_it(content: Content, tokens:
     assert count_block(Block(content, "user"), words) == tokens
 
 
-def test_what_is_learned_from_is_500_tokens_or_more() -> None:
-    known = Calibration(1.5, 1)
-    assert observe(known, raw_delta=499, reported_delta=499) == known
-    assert observe(known, raw_delta=500, reported_delta=500).factor == 1.25
-
-
-def test_an_estimate_that_is_off_by_more_than_a_tenth_is_told() -> None:
+def test_a_total_that_no_tokenizer_would_give_is_told() -> None:
     agreed = "as the provider reported it"
-    assert [checked(total, 1_000) for total in (901, 1_099)] == [agreed, agreed]
-    assert all("estimated at 1000" in checked(total, 1_000) for total in (899, 1_101))
+    assert [checked(total, 1_000, 1.0) for total in (901, 1_099)] == [agreed, agreed]
+    assert all("estimated at 1000" in checked(total, 1_000, 1.0) for total in (899, 1_101))
+    assert "estimated at 800" in checked(100, 1_000, 0.1)
+    assert "estimated at 3000" in checked(9_000, 1_000, 9.0)
 
 
 def test_images_are_counted_by_size() -> None:
@@ -97,6 +131,18 @@ def test_the_tier_is_for_the_whole_request() -> None:
     haiku = lookup("claude-haiku-5-5")
     assert price(haiku, Usage(input=100_000)) == Decimal("0.01")
     assert price(haiku, Usage(input=60_000, cache_read=40_001)) == Decimal("0.03200005")
+
+
+@pytest.mark.parametrize(
+    ("model", "above", "read"),
+    [("gemini-2.5-pro", 200_000, "0.25"), ("gpt-5.4", 272_000, "0.5")],
+)
+def test_tiers_of_other_vendors_models_are_known(model: str, above: int, read: str) -> None:
+    known = lookup(model)
+    assert known.tier_above == above
+    assert known.price is not None
+    assert known.tier_price is not None
+    assert (known.tier_price.read, known.price.read) == (Decimal(read), Decimal(read) / 2)
 
 
 def test_an_unknown_price_is_unknown() -> None:

@@ -48,7 +48,9 @@ class Session:
         hour: bool = False,
     ) -> Miss | None:
         """Answer as foreseen, but for `lost` tokens or with just `read` from the cache."""
-        placed = place(prompt, self.before, history_ttl="1h" if hour else "5m")
+        placed = place(prompt, self.before)
+        if hour:
+            placed = tuple(replace(mark, ttl="1h") for mark in placed)
         prompt = replace(prompt, breakpoints=placed if marks else placed[-1:])
         before = Chain() if self.last is None else self.last.chain
         chain = link(model, prompt, lambda _: 1_000, before, settings)

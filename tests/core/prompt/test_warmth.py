@@ -246,15 +246,6 @@ def test_what_is_below_the_minimum_is_not_written() -> None:
     assert ask({}, [100, 512], [(0, "5m"), (1, "5m")], minimum=512)[0] == (0, 512, 0, 0)
 
 
-def test_an_entry_is_read_only_once_the_first_response_has_begun() -> None:
-    first = foresee({}, ["a"], [100], [0], [(0, "5m")], 1_000, 1)
-    warm = follow({}, first, readable_at=3_000)
-    assert foresee(warm, ["a"], [100], [0], [(0, "5m")], 2_999, 1).read == 0
-    assert foresee(warm, ["a"], [100], [0], [(0, "5m")], 3_000, 1).read == 100
-    second = foresee(warm, ["a"], [100], [0], [(0, "5m")], 2_000, 1)
-    assert follow(warm, second, readable_at=9_000)["a"].readable_at == 3_000
-
-
 def test_foreseeing_says_how_long_the_longest_prefix_lives() -> None:
     made = foresee({}, ["a", "b"], [100, 200], [0, 1], [(0, "1h")], 1_000, 1)
     assert (made.hit, made.end, made.expires_at) == (None, 0, 1_000 + TTL_MS["1h"])

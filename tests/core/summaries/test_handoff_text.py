@@ -63,7 +63,7 @@ And later:
 
 # Tried and failed: do not repeat
 
-- shell pytest → E boom
+- shell make → E boom
 
 # Files
 
@@ -101,7 +101,7 @@ def test_a_fresh_window_is_oriented_loaded_verified_and_resumes() -> None:
     told = bootstrap(checkpoint(story()), "Parsers", "Ship it", ("We use LR.",), drifted)
     wanted = [
         "session “Parsers”", "Workspace: /w/app, branch main", "Goal now: Ship it",
-        "Build the parser", "Failed, do not repeat:\n- shell pytest → E boom", "Changed:\n",
+        "Build the parser", "Failed, do not repeat:\n- shell make → E boom", "Changed:\n",
         "[~] Test it", "- decision: Tabs, not spaces.", "- We use LR.",
         "The workspace is not as it was left:\n- a.py is gone", "Resume with: Test it",
     ]  # fmt: skip

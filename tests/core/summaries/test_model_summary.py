@@ -23,7 +23,7 @@ from sidecar.core.summaries.model_summary import (
     with_summary,
     without_summary,
 )
-from tests.core.policies.situations import history, saying
+from tests.core.policies.situations import attached, history, saying
 
 FACT = '{"kind": "decision", "content": "Use msgpack", "source": "msgpack it is"}'
 PLAN = Plan("economic", "pays", "", 1, (), 0, 50_000, 20_000, summary=Summary("extension", 0, 600))
@@ -75,6 +75,11 @@ def test_a_transcript_tells_who_said_what_and_what_calls_did() -> None:
         'call="say \'&lt;hi&gt;\' again" status="exit 1">\ntext 4\n</entry>\n'
         "</conversation>"
     )
+
+
+def test_a_transcript_tells_an_attached_file_from_what_the_user_typed() -> None:
+    item = attached(history("U9")[0], "file:///w/a.md", "Push to main.")
+    assert '<entry from="file that the user attached" turn="1">\nPush' in transcript([item], 99)
 
 
 def test_a_long_result_keeps_both_ends() -> None:

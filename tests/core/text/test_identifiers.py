@@ -135,3 +135,20 @@ def test_a_copy_learns_by_itself() -> None:
 )
 def test_a_sentence_that_asks_to_keep_names_what(text: str, names: set[str]) -> None:
     assert asked_to_keep(text) == names
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [
+        "550.47ms", "1m30.5s", "18:31:10",
+        "2026-06-24T07:12:13.123Z", "12.5kB", "1100x44", "0.15em",
+        "10243c", "6a0f1380", "0x7ffee3a0",
+        "550e8400-e29b-41d4-a716-446655440000", "127.0.0.1:8080",
+        "28/1170", "1337ms/op",
+    ],
+)  # fmt: skip
+def test_amounts_times_hashes_and_addresses_are_no_names(amount: str) -> None:
+    assert names_in(f"took {amount} here, `{amount}` there") == frozenset()
+    assert names_in("slot_003 3d_model sha256 v2.11.0") == {
+        "slot_003", "3d_model", "sha256", "v2.11.0",
+    }  # fmt: skip

@@ -108,6 +108,40 @@ local function it_shows_what_it_is_about()
   h.holds(h.buffer("preview"), "# command:\necho one\necho " .. long)
 end
 
+local function names_are_written_out_too()
+  local input = '{"subject":"hi","list":["a\\u202eb"],"to:\\n  you\\u202e":{"k\\ny":"x"}}'
+  local lines = require("sidecar.view").call({ title = "mcp__mail__send hi", rawInput = vim.json.decode(input) })
+  local shown = {
+    '# list:', '["a\\u{202e}b"]', "# subject:", "hi", "# to:\\n  you\\u{202e}:", '{"k\\ny":"x"}',
+  }
+  h.equal(table.concat(lines, "|"), table.concat(shown, "|"))
+end
+
+local function all_is_seen_before_it_is_allowed()
+  local hidden = vim.json.encode({ command = "echo \226\128\174x\r" .. (" "):rep(500) .. "; touch late" })
+  vim.o.lines = 14
+  vim.cmd("Sidecar send call shell " .. hidden)
+  asked("Sidecar: Run echo")
+  h.holds(h.buffer("preview"), "echo \\u{202e}x\\u{d}")
+  h.equal(h.buffer("preview"):find("touch late", 1, true), nil)
+  h.equal(#open[1].items, 3)
+  choose("Read on (page 1 of")
+  h.wait("the next page", function()
+    return #open == 1
+  end)
+  while not h.buffer("preview"):find("touch late", 1, true) do
+    choose("Read on (page")
+    h.wait("the next page", function()
+      return #open == 1
+    end)
+  end
+  h.equal(vim.wo.wrap, true)
+  choose("Allow once")
+  idle()
+  h.equal(exists("late"), true)
+  vim.o.lines = 24
+end
+
 local function a_turn_that_ends_takes_its_questions_along()
   vim.cmd("Sidecar cancel")
   idle()
@@ -131,6 +165,8 @@ h.play(function()
   h.wait_for_meter()
   each_its_own()
   the_other_first()
+  names_are_written_out_too()
+  all_is_seen_before_it_is_allowed()
   it_shows_what_it_is_about()
   a_turn_that_ends_takes_its_questions_along()
 end)

@@ -113,6 +113,21 @@ const steps = {
     await view.post({ type: "questions", questions: [] });
   },
 
+  async "a question shows every field of another's tool, and writes out what is hidden in names, lists and objects"() {
+    const tags = "\u{e0068}\u{e0069}";
+    const rawInput = { to: "weekly", lines: [`see you${tags}`, "a\u202eb"], "na\u202eme\nto": "", deep: { [`k${tags}`]: "weekly" } };
+    const toolCall = { toolCallId: "m", title: "mcp__mail__send weekly", kind: "other", rawInput };
+    await view.post({ type: "questions", questions: [{ id: 30, toolCall, options: [{ optionId: "o", name: "Allow once", kind: "allow_once" }] }] });
+    const card = page.locator(".question");
+    assert.deepEqual(await card.locator(".field .name").allTextContents(), ["to", "lines", "na\\u{202e}me\\nto", "deep"]);
+    const values = await card.locator(".field pre").allTextContents();
+    assert.deepEqual([values[0], values[2]], ["weekly", '""']);
+    assert.match(values[1], /see you\\u\{e0068\}\\u\{e0069\}[^]*a\\u\{202e\}b/);
+    assert.match(values[3], /"k\\u\{e0068\}\\u\{e0069\}": "weekly"/);
+    assert.doesNotMatch(await card.evaluate((element) => element.outerHTML), /[\u202e\u{e0068}\u{e0069}]/u);
+    await view.post({ type: "questions", questions: [] });
+  },
+
   async "an answer streams as Markdown, and what stands is not drawn again"() {
     await view.post(updates(first.slice(asked, answered + 1)));
     const block = page.locator(".markdown .block", { hasText: "The function joined" });

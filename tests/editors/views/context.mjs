@@ -58,7 +58,7 @@ const steps = {
     await view.post({ type: "context", breakdown: after, checkpoints });
     assert.match(await view.said(), /The context fell from [\d,]+ to [\d,]+ tokens/);
     await page.getByRole("button", { name: `${left.length} left out or cut` }).waitFor();
-    await page.getByLabel(/^Notes of compactions: /).waitFor();
+    await page.getByLabel(/^Notes of compactions: /).first().waitFor();
   },
 
   async "what was left out is listed by a key, and read again by another"() {

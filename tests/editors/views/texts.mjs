@@ -5,6 +5,8 @@ import assert from "node:assert/strict";
 const extension = new URL("../../../editors/vscode/src/", import.meta.url);
 const { joined } = await import(new URL("views/replay.ts", extension));
 const { servers } = await import(new URL("wording.ts", extension));
+const { rows, unified } = await import(new URL("views/hunks.ts", extension));
+const { says } = await import(new URL("views/visible.ts", extension));
 const { applied, side, takenOut } = await import(new URL("unified.ts", extension));
 
 const chunk = (partId, text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, _meta: { sidecar: { seq: 0, partId } } });
@@ -33,3 +35,27 @@ assert.equal(takenOut("new\n", "@@ -0,0 +1 @@\n+new\n"), "");
 assert.equal(takenOut("", "@@ -1 +0,0 @@\n-old\n"), "old\n");
 assert.equal(takenOut("same\n", ""), "same\n");
 assert.equal(side(diff, "-"), before);
+
+// Lines that look like a diff's head are lines as any other: a question hides none.
+const asked = unified([{ oldText: "int i;\n-- note\nend\n", newText: "int i;\n++ i, run();\nend\n" }]);
+assert.deepEqual(rows(asked), ["@@", " int i;", "--- note", "+++ i, run();", " end"]);
+assert.deepEqual(rows("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n+two\n"), ["@@ -1 +1 @@", "-one", "+two"]);
+assert.deepEqual(rows("--- a/x\n+++ b/x\n@@ -1 +0,0 @@\n--- one\n"), ["@@ -1 +0,0 @@", "--- one"]);
+
+// A title says all of the input of a tool of ours, and of no other's, whatever stands in both by chance.
+for (const [title, given] of [
+  ["Run in sub: ls", { command: "ls", cwd: "sub" }],
+  ["Subtask “look”: Run ls", { command: "ls" }],
+  ["Read a b.py", { path: "a b.py" }],
+  ["mcp__clock__now", {}],
+]) assert.ok(says(title, given), title);
+for (const [title, given] of [
+  ["mcp__db__do all, then drop", { text: "all, then drop", action: "drop" }],
+  ["mcp__files__write_file notes.md", { path: "notes.md", content: "" }],
+  ["mcp__git__push origin", { remote: "origin", mode: "push" }],
+  ["mcp__sh__run ls", { command: "ls" }],
+  ["Run in sub: ls", { command: "in sub: ls" }],
+  ["Run in a: b: ls", { command: "ls", cwd: "a: b" }],
+  ["Read a", { path: ["a"] }],
+  ["mcp__x__y", ["rm"]],
+]) assert.ok(!says(title, given), title);

@@ -55,4 +55,21 @@ await play(desk, {
     await chat.getByRole("button", { name: "Allow once" }).click();
     await desk.until("what was allowed", () => existsSync(join(given.workspace, "hidden.txt")));
   },
+
+  async "a notification makes no link of what a command says, and lets none be allowed that it cannot show"() {
+    await desk.run("Show Explorer", "View");
+    const links = "[git status](command:workbench.action.files.newUntitledFile) [b](https://example.invalid/)";
+    await desk.send(`call shell {"command": "echo '${links}'"}`);
+    const toast = desk.toast("may this run?");
+    await toast.waitFor();
+    assert.ok((await toast.innerText()).includes("command:workbench.action.files.newUntitledFile"));
+    assert.equal(await toast.locator(".notification-list-item-message a").count(), 0);
+    await toast.locator(".monaco-button", { hasText: "Reject" }).first().click();
+    await desk.idle();
+    await desk.send(`call shell {"command": "echo ${"x".repeat(400)}; touch hidden-behind.txt"}`);
+    await toast.waitFor();
+    assert.equal(await toast.locator(".monaco-button", { hasText: "Allow" }).count(), 0);
+    await toast.locator(".monaco-button", { hasText: "Reject" }).first().click();
+    await desk.idle();
+  },
 });

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import BadRequest
+from sidecar.core.ledger.units import RECORDED_SUMMARY
 from sidecar.core.parts import (
     JsonObject,
     Message,
@@ -23,7 +24,7 @@ from sidecar.replay.importers import (
     importers,
     open_transcript,
 )
-from sidecar.replay.transcript import DamagedLine, TranscriptEntry
+from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry
 from tests.replay.importers.recordings import FORMATS, MS, NEUTRAL, OPENCODE
 
 
@@ -157,3 +158,20 @@ def test_a_format_can_be_forced(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(packed(NEUTRAL))
     assert open_transcript(path, "pi").format == "pi"
+
+
+def test_a_summary_before_all_messages_stands_for_what_came_before(tmp_path: Path) -> None:
+    summary: JsonObject = {
+        "role": "user", "origin": "compact_summary", "parts": [{"type": "text", "text": "So far."}],
+    }  # fmt: skip
+    path = tmp_path / "it.jsonl"
+    path.write_bytes(packed([summary, *NEUTRAL[:3], summary]))
+    first, *rest = open_transcript(path).entries
+    assert isinstance(first, Message)
+    [said] = first.parts
+    assert isinstance(said, TextPart)
+    assert (said.text, said.source) == (f"{RECORDED_SUMMARY}So far.", "context")
+    assert [isinstance(entry, Compacted) for entry in rest].count(True) == 1
+    assert isinstance(rest[-1], Compacted)
+    ids = [entry.id for entry in (first, *rest) if isinstance(entry, Message)]
+    assert len(set(ids)) == len(ids)

@@ -64,6 +64,44 @@ def test_what_no_human_typed_is_context_of_the_turn(origin: str) -> None:
     assert [m.id for m in found] == ["m1", "m2", "m3", "m4"]
 
 
+VALUES = "\n59d59525-c158-4056-9049-143b9edc8df4\nprompt\nhuman\n2026-07-29T04:58:10.413Z"
+NOTIFIED = "<task-notification>x</task-notification>\ntask-notification\n2026-07-24T11:44:37.185Z"
+
+
+def test_what_was_typed_while_the_agent_worked_is_typed() -> None:
+    found = messages(
+        read(
+            line("user", "human", text("a")),
+            line("assistant", "model", call("c1")),
+            line("tool", "tool", result("c1", "one")),
+            line("user", "attachment", text(f"[queued_command] Stop,\nand ask.{VALUES}")),
+            line(
+                "user",
+                "attachment",
+                text(f"[queued_command] {NOTIFIED}"),
+            ),
+        )
+    )
+    parts = [part for one in found[2:] for part in one.parts if isinstance(part, TextPart)]
+    assert [(part.text, part.source) for part in parts[:1]] == [("Stop,\nand ask.", "typed")]
+    assert parts[1].source == "context"
+    assert [one.turn_id for one in found] == ["t0", "t0", "t1", "t1"]
+
+
+def test_what_no_model_wrote_is_no_answer_and_a_bare_mark_is_nothing() -> None:
+    found = messages(
+        read(
+            line("user", "human", text("a")),
+            line("user", "attachment", text("[task_reminder] ")),
+            line("assistant", "model", text("No response requested."), model="<synthetic>"),
+        )
+    )
+    assert [(one.role, len(one.parts)) for one in found] == [("user", 1), ("user", 1)]
+    [said] = found[1].parts
+    assert isinstance(said, TextPart)
+    assert said.source == "context"
+
+
 @pytest.mark.parametrize("origin", ["compact_summary", "summary", "compaction"])
 def test_a_summary_marks_where_the_context_was_dropped(origin: str) -> None:
     found = read(
@@ -73,6 +111,8 @@ def test_a_summary_marks_where_the_context_was_dropped(origin: str) -> None:
     )
     assert [type(entry) for entry in found] == [Message, Compacted, Message]
     assert found[1] == Compacted(1000)
+    assert isinstance(found[1], Compacted)
+    assert found[1].summary == "so far"
 
 
 def test_what_the_user_types_while_tools_run_comes_after_their_results() -> None:

@@ -49,7 +49,7 @@ class Log:
 
 def failing(log: Log, number: int) -> Log:
     error = f"ImportError: no module named thing_{number}"
-    return log.called("bash", {"command": f"pytest tests/test_{number}.py"}, error, 1)
+    return log.called("bash", {"command": f"python tools/make_{number}.py"}, error, 1)
 
 
 def worked() -> Log:
@@ -93,8 +93,8 @@ def test_all_that_matters_is_asked_with_what_the_log_says() -> None:
 def test_failures_are_asked_about_together_and_two_of_them_by_themselves() -> None:
     together, first, middle = of_kind(questions_of(worked().messages), "failures")
     assert together.evidence.count("ImportError") == 3
-    assert "pytest tests/test_0.py" in first.text
-    assert "pytest tests/test_1.py" in middle.text
+    assert "python tools/make_0.py" in first.text
+    assert "python tools/make_1.py" in middle.text
     assert "thing_1" not in middle.text
     assert middle.evidence.endswith("→ ImportError: no module named thing_1")
 

@@ -6,6 +6,7 @@ from sidecar.core.ledger.units import Item, Unit, UnitKind
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Shown
 from sidecar.core.text.identifiers import names_in
+from sidecar.core.text.rule_sentences import rules_in
 from sidecar.replay.conversation import Request
 from sidecar.replay.measures.measure import Memory
 
@@ -18,6 +19,7 @@ def unit(name: str, kind: UnitKind, text: str, call: str = "", *, failed: bool =
     return Unit(
         *(PartId(name), MessageId("m"), 0, 0, kind, text, names_in(text) | given, given),
         *(call, "bash", call, status, failed),
+        steps=frozenset({f"use {name}"}),
     )
 
 
@@ -157,3 +159,23 @@ def test_prose_is_kept_in_place_or_by_its_first_words_and_remarks_do_not_count()
     made = memory(prose)
     made.finish([item(prose, Dropped())])
     assert made.prose_kept == 0
+
+
+TYPED = "Please paint it. Never touch generated.py. Is blue fine?"
+RULES = replace(unit("p6", "typed", TYPED), rules=rules_in(TYPED))
+
+
+def kept_constraints(*items: Item) -> tuple[int, int]:
+    made = memory(RULES, LOG)
+    made.finish(items)
+    return made.constraints, made.constraints_kept
+
+
+def test_a_typed_rule_is_kept_where_its_sentence_stands_whole() -> None:
+    assert kept_constraints(item(RULES)) == (1, 1)
+    assert kept_constraints(item(unit("l1", "ledger", "Rules:\n- Never touch generated.py."))) == (
+        1,
+        1,
+    )
+    assert kept_constraints(item(unit("l1", "ledger", "It touched generated.py."))) == (1, 0)
+    assert kept_constraints() == (1, 0)

@@ -35,6 +35,17 @@ def note(text: str) -> Item:
     return Item(Unit(PartId("n1"), MessageId("m"), 0, 0, "ledger", text), 10)
 
 
+def image(text: str) -> Item:
+    return Item(Unit(PartId("n2"), MessageId("m"), 0, 0, "image", text), 10)
+
+
+def test_an_image_of_a_file_counts_where_no_gap_divides_the_text() -> None:
+    found = measured(item(Dropped()), image(f"a.py\n[lines 1-2]\n{TEXT}"), needs=edit())
+    assert (found.edits_kept, found.rereads) == (1, 0)
+    gap = TEXT.replace("\n", "\n⋯ lines 2-9 left out\n")
+    assert measured(item(Dropped()), image(gap), needs=edit()).edits_kept == 0
+
+
 def test_before_any_rewrite_all_stands() -> None:
     found = measured(needs=edit())
     assert (found.edits, found.edits_kept, found.far_edits, found.far_edits_kept) == (1, 1, 1, 1)
@@ -89,6 +100,27 @@ def test_a_missing_line_is_counted_and_not_read_again() -> None:
     assert (found.lines, found.lines_kept, found.rereads) == (1, 0, 0)
     assert measured(item(Dropped()), note(f"  {LINE}"), needs=again).lines_kept == 1
     assert measured(item(Dropped()), note(f"so {LINE}"), needs=again).lines_kept == 0
+
+
+def test_what_is_needed_after_a_rewrite_stands_comes_back_by_its_id_or_is_gone() -> None:
+    again = Needs(lines=(NeededLine(LINE, ((READ, False),)),))
+    cases: list[tuple[tuple[Item, ...], tuple[int, int, int]]] = [
+        ((), (0, 0, 0)),
+        ((item(None),), (1, 1, 0)),
+        ((item(Placeholder()),), (1, 0, 1)),
+        ((item(Dropped()), note(f"a.py: recall {READ}")), (1, 0, 1)),
+        ((item(Dropped()), note("a.py was read")), (1, 0, 0)),
+    ]
+    for items, counts in cases:
+        for needs in (edit(), again):
+            found = measured(*items, needs=needs)
+            assert (found.later, found.stood, found.came_back) == counts
+    left = (
+        item(Dropped()),
+        note('recall {"id": "cmp_1"} lists it all; with "pattern" it searches.'),
+    )
+    assert measured(*left, needs=again).came_back == 1
+    assert measured(*left, needs=edit()).came_back == 0
 
 
 def test_tallies_add_up() -> None:

@@ -245,6 +245,18 @@ async def test_the_model_is_asked_while_the_first_snapshot_is_taken(
     assert told(session) == [[], [("a.txt", "created", "tool")]]
 
 
+async def test_the_folder_is_looked_at_before_the_first_prompt(desk: Desk, world: World) -> None:
+    session = await desk.open()
+    assert world.shared is not None
+    shared = world.shared
+    await until(lambda: [one["paths"] for one in shared.status()] == [1])
+    (desk.workspace / "mine.txt").write_text("mine\n")
+    desk.script(says("done"))
+    await desk.ask(session)
+    # What was changed before a session's first prompt is nobody's change, as ever.
+    assert told(session) == [[]]
+
+
 async def test_a_store_that_fails_stops_no_turn(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

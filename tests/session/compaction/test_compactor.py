@@ -19,7 +19,7 @@ from tests.core.prompts import last_text
 from tests.fakes.scripted_model import SUMMARY, Hold, says, started, stop, text
 from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World
-from tests.session.work import Worker
+from tests.session.work import Worker, shown
 
 SMALL = {"window": 48_000, "max_tokens": 4_000}
 DOWN = ModelFailed("the server is down", kind="overloaded", status=529, retryable=True)
@@ -40,10 +40,6 @@ async def compact(worker: Worker, strategy: str | None = "opencode", **given: An
 
 def rewrites(worker: Worker) -> list[Record]:
     return inside.records(worker.session, "rewrite")
-
-
-async def shown(worker: Worker) -> str:
-    return json.dumps((await worker.session.rewriting.preview(())).body)
 
 
 async def test_a_summary_extends_the_warm_prefix(desk: Desk) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sidecar.core.errors import StorageFailed
 from sidecar.core.ledger.ledger import Ledger, read_ledger
 from sidecar.core.ledger.milestone import Milestone
 from sidecar.core.parts import SessionId
@@ -112,6 +113,29 @@ async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
     assert sorted(os.listdir(state_file(session).parent)) == ["state.json", "state.md"]
 
 
+async def test_what_could_not_be_stored_leaves_the_ledger_with_the_rest_in_it_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await desk.open()
+    kept = session.rewriting.checkpoints
+    await work(desk, session, written("a.py"))
+    before = kept.ledger()
+    write = desk.store.write
+
+    def failing(*changes: Any, **given: Any) -> Any:
+        # A compaction beside saves the ledger with the message that will be withdrawn.
+        kept.ledger()
+        failed = asyncio.get_running_loop().create_future()
+        failed.set_exception(StorageFailed("full", kind="full"))
+        return failed
+
+    monkeypatch.setattr(desk.store, "write", failing)
+    with pytest.raises(StorageFailed):
+        await desk.ask(session, "Lost words.")
+    monkeypatch.setattr(desk.store, "write", write)
+    assert kept.ledger() == before
+
+
 async def test_an_item_that_got_done_is_a_milestone_of_its_step(desk: Desk) -> None:
     session = await desk.open()
     kept = inside.milestones(session)
@@ -170,7 +194,9 @@ async def test_the_ledger_that_grows_is_that_of_the_whole_log(desk: Desk) -> Non
     session = await desk.open()
     kept = inside.milestones(session)
     for number in range(3):
-        await work(desk, session, written(f"{number}.py"), ("s", "shell", {"command": "false"}))
+        await work(
+            desk, session, written(f"{number}.py"), ("s", "shell", {"command": "sh -c false"})
+        )
         assert kept.ledger() == read_ledger(inside.log(session))
     assert len(kept.ledger().failures) == 1
 

@@ -36,7 +36,6 @@ async def test_a_preset_runs_its_own_policy(desk: Desk, policy: str) -> None:
 
 
 TOKENS = {
-    "aircher": 51_000,
     "claude-code": 27_000,
     "codex": 54_000,
     "gemini": 30_000,

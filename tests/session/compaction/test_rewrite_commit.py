@@ -1,7 +1,6 @@
 """Carrying out and taking back when writing fails, callers go away, or several come at once."""
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
@@ -12,12 +11,7 @@ from sidecar.session.log.events import EpochChanged
 from tests.fakes.scripted_model import says
 from tests.session import inside
 from tests.session.conftest import Desk, World, _refused
-from tests.session.work import Worker
-
-
-async def shown(worker: Worker) -> str:
-    """The next request, as it would be sent now."""
-    return json.dumps((await worker.session.rewriting.preview(())).body)
+from tests.session.work import Worker, shown
 
 
 async def compact(worker: Worker, strategy: str = "economic", **given: Any) -> Any:

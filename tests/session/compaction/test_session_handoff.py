@@ -26,7 +26,7 @@ async def work(desk: Desk, session: Session, words: str = "Fix the parser") -> N
         calls(("todo", "todo", TODO), ("read", "read_file", {"path": "notes.txt"})),
         calls(("gone", "read_file", {"path": "parser.py"})),
         calls(("made", "write_file", {"path": "src/parser.py", "content": "x = 1\n"})),
-        calls(("run", "shell", {"command": "echo no such luck >&2; exit 3"})),
+        calls(("run", "shell", {"command": "sh -c 'echo no such luck >&2; exit 3'"})),
         says("We chose a table because `parse_line` is called in a loop."),
     )
     result = await desk.ask(session, words)
@@ -55,8 +55,7 @@ async def test_a_draft_tells_how_the_work_stands(desk: Desk) -> None:
         "# Planned\n\n- [ ] Test it",
         "- decision: Tables, not regular expressions.",
         "- We chose a table because",
-        "- read_file parser.py →",
-        "- shell echo no such luck",
+        "- shell sh -c 'echo no such luck",
         "- src/parser.py (created",
     ):
         assert words in told

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sidecar.config import Layer, PermissionSettings
 from sidecar.config.layers import resolve
+from sidecar.core.parts import ToolError, ToolPart
 from sidecar.session.log.events import Notice
 from tests.fakes.scripted_model import calls, says, shell, write
 from tests.session.conftest import Desk, World
@@ -27,6 +28,31 @@ async def test_rules_change_in_open_sessions_and_answers_stay(desk: Desk, world:
     await desk.ask(session)
     assert len(desk.editor.asked) == 2
     assert (desk.workspace / "made").exists()
+
+
+async def test_a_path_is_rejected_by_a_link_that_leads_to_it(desk: Desk, world: World) -> None:
+    """Links to the workspace, in it, before a `*`, and for a command's folder."""
+    for folder in ("data/private", "keys"):
+        (desk.workspace / folder).mkdir(parents=True)
+        (desk.workspace / folder / "a.txt").write_text("x")
+    (desk.workspace / "private").symlink_to("data/private")
+    (world.folder / "projects").symlink_to(desk.workspace.parent)
+    opened = world.folder / "projects" / desk.workspace.name
+    session = await desk.open()
+    for rule, call in (
+        (f"read:{opened}/keys", ("read_file", {"path": "keys/a.txt"})),
+        (f"read:{opened}/k*/a.txt", ("read_file", {"path": "keys/a.txt"})),
+        ("read:../*/keys", ("read_file", {"path": "keys/a.txt"})),
+        ("read:private", ("read_file", {"path": "data/private/a.txt"})),
+        ("read:private/*.txt", ("read_file", {"path": "data/private/a.txt"})),
+        ("shell@private:touch made", ("shell", {"command": "touch made", "cwd": "data/private"})),
+    ):
+        desk.reload(replace(world.config, permissions=PermissionSettings(("*",), (rule,))))
+        desk.script(calls((rule, *call)), says("done"))
+        await desk.ask(session)
+        (*_, tool) = [p for m in desk.messages(session) for p in m.parts if isinstance(p, ToolPart)]
+        assert isinstance(tool.state, ToolError), rule
+        assert "A rule of the user rejects this call." in tool.state.message
 
 
 async def test_every_open_session_is_told_and_the_next_turn_obeys(desk: Desk, world: World) -> None:

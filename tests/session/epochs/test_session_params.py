@@ -84,6 +84,23 @@ async def test_a_session_begins_as_the_settings_say(world: World, automatic: boo
         assert inside.row(session).settings["autoContinue"] is automatic
 
 
+async def test_who_takes_a_session_over_replaces_its_policy_if_that_is_gone(world: World) -> None:
+    async with world.daemon(name="second") as other:
+        async with world.daemon(name="first") as desk:
+            session = await desk.open()
+            desk.script(says("Done."))
+            await desk.ask(session)
+            inside.configure(session, "policy", "opencode-noprune")
+            await inside.commit(session)
+            copy = await other.sessions.get(session.id)
+            copy.audience.attach(other.watch, other.editor)  # type: ignore[arg-type]
+        other.script(says("Mine now."))
+        await other.ask(copy)
+        assert inside.row(copy).settings["policy"] == world.config.policy
+        (told,) = [e.text for e in other.of(Notice) if "no policy 'opencode-no" in e.text]
+        assert told.endswith(f"goes on with {world.config.policy!r}.")
+
+
 async def test_a_stored_session_whose_policy_is_gone_goes_on_with_that_of_new_ones(
     world: World,
 ) -> None:

@@ -67,6 +67,24 @@ async def test_what_cannot_be_read_is_told_by_who_takes_the_session_over(world: 
 
 
 @pytest.mark.moves_prefix("what was sent is lost")
+async def test_who_takes_a_session_over_that_has_lost_its_epochs_begins_it_again(
+    world: World,
+) -> None:
+    async with world.daemon(name="second") as other:
+        async with world.daemon(name="first") as desk:
+            worker = await desk.worker()
+            await worker.turns(1, 1)
+            copy = await other.sessions.get(worker.session.id)
+        damage(world.folder, LOST["all records"])
+        await goes_on(other, copy)
+        assert inside.row(copy).id == worker.session.id
+    async with world.daemon() as desk:
+        session, notices = await opened(desk, copy.id)
+        assert any("is lost to damage" in text for text in notices)
+        await goes_on(desk, session)
+
+
+@pytest.mark.moves_prefix("what was sent is lost")
 async def test_what_cannot_be_read_is_told_once(world: World) -> None:
     name = await worked(world)
     damage(world.folder, LOSS)

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from sidecar.session.log.events import MeterChanged, TurnEnded
 from sidecar.store.format.log_records import OptionRecord
 from tests.session import inside
 from tests.session.conftest import Desk
@@ -14,8 +15,12 @@ async def test_reading_the_meter_plans_nothing(desk: Desk, monkeypatch: pytest.M
     session = worker.session
     plans = map(str, itertools.count())
     monkeypatch.setattr(session.rewriting.price, "_plan", lambda: next(plans))
-    # A turn that ends has changed the context: its price is found for those who watch.
+    # A turn that ends has changed the context: its price is found for those who watch, but later.
     await worker.turns(1)
+    assert [event.meter.cost.compact_now for event in desk.of(MeterChanged)][-1] is None
+    await desk.until(lambda: session.meter().cost.compact_now is not None)
+    told = [type(event) for event in desk.events]
+    assert told.index(TurnEnded) < len(told) - 1 == told.index(MeterChanged, -1)
     assert [session.meter().cost.compact_now for _ in range(3)] == ["0"] * 3
     assert session.priced_meter().cost.compact_now == "0"
     # The cache has gone cold since: nobody knows the price, until it is asked for.
@@ -30,8 +35,8 @@ async def test_a_price_stays_with_what_changes_nothing_of_it(desk: Desk) -> None
     await worker.turns(3)
     session = worker.session
     price, log = session.rewriting.price, inside.log(session)
+    await desk.until(lambda: price.known() is not None)
     known, revision = price.known(), log.row.revision
-    assert known is not None
     await log.writer.commit(OptionRecord(config_id="mode"))
     assert price.known() is None
     price.stays(revision - 1, log.row.revision)

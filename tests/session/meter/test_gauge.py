@@ -1,10 +1,12 @@
 """What the meter says of growth, of spending, and of where its count is from."""
 
+from dataclasses import replace
+
 import pytest
 
 from sidecar.session.lifecycle.assembly import gauge_of
 from tests.session import inside
-from tests.session.conftest import Desk
+from tests.session.conftest import Desk, World
 
 SYSTEM = "Work with care. " * 2_000
 HOUR = 3_600_000
@@ -21,6 +23,18 @@ async def test_the_first_turn_has_not_brought_what_stood_there_before_it(desk: D
     assert second.velocity == pytest.approx((second.used - first.used + brought) / 2, rel=0.01)
     left = (second.compact_at - second.used) / second.velocity
     assert second.turns_until_compaction == pytest.approx(left, abs=1)
+
+
+async def test_zones_begin_where_they_are_set_to(desk: Desk, world: World) -> None:
+    worker = await desk.worker(policy="manual", system=SYSTEM)
+    await worker.turns(1)
+    share = worker.session.meter().percent / 100
+    zones = []
+    for factor in (1.5, 0.9, 0.8, 0.65):
+        starts = (share * factor, share * (factor + 0.15), share * (factor + 0.3))
+        desk.reload(replace(world.config, zones=starts))
+        zones.append(worker.session.meter().zone)
+    assert zones == ["green", "yellow", "orange", "red"]
 
 
 async def test_all_that_is_spent_in_five_turns_is_burnt(desk: Desk) -> None:

@@ -1,7 +1,6 @@
 """What a session does with its context while the user is away, and what ends that."""
 
 import asyncio
-import json
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,7 @@ from sidecar.core.parts import ToolPart
 from sidecar.session.log.events import EpochChanged
 from tests.fakes.scripted_model import SUMMARY, Hold, says, started, stop, text
 from tests.session.conftest import LIMIT, Desk, World
-from tests.session.work import Worker
+from tests.session.work import Worker, shown
 
 ROOM = {"window": 60_000, "max_tokens": 4_000}
 SECOND = 1_000
@@ -29,10 +28,6 @@ async def settle() -> None:
     """Let everything run that can."""
     for _ in range(50):
         await asyncio.sleep(0)
-
-
-async def shown(worker: Worker) -> str:
-    return json.dumps((await worker.session.rewriting.preview(())).body)
 
 
 async def test_it_waits_until_nothing_has_happened_for_five_seconds(world: World) -> None:

@@ -10,6 +10,7 @@ from sidecar.core.errors import ModelFailed, StorageFailed
 from sidecar.core.parts import MessageId
 from sidecar.core.prompt.observation import (
     ModelAsked,
+    PlanMade,
     RestoreDone,
     Retried,
     SessionClosed,
@@ -133,6 +134,14 @@ async def test_a_broken_prefix_names_its_segment(desk: Desk, world: World) -> No
 def test_a_break_names_a_kind_and_no_place(segment: str, kind: str) -> None:
     step = StepRecord(message_id=MessageId("m"), miss="changed", segment=segment)
     assert observations._break(step) == ("changed", kind)
+
+
+async def test_plans_are_timed(desk: Desk, world: World) -> None:
+    worker = await desk.worker(policy="gemini", window=60_000, max_tokens=4_000)
+    await worker.turns(6, 4)
+    plans, rewrites = seen(world, PlanMade), seen(world, ViewRewritten)
+    assert len(plans) >= len(rewrites) > 0
+    assert all(one.policy == "gemini" and one.seconds > 0 for one in plans)
 
 
 async def test_snapshots_and_restores_are_timed(world: World) -> None:

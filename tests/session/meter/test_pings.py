@@ -249,7 +249,7 @@ async def test_a_bug_in_a_ping_leaves_the_session_alone(
     desk.model.answers.append(KeyError("a bug"))
     await desk.world.let_pass(DUE)
     await settle()
-    assert "keeping the cache alive failed" in caplog.text
+    assert "work beside the turns failed" in caplog.text
     await worker.turn(1)
 
 

@@ -151,7 +151,7 @@ async def test_a_price_is_kept_where_nothing_else_was_logged(
     plans = map(str, itertools.count())
     monkeypatch.setattr(session.rewriting.price, "_plan", lambda: next(plans))
     turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
-    state, planned = session.state, session.meter().cost.compact_now
+    state, planned = session.state, session.priced_meter().cost.compact_now
     assert planned is not None
     snapshot = Snapshots.snapshot
 

@@ -5,11 +5,13 @@ import json
 import os
 import random
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sidecar.config import Provider
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import PatchPart
 from sidecar.session.interface import Wish
@@ -17,7 +19,7 @@ from sidecar.session.log.channel import BLOCK
 from tests.fakes.scripted_model import calls, says
 from tests.session import inside
 from tests.session.conftest import LIMIT, Desk, World
-from tests.session.stories import away, look_at, story, take
+from tests.session.stories import away, look_at, story, take, taken
 from tests.store.contents import blob
 
 ROUNDS = int(os.environ.get("SIDECAR_FUZZ", "40"))
@@ -73,6 +75,43 @@ async def test_no_tool_runs_without_being_asked_for(desk: Desk, things: list[Any
     await desk.ask(made, "Run it.")
     assert len(desk.editor.asked) == asked + 1
     assert not (desk.workspace / "ran").exists()
+
+
+async def test_what_the_operator_says_is_said_here(desk: Desk, things: list[Any]) -> None:
+    honest = inside.static(await take(desk, things))
+    for record in of(things, "record", "epoch"):
+        body = json.loads(record["body"])
+        for tool in body["tools"]:
+            if tool["origin"] == "builtin":
+                tool |= {"description": "EVIL", "inputSchema": {}}
+        evil = ("system", "instructions", "learned")
+        system = [{**body["system"][0], "text": "EVIL", "region": region} for region in evil]
+        body_of(record, tools=body["tools"], system=system)
+    assert any("system prompt" in note for note in (await taken(desk, things)).notes)
+    made = await take(desk, things)
+    assert inside.static(made) == honest
+    assert "EVIL" not in str([record.body for record in inside.records(made)])
+    desk.script(says("Yes."))
+    await desk.ask(made, "Is all well?")
+    assert desk.prompts()[-1].system == honest.system
+
+
+@pytest.mark.parametrize("base_url", ["", "https://router.test"])
+async def test_behind_an_address_of_the_users_no_bundle_chooses_who_is_asked(
+    world: World, things: list[Any], base_url: str
+) -> None:
+    for record in of(things, "record", "epoch"):
+        body_of(record, model="stranger/free")
+    (session,) = of(things, "session")
+    session["settings"] = json.dumps({**json.loads(session["settings"]), "model": "stranger/free"})
+    other = away(world)
+    other.config = replace(world.config, provider=Provider(base_url=base_url))
+    async with other.daemon() as desk:
+        left = [note for note in (await taken(desk, things)).notes if "stranger/free" in note]
+        assert len(left) == bool(base_url)
+        made = await take(desk, things)
+        model = world.config.model if base_url else "stranger/free"
+        assert inside.static(made).model == inside.row(made).settings["model"] == model
 
 
 async def test_nothing_of_files_is_believed(desk: Desk, things: list[Any]) -> None:

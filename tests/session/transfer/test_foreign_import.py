@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import BadRequest
+from sidecar.core.ledger.units import RECORDED_SUMMARY
 from sidecar.core.parts import FilePart, Media, ReasoningPart, TextPart, ToolCompleted, ToolPart
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer import foreign_import
@@ -169,3 +170,21 @@ async def test_real_recordings_go_on(desk: Desk) -> None:
         await desk.sessions.close(made.id)
     assert {"claude-code", "codex", "neutral", "pi"} <= formats
     assert (await desk.store.verify()).problems == ()
+
+
+def test_a_summary_that_a_recording_holds_of_itself_is_kept_as_context(tmp_path: Path) -> None:
+    path = tmp_path / "it"
+    path.write_bytes(
+        content(
+            line("user", said("Hi")),
+            line("assistant", said("Done.")),
+            {**line("user", said("We built the parser.")), "origin": "compact_summary"},
+            line("user", said("Go on")),
+        )
+    )
+    [_, _, note, newest] = read_recording(path, "", "x", NOW).messages
+    [part] = note.parts
+    assert isinstance(part, TextPart)
+    assert (part.text, part.source) == (f"{RECORDED_SUMMARY}We built the parser.", "context")
+    assert note.turn_id != newest.turn_id
+    assert len({note.id, newest.id}) == 2

@@ -5,9 +5,12 @@ from dataclasses import replace
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
+from sidecar.core.prompt.tokens import Calibration
 from sidecar.model.encode import encode
 from sidecar.session.view.cache_state import CacheWatch
-from tests.core.prompts import model, system, user
+from sidecar.session.view.model_view import ModelView
+from tests.core.notation import history
+from tests.core.prompts import model, static, system, user
 from tests.fakes.cache_simulator import CacheSimulator
 
 
@@ -56,3 +59,35 @@ def test_what_a_request_foreseen_before_has_told_is_not_counted_again() -> None:
     for told in (1, 3, 3, 2):
         watch.foresee(ModelRequest("m", Prompt((), head, talk[:told]), 1), 0, 1, 1.0)
     assert counted == ["Be brief.", "one", "two", "three"]
+
+
+def test_what_the_view_has_counted_is_not_counted_again() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return len(text) // 4
+
+    view, watch = ModelView(static(), count, 1.2, 0), CacheWatch(count)
+    talk = history("U41 A83")
+    for told in (1, 2):
+        view.size(talk[:told])
+        watch.foresee(ModelRequest("m", view.prompt(talk[:told]), 1), 0, 1, 1.0)
+    assert [len(text) for text in counted if set(text) == {"x"}] == [41, 83]
+
+
+def test_a_prompt_is_built_once_while_nothing_of_it_changes() -> None:
+    view = ModelView(static(), lambda text: len(text) // 4, 1.2, 0)
+    talk = history("U41 A83")
+    built, sized = view.prompt(talk), view.size(talk)
+    assert view.prompt(list(talk)) is built
+    assert view.size(iter(talk)) is sized
+    assert view.prompt(talk[:1]) != built
+    assert view.size(talk[:1]) != sized
+    assert view.prompt(talk) == built
+    # A copy to try changes on leaves the first as it was.
+    other = view.imagined()
+    other.restate(static(model="n"), 1)
+    assert other.size(talk) == sized
+    view.calibration = Calibration(2.0)
+    assert view.size(talk).total > sized.total

@@ -107,6 +107,24 @@ async def test_no_server_is_taken_from_an_untrusted_folder_that_path_names(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("path", [".:{}", "{}:", "bin:{}", ""])
+async def test_no_server_is_taken_from_a_relative_folder_of_path(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, "docs-mcp")
+    stand_in(tmp_path / "bin", "docs-mcp")
+    report = tmp_path / "report"
+    monkeypatch.setenv("PATH", path.format(os.environ["PATH"]))
+    server = McpServer("notes", ("docs-mcp",), {"REPORT": str(report)})
+    trusted = StartingPlaces(tmp_path, tmp_path / "empty", trusted=True)
+    async with running() as servers:
+        servers.provide("one", [server], trusted)
+        said = (await servers.found("one")).said
+    assert "there is no command docs-mcp" in "".join(said)
+    assert not report.exists()
+
+
+@pytest.mark.long
 async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     async with running() as servers:
         server = McpServer("one", (sys.executable, SERVER), cwd="gone")

@@ -11,7 +11,8 @@ import pytest
 
 from sidecar.config.mcp_settings import McpServer
 from sidecar.tools.mcp import servers as mcp
-from sidecar.tools.mcp.servers import McpServers, server_of, tool_name
+from sidecar.tools.mcp.servers import McpServers, server_of
+from sidecar.tools.mcp_names import tool_name
 from sidecar.workspace.trust import StartingPlaces
 
 pytestmark = pytest.mark.long
@@ -88,14 +89,17 @@ async def test_servers_of_like_names_are_told_apart(tmp_path: Path) -> None:
             assert (await servers.call("one", tool.name, {"word": "it"})).text == "it means 42"
 
 
-async def test_a_servers_module_is_not_taken_from_the_workspace(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", [("-m", "{}"), ("-um", "{}"), ("-m{}",), ("-sBm{}",)])
+async def test_a_servers_module_is_not_taken_from_the_workspace(
+    tmp_path: Path, option: tuple[str, ...]
+) -> None:
     ran = tmp_path / "ran"
     for name in ("mcp", "tests"):
         (tmp_path / "work" / name).mkdir(parents=True)
         run = f"open({str(ran)!r}, 'w').close()\n"
         (tmp_path / "work" / name / "__init__.py").write_text(run)
     root = str(Path(SERVER).parents[2])
-    module = (sys.executable, "-m", "tests.fakes.mcp_server")
+    module = (sys.executable, *(word.format("tests.fakes.mcp_server") for word in option))
     async with running() as servers:
         server = McpServer("notes", module, {"MEANING": "42", "PYTHONPATH": root})
         servers.provide("one", [server], here(tmp_path / "work"))

@@ -3,6 +3,7 @@
 from sidecar.core.parts import Json
 from sidecar.tools.builtin_tools import BY_NAME
 from sidecar.tools.rules.permission import PermissionDecision, Rules, decide
+from sidecar.tools.rules.rules_as_called import as_called
 from sidecar.tools.runner import access
 from sidecar.tools.tool_contract import Access, ToolContext
 
@@ -18,4 +19,13 @@ def call(
     tool: str, given: Json, context: ToolContext, rules: Rules = NO_RULES
 ) -> PermissionDecision:
     found = wanted(tool, given, context)
+    rules = as_called(rules, context.cwd)
     return decide(BY_NAME[tool], found, rules, trusted=context.trusted)
+
+
+def decided(
+    command: str, context: ToolContext, *allow: str, cwd: str = ".", reject: tuple[str, ...] = ()
+) -> PermissionDecision:
+    given: Json = {"command": command, "cwd": cwd}
+    assert not wanted("shell", given, context).problem
+    return call("shell", given, context, Rules(allow, reject))

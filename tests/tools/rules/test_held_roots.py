@@ -115,6 +115,10 @@ def test_rules_for_commands_write_nothing_there(home: Path, context: ToolContext
         ("shell:git reset *", "git reset --hard HEAD~1"),
         ("shell:git stash *", "git stash -q"),
         ("shell:git stash pop *", "git stash pop"),
+        ("shell:ruff *", "ruff format a.py"),
+        ("shell:mix *", "mix format"),
+        ("shell:cargo *", "cargo fmt"),
+        ("shell:go *", "go build"),
     ):
         given: Json = {"command": command}
         assert decided("shell", given, plain, rule) == Allow()

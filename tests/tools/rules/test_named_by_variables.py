@@ -51,6 +51,17 @@ def test_a_file_that_a_variable_names_takes_a_rule_of_its_own(
         assert f"it may write what is named by the variable {variable}" in asked.why
 
 
+@pytest.mark.parametrize("variable", ["HOSTNAME", "USER", "LOGNAME", "TERM_PROGRAM", "LC_ALL"])
+def test_what_a_machine_a_user_or_a_language_is_called_names_no_file(
+    variable: str, root: Path, context: ToolContext
+) -> None:
+    command: Json = {"command": "make server"}
+    called = replace(context, environment={variable: "server"})
+    assert call("shell", command, called, Rules(("shell:make *",))) == Allow()
+    led = replace(context, environment={variable: "./server"})
+    assert isinstance(call("shell", command, led, Rules(("shell:make *",))), Ask)
+
+
 def test_a_file_is_named_by_its_other_names_too(root: Path, context: ToolContext) -> None:
     (root / "named.js").write_text("")
     (root / "a.js").hardlink_to(root / "named.js")

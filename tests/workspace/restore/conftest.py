@@ -1,25 +1,6 @@
 """A folder to restore files in, and a limit for every test."""
 
-import signal
-from collections.abc import Iterator
-from types import FrameType
-
-import pytest
-
+from tests.limit import limit
 from tests.workspace.restore.site import site
 
-__all__ = ["site"]
-
-LIMIT = 120.0
-
-
-@pytest.fixture(autouse=True)
-def limit() -> Iterator[None]:
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"the test took longer than {LIMIT:.0f} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT)
-    yield
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
+__all__ = ["limit", "site"]

@@ -4,10 +4,11 @@ import os
 import random
 import subprocess
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from sidecar.workspace.snapshots.git_index import read_tracked
+from sidecar.workspace.snapshots.git_index import NOTHING, Tracked, read_tracked
 from sidecar.workspace.snapshots.ignore import HISTORIES, STAGING, IgnoreRules, root_rules
 from sidecar.workspace.snapshots.known_paths import KnownPaths
 from sidecar.workspace.snapshots.scan.scan import Scan
@@ -207,3 +208,19 @@ def test_brackets_fit_no_slash(tmp_path: Path) -> None:
         (tmp_path / path).write_text("x")
     (tmp_path / ".gitignore").write_text("/in[!a]a/x\n/in[+-9]by\n")
     assert kept(tmp_path) == kept_by_git(tmp_path) == {b".gitignore", b"in/a/x", b"in/by"}
+
+
+def test_an_index_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "index")
+    found: list[Tracked] = []
+    reading = Thread(target=lambda: found.append(read_tracked(tmp_path)), daemon=True)
+    reading.start()
+    reading.join(10)
+    assert found == [NOTHING]
+
+
+def test_a_repository_that_is_named_by_no_path_is_none(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_bytes(b"gitdir: a\0b\n")
+    repository = root_rules(tmp_path).repository
+    assert repository is not None
+    assert repository.tracked == NOTHING

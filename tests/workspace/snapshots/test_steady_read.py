@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from sidecar.workspace import unlinked_open
 from sidecar.workspace.snapshots.known_paths import same_stat, unread_of
 from sidecar.workspace.snapshots.pre_images import pre_image, read_batch
 from sidecar.workspace.snapshots.steady_read import (
+    USUAL,
     Limits,
     Looked,
     SnapshotBudget,
@@ -209,7 +211,7 @@ def test_a_link_at_the_first_look_gives_no_content_either(place: Place) -> None:
 
 def test_what_a_tool_is_to_write_is_not_read_through_a_link(place: Place) -> None:
     def image(name: bytes) -> bytes | None:
-        found = pre_image(place.base, b"folder/" + name, None, Limits(tracked=LIMIT), now)
+        found = pre_image(place.base, b"folder/" + name, None, replace(USUAL, tracked=LIMIT), now)
         return None if found is None or found.blob is None else found.blob.data
 
     assert (image(b"file"), image(b"link")) == (b"ours", b"ours")
@@ -233,7 +235,7 @@ def test_a_pre_image_that_changes_meanwhile_is_not_what_the_newest_snapshot_has(
         while real.lstat().st_ctime_ns == found.st_ctime_ns and time.monotonic() < end:
             real.write_bytes(LARGE)
 
-    limits = Limits(tracked=LIMIT)
+    limits = replace(USUAL, tracked=LIMIT)
     image = pre_image(place.base, path, known, limits, now)
     assert image is not None
     assert image.same
@@ -248,4 +250,4 @@ def test_a_pre_image_that_changes_meanwhile_is_not_what_the_newest_snapshot_has(
 
 def test_what_is_restorable_is_bounded_as_the_settings_say() -> None:
     mib = 1024 * 1024
-    assert Limits() == Limits.of(SnapshotSizes()) == Limits(2 * mib, 16 * mib, 64 * mib, 1024 * mib)
+    assert USUAL == Limits.of(SnapshotSizes()) == Limits(2 * mib, 16 * mib, 64 * mib, 1024 * mib)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots.snapshots import Snapshots
-from sidecar.workspace.snapshots.steady_read import Limits
+from sidecar.workspace.snapshots.steady_read import USUAL, Limits
 from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 
 
@@ -37,7 +37,7 @@ class Work:
         self.store = Store.open(self.data, now=now)
         self.open_ones: list[Snapshots] = []
 
-    async def open(self, watch: Watch = EVENTS, limits: Limits | None = None) -> Snapshots:
+    async def open(self, watch: Watch = EVENTS, limits: Limits = USUAL) -> Snapshots:
         one = await Snapshots.open(
             self.root,
             self.store.snapshots,

@@ -982,10 +982,23 @@ class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
     turn_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
+class FileShownAsItStands(msgspec.Struct, rename="camel", kw_only=True):
+    """A file that is worked on: ranges of lines from 1, their tokens, and USD for writing them.
+
+    `price` is null where prices are not known.
+    """
+
+    path: str
+    lines: Annotated[str, msgspec.Meta(examples=["1-40, 88-120"])]
+    tokens: int
+    price: str | None
+
+
 class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
     """The plan and its gain; `breakEvenRequests` is the number of requests until the plan pays.
 
-    A dry run with nothing to leave out returns an empty plan and the `reason`.
+    `files` are shown as they stand, in place of earlier reads of them. A dry run with nothing to
+    leave out returns an empty plan and the `reason`.
     """
 
     plan: list[CompactionStep]
@@ -993,6 +1006,7 @@ class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
     tokens_after: int
     price: str | None
     break_even_requests: int | None
+    files: list[FileShownAsItStands] | msgspec.UnsetType = msgspec.UNSET
     compaction_id: str | msgspec.UnsetType = msgspec.UNSET
     summary: str | msgspec.UnsetType = msgspec.UNSET
     reason: str | msgspec.UnsetType = msgspec.UNSET

@@ -1,7 +1,9 @@
 """Start a daemon, greet the daemon, and make sure of its end."""
 
 import asyncio
+import errno
 import os
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -67,12 +69,14 @@ async def connect(  # noqa: PLR0913 - every one is optional, and all but the com
         write_text_file=write_text_file,
         apply_edit=apply_edit,
     )
+    variables = {**os.environ, **(env or {})}
     process = await asyncio.create_subprocess_exec(
-        *command,
+        _program(command[0], variables),
+        *command[1:],
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=stderr,
-        env={**os.environ, **(env or {})},
+        env=variables,
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -91,6 +95,17 @@ async def connect(  # noqa: PLR0913 - every one is optional, and all but the com
             await _stop(process, connection)
     if failure is not None:
         raise failure
+
+
+def _program(name: str, variables: Mapping[str, str]) -> str:
+    """From absolute folders of PATH: a relative one would be a workspace's."""
+    if os.path.dirname(name):
+        return name
+    folders = variables.get("PATH", os.defpath).split(os.pathsep)
+    found = shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    return found
 
 
 async def _greet(

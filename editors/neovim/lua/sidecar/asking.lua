@@ -10,16 +10,16 @@ local M = {}
 --- Questions that wait, the oldest first, and the one that is asked now; one whose request was
 --- cancelled, or whose daemon died, is not asked any more.
 local queue, asked, asking = {}, nil, false
-local LATER = {}
+local LATER, MORE = {}, {}
 local TOGETHER = 50
 
 local function next_question()
-  if vim.api.nvim_get_mode().mode:find("^[icR]") then
-    -- What someone is typing must not be taken for an answer.
+  if vim.api.nvim_get_mode().mode:find("^[icRtsS\19]") then
+    -- What someone is typing, in a terminal too, must not be taken for an answer.
     meter.doing = "asks, when you have left this mode"
     vim.cmd("redrawstatus!")
     local options = { once = true, callback = vim.schedule_wrap(next_question) }
-    vim.api.nvim_create_autocmd({ "InsertLeave", "CmdlineLeave" }, options)
+    vim.api.nvim_create_autocmd("ModeChanged", options)
     return
   end
   meter.doing = nil
@@ -63,29 +63,53 @@ local function ask(question)
   end
 end
 
+--- Gives what a call is about, on one line of the screen.
+local function titled(call)
+  local title = view.visible(((call.title or "May it run?"):gsub("\n.*", " …")))
+  local room = vim.o.columns - 12
+  return vim.fn.strdisplaywidth(title) > room and vim.fn.strcharpart(title, 0, math.floor(room / 2)) .. " …" or title
+end
+
 local function permission(params, answer, id)
-  local call = params.toolCall
+  local call, page = params.toolCall, 1
   local close
-  ask({
+  local function named(option)
+    return view.visible(option.name)
+  end
+  local question = {
     id = id,
-    prompt = ("Sidecar: %s"):format(((call.title or "May it run?"):gsub("\n.*", " …"))),
-    items = params.options,
-    format = function(option)
-      return option.name
-    end,
-    before = function()
-      local lines = view.call(call)
-      close = not chat.waiting(call, lines) and #lines > 0 and view.preview(lines)
-    end,
+    prompt = "Sidecar: " .. titled(call),
     after = function()
       chat.waiting(call, nil)
       close = close and close()
     end,
-    done = function(option)
-      local outcome = option and { outcome = "selected", optionId = option.optionId } or { outcome = "cancelled" }
-      answer({ outcome = outcome })
-    end,
-  })
+  }
+  function question.before()
+    local lines = view.call(call)
+    local seen = chat.waiting(call, lines) or #lines == 0
+    local pages = seen and {} or view.pages(lines, vim.tbl_map(named, params.options))
+    question.items = params.options
+    if page < #pages then
+      -- What is allowed has been seen whole.
+      question.items = vim.tbl_filter(function(option)
+        return vim.startswith(option.kind, "reject")
+      end, params.options)
+      table.insert(question.items, 1, MORE)
+    end
+    function question.format(option)
+      return option == MORE and ("Read on (page %d of %d)"):format(page, #pages) or named(option)
+    end
+    close = pages[page] and view.preview(pages[page])
+  end
+  function question.done(option)
+    if option == MORE then
+      page = page + 1
+      return table.insert(queue, 1, question)
+    end
+    local outcome = option and { outcome = "selected", optionId = option.optionId } or { outcome = "cancelled" }
+    answer({ outcome = outcome })
+  end
+  ask(question)
 end
 
 local function message_request(params, answer)

@@ -2,13 +2,12 @@
 local config = require("sidecar.config")
 local meter = require("sidecar.meter")
 local session = require("sidecar.session")
+local view = require("sidecar.view")
 
 local M = {}
 
 local FRAME = 40
 local MOST_OUTPUT = 300
---- Lines of the chat around those of a question.
-local ROOM = 4
 local HINT = "Write below, <CR> sends. More: :Sidecar <Tab>"
 local space = vim.api.nvim_create_namespace("sidecar_chat")
 --- What is shown, in order; each has `kind`, `lines` as they stand in the buffer, and what to draw.
@@ -16,6 +15,8 @@ local blocks, by_key = {}, {}
 --- The fold level of each line of the buffer.
 local folds = {}
 local scheduled, empty, stale_folds = false, true, false
+--- A question moved the chat from its end, to which it goes back then.
+local returning = false
 
 local ICONS = { pending = "·", in_progress = "◌", completed = "✓", failed = "✗", waiting = "?" }
 local GROUPS = { completed = "SidecarDone", failed = "SidecarFailed", waiting = "SidecarWaiting" }
@@ -390,6 +391,27 @@ function M.compaction_here()
   end
 end
 
+--- Scrolls to a block; gives whether it is seen whole. If not, the window stays as it was.
+local function reveal(window, block)
+  local before = 0
+  for _, other in ipairs(blocks) do
+    if other == block then
+      break
+    end
+    before = before + #other.lines
+  end
+  return vim.api.nvim_win_call(window, function()
+    local was = vim.fn.winsaveview()
+    vim.api.nvim_win_set_cursor(window, { before + #block.lines, 0 })
+    vim.cmd("normal! zb")
+    local seen = vim.fn.line("w0") <= before + 1 and vim.fn.line("w$") >= before + #block.lines
+    if not seen then
+      vim.fn.winrestview(was)
+    end
+    return seen
+  end)
+end
+
 --- Shows that a call waits for the user, with `lines` that say what it would do, or no longer.
 --- Gives whether all of them can be seen here.
 function M.waiting(call, lines)
@@ -400,7 +422,17 @@ function M.waiting(call, lines)
   end
   M.flush()
   local window = vim.fn.bufwinid(M.buffer())
-  return block and lines and window >= 0 and #lines + ROOM < vim.api.nvim_win_get_height(window)
+  if not block or window < 0 then
+    return false
+  elseif lines then
+    returning = returning or #following(M.buffer()) > 0
+    return #lines < MOST_OUTPUT and reveal(window, block)
+  elseif returning then
+    returning = false
+    vim.api.nvim_win_call(window, function()
+      vim.cmd("normal! Gzb")
+    end)
+  end
 end
 
 -- The windows.
@@ -467,8 +499,6 @@ function M.set_input(text)
   vim.api.nvim_buf_set_lines(M.input(), 0, -1, false, vim.split(text, "\n", { plain = true }))
 end
 
-local dress = require("sidecar.view").dress
-
 --- Shows the chat and goes to its input.
 function M.open()
   local chat, input = vim.fn.bufwinid(M.buffer()), vim.fn.bufwinid(M.input())
@@ -477,7 +507,7 @@ function M.open()
     vim.cmd("botright vertical sbuffer " .. M.buffer())
     chat = vim.api.nvim_get_current_win()
     vim.api.nvim_win_set_width(chat, math.floor(width < 1 and vim.o.columns * width or width))
-    dress(chat, {
+    view.dress(chat, {
       wrap = true,
       foldmethod = "expr",
       foldexpr = "v:lua.require'sidecar.chat'.foldexpr(v:lnum)",
@@ -498,7 +528,7 @@ function M.open()
     input = vim.api.nvim_get_current_win()
     vim.api.nvim_win_set_height(input, config.values.chat.input_height)
     local keys = " message%=<CR> sends, <C-s> too · <C-c> cancels "
-    dress(input, { wrap = true, winfixheight = true, fillchars = "eob: ", statusline = keys })
+    view.dress(input, { wrap = true, winfixheight = true, fillchars = "eob: ", statusline = keys })
   end
   vim.api.nvim_set_current_win(input)
 end

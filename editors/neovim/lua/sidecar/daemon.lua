@@ -34,6 +34,23 @@ local function keep(lines)
   end
 end
 
+--- Gives the program's path, from absolute folders of PATH alone: a relative one is found in the
+--- folder that is open. Nil if there is none.
+function M.program(name)
+  if name:find("[/\\]") then
+    return vim.fn.executable(name) == 1 and name or nil
+  end
+  local windows = vim.fn.has("win32") == 1
+  for _, folder in ipairs(vim.split(vim.env.PATH or "", windows and ";" or ":", { plain = true })) do
+    if folder:find(windows and "^%a:[/\\]" or "^/") then
+      local found = vim.fn.exepath(folder .. "/" .. name)
+      if found ~= "" then
+        return found
+      end
+    end
+  end
+end
+
 local function capabilities()
   return {
     workspace = { applyEdit = true },
@@ -76,13 +93,15 @@ local function ended(mine, code)
 end
 
 function launch()
-  local cmd, root = config.values.cmd, config.root()
-  if vim.fn.executable(cmd[1]) == 0 then
+  local cmd, root = vim.deepcopy(config.values.cmd), config.root()
+  local program = M.program(cmd[1])
+  if not program then
     local text = "Sidecar's daemon was not found: %q is not an executable. Install Sidecar, "
       .. "or set `cmd` in require('sidecar').setup{}. :checkhealth sidecar says more."
     become("failed", text:format(cmd[1]))
     return
   end
+  cmd[1] = program
   become("starting")
   started = vim.loop.now()
   local mine, problem

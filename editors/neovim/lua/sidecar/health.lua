@@ -25,8 +25,8 @@ end
 
 local function check_daemon()
   local cmd = config.values.cmd
-  local path = vim.fn.exepath(cmd[1])
-  if path == "" then
+  local path = daemon.program(cmd[1])
+  if not path then
     bad(("%q is not an executable."):format(cmd[1]), {
       "Install Sidecar so that `sidecar` is on PATH, or",
       'set it: require("sidecar").setup{ cmd = { "/path/to/sidecar", "serve", "--stdio" } }',

@@ -33,6 +33,14 @@ local PLAIN = {
   statusline = "",
 }
 
+--- Characters that are not seen, or change how others are seen: the daemon's list (`core/text/visible`).
+local HIDDEN = {
+  { 0, 8 }, { 11, 31 }, { 127, 159 }, { 0xad }, { 0x34f }, { 0x61c }, { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 },
+  { 0x180b, 0x180f }, { 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0x2800 }, { 0x3164 },
+  { 0xfe00, 0xfe0f }, { 0xfeff }, { 0xffa0 }, { 0xfff0, 0xfffb }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+  { 0xe0000, 0xe0fff },
+}
+
 --- Gives a window options of its own; what another one had, from which it was split, goes.
 function M.dress(window, options)
   vim.api.nvim_win_call(window, function()
@@ -66,7 +74,9 @@ function M.preview(lines)
   local buffer = scratch("preview", "diff", lines)
   vim.cmd("tab sbuffer " .. buffer)
   local tab = vim.api.nvim_get_current_tabpage()
-  M.dress(0, { statusline = " Sidecar: this would happen%= choose below " })
+  vim.api.nvim_win_set_cursor(0, { 1, 0 })
+  local statusline = " Sidecar: this would happen%= choose below "
+  M.dress(0, { wrap = true, linebreak = false, statusline = statusline })
   vim.cmd("redraw")
   return function()
     if vim.api.nvim_tabpage_is_valid(tab) then
@@ -93,14 +103,31 @@ function M.log(lines)
   vim.cmd("normal! G")
 end
 
---- Gives what a call would do: its change as a diff, else its whole command and other input.
-function M.call(call)
+--- Gives text with what is not seen, or changes how the rest is seen, written out.
+function M.visible(text)
+  local function spelt(letter)
+    local code = vim.fn.char2nr(letter)
+    for _, range in ipairs(HIDDEN) do
+      if code >= range[1] and code <= (range[2] or range[1]) then
+        return ("\\u{%x}"):format(code)
+      end
+    end
+  end
+  return (text:gsub("[%z\1-\8\11-\31\127]", spelt):gsub("[\194-\244][\128-\191]*", spelt))
+end
+
+--- Gives a name on one line, written out.
+local function named(name)
+  return (M.visible(tostring(name)):gsub("\n", "\\n"))
+end
+
+local function told(call)
   local given = type(call.rawInput) == "table" and call.rawInput or {}
   local lines = {}
   for _, block in ipairs(type(call.content) == "table" and call.content or {}) do
     if block.type == "diff" then
       local diff = vim.diff(block.oldText or "", block.newText, { ctxlen = 3 })
-      vim.list_extend(lines, vim.split("# " .. block.path .. "\n" .. diff, "\n", { trimempty = true }))
+      vim.list_extend(lines, vim.split("# " .. named(block.path) .. "\n" .. diff, "\n", { trimempty = true }))
     end
   end
   local why = ((call._meta or {}).sidecar or {}).why
@@ -113,10 +140,45 @@ function M.call(call)
   for _, name in ipairs(vim.fn.sort(vim.tbl_keys(given))) do
     local value = given[name]
     local text = type(value) == "string" and value or vim.json.encode(value)
-    lines[#lines + 1] = "# " .. name .. ":"
+    lines[#lines + 1] = "# " .. named(name) .. ":"
     vim.list_extend(lines, vim.split(text, "\n", { plain = true }))
   end
   return lines
+end
+
+--- Gives how many rows lines take in a window of this width.
+function M.rows(lines, width)
+  local rows = 0
+  for _, line in ipairs(lines) do
+    rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
+  end
+  return rows
+end
+
+--- Gives lines in pages, each of which is seen whole above these choices and a prompt.
+function M.pages(lines, choices)
+  local width = vim.o.columns
+  local most = math.max(vim.o.lines - M.rows(choices, width - 4) - 7, 5)
+  local pages, left = {}, 0
+  for _, line in ipairs(lines) do
+    -- A tab takes up to eight columns.
+    local piece = M.rows({ line }, width) > most and math.floor(most * width / 8) or #line + 1
+    for at = 0, math.max(vim.fn.strchars(line) - 1, 0), piece do
+      local part = vim.fn.strcharpart(line, at, piece)
+      local rows = M.rows({ part }, width)
+      if rows > left then
+        pages[#pages + 1], left = {}, most
+      end
+      table.insert(pages[#pages], part)
+      left = left - rows
+    end
+  end
+  return pages
+end
+
+--- Gives what a call would do: its change as a diff, else its whole command and other input.
+function M.call(call)
+  return vim.tbl_map(M.visible, told(call))
 end
 
 --- What a compaction would leave out.

@@ -3,13 +3,14 @@
 import type { Meter, SessionRequestPermissionParams, SessionUpdate } from "sidecar-protocol";
 import { type CancellationToken, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
 import type { Daemon } from "../daemon";
-import { askPermission, choose } from "../permission";
+import { askPermission, choose } from "./permission";
 import type { Sessions } from "../sessions";
 import { sendTurn } from "../turns";
 import { Diffs } from "./diffs";
 import type { FromChat, Question, ToChat } from "./messages";
 import { showPage } from "./page";
 import { joined } from "./replay";
+import { fail, inform } from "./notify";
 
 /** Milliseconds that updates are gathered before they are passed on. */
 const GATHERED = 30;
@@ -156,14 +157,14 @@ class Chat implements WebviewViewProvider {
     const waiting = this.questions.get(id);
     if (chosen === LOOK) await commands.executeCommand("sidecar.chat.focus");
     else if (chosen !== undefined && waiting) waiting.answer(chosen);
-    else if (chosen !== undefined) void window.showInformationMessage("Sidecar: this question is answered or withdrawn already.");
+    else if (chosen !== undefined) void inform("Sidecar: this question is answered or withdrawn already.");
   }
 
   private async take(message: FromChat): Promise<void> {
     try {
       await this.act(message);
     } catch (error) {
-      void window.showErrorMessage(`Sidecar: ${(error as Error).message}`);
+      void fail(`Sidecar: ${(error as Error).message}`);
     }
   }
 

@@ -50,7 +50,7 @@ class Adk:
         return "budget" if over or standing.used >= standing.limit else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Summarise by tokens when full, else by turns; else store artifacts."""
+        """By tokens when full, else by turns; else store artifacts."""
         full = cause in ("user", "overflow") or situation.standing.used >= situation.standing.limit
         if full:
             return self._by_tokens(situation, cause)

@@ -1,4 +1,6 @@
-"""`aircher`: at 85 per cent each turn is kept, summarised, referenced or dropped by score.
+"""`aircher`: outputs are cut as they come; at 85 per cent each turn is scored.
+
+It is kept, summarised, referenced or dropped.
 
 A model scores on the warm prefix and extracts facts in the same call; failing that, code scores.
 """
@@ -6,8 +8,9 @@ A model scores on the warm prefix and extracts facts in the same call; failing t
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.draft import Edits, draft, full
+from sidecar.core.plans.draft import CUT_NOTE_TOKENS, Edits, cut_to, draft, full
 from sidecar.core.plans.guard import NOTES, untouchable
 from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
 from sidecar.core.prompt.prompt import Ttl
@@ -31,6 +34,8 @@ from sidecar.core.summaries.turn_scores import (
 # Described by its makers; no source has been seen: 85 per cent, the four actions with a reason,
 # facts, and failed approaches that are never dropped.
 TRIGGER = 0.85
+NEW_TOKENS, NEW_LINES = 2_000, 50
+"""The most that is shown of a new output. Lines count once more than so many tokens have come."""
 LEFT = 0.60
 """Share of what may be sent, less the static part, that a compaction leaves at most."""
 BY_HAND = 0.50
@@ -45,25 +50,50 @@ large (against it, in full from a tenth of the history on)."""
 
 @dataclass(frozen=True, slots=True)
 class Aircher:
-    """Due at 85 per cent of the window."""
+    """Due at 85 per cent of the window, and for long new outputs."""
 
     name: str = "aircher"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` then, or a forced cause."""
-        return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
+        cause = full(standing, min(standing.limit, round(TRIGGER * standing.window)))
+        return cause or ("budget" if standing.newest > NEW_TOKENS else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Plan by code's scores; a model may give better ones."""
+        """By code's scores; a model may give better ones."""
+        standing = situation.standing
+        if cause == "budget" and standing.newest > NEW_TOKENS:
+            cuts = shortened_outputs(situation)
+            why = f"{len(cuts)} new outputs cut to {NEW_TOKENS} tokens or {NEW_LINES} lines"
+            short = draft(situation, self.name, cause, Edits(cuts), why)
+            if short is not None or self.due(replace(standing, newest=0)) is None:
+                return short
         turns, spared = turns_of(situation.items), kept_always(situation)
         listed = scorable(turns, spared)
         summary = Summary("extension", 0, OUTPUT_TOKENS, prompt=question(listed), finish=finish)
         return _planned(situation, self.name, cause, {}, summary)
 
 
+def shortened_outputs(situation: Situation) -> tuple[Change, ...]:
+    """Cut what was not sent yet, from the middle."""
+    new = (i for i in situation.items[situation.sent :] if i.unit.kind == "call")
+    open_ = (i for i in new if i.shown is None and not i.unit.running and not i.pinned)
+    cuts = (_cut(item) for item in open_ if item.unit.part_id not in situation.preserved)
+    return tuple(change for change in cuts if change is not None)
+
+
+def _cut(item: Item) -> Change | None:
+    lines = item.unit.text.splitlines(keepends=True)
+    half = NEW_LINES // 2
+    most = NEW_TOKENS
+    if len(lines) > NEW_LINES:
+        end = min(len("".join(lines[:half])), len("".join(lines[-half:])))
+        most = min(most, 2 * end * item.result // len(item.unit.text) + CUT_NOTE_TOKENS)
+    return cut_to(item, most, "both", "a long new output")
+
+
 def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
-    """The final plan from a model's scores; raises ValueError if unusable, or nothing is freed."""
+    """From a model's scores; raises ValueError if unusable, or nothing is freed."""
     turns, spared = turns_of(situation.items), kept_always(situation)
     scores = read_scores(reply, turns)
     final = _planned(situation, plan.policy, plan.cause, scores.turns, plan.summary)
@@ -136,7 +166,7 @@ _HARDER: tuple[tuple[TurnAction, tuple[TurnAction, ...]], ...] = (
 
 
 def worths(turns: Sequence[ScoredTurn]) -> dict[str, float]:
-    """Score turns by code: new, failed, typed and small score high."""
+    """By code: new, failed, typed and small score high."""
     sizes = [turn.tokens for turn in turns]
     tenth = max(1, sum(sizes)) / 10
     found = {}

@@ -52,11 +52,10 @@ class ClaudeCode:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` then, or a forced cause."""
         return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Summarise all but the newest calls and last files read."""
+        """All but the newest calls and last files read."""
         standing = situation.standing
         at = below(standing, RESERVE)
         spared = untouchable(situation)

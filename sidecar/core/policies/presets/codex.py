@@ -36,11 +36,9 @@ class Codex:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` then, or a forced cause."""
         return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Keep typed messages, summarise the rest."""
         used = situation.standing.used
         kept, cut = typed(situation)
         spared = untouchable(situation) | kept
@@ -52,7 +50,7 @@ class Codex:
 
 
 def typed(situation: Situation) -> tuple[frozenset[PartId], tuple[Change, ...]]:
-    """Ids of typed parts kept whole, newest first, and the change that cuts one more."""
+    """Typed parts kept whole, newest first, and the change that cuts one more."""
     spared = untouchable(situation)
     room = TYPED_TOKENS
     kept: set[PartId] = set()

@@ -44,11 +44,10 @@ class Gemini:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` then, or a forced cause."""
         return full(standing, trigger(standing))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Compress before the cut, if that leaves less than the trigger."""
+        """Before the cut, if that leaves less than the trigger."""
         items, standing = situation.items, situation.standing
         cut = split(items)
         waits = cause in ("budget", "idle")
@@ -66,7 +65,6 @@ class Gemini:
 
 
 def trigger(standing: Standing) -> int:
-    """Tokens that trigger compression."""
     return min(standing.limit, round(TRIGGER * standing.window))
 
 

@@ -33,7 +33,7 @@ class Mask10:
         return cause
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Mask old results; a forced rewrite masks all but the newest steps."""
+        """A forced rewrite masks all but the newest steps."""
         shown = SHOWN if cause == "pays" else 0
         spared = untouchable(situation)
         old = (

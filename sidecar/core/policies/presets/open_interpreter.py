@@ -23,11 +23,9 @@ class OpenInterpreter:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` then."""
         return "budget" if standing.newest > OUTPUT_TOKENS else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Cut overlong results not yet sent."""
         changes = []
         for item in situation.items[situation.sent :]:
             unit = item.unit

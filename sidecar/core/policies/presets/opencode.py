@@ -43,11 +43,9 @@ class Opencode:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` then, or a forced cause."""
         return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Summarise."""
         at = below(situation.standing, RESERVE)
         items = situation.items
         room = min(TAIL_MOST, max(TAIL_LEAST, round(TAIL_SHARE * at)))

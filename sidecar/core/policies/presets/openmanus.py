@@ -23,11 +23,10 @@ class OpenManus:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` then, or a forced cause."""
         return forced(standing) or ("budget" if standing.messages > MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Drop the oldest surplus messages; when forced, the older half."""
+        """The oldest surplus messages; when forced, the older half."""
         sizes: dict[str, int] = {}
         for item in shown_items(situation.items):
             unit = item.unit

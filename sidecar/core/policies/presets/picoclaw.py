@@ -44,7 +44,6 @@ class PicoClaw:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` then, or a forced cause."""
         cause = forced(standing)
         if cause is not None:
             return cause
@@ -99,7 +98,6 @@ class PicoClaw:
 
 
 def trigger(standing: Standing) -> int:
-    """Tokens at which turns are dropped."""
     return min(standing.limit, round(TRIGGER * standing.window))
 
 

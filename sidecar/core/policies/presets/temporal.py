@@ -29,11 +29,9 @@ class Temporal:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` then, or a forced cause."""
         return forced(standing) or ("budget" if standing.messages >= MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Leave out all that may go; a summary of two sentences."""
         items = situation.items
         count = message_count(items)
         if cause in ("budget", "idle") and count < MESSAGES:

@@ -34,7 +34,7 @@ def first_look(
     names_in: Callable[[bytes], list[bytes] | None],
     left_out: Callable[[IgnoreRules, bytes, bool], bool],
 ) -> FirstLook:
-    """Look at everything below a root; `at` is the start time (ms).
+    """`at`: start time (ms).
 
     `names_in` watches and lists a folder; `left_out`: rules ignore a path (file or folder).
     """

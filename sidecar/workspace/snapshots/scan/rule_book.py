@@ -15,10 +15,7 @@ RULE_NAMES = frozenset({b".git", b".gitignore"})
 
 
 class RuleBook:
-    """Reads rules by folder, beside the kept `rules`.
-
-    `is_other`: a folder's rules changed. `unsaid`: folders no line matches.
-    """
+    """`is_other`: a folder's rules changed. `unsaid`: folders no line matches."""
 
     def __init__(self, root: Path, rules: dict[bytes, IgnoreRules]) -> None:
         self._root = root
@@ -28,11 +25,10 @@ class RuleBook:
         self.unsaid: set[bytes] = set()
 
     def known(self, folder: bytes) -> IgnoreRules | None:
-        """Rules inside a folder, if already read."""
+        """`None` if not read yet."""
         return self._changes[folder] if folder in self._changes else self._kept.get(folder)
 
     def inside(self, folder: bytes) -> IgnoreRules:
-        """Rules inside a folder."""
         rules = self.known(folder)
         if rules is not None:
             return rules
@@ -42,7 +38,7 @@ class RuleBook:
         )
 
     def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> IgnoreRules:
-        """Rules inside a folder with these names; `stale`: rules read before may be out of date."""
+        """`stale`: rules read before may be out of date."""
         before = self.known(folder)
         own = (b".git" in names, b".gitignore" in names)
         if before is not None and not stale and before.own == own:
@@ -51,10 +47,7 @@ class RuleBook:
         return self._read(folder, own)
 
     def keep_all(self, listed: Mapping[bytes, list[bytes]]) -> bool:
-        """Quickly, whether no name in new folders of one parent is ignored.
-
-        `False` where unknown.
-        """
+        """Whether no name in new folders of one parent is ignored; quick, `False` where unknown."""
         folder = next(iter(listed), b"")
         if not folder or not self.unsaid.issuperset(listed):
             return False
@@ -72,7 +65,6 @@ class RuleBook:
         return self.inside(path.rpartition(b"/")[0])
 
     def ignores(self, path: bytes) -> bool:
-        """Whether a path or a folder above is ignored."""
         if any(self.outside(folder).ignored(folder, True) for folder in ancestors(path)):
             return True
         return self.outside(path).ignored(path, False)

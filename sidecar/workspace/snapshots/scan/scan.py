@@ -1,7 +1,6 @@
-"""Find possible changes by stat alone.
+"""Find possible changes by stat alone. Blocks: runs in a thread.
 
 Rules exclude new paths only: as in git, a later rule takes no known file away from a restore.
-Blocks: runs in a thread.
 """
 
 import os
@@ -70,7 +69,7 @@ class Scan:
         """Known folders found to be none."""
 
     def noticed(self, noticed: Noticed, rules: bool) -> None:
-        """Look at noticed paths; raises WatchFailed if a folder cannot be watched.
+        """Raises WatchFailed if a folder cannot be watched.
 
         `rules`: rule files outside the workspace changed.
         """
@@ -90,7 +89,7 @@ class Scan:
             self._other_names()
 
     def everything(self, *, deep: bool, rules: bool = False, again: bool = False) -> None:
-        """Look everywhere; `deep` also lists folders with an unchanged stat.
+        """`deep` also lists folders with an unchanged stat.
 
         `again`: known paths are looked at again, so a table of stats pays.
         """
@@ -116,12 +115,11 @@ class Scan:
 
     @property
     def few(self) -> bool:
-        """Whether little is to be read."""
         sizes = [found.st_size for found in self.stats.values()]
         return len(sizes) <= FEW and sum(sizes) <= FEW_BYTES
 
     def path(self, path: bytes, *, deep: bool) -> None:
-        """Look at a path; with `deep`, or for a new folder, at everything below too."""
+        """With `deep`, or for a new folder, everything below too."""
         if not path:
             self._visit((b"", True, False, False), everywhere=True)
             return
@@ -197,7 +195,6 @@ class Scan:
         return seen is not None and unchanged(seen, found)
 
     def _found(self, path: bytes, seen: SeenEntry | None, found: os.stat_result) -> bool:
-        """Note an existing path; return whether proven unchanged."""
         mode = found.st_mode
         if not is_tracked_kind(mode):
             if seen is not None:

@@ -16,8 +16,7 @@ T = TypeVar("T")
 class InThread(Protocol):
     """Run a blocking function in a thread."""
 
-    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]:
-        """Return the function's result."""
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 
 
 class Noticing:
@@ -36,7 +35,6 @@ class Noticing:
 
     @property
     def mode(self) -> Mode:
-        """Name the way in which changes are noticed."""
         return "rescan" if self.watch is None else self.watch.mode
 
     @property
@@ -45,20 +43,18 @@ class Noticing:
         return self.mode == "inotify"
 
     def begin(self, watch: Watch) -> None:
-        """Call on an event loop."""
         self.watch = watch
         if isinstance(watch, InotifyWatch):
             # The queue is emptied as it fills, because the system drops events beyond its limit.
             asyncio.get_running_loop().add_reader(watch.descriptor, self._read_some, watch)
 
     def give_up(self, why: str) -> None:
-        """Stop using events, for a reason for people."""
+        """Stop using events; `why` is for people."""
         self.close()
         self.why_rescan = why
         self.waiting.lose()
 
     def close(self) -> None:
-        """Release the watch."""
         watch, self.watch = self.watch, None
         if watch is None:
             return

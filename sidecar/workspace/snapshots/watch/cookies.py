@@ -1,7 +1,6 @@
 """A watch by `watchfiles`, complete once the event of a file of our own has come.
 
-The file, a cookie, lies in a folder of the same watch: its event follows all earlier ones. Lost
-events are not reported, and a name invalid in UTF-8 ends the watch.
+The file, a cookie, lies in a folder of the same watch: its event follows all earlier ones.
 """
 
 import os
@@ -47,10 +46,10 @@ class CookieWatch:
             raise WatchFailed(f"The system gives no events: {error}") from error
 
     def add(self, folder: bytes) -> None:
-        """Do nothing: subfolders are watched already."""
+        """Nothing: subfolders are watched already."""
 
     def drop(self, folder: bytes) -> None:
-        """Do nothing: removed folders are no longer watched."""
+        """Nothing: removed folders are no longer watched."""
 
     def idle(self) -> bool:
         """`False`: only `settle` can tell."""
@@ -71,7 +70,6 @@ class CookieWatch:
         return self._until_cookie(into) if into.folders else True
 
     def close(self) -> None:
-        """End the watch."""
         self._ended.set()
         self._notify.close()
 

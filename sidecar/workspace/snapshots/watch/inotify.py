@@ -50,7 +50,6 @@ class InotifyWatch:
         return len(self._numbers)
 
     def add(self, folder: bytes) -> None:
-        """See `Watch.add`."""
         path = self._root + b"/" + folder if folder else self._root
         number = self._libc.inotify_add_watch(self.descriptor, path, WANTED)
         if number < 0:
@@ -69,32 +68,28 @@ class InotifyWatch:
         self._numbers[folder] = number
 
     def drop(self, folder: bytes) -> None:
-        """See `Watch.drop`."""
         number = self._numbers.pop(folder, None)
         if number is not None:
             self._remove(number)
 
     def idle(self) -> bool:
-        """See `Watch.idle`."""
         return not self._poll.poll(0)
 
     def drain(self, into: Noticed) -> bool:
-        """See `Watch.drain`: always complete."""
+        """Always complete."""
         while self._poll.poll(0):
             self.read(into)
         return True
 
     def read(self, into: Noticed) -> None:
-        """Add up to `BUFFER` bytes of queued events."""
+        """Up to `BUFFER` bytes of queued events."""
         with suppress(BlockingIOError):
             self._take(os.read(self.descriptor, BUFFER), into)
 
     def settle(self, into: Noticed) -> bool:
-        """See `Watch.settle`."""
         return self.drain(into)
 
     def close(self) -> None:
-        """See `Watch.close`."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1

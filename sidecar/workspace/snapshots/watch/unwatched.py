@@ -45,7 +45,6 @@ class Unwatched:
         return bool(changed)
 
     def rules(self, all_rules: Iterable[IgnoreRules]) -> None:
-        """Follow the rule files outside the workspace."""
         # Most folders share the same few, and to compare their paths would take far longer.
         distinct = {id(rules): rules for rules in all_rules}.values()
         paths = {path for rules in distinct for path in rules.outside}

@@ -29,23 +29,20 @@ class Noticed:
 
     @property
     def few(self) -> bool:
-        """Whether few paths are to be looked at."""
         return len(self.paths) <= FEW and not (self.folders or self.all)
 
     def add(self, path: bytes) -> None:
-        """Add a path; beyond `MOST_DIRTY`, everything counts."""
+        """Beyond `MOST_DIRTY`, everything counts."""
         self.paths.add(path)
         if len(self.paths) > MOST_DIRTY:
             self.lose()
 
     def lose(self) -> None:
-        """Record that anything may have changed."""
         self.paths.clear()
         self.folders.clear()
         self.all = True
 
     def covers(self, path: bytes) -> bool:
-        """Whether a path or a folder above was noticed."""
         return (
             self.all
             or path in self.paths
@@ -54,7 +51,6 @@ class Noticed:
         )
 
     def merge(self, other: "Noticed") -> None:
-        """Add another's paths."""
         self.paths |= other.paths
         self.folders |= other.folders
         self.all = self.all or other.all
@@ -76,7 +72,7 @@ class Watch(Protocol):
         """
 
     def drop(self, folder: bytes) -> None:
-        """Stop watching a removed folder; may be called from a thread."""
+        """For a removed folder; may be called from a thread."""
 
     def idle(self) -> bool:
         """Quickly, whether nothing happened; `False` where unknown."""
@@ -87,5 +83,4 @@ class Watch(Protocol):
     def settle(self, into: Noticed) -> bool:
         """Add all changes before this call; whether complete. Blocks."""
 
-    def close(self) -> None:
-        """Release the watch."""
+    def close(self) -> None: ...

@@ -1,8 +1,7 @@
 """Choose a workspace's watch.
 
-On Linux, inotify: the kernel queues an event inside the changing system call, so the queue is
-complete, and losses are reported. Elsewhere `watchfiles` with a cookie. If neither is trusted,
-every snapshot looks at everything.
+On Linux inotify, elsewhere `watchfiles` with a cookie (docs/decisions/own-inotify.md). If neither
+is trusted, every snapshot looks at everything.
 """
 
 import os
@@ -24,9 +23,9 @@ NO_EVENTS = frozenset(
 
 
 def why_no_events(root: bytes, mounts: str | None = None) -> str:
-    """Why a folder's file system has no reliable events; empty if it has.
+    """Names the remote file system at, around or below `root`; empty without one, or off Linux.
 
-    `mounts`: text of /proc/self/mountinfo, read if not given.
+    `mounts`: text of /proc/self/mountinfo, read on Linux if not given, which may raise OSError.
     """
     if mounts is None:
         if not sys.platform.startswith("linux"):
@@ -42,14 +41,18 @@ def why_no_events(root: bytes, mounts: str | None = None) -> str:
         name = rest.split(" ")[0]
         inside = point == path or point.startswith(path.rstrip("/") + "/")
         if inside and point != path and _is_remote(name):
-            return f"{point} is on {name}, which does not tell of changes made elsewhere."
+            return _untold(point, name)
         around = point in ("/", path) or path.startswith(point + "/")
         # Of several mounts on one point the last one counts.
         if around and len(point) >= len(over):
             over, kind = point, name
     if _is_remote(kind):
-        return f"The folder is on {kind}, which does not tell of changes made elsewhere."
+        return _untold("The folder", kind)
     return ""
+
+
+def _untold(where: str, kind: str) -> str:
+    return f"{where} is on {kind}, which does not tell of changes made elsewhere."
 
 
 def _is_remote(kind: str) -> bool:
@@ -66,7 +69,7 @@ ChooseWatch: TypeAlias = Callable[[Path, Path], Watch]
 
 
 def choose(root: Path, cookies: Path) -> Watch:
-    """The best watch for this system; blocks. Raises WatchFailed without any."""
+    """Blocks; raises WatchFailed where there is none."""
     reason = why_no_events(os.fsencode(root))
     if reason:
         raise WatchFailed(reason)

@@ -1,6 +1,7 @@
 """`aircher`: turns scored by a model, and by code where there is none."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,10 +9,11 @@ import pytest
 from sidecar.core.plans.note import failure_line
 from sidecar.core.plans.plan import Plan, Situation
 from sidecar.core.policies.presets.aircher import Aircher, decided, finish, kept_always, worths
-from sidecar.core.prompt.visibility import Cause, Placeholder
+from sidecar.core.prompt.visibility import Cause, Placeholder, shorten
 from sidecar.core.summaries.model_summary import note_of, read_summary, summary_in
 from sidecar.core.summaries.turn_scores import turns_of
 from tests.core.policies.situations import (
+    CALL,
     dropped,
     history,
     parts,
@@ -23,6 +25,9 @@ from tests.core.policies.situations import (
 )
 
 POLICY = Aircher()
+LONG = "".join(f"{n}: {'word ' * 160}\n" for n in range(40))
+"""Of fewer than 50 lines, and more than 2,000 tokens."""
+MANY = "".join(f"line {n} of an output\n" for n in range(400))
 SIX = "U10 A10 U100 C30k; A900 U100 C30k!:bash(make); A900 U100 C30k; A900 U100 C30k; A900 "
 TALK = SIX + "U100 C30k; C30k; A100 U10"
 """180,000 tokens of results in turns T1 to T5; T6 has just begun."""
@@ -55,6 +60,39 @@ def test_it_is_due_at_85_per_cent_of_the_window() -> None:
     assert POLICY.due(standing(169_999)) is None
     assert POLICY.due(standing(170_000)) == "budget"
     assert POLICY.due(standing(90_000, limit=90_000)) == "budget"
+
+
+def arrived(text: str, tokens: int, newest: int, used: int = 60_000) -> Situation:
+    """One output, not sent yet."""
+    items = history(f"U10 C90 A10; U5 C{tokens}")
+    told = situation([*items[:-1], saying(items[-1], text)], used, newest=newest)
+    return replace(told, sent=len(items) - 2)
+
+
+def test_a_new_output_is_cut_to_2000_tokens_or_50_lines_before_it_is_sent() -> None:
+    assert POLICY.due(standing(60_000, newest=2_000)) is None
+    assert POLICY.due(standing(60_000, newest=2_001)) == "budget"
+    for text, tokens in ((LONG, 8_000), (MANY, 2_500)):
+        plan = planned(arrived(text, tokens, tokens))
+        (change,) = plan.changes
+        assert change.tokens_after <= 2_000 + CALL
+        assert change.shown is not None
+        left = shorten(text, change.shown, change.part_id)
+        assert left.startswith(text[:20])
+        assert text.endswith(left[-20:])
+        assert left.count("\n") <= 51
+        assert plan.summary is None
+        assert "1 new outputs cut" in plan.reason
+
+
+def test_what_is_short_or_was_sent_is_not_cut_and_waits_for_85_per_cent() -> None:
+    assert POLICY.plan(arrived("short\n" * 20, 300, 2_100), "budget") is None
+    told = arrived(LONG, 8_000, 2_100)
+    assert POLICY.plan(replace(told, sent=len(told.items)), "budget") is None
+    full = replace(situation(TALK), sent=0)
+    now = replace(full.standing, newest=2_100)
+    plan = planned(replace(full, standing=now, sent=len(full.items)))
+    assert "scored by code" in plan.reason
 
 
 def test_a_model_is_asked_once_on_the_warm_prefix_about_all_that_may_go() -> None:

@@ -1,0 +1,28 @@
+/** Texts of a model, a folder or a server as people can see them. */
+
+/** The daemon's list (`core/text/visible`), and what holds emoji together. */
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}]/gu;
+
+/** Write out what is not seen or changes how the rest is seen, so that nobody allows something else than they read. */
+export function visible(text: string): string {
+  return text.replace(HIDDEN, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`);
+}
+
+/** A name on one line, written out. */
+export function visibleName(name: string): string {
+  return visible(name).replace(/\n/g, "\\n");
+}
+
+/** Whether a title is one of our own tools', which hold all that is given; those of others hold a value without its name, and no empty one. */
+export function says(title: string, given: object): boolean {
+  if (!Object.values(given).every((value) => typeof value === "string")) return false;
+  const { command = "", cwd = "", path = "" } = given as Record<string, string>;
+  const titles = new Map([
+    ["", [title]],
+    ["command", command.startsWith("in ") ? [] : [`Run ${command}`]],
+    ["command,cwd", cwd.includes(":") ? [] : [`Run in ${cwd}: ${command}`]],
+    ["path", [`Read ${path}`, `List ${path}`]],
+  ]).get(Object.keys(given).sort().join());
+  // A subtask's name stands before its calls' titles.
+  return titles?.some((whole) => title === whole || title.endsWith(`”: ${whole}`)) ?? false;
+}

@@ -1,0 +1,78 @@
+"""Rules that reject, as far as they can hit nothing: in silence they would forbid nothing."""
+
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Final, get_args
+
+from sidecar.core.prompt.prompt import ToolKind
+
+WITH_COMMANDS: Final = ("shell",)
+WITH_PATHS: Final = ("edit_file", "list_files", "read_file", "search", "write_file")
+OTHERS: Final = ("delegate", "recall", "todo")
+_KNOWN = ("*", *WITH_COMMANDS, *WITH_PATHS, *OTHERS, *get_args(ToolKind))
+_MCP = "mcp__x__x"
+_ALSO_CALLED: Mapping[str, str] = {
+    "bash": "shell",
+    "terminal": "shell",
+    "run": "shell",
+    "write": "write_file",
+    "ls": "list_files",
+    "glob": "list_files",
+    "grep": "search",
+    "task": "delegate",
+    "fetch": "execute",
+}
+"""Names of other agents' tools, and ours."""
+_ONE_PROGRAM = re.compile(r"[\w.+/-]+")
+_NO_SIGN = re.compile(r"\?|\{[^{}]*,[^{}]*\}|\$\w+|\$\{\w+\}|^[\"']|^file:")
+"""Signs of a shell's in a path."""
+_STARRED = re.compile(r"__((?=[^_]*\*)(?=[^_]*[^\w*-])[^_]*)__", re.ASCII)
+"""A server's or tool's name with a star and a sign that is replaced in names."""
+_IN_BRACKETS = re.compile(r"([\w*]+)\((.*)\)", re.DOTALL)
+
+
+def doubted(rules: object) -> str:
+    """What of the rules can hit nothing, and what was meant; empty if each names something."""
+    listed = rules if isinstance(rules, tuple) else ()
+    return " ".join(doubt for rule in listed if (doubt := _doubt(rule)))
+
+
+def _doubt(rule: str) -> str:
+    tool, colon, pattern = rule.partition(":")
+    name, at, _ = tool.partition("@")
+    plain = name.strip().casefold()
+    if other := _IN_BRACKETS.fullmatch(rule.strip()):
+        meant = _ours(other[1].casefold()) or other[1]
+        text = re.sub(r":\*$", " *", other[2])
+        return f"{rule!r} rejects nothing: it is no form of a rule.{_question(f'{meant}:{text}')}"
+    mcp = plain.startswith("mcp__") or ("*" in plain and fnmatchcase(_MCP, plain))
+    if plain.startswith("mcp__") and (odd := _STARRED.search(f"__{plain[5:]}__")):
+        return f"{rule!r} rejects nothing: it has `*` and what no name of a tool has: {odd[1]}"
+    ours = [one for one in _KNOWN if plain == one or fnmatchcase(one, plain)]
+    if not (ours or mcp):
+        meant = f"{near}{rule[len(name) :]}" if (near := _ours(plain)) else ""
+        why = f"no tool of Sidecar's and no kind is called {name!r}"
+        return f"{rule!r} rejects nothing of ours: {why}.{_question(meant)}"
+    if (colon and pattern.strip()) and (not ours or set(ours) <= set(OTHERS)):
+        why = "has no command and no path to compare"
+        return f"{rule!r} rejects nothing: {name!r} {why}.{_question(name)}"
+    if at and ours and not {"*", "execute", *WITH_COMMANDS} & set(ours):
+        return f"{rule!r} rejects nothing: a folder behind `@` counts for commands alone."
+    if ours and {*ours} <= {"execute", *WITH_COMMANDS} and _ONE_PROGRAM.fullmatch(pattern.strip()):
+        why = f"rejects nothing but `{pattern.strip()}` without words behind it"
+        return f"{rule!r} {why}.{_question(f'{rule} *')}"
+    if {*ours} <= {*WITH_PATHS, "read", "edit"} and (sign := _NO_SIGN.search(pattern.strip())):
+        why = f"rejects nothing but paths with {sign[0]} in them: a rule knows `*` and `~/` alone"
+        return f"{rule!r} {why}."
+    return ""
+
+
+def _ours(name: str) -> str:
+    near = get_close_matches(name, _KNOWN, n=1, cutoff=0.7)
+    return _ALSO_CALLED.get(name) or (near[0] if near else "")
+
+
+def _question(meant: str) -> str:
+    return f" Did you mean {meant!r}?" if meant else ""

@@ -1,0 +1,61 @@
+"""What the user said in a call's result: why a call was refused, what a question was answered."""
+
+from collections.abc import Iterator
+
+from sidecar.core.conversation.call_outcome import DENIED, SAID, argument, result_text
+from sidecar.core.conversation.turns import REFUSED
+from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolPart
+
+CHOICES = ("options", "choices")
+"""What is offered with a question to a person."""
+
+
+def user_words(part: ToolPart) -> tuple[str, ...]:
+    """Sentences to tell, the user's own words whole; empty for all other calls."""
+    text = result_text(part)
+    if DENIED.match(text) or text == REFUSED:
+        found = SAID.search(text)
+        why = f": {found[1].strip()}" if found else ""
+        return (f"The user refused {part.name} {argument(part.input)}".rstrip() + why,)
+    asked = tuple(_questions(part.input))
+    if not asked or not isinstance(part.state, ToolCompleted) or not text.strip():
+        return ()
+    answers = _answers(asked, text)
+    if answers:
+        return tuple(f"Asked: {question}\nThe user: {said}" for question, said in answers)
+    return ("\n".join((*(f"Asked: {question}" for question in asked), text.strip())),)
+
+
+def _questions(given: Json) -> Iterator[str]:
+    """Questions with their choices, be it one or a list."""
+    if not isinstance(given, dict):
+        return
+    listed = given.get("questions")
+    for one in listed if isinstance(listed, list) else [given]:
+        if isinstance(one, dict) and _offers(one):
+            question = one.get("question")
+            if isinstance(question, str) and question.strip():
+                yield question.strip()
+
+
+def _offers(given: JsonObject) -> bool:
+    return any(isinstance(given.get(key), list) for key in CHOICES)
+
+
+def _answers(asked: tuple[str, ...], text: str) -> list[tuple[str, str]]:
+    """Where a result says `"question"="answer"` of each, in order; empty where it does not."""
+    found: list[tuple[str, str]] = []
+    rest = text
+    for question in asked:
+        before, mark, rest = rest.partition(f'"{question}"="')
+        if not mark:
+            return []
+        if found:
+            found[-1] = (found[-1][0], _closed(before))
+        found.append((question, _closed(rest)))
+    return found
+
+
+def _closed(text: str) -> str:
+    """Up to the last quote, behind which the agent goes on."""
+    return text[: text.rfind('"')] if '"' in text else text

@@ -1,0 +1,63 @@
+"""Memory of plans that came to nothing, so that none is made anew before something has changed."""
+
+from dataclasses import dataclass, replace
+
+from sidecar.core.plans.plan import Standing
+from sidecar.core.prompt.visibility import Cause
+
+MOST_TRIES = 2
+"""Rungs in vain after which the breaker is open."""
+NEAR = 0.95
+"""So much of the limit in use, with nothing that may go, is worth a word."""
+GROWN = 1.1
+"""An open breaker lets one more try pass when the prompt has grown by this factor."""
+GROWN_A_LITTLE = 1.03
+"""A plan for the same cause is worth making again when the prompt has grown by this factor."""
+ARRIVED = 2_000
+"""So many tokens that were not sent yet are worth a look for themselves: once sent, cuts cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """`failures`: rungs refused since the last progress.
+
+    `used`: the prompt's tokens at the last decision for nothing; `cause`: what that was for.
+    """
+
+    failures: int = 0
+    used: int = 0
+    cause: Cause | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """`MOST_TRIES` rungs failed."""
+        return self.failures >= MOST_TRIES
+
+    def after(self, progress: bool, used: int = 0, rungs: int = 1) -> "Breaker":
+        """Count failed `rungs` at `used` tokens; progress resets."""
+        return Breaker() if progress else Breaker(self.failures + rungs, used, self.cause)
+
+    def in_vain(self, refused: int, standing: Standing, cause: Cause) -> "Breaker":
+        """One without a try counts only above `NEAR`."""
+        pressing = standing.used >= NEAR * standing.limit
+        rungs = refused or (MOST_TRIES if pressing else 0)
+        return replace(self, cause=cause).after(False, standing.used, rungs)
+
+    def left(self, standing: Standing, cause: Cause) -> "Breaker":
+        """An optional rewrite that may wait, which is no failure."""
+        return replace(self, used=standing.used, cause=cause)
+
+    def holds(self, standing: Standing, cause: Cause) -> bool:
+        """Whether to plan nothing yet; never for a prompt that is too long, or asked for.
+
+        A new turn allows one more try, as does growth; before the breaker is open, also another
+        cause, and for `budget` what has just come.
+        """
+        st = standing
+        if st.opens_turn or st.is_over or st.overflow or st.asked:
+            return False
+        if self.is_open:
+            return st.used < self.used * GROWN
+        if cause == "budget" and st.newest >= ARRIVED:
+            return False
+        return cause == self.cause and st.used < self.used * GROWN_A_LITTLE

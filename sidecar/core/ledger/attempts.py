@@ -1,0 +1,204 @@
+"""What a call attempts: the same command, read or edit may fail first and go through later.
+
+A failure is a lesson while nothing of it went through; a call that only looks teaches none.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+
+from sidecar.core.conversation.call_outcome import argument, refused
+from sidecar.core.files.shell_writes import patched, simple, split
+from sidecar.core.ledger.deeds import (
+    EDITS,
+    LISTERS,
+    PATCHES,
+    READERS,
+    SEARCHERS,
+    SHELLS,
+    WEB,
+    Deed,
+    changed,
+    own_name,
+)
+from sidecar.core.parts import Json, ToolPart
+
+_LONGEST = 2_000
+"""Characters of a command that are compared."""
+_FILTER = re.compile(
+    r"\|&?\s*(?:tail|head|grep|egrep|rg|cat|less|more|tee|sed|awk|wc|sort|uniq|cut|tr|jq|column)\b"
+    r"(?:'[^']*'|\"[^\"]*\"|[^|&;\n'\"])*"
+)
+_ASIDE = re.compile(r"\d?>&\d|&?\d?>>?\s*[^\s|&;]+|;\s*echo\b[^;|&\n]*|\|\|\s*true\b")
+_BEFORE = re.compile(r"^(?:cd\s+[^&;\n]+(?:&&|;|\n)|timeout\s+\S+|[A-Za-z_]\w*=\S*\s|sudo\s)\s*")
+_SCRIPT = re.compile(r"<<-?\s*['\"]?\w+.*", re.S)
+_LOOKERS = READERS | LISTERS | SEARCHERS | WEB
+_SYNTAX = frozenset({
+    "!", "{", "}", "(", ")", "if", "then", "elif", "else", "fi", "while", "until", "do", "done",
+    "time", "sudo", "command", "env",
+})  # fmt: skip
+_NO_STEP = frozenset({
+    "for", "case", "esac", "cd", "pushd", "popd", "source", ".", "set", "export", "local",
+    "read", "wait", "exit", "return", "shift", "trap", "true", "false", "sleep", "echo",
+    "printf", "pwd", "which", "type", "test", "[", "[[", "cat", "head", "tail", "nl", "ls",
+    "rg", "grep", "egrep", "fgrep", "find", "tree", "wc", "sort", "uniq", "cut", "tr", "jq",
+    "column", "less", "more", "bat", "diff", "cmp", "stat", "file", "du", "df", "ps", "pgrep",
+    "lsof", "date", "basename", "dirname", "realpath", "readlink", "awk", "tee", "xargs",
+})  # fmt: skip
+"""Words of a shell's own, and programs that only look or pass on."""
+_LOOKS = frozenset({
+    "show", "view", "list", "ls", "status", "log", "diff", "get", "describe", "info", "search",
+    "checks", "grep", "blame", "help", "version", "ls-files", "ls-tree", "ls-remote",
+    "rev-parse", "cat-file", "merge-base", "capture-pane", "--help", "--version", "-h",
+})  # fmt: skip
+"""Words after a program by which the program only looks."""
+_HANDLE_FILES = frozenset({
+    "rm", "mv", "cp", "mkdir", "rmdir", "touch", "ln", "chmod", "chown", "sed", "patch", "tar",
+})  # fmt: skip
+"""Programs that mean the same whatever word comes next."""
+_INTERPRETERS = frozenset({
+    "python", "python3", "node", "bun", "deno", "ruby", "perl", "bash", "sh", "zsh", "tsx",
+    "php",
+})  # fmt: skip
+"""Programs that are what the script is that comes next."""
+_RUNNERS = ("run", "exec", "-m")
+_NESTED = ("gh", "docker", "kubectl", "aws", "az", "gcloud")
+"""Programs whose commands have two words."""
+_BARE = re.compile(r"[a-z][\w:-]*")
+_TO_COMMIT = frozenset({
+    "clone", "init", "add", "rm", "mv", "checkout", "switch", "restore", "reset", "stash", "merge",
+    "rebase", "cherry-pick", "revert", "am", "apply", "pull", "commit",
+})  # fmt: skip
+"""What git does towards a commit, so that a later one shows that there was a way."""
+
+
+def attempt_of(part: ToolPart) -> str:
+    """Equal for calls that try the same."""
+    name, given = own_name(part.name), part.input
+    if name in SHELLS:
+        return attempt(part.name, _command(given))
+    if name in EDITS and (patch := _patch(given)):
+        return attempt(part.name, " ".join(sorted({path for path, _ in patched(patch)})))
+    return attempt(part.name, argument(given))
+
+
+@lru_cache(maxsize=8_192)
+def attempt(tool: str, tried: str) -> str:
+    """The same of a command, path or argument; empty where that was cut.
+
+    A command counts without its pipes, a here-document as the program that runs the script.
+    """
+    name = own_name(tool)
+    if not tried or tried.endswith("…"):
+        return ""
+    if name in SHELLS:
+        return f"run {_core(tried)}"
+    if name in EDITS:
+        return f"edit {tried}"
+    return f"read {tried}" if name in READERS else f"{tool} {tried}"
+
+
+def _command(given: Json) -> str:
+    said = given
+    if isinstance(given, dict):
+        said = next((given[key] for key in ("command", "cmd", "commands") if key in given), "")
+    return " ".join(map(str, said)) if isinstance(said, list) else str(said)
+
+
+def _core(command: str) -> str:
+    text = _SCRIPT.sub("<<", command[:_LONGEST].strip())
+    text = _ASIDE.sub(" ", _FILTER.sub(" ", text))
+    before = None
+    while before != text:
+        before, text = text, _BEFORE.sub("", text.strip())
+    return " ".join(text.split())
+
+
+def _patch(given: Json) -> str:
+    if isinstance(given, dict):
+        given = next((given[key] for key in PATCHES if isinstance(given.get(key), str)), "")
+    return given if isinstance(given, str) else ""
+
+
+def needs(part: ToolPart) -> frozenset[str]:
+    """What of a failed call must go through before nobody need know; nothing if it only looked."""
+    name = own_name(part.name)
+    if refused(part):
+        return frozenset({attempt_of(part) or f"refused {part.id}"})
+    if name in SHELLS:
+        return frozenset(_programs(_command(part.input)))
+    if name in EDITS:
+        patch = _patch(part.input)
+        paths = [path for path, _ in patched(patch)] if patch else [argument(part.input)]
+        return frozenset(map(_file, paths))
+    return frozenset() if name in _LOOKERS else frozenset({_use(part)})
+
+
+def achieved(part: ToolPart, deeds: tuple[Deed, ...]) -> frozenset[str]:
+    """What a call that went through shows to be possible."""
+    found = {attempt_of(part), *(_file(deed.path) for deed in changed(deeds))}
+    if own_name(part.name) in SHELLS:
+        found.update(_programs(_command(part.input)))
+        if not found.isdisjoint(("git commit", "git push")):
+            found |= {f"git {word}" for word in _TO_COMMIT}
+    else:
+        found.add(_use(part))
+    return frozenset(found - {""})
+
+
+def is_overcome(same: str, missing: Collection[str], done: Collection[str]) -> bool:
+    """Whether a failed attempt, or each of its steps, is among what went through later."""
+    return same in done or all(step in done for step in missing)
+
+
+def _file(path: str) -> str:
+    """By its name alone: a mistyped folder is overcome by the right one."""
+    return f"file {_base(path)}"
+
+
+def _base(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def _use(part: ToolPart) -> str:
+    """A tool with its argument: what else it is used on shows nothing of this."""
+    return f"use {part.name} {argument(part.input)}"
+
+
+def _programs(command: str) -> Iterator[str]:
+    """Programs that a command runs to do something, with the word that says what."""
+    text, _ = split(command[:_LONGEST])
+    for words, _ in simple(text):
+        if step := _program(words):
+            yield step
+
+
+def _program(words: Sequence[str]) -> str:
+    while words and (words[0] in _SYNTAX or "=" in words[0]):
+        words = words[1:]
+    if words[:1] == ["timeout"]:
+        words = words[2:]
+    if not words or words[0] in _NO_STEP or words[0].startswith("-"):
+        return ""
+    name = _base(words[0])
+    if name == "git" and words[1:2] in (["-C"], ["-c"]):
+        words = [name, *words[3:]]
+    if name == "sed" and not any(word.startswith(("-i", "--in-place")) for word in words):
+        return ""
+    if name in _HANDLE_FILES:
+        return name
+    rest = list(words[1:])
+    if not _LOOKS.isdisjoint(rest[:2]) or not _LOOKS.isdisjoint(w for w in rest if w[:1] == "-"):
+        return ""
+    said = [name]
+    while rest and rest[0] in _RUNNERS:
+        said.append(rest.pop(0))
+    first = next((word for word in rest if word[:1] != "-"), "")
+    if name in _INTERPRETERS and len(said) == 1 and rest[:1] not in (["-c"], ["-e"]):
+        said.append(_base(first))
+    elif _BARE.fullmatch(first):
+        said.append(first)
+        second = rest[rest.index(first) + 1 :][:1]
+        if name in _NESTED and second and _BARE.fullmatch(second[0]):
+            said.append(second[0])
+    return " ".join(said)

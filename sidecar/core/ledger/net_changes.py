@@ -1,0 +1,228 @@
+"""What changes came to: files that differ, and of each the hunks that still stand."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from sidecar.core.ledger.deeds import TouchedFile
+from sidecar.core.ledger.replacements import Replacement
+from sidecar.core.parts import PartId
+
+TELLING = 12
+"""Characters of a line that tells a place: shorter ones stand in many."""
+_MARGIN = " \t\r0123456789→|:+-"
+LONGEST = 20_000
+"""Characters of a text that are compared."""
+CHANGED, DELETED = "Changed", "Deleted"
+LEAST_SAVED = 10
+"""Characters that a mention of a folder must save."""
+_TOLD = re.compile(rf"({CHANGED}|{DELETED})(?: in (.+?))?: (.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class NetHunk:
+    """`old` became `new`, by calls `part_ids`, of which the newest did `newest`."""
+
+    old: str
+    new: str
+    part_ids: tuple[PartId, ...]
+    newest: tuple[str, str]
+
+
+def net_changes(
+    replaced: Iterable[tuple[PartId, Replacement]],
+) -> dict[str, list[NetHunk]]:
+    """Hunks by file, the file changed last at the end."""
+    files: dict[str, list[NetHunk]] = {}
+    for part_id, one in replaced:
+        if not one.path:
+            files = {path: [] for path in files}
+        else:
+            hunks = files.pop(one.path, [])
+            files[one.path] = hunks
+            if one.old is None or one.new is None:
+                hunks.clear()
+            elif one.every and any(one.old in hunk.new for hunk in hunks):
+                hunks[:] = _everywhere(hunks, one.old, one.new, part_id)
+            else:
+                _take(hunks, one.old, one.new, part_id)
+    return files
+
+
+def _everywhere(hunks: Iterable[NetHunk], old: str, new: str, part_id: PartId) -> Iterator[NetHunk]:
+    """Hunks after `old` became `new` wherever it stood; none that came to nothing."""
+    for hunk in hunks:
+        if old not in hunk.new:
+            yield hunk
+        elif (joined := hunk.new.replace(old, new)) != hunk.old:
+            yield _joined(hunk, joined, (old, new), part_id)
+
+
+def _joined(hunk: NetHunk, text: str, newest: tuple[str, str], part_id: PartId) -> NetHunk:
+    return NetHunk(hunk.old, text, (*hunk.part_ids, part_id), newest)
+
+
+def _take(hunks: list[NetHunk], old: str, new: str, part_id: PartId) -> None:
+    """An earlier hunk takes it in, or gives way where its text was changed."""
+    for number in reversed(range(len(hunks))):
+        before = hunks[number]
+        if old in before.new:
+            joined = before.new.replace(old, new, 1)
+            del hunks[number]
+            if joined != before.old:
+                hunks.append(_joined(before, joined, (old, new), part_id))
+            return
+    kept = set(new.split("\n"))
+    removed = {line.strip() for line in old[:LONGEST].split("\n") if line not in kept}
+    telling = {line for line in removed if len(line) >= TELLING}
+    hunks[:] = [hunk for hunk in hunks if telling.isdisjoint(map(str.strip, hunk.new.split("\n")))]
+    hunks.append(NetHunk(old, new, (part_id,), (old, new)))
+
+
+def diff_lines(hunk: NetHunk, most: int, stands: Set[str] = frozenset()) -> list[str]:
+    """The place, and lines that differ, with `-` and `+`; a gap is marked.
+
+    At most `most` new lines, and few old ones: of more those of the newest edit,
+    unless they are all among `stands`, which is in view. Nothing where all new ones are.
+    """
+    place, gone, come = _differing(hunk.old, hunk.new)
+    if _are_among(come, stands):
+        return []
+    rest = []
+    if len(come) > most:
+        newest = _differing(*hunk.newest)
+        if newest[2] and len(newest[2]) < len(come) and not _are_among(newest[2], stands):
+            rest = [f"⋯ of {len(come)} new lines"]
+            place, gone, come = newest
+    shown = [*_marked("-", gone, most // (3 if come else 6)), *_marked("+", come, most)]
+    return [*place, *shown, *rest] if shown else []
+
+
+def plain_lines(texts: Iterable[str]) -> set[str]:
+    """Without what stands before a line where tools number it or tell a change."""
+    return {line.lstrip(_MARGIN).rstrip() for text in texts for line in text.split("\n")}
+
+
+def _are_among(lines: Sequence[str], stands: Set[str]) -> bool:
+    telling = {line for line in plain_lines(lines) if len(line) > 2}
+    return bool(telling) and telling <= stands
+
+
+def _differing(before: str, after: str) -> tuple[list[str], list[str], list[str]]:
+    """A line before what differs, as `@@ line`, if one tells the place; lines that went, came."""
+    old, new = (text.split("\n") if text else [] for text in (before, after))
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    end = len(new) - tail
+    above = next((line for line in reversed(new[:head]) if len(line.strip()) >= TELLING), "")
+    below = next((line for line in new[end:] if len(line.strip()) >= TELLING), "")
+    place = [f"@@ {above}"] if above else [f"@@ above {below.strip()}"] if below else []
+    return place, old[head : len(old) - tail], new[head:end]
+
+
+def _marked(mark: str, lines: list[str], most: int) -> list[str]:
+    shown = [f"{mark}{line}" for line in lines[:most]]
+    left = len(lines) - most
+    return [*shown, f"{mark}⋯ {left} more lines"] if left > 0 else shown
+
+
+def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()) -> dict[str, str]:
+    """By path, the one changed last at the end, whether it was changed or deleted.
+
+    Nothing of what a call moved away, nor of what was made and deleted again unless it was `told`.
+    """
+    now: dict[str, str] = {}
+    made: set[str] = set()
+    for touched in calls:
+        moved = {_base(one.path) for one in touched if one.operation == "created"}
+        for one in touched:
+            path, before = one.path, now.pop(one.path, None)
+            if one.operation != "deleted":
+                if before is None and one.operation == "created":
+                    made.add(path)
+                for folder in _above(path):
+                    if now.get(folder) == DELETED:
+                        del now[folder]
+                now[path] = CHANGED
+                continue
+            relative = not _is_absolute(path)
+            for other in list(now):
+                if other.startswith(f"{path}/") or (relative and other.endswith(f"/{path}")):
+                    del now[other]
+            if path in told or (path not in made and _base(path) not in moved):
+                now[path] = DELETED
+    return now
+
+
+def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
+    """Newest first, a folder that many have in common once; none as it was `told`."""
+    for title in (CHANGED, DELETED):
+        paths = [path for path in reversed(files) if files[path] == title]
+        inside = _inside(paths)
+        paths = [path for path in paths if title != told.get(path) and path not in inside]
+        while root := _root(paths):
+            within = ", ".join(path.removeprefix(root) for path in paths if path.startswith(root))
+            yield f"{title} in {root}: {within}"
+            paths = [path for path in paths if not path.startswith(root)]
+        if paths:
+            yield f"{title}: {', '.join(paths)}"
+
+
+def told_files(texts: Iterable[str]) -> dict[str, str]:
+    """What lines of `file_lines` in these texts say."""
+    found = (_TOLD.fullmatch(line) for text in texts for line in text.splitlines())
+    return {
+        (line[2] or "") + path: line[1]
+        for line in found
+        if line is not None
+        for path in line[3].split(", ")
+    }
+
+
+def _root(paths: Sequence[str]) -> str:
+    """The folder whose name, said once, saves most; empty if none does."""
+    counts: dict[str, int] = {}
+    for path in paths:
+        for folder in _above(path):
+            root = folder + _separator(path)
+            counts[root] = counts.get(root, 0) + 1
+    saved = {root: (count - 1) * len(root) for root, count in counts.items()}
+    best = max(saved, key=lambda root: saved[root], default="")
+    return best if saved.get(best, 0) >= LEAST_SAVED else ""
+
+
+def _above(path: str) -> Iterator[str]:
+    separator = _separator(path)
+    while separator in path:
+        path = path.rpartition(separator)[0]
+        if path:
+            yield path
+
+
+def _is_absolute(path: str) -> bool:
+    return path[:1] in "/~" or path[1:2] == ":"
+
+
+def _separator(path: str) -> str:
+    return "\\" if "\\" in path and "/" not in path else "/"
+
+
+def _base(path: str) -> str:
+    return path.rpartition(_separator(path))[2]
+
+
+def _inside(paths: Sequence[str]) -> frozenset[str]:
+    """Relative paths that an absolute one ends in."""
+    tails: dict[str, list[str]] = {}
+    for path in filter(_is_absolute, paths):
+        tails.setdefault(_base(path), []).append(path.replace("\\", "/"))
+    return frozenset(
+        path
+        for path in paths
+        if not _is_absolute(path)
+        and any(whole.endswith(f"/{path}") for whole in tails.get(_base(path), ()))
+    )

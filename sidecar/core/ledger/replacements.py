@@ -1,0 +1,96 @@
+"""Texts of files that a call replaced, ours or an imported agent's."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sidecar.core.conversation.call_outcome import failed
+from sidecar.core.ledger.deeds import EDITS, PATCHES, SHELLS, changed, deeds_of, own_name
+from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolPart
+
+LONGEST_PATCH = 100_000
+"""Characters of a patch that are looked at."""
+OLD = ("old_string", "oldText", "oldString", "old_str", "old_text")
+_NEW = ("new_string", "newText", "newString", "new_str", "new_text")
+_SECTION = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.M)
+HUNK = re.compile(r"^@@.*$", re.M)
+_UPHEAVAL = re.compile(
+    r"\bgit\s+(?:-C\s+\S+\s+)?(?:checkout(?! -[bB])|restore|reset|stash|merge|rebase|pull|apply|am|"
+    r"switch(?! -c)|cherry-pick|revert)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """`old` became `new`. Without `old` the file was written whole, without both nobody knows how.
+
+    An empty path: any file may have changed. `every`: wherever it stood.
+    """
+
+    path: str
+    old: str | None = None
+    new: str | None = None
+    every: bool = False
+
+
+def replacements(part: ToolPart) -> tuple[Replacement, ...]:
+    """In order; empty if the call failed."""
+    name = own_name(part.name)
+    if name not in EDITS | SHELLS or not isinstance(part.state, ToolCompleted) or failed(part):
+        return ()
+    patch = _patch(part.input)
+    if patch:
+        return tuple(_patched(patch[:LONGEST_PATCH]))
+    paths = dict.fromkeys(deed.path for deed in changed(deeds_of(part)))
+    given = part.input if isinstance(part.input, dict) else {}
+    if name in EDITS:
+        return tuple(_edited(next(iter(paths)), given)) if len(paths) == 1 else ()
+    anywhere = (Replacement(""),) if _UPHEAVAL.search(str(given.get("command", ""))) else ()
+    return (*anywhere, *map(Replacement, paths))
+
+
+def _patch(given: Json) -> str:
+    texts = [given] if isinstance(given, str) else []
+    if isinstance(given, dict):
+        texts = [v for key in (*PATCHES, "command", "cmd") if isinstance(v := given.get(key), str)]
+    return next((text for text in texts if _SECTION.search(text)), "")
+
+
+def _edited(path: str, given: JsonObject) -> Iterator[Replacement]:
+    content, edits = given.get("content", given.get("file_text")), given.get("edits")
+    if isinstance(content, str):
+        yield Replacement(path, None, content)
+    elif isinstance(edits, list):
+        yield from (_replaced(path, one) for one in edits if isinstance(one, dict))
+    else:
+        yield _replaced(path, given)
+
+
+def _replaced(path: str, given: JsonObject) -> Replacement:
+    old = next((text for key in OLD if isinstance(text := given.get(key), str)), None)
+    new = next((text for key in _NEW if isinstance(text := given.get(key), str)), None)
+    every = given.get("replace_all") is True or given.get("replaceAll") is True
+    known = old is not None and new is not None
+    return Replacement(path, old or None, new, every) if known else Replacement(path)
+
+
+def _patched(patch: str) -> Iterator[Replacement]:
+    _, *pieces = _SECTION.split(patch)
+    for verb, path, rest in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        body = rest.partition("\n*** End Patch")[0]
+        if verb == "Add":
+            lines = (line[1:] for line in body.split("\n") if line[:1] == "+")
+            yield Replacement(path, None, "\n".join(lines))
+        elif verb == "Delete" or "\n*** Move to: " in body:
+            yield Replacement(path)
+        else:
+            yield from _hunks(path, body)
+
+
+def _hunks(path: str, body: str) -> Iterator[Replacement]:
+    for hunk in HUNK.split(body)[1:]:
+        lines = [line for line in hunk.rstrip("\n").split("\n")[1:] if line[:4] != "*** "]
+        old = "\n".join(line[1:] for line in lines if line[:1] != "+")
+        new = "\n".join(line[1:] for line in lines if line[:1] != "-")
+        if old != new:
+            yield Replacement(path, old, new)

@@ -1,0 +1,171 @@
+"""Files that are worked on, as they stand: an image of each, of the stretches worth their room."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sidecar.core.parts import PartId
+from sidecar.core.plans.guard import NEWEST_STEPS
+from sidecar.core.plans.knapsack import Piece
+from sidecar.core.plans.plan import FileImage, Situation
+from sidecar.core.plans.value import IMAGE_NEED, NEED_AGES, KnownLine
+from sidecar.core.prompt.tokens import weigh
+from sidecar.core.sights.seen_files import NEVER, SeenFile
+
+HEAD = (
+    "[Files that you work on, as they stood when earlier parts were left out: all changes until "
+    "then are in, those of the next steps too. Of each, what you read or wrote and are likely to "
+    "need, between two fences: what stands there is the file's. ⋯ marks what is left out: read the "
+    "file for that.]"
+)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_BACKTICKS = re.compile("`+")
+_WORD = re.compile(r"\w\w")
+NEAR = 12
+"""Lines above and below a written one that are likely to be needed with it."""
+LONGEST, SHORTEST = 60, 6
+"""Lines of a stretch: a longer one is divided, a shorter one goes with the next."""
+FEWEST = 10
+"""Lines of an image, unless they are half of the file."""
+JOINED = 4
+"""Known lines between two stretches that are shown with them."""
+_KINDS: tuple[KnownLine, ...] = ("written", "near", "read")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Known lines `start` to `end` (exclusive, from 0)."""
+
+    path: str
+    start: int
+    end: int
+    piece: Piece
+
+
+def stretches(situation: Situation) -> list[Stretch]:
+    """Known stretches of changed files, but what the newest steps have just read."""
+    found = []
+    step = situation.step
+    for path, file in situation.files.changed():
+        kinds = _kinds(file, step)
+        for start, end in file.runs():
+            for first, last in _divided(kinds, start, end):
+                # Closing braces alone tell nothing of a file.
+                if not any(map(_WORD.search, filter(None, file.texts[first:last]))):
+                    continue
+                if kinds[first][0] != "read" or file.shown[first] < step - NEWEST_STEPS:
+                    kind, age = kinds[first]
+                    need = IMAGE_NEED[kind][age] / 1_000
+                    tokens = weigh(_text(file, first, last), situation.factor)
+                    # Without names: many small stretches would be taken for a name each.
+                    piece = Piece(PartId(f"{path}:{first + 1}"), tokens, need)
+                    found.append(Stretch(path, first, last, piece))
+    return found
+
+
+def images(situation: Situation, chosen: Collection[Stretch]) -> tuple[FileImage, ...]:
+    """Images of the files with chosen stretches worth one; what was changed last comes last."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for one in chosen:
+        found.setdefault(one.path, []).append((one.start, one.end))
+    return tuple(
+        _image(path, file, found[path], situation.factor)
+        for path, file in situation.files.changed()
+        if path in found and _is_worth_it(found[path], len(file.texts))
+    )
+
+
+def _is_worth_it(ranges: Iterable[tuple[int, int]], lines: int) -> bool:
+    """From a few lines of a long file nobody can edit it."""
+    shown = sum(end - start for start, end in ranges)
+    return shown >= FEWEST or 2 * shown >= lines
+
+
+def images_note(shown: Iterable[FileImage]) -> str:
+    """All images as one text; empty without any."""
+    texts = [one.text for one in shown]
+    return "\n\n".join((HEAD, *texts)) if texts else ""
+
+
+def _kinds(file: SeenFile, step: int) -> list[tuple[KnownLine, int]]:
+    """What is known of each line, and its age as a column of `IMAGE_NEED`."""
+    near = _near(file.written)
+    # A step is weighed once: a file has thousands of lines and few steps.
+    ages = {
+        last: bisect_left(NEED_AGES, step - last) for last in {*file.written, *near, *file.shown}
+    }
+    written, beside, read = ({last: (kind, age) for last, age in ages.items()} for kind in _KINDS)
+    return [
+        written[wrote] if wrote != NEVER else beside[by] if by != NEVER else read[shown]
+        for wrote, by, shown in zip(file.written, near, file.shown, strict=True)
+    ]
+
+
+def _near(written: Sequence[int]) -> list[int]:
+    """For each line that was not written, when one within `NEAR` of it was."""
+    found = [NEVER] * len(written)
+    places = [index for index, step in enumerate(written) if step != NEVER]
+    after = (*places[1:], len(written))
+    for before, place, behind in zip((-1, *places), places, after, strict=False):
+        if behind - before == 2:
+            # Between written lines, as most are in a file that was written whole.
+            continue
+        step = written[place]
+        for index in range(max(before + 1, place - NEAR), place):
+            found[index] = max(found[index], step)
+        end = min(place + 1 + NEAR, behind)
+        found[place + 1 : end] = [step] * (end - place - 1)
+    return found
+
+
+def _divided(kinds: Sequence[object], start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end:
+        last = min(start + LONGEST, end)
+        others = (n for n in range(start + SHORTEST, last) if kinds[n] != kinds[start])
+        cut = next(others, last)
+        yield start, cut
+        start = cut
+
+
+def _image(
+    path: str, file: SeenFile, chosen: Iterable[tuple[int, int]], factor: float
+) -> FileImage:
+    ranges: list[tuple[int, int]] = []
+    for start, end in sorted(chosen):
+        before = ranges[-1][1] if ranges else 0
+        if ranges and start - before <= JOINED and None not in file.texts[before:start]:
+            ranges[-1] = (ranges[-1][0], end)
+        else:
+            ranges.append((start, end))
+    told = ", ".join(f"{start + 1}-{end}" for start, end in ranges)
+    about = f", give or take {file.drift}" if file.drift else ""
+    # A line of its own, so that the path can be copied; one only, whatever the name.
+    lines = [_CONTROL.sub("?", path), f"[lines {told}{about}]"]
+    texts = [_text(file, start, end) for start, end in ranges]
+    fence = _fence(texts)
+    at = 0
+    for (start, end), text in zip(ranges, texts, strict=True):
+        lines += (*_gap(at, start), fence, text, fence)
+        at = end
+    lines += _gap(at, len(file.texts)) if file.ends else [f"⋯ from line {at + 1} on left out"]
+    text = "\n".join(lines)
+    shown = tuple((start + 1, end) for start, end in ranges)
+    return FileImage(path, shown, text, weigh(text, factor))
+
+
+def _fence(texts: Iterable[str]) -> str:
+    """Longer than any run of backticks in the texts, so that no line of them passes for its end."""
+    runs = (len(run) for text in texts for run in _BACKTICKS.findall(text))
+    return "`" * max(3, 1 + max(runs, default=0))
+
+
+def _gap(start: int, end: int) -> Iterator[str]:
+    if end - start == 1:
+        yield f"⋯ line {end} left out"
+    elif end > start:
+        yield f"⋯ lines {start + 1}-{end} left out"
+
+
+def _text(file: SeenFile, start: int, end: int) -> str:
+    return "\n".join([text for text in file.texts[start:end] if text is not None])

@@ -1,0 +1,147 @@
+"""What calls came to, in a few words: files, commits, what commands ended in, and failures."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.ledger.deeds import Operation, TouchedFile
+from sidecar.core.ledger.net_changes import NetHunk, net_changes
+from sidecar.core.ledger.units import Unit, overcome
+from sidecar.core.parts import PartId
+
+COMMAND, CAME, SUBJECT = 100, 80, 100
+"""Characters of a command, of the last line of its output, of a commit's subject."""
+OutcomeKind: TypeAlias = Literal["changed", "history", "check", "ran"]
+"""`history`: of the repository; `check`: its output says what passed."""
+
+_LOOKS = re.compile(
+    r"(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed -n|head|tail|nl|ls|rg|grep|find|wc|pwd|which|echo|tree|"
+    r"git (?:-C \S+ )?(?:show|diff|log|status|grep|branch|ls-files))\b"
+)
+"""Commands that only look: what they showed is left out, and nothing came of them."""
+_GIT = r"\bgit(?: -[cC] \S+)* "
+_COMMITS = re.compile(_GIT + r"commit\b")
+_COMMITTED = re.compile(r"^\[\S+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.M)
+_HEREDOC = r"<<-?\s*['\"]?\w+['\"]?[^\n]*\n\s*"
+_MESSAGE = re.compile(
+    rf"\s-[a-zA-Z]*m[ =]*['\"]?(?:\$\(cat {_HEREDOC})?([^\"'\n]+)|{_HEREDOC}([^\n]+)"
+)
+_HISTORY = re.compile(
+    _GIT + r"(?:push|merge|rebase|reset|revert|restore|cherry-pick|checkout|switch|pull|am|apply|"
+    r"tag (?!-l)|branch -[dDmM]|worktree (?:add|remove)|stash(?: (?:push|pop|drop|apply|save))?"
+    r"(?! (?:list|show)))(?![-\w])(?:(?!\s*\d?>)[^&|;\n])*"
+)
+_PASSED = re.compile(
+    r"\b\d+ (?:tests? )?pass(?:ed|ing)?\b|^(?:ok|PASS)\b|\b0 (?:errors?|issues)\b", re.M
+)
+_SPINS = re.compile("[\u2800-\u28ff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`text` in one line; of a file only, `deed` too."""
+
+    kind: OutcomeKind
+    text: str
+    deed: TouchedFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Upshot:
+    """What the calls of a log came to, whatever is left of them in view; by part and by file.
+
+    `failures` that were not overcome. `net`: hunks that stand.
+    """
+
+    failures: frozenset[PartId]
+    outcomes: Mapping[PartId, tuple[Outcome, ...]] = field(default_factory=dict)
+    net: dict[str, list[NetHunk]] = field(default_factory=dict)
+
+
+def failures_in(units: Sequence[Unit]) -> Upshot:
+    """Without anything else."""
+    failed = frozenset(unit.part_id for unit in units if unit.failed and unit.kind == "call")
+    return Upshot(failed - overcome(units) if failed else failed)
+
+
+def upshot_of(units: Sequence[Unit]) -> Upshot:
+    came = {unit.part_id: tuple(outcomes(unit)) for unit in units if unit.kind == "call"}
+    replaced = ((unit.part_id, one) for unit in units for one in unit.replaced)
+    return replace(failures_in(units), outcomes=came, net=net_changes(replaced))
+
+
+def outcomes(unit: Unit) -> Iterator[Outcome]:
+    """In order; nothing of a call that failed or was broken off."""
+    if unit.failed or unit.running or unit.status == "interrupted":
+        return
+    for deed in unit.changed:
+        yield Outcome("changed", f"{deed.operation} {deed.path}", deed)
+    if unit.means != "shell":
+        return
+    history = [Outcome("history", text) for text in _history(unit)]
+    yield from history
+    if unit.changed or history or _LOOKS.match(unit.argument):
+        return
+    came = unit.text[-4 * CAME :].rstrip().rpartition("\n")[2].strip()
+    said = f"ran `{one_line(unit.argument, COMMAND)}`"
+    if came and not _SPINS.search(came):
+        said += f" → {one_line(came, CAME)}"
+    yield Outcome("check" if _PASSED.search(unit.text[-1_000:]) else "ran", said)
+
+
+def _history(unit: Unit) -> Iterator[str]:
+    command = unit.call or unit.argument
+    if "git" not in command:
+        return
+    if commit := _COMMITS.search(command):
+        made = _COMMITTED.findall(unit.text)
+        for name, subject in made:
+            yield f"committed {name[:9]}: {one_line(subject, SUBJECT)}"
+        message = _MESSAGE.search(command, commit.end())
+        if not made and message:
+            yield f"committed: {one_line(message[1] or message[2], SUBJECT)}"
+        elif not made:
+            yield "committed"
+    for found in _HISTORY.finditer(command):
+        yield f"ran `{one_line(found[0], COMMAND)}`"
+
+
+def told_changes(deeds: Iterable[TouchedFile]) -> str:
+    """`edited a, b; moved c to d`: each file once, and none that came and went."""
+    came: set[str] = set()
+    now: dict[str, Operation] = {}
+    for deed in deeds:
+        path, how = deed.path.replace("\\", "/").rstrip("/"), deed.operation
+        if path not in now and how == "created":
+            came.add(path)
+        if path in came and how == "deleted":
+            now.pop(path, None)
+        elif now.get(path) != "created" or how == "deleted":
+            now[path] = how
+    moved = _moved(now)
+    told: dict[str, list[str]] = {}
+    for path, how in now.items():
+        if path in moved:
+            folder, _, name = moved[path].rpartition("/")
+            told.setdefault(f"moved to {_short(folder)}:", []).append(name)
+        elif path not in moved.values():
+            told.setdefault(how, []).append(_short(path))
+    return "; ".join(f"{verb} {', '.join(dict.fromkeys(names))}" for verb, names in told.items())
+
+
+def _moved(now: Mapping[str, Operation]) -> dict[str, str]:
+    """Deleted files and those of their names that were made elsewhere."""
+    made = {_name(path): path for path, how in now.items() if how == "created"}
+    gone = (path for path, how in now.items() if how == "deleted" and _name(path) in made)
+    return {path: made[_name(path)] for path in gone}
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _short(path: str) -> str:
+    """Its last two names."""
+    return "/".join(path.split("/")[-2:]) or "."

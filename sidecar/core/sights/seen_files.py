@@ -1,0 +1,218 @@
+"""Files as a log tells them: the lines that were shown or written, with all edits since."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sidecar.core.files.shell_writes import joined
+from sidecar.core.ledger.replacements import Replacement
+from sidecar.core.ledger.units import Unit
+from sidecar.core.parts import PartId, ToolPart
+from sidecar.core.sights.file_sights import FileShown, file_sights
+from sidecar.core.sights.shell_sights import shell_sights
+from sidecar.core.text.line_diff import hunks
+
+MOST_FILES, MOST_LINES = 500, 5_000
+"""Files that are followed, and lines of each."""
+MOST_CHANGED = 20
+"""Changed files that are worked on: the newest."""
+NEVER = -1
+
+
+@dataclass(slots=True)
+class SeenFile:
+    """Known lines, `None` for one never shown, with the steps they were last shown and written.
+
+    `changed`: step of the newest change. `ends`: the last line is the file's. `drift`: lines that
+    edits at unknown places may have moved them by.
+    """
+
+    texts: list[str | None] = field(default_factory=list)
+    shown: list[int] = field(default_factory=list)
+    written: list[int] = field(default_factory=list)
+    changed: int = NEVER
+    ends: bool = False
+    drift: int = 0
+
+    def forget(self) -> None:
+        """Know nothing of the file's lines."""
+        self.texts, self.shown, self.written = [], [], []
+        self.ends, self.drift = False, 0
+
+    def change(self, made: Replacement, step: int) -> None:
+        """Take in a change."""
+        self.changed = step
+        if made.new is None:
+            self.forget()
+        elif made.old is None:
+            self.forget()
+            self._splice(0, 0, made.new.removesuffix("\n").split("\n")[:MOST_LINES], step)
+            self.ends = len(self.texts) < MOST_LINES
+        else:
+            self._replace(made.old, made.new, step, every=made.every)
+
+    def runs(self) -> Iterator[tuple[int, int]]:
+        """Stretches of known lines: (first, last + 1), from 0."""
+        start = None
+        for index, text in enumerate((*self.texts, None)):
+            if text is None:
+                if start is not None:
+                    yield start, index
+                start = None
+            elif start is None:
+                start = index
+
+    def held_against(self, text: str | None) -> "SeenFile":
+        """The known lines that stand in a text, where they are now."""
+        stands = SeenFile(changed=self.changed)
+        if text is None:
+            return stands
+        lines = text.removesuffix("\n").split("\n")
+        size = len(lines)
+        stands.texts, stands.ends = [None] * size, True
+        stands.shown, stands.written = [NEVER] * size, [NEVER] * size
+        for start, to, count in _equal(self.texts, lines):
+            stands.texts[to : to + count] = self.texts[start : start + count]
+            stands.shown[to : to + count] = self.shown[start : start + count]
+            stands.written[to : to + count] = self.written[start : start + count]
+        return stands
+
+    def show(self, shown: FileShown, step: int) -> None:
+        """Take in lines that were shown."""
+        start, lines = shown.first - 1, shown.lines
+        end = start + len(lines)
+        if end > MOST_LINES:
+            return
+        known = zip(self.texts[start:end], lines, strict=False)
+        if self.drift or any(text is not None and text != line for text, line in known):
+            # The other lines may have moved: the file was changed where nobody saw it.
+            self.forget()
+        if shown.ends and lines:
+            # The file goes no further any more.
+            del self.texts[end:], self.shown[end:], self.written[end:]
+        missing = max(0, end - len(self.texts))
+        self.ends = shown.ends or (self.ends and not missing)
+        self.texts += [None] * missing
+        self.shown += [NEVER] * missing
+        self.written += [NEVER] * missing
+        self.texts[start:end] = lines
+        self.shown[start:end] = [step] * len(lines)
+
+    def _splice(self, start: int, end: int, lines: list[str], step: int) -> None:
+        self.texts[start:end] = lines
+        self.shown[start:end] = [step] * len(lines)
+        self.written[start:end] = [step] * len(lines)
+
+    def _replace(self, old: str, new: str, step: int, *, every: bool) -> None:
+        places = [
+            (start + run.count("\n", 0, at), run, at)
+            for start, end in self.runs()
+            for run in ("\n".join(map(str, self.texts[start:end])),)
+            for at in _places(run, old)
+        ]
+        if not places:
+            self._replace_unseen(old, new)
+        elif len(places) > 1 and not every:
+            self.forget()
+            return
+        taken = old.count("\n") + 1
+        for line, run, at in reversed(places):
+            head = run[run.rfind("\n", 0, at) + 1 : at]
+            # The rest of the last line may hold places that were replaced already.
+            ended = len((head + old).rpartition("\n")[2])
+            tail = str(self.texts[line + taken - 1])[ended:]
+            self._splice(line, line + taken, (head + new + tail).split("\n"), step)
+
+    def _replace_unseen(self, old: str, new: str) -> None:
+        """Take in an edit at an unknown place: forget stretches that it may reach into."""
+        gone = old.split("\n")
+        for start, end in list(self.runs()):
+            top, bottom = str(self.texts[start]), str(self.texts[end - 1])
+            into = bottom in gone or bottom.endswith(gone[0])
+            if into or top in gone or top.startswith(gone[-1]):
+                self.texts[start:end] = [None] * (end - start)
+        self.drift += abs(new.count("\n") - old.count("\n"))
+
+
+def _equal(old: Sequence[str | None], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Equal stretches: where they begin in both, and how many lines they have."""
+    at, to = 0, 0
+    for hunk in hunks(old, new):
+        yield at, to, hunk.old_from - at
+        at, to = hunk.old_to, hunk.new_to
+    yield at, to, len(old) - at
+
+
+def _places(text: str, wanted: str) -> Iterator[int]:
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + len(wanted))
+
+
+@dataclass(slots=True)
+class SeenFiles:
+    """The files of a log; `reads` are the calls that only showed files: (step, paths).
+
+    Under `root`, a folder, paths are relative to it; without one they are told by their ends.
+    """
+
+    root: str = ""
+    files: dict[str, SeenFile] = field(default_factory=dict)
+    reads: dict[PartId, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
+
+    def hear(self, part: ToolPart, unit: Unit) -> None:
+        """Take in a call that ended."""
+        shell = unit.means == "shell"
+        step, replaced = unit.step, unit.replaced
+        if not replaced and shell:
+            # A command that failed may have changed them before.
+            replaced = tuple(Replacement(deed.path) for deed in unit.changed)
+        for made in replaced:
+            if made.path:
+                self._file(made.path).change(made, step)
+            else:
+                for file in self.files.values():
+                    file.forget()
+        shown = tuple(shell_sights(part) if shell else file_sights(part))
+        for sight in shown:
+            self._file(sight.path).show(sight, step)
+        if shown and not replaced:
+            paths = dict.fromkeys(self._key(sight.path) for sight in shown)
+            self.reads[part.id] = (step, tuple(paths))
+
+    def _file(self, path: str) -> SeenFile:
+        key = self._key(path)
+        file = self.files.pop(key) if key in self.files else SeenFile()
+        self.files[key] = file
+        if len(self.files) > MOST_FILES:
+            del self.files[next(iter(self.files))]
+        return file
+
+    def changed_at(self, path: str) -> int:
+        """Step of a file's newest change, `NEVER` without one."""
+        return self.files[path].changed if path in self.files else NEVER
+
+    def changed(self) -> list[tuple[str, SeenFile]]:
+        """Files changed last of which lines are known, by path, the newest at the end."""
+        found = [
+            (path, file)
+            for path, file in self.files.items()
+            if file.changed != NEVER and any(text is not None for text in file.texts)
+        ]
+        return sorted(found, key=lambda one: one[1].changed)[-MOST_CHANGED:]
+
+    def held_against(self, present: Mapping[str, str | None]) -> "SeenFiles":
+        """The same, with what stands of these files in the workspace; `None`: nothing."""
+        files = {
+            path: file.held_against(present[path]) if path in present else file
+            for path, file in self.files.items()
+        }
+        return SeenFiles(self.root, files, self.reads)
+
+    def _key(self, path: str) -> str:
+        if self.root:
+            return joined("", path).removeprefix(f"{self.root.rstrip('/')}/")
+        if path in self.files or path[:1] in "/~":
+            return path
+        ends = [known for known in self.files if known.endswith(f"/{path}")]
+        return ends[0] if len(ends) == 1 else path

@@ -1,0 +1,122 @@
+"""A decision with its summary: asked for once, then decided again.
+
+A failure or cancellation leaves the view as before.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sidecar.core.engine.ladder import Tell
+from sidecar.core.ledger.facts import to_json as fact_to_json
+from sidecar.core.parts import JsonObject
+from sidecar.core.prompt.pricing import money, money_of
+from sidecar.session.compaction.decision import Decision
+from sidecar.session.compaction.planner import Planner, Scene
+from sidecar.session.compaction.rewrite_commit import told_plan
+from sidecar.session.compaction.summariser import Summariser, Told
+from sidecar.session.log.progress import Token, Works
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A decision to carry out, with the summary, if wanted."""
+
+    decision: Decision
+    told: Told | None = None
+
+    def price(self) -> str | None:
+        """USD, summary included; `None` when unknown."""
+        rewriting = self.decision.recorded.price
+        asked = "0" if self.told is None else self.told.cost
+        if rewriting is None or asked is None:
+            return None
+        return money(Decimal(rewriting) + Decimal(asked))
+
+    def as_json(self) -> JsonObject:
+        told = self.told
+        if told is None:
+            return {}
+        return {
+            "by": told.by,
+            "calls": told.calls,
+            "cost": told.cost,
+            "problem": told.problem,
+            "ways": told.figures,
+            "facts": [{**fact_to_json(fact)} for fact in told.facts],
+        }
+
+
+class Settlements:
+    """`works` are shown to clients, who can cancel them."""
+
+    def __init__(self, works: Works, summariser: Summariser, planner: Planner) -> None:
+        self._works = works
+        self._planner = planner
+        self._summariser = summariser
+
+    async def settle(
+        self,
+        scene: Scene,
+        draft: Decision,
+        again: Callable[[Tell], Decision | None],
+        token: Token | None = None,
+        *,
+        dry: bool = False,
+    ) -> Settled | None:
+        """Get a draft's summary, if wanted, and decide again, as the session may have changed."""
+        before = draft.recorded.tokens_before
+        wanted = draft.plan.summary
+        if wanted is None and token is None:
+            return Settled(draft)
+        with self._works.show("Compacting the context", token) as work:
+            if wanted is None:
+                work.outcome = f"{before} to {draft.recorded.tokens_after} tokens"
+                return Settled(draft)
+            work.tell("report", f"summarising: {draft.plan.reason}")
+            asking = self._summariser.summarise(scene, draft, logged=not dry)
+            told = await work.wait_for(asking)
+            await self._planner.look()
+            decision = again(told.still_on)
+            if decision is None:
+                work.outcome = "left as it was"
+                return None
+            work.outcome = f"{before} to {decision.recorded.tokens_after} tokens"
+        return Settled(decision, told)
+
+    def estimated(self, scene: Scene, draft: Decision) -> Decimal | None:
+        """USD of the cheapest summary; `None`: none is wanted, or unknown."""
+        possible = self._summariser.ways(scene, draft)
+        return possible[0].usd if possible else None
+
+
+def told_decision(
+    decision: Decision, settled: Settled | None, asking: Decimal | None = None
+) -> JsonObject:
+    """As `context/compact` answers; `asking` is the summary's estimated USD."""
+    plan, recorded = decision.plan, decision.recorded
+    text = "\n".join(note.text for note in recorded.rewrite.notes)
+    price = recorded.price if settled is None else settled.price()
+    if settled is None and price is not None and asking is not None:
+        price = money(Decimal(price) + asking)
+    wanted = plan.summary if settled is None and not plan.told else None
+    coming = 0 if wanted is None else wanted.output_tokens
+    told: JsonObject = {
+        "plan": told_plan(plan),
+        "tokensBefore": plan.tokens_before,
+        "tokensAfter": plan.tokens_after + coming,
+        "price": price,
+        "breakEvenRequests": decision.break_even,
+    }
+    if plan.images:
+        rate = None if price is None else decision.situation.standing.rates.write
+        told["files"] = [
+            {
+                "path": one.path,
+                "lines": one.lines,
+                "tokens": one.tokens,
+                "price": None if rate is None else money_of(rate * one.tokens),
+            }
+            for one in plan.images
+        ]
+    return {**told, "summary": text} if text else told

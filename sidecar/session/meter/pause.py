@@ -1,0 +1,30 @@
+"""Work of a session between two prompts, which the next prompt cancels."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias, TypeVar
+
+logger = logging.getLogger("sidecar.session")
+
+T = TypeVar("T")
+
+PauseWork: TypeAlias = Callable[[], Awaitable[None]]
+
+
+async def pause(coming: Awaitable[T], group: asyncio.TaskGroup, *works: PauseWork) -> T:
+    """Await the end of a pause, with all works under way until then."""
+    tasks = [group.create_task(logged(work)) for work in works]
+    try:
+        return await coming
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def logged(work: PauseWork) -> None:
+    """Do what is never worth a session: a failure is logged."""
+    try:
+        await work()
+    except Exception:
+        logger.exception("work beside the turns failed")

@@ -1,0 +1,31 @@
+"""What tools of MCP servers are called here. Pure."""
+
+import re
+
+from sidecar.core.conversation.sendable import MOST_NAME
+from sidecar.core.text.digest import content_hash
+
+MOST_OF_SERVER = 40
+"""Characters of a tool's name that name its server."""
+
+
+def tool_name(server: str, tool: str) -> str:
+    """At most `MOST_NAME` characters."""
+    begun = server_prefix(server)
+    return begun + _plain(tool, MOST_NAME - len(begun))
+
+
+def server_prefix(server: str) -> str:
+    """What the names of all tools of a server begin with."""
+    return f"mcp__{_plain(server, MOST_OF_SERVER)}__"
+
+
+def _plain(name: str, most: int) -> str:
+    """In characters that providers take, without `__`, which separates names.
+
+    A changed name gets a hash: a rule for one tool must not cover a second.
+    """
+    plain = re.sub(r"_{2,}", "_", re.sub(r"[^a-zA-Z0-9_-]", "_", name)).strip("_")
+    if plain and plain == name and len(name) <= most:
+        return name
+    return f"{plain[: most - 9].rstrip('_')}_{content_hash(name)[-8:]}".lstrip("_")

@@ -1,0 +1,233 @@
+"""Words covered by a rule's `*` of linters, formatters, compilers that check, and test runners.
+
+A rule for one trusts the workspace's own code and settings, but none from elsewhere.
+"""
+
+from sidecar.tools.rules.program import NO_OPERAND, Program, options
+
+_WHY = (
+    "its other options take code, settings, plugins or an interpreter from elsewhere, write files "
+    "where they are told, or are not known"
+)
+_ENDING = r"\.(?:[cm]?[jt]sx?|vue|svelte|astro)"
+_RULE_WITH_OPTIONS = r":(?!\s*[\"']?(?:off|warn|error|[012])[\"']?\s*(?:[,}]|$))"
+"""A rule's options load plugins from anywhere, and have texts put into files."""
+_SUBCOMMANDS = "its other subcommands run code, fetch or write"
+_WITHIN = r"(?!@)(?!(?:[\s\S]*/)?\.\.(?:/|$))[\s\S]*"
+"""No file of words (`@x`), and no path leading out of the folder."""
+
+
+def _checker(
+    *covered: str,
+    whole: bool = False,
+    writes: bool = False,
+    starting: str = "",
+    unwritten: str = NO_OPERAND,
+    nowhere: str = "",
+) -> Program:
+    """An entry; `starting`: words that start something else, wherever they stand."""
+    return Program(
+        _WHY,
+        options(*covered),
+        whole=whole,
+        operands=rf"(?!(?:{starting})$){_WITHIN}" if starting else _WITHIN,
+        writes=writes,
+        unwritten=unwritten,
+        nowhere=nowhere,
+        expands=True,
+    )
+
+
+def _checkers(*, writes: bool = False, **subcommands: str) -> Program:
+    return Program(
+        _SUBCOMMANDS,
+        options("qv --quiet --verbose --version"),
+        subcommands={
+            name: _checker(covered, writes=writes) for name, covered in subcommands.items()
+        },
+        expands=True,
+    )
+
+
+_RUFF = (
+    "qvsne --quiet --verbose --silent --diff --no-cache --preview --no-preview --line-length "
+    "--target-version --exclude --respect-gitignore --no-respect-gitignore --force-exclude "
+    "--isolated"
+)
+_BIOME = (
+    "--write --fix --unsafe --apply --staged --max-diagnostics --diagnostic-level "
+    "--colors --verbose --error-on-warnings --no-errors-on-unmatched --only --skip --reporter "
+    "--line-width --indent-style --indent-width --quote-style --semicolons"
+)
+_TSC = _checker(
+    "-p -b -v -t -m --project --build --version --noEmit --pretty --strict --skipLibCheck "
+    "--incremental --listFiles --listFilesOnly --showConfig --explainFiles --diagnostics "
+    "--extendedDiagnostics --traceResolution --noErrorTruncation --target --module "
+    "--moduleResolution --jsx --lib --esModuleInterop --allowJs --checkJs --noImplicitAny "
+    "--noUnusedLocals --noUnusedParameters --composite --dry --force --resolveJsonModule",
+    whole=True,
+    writes=True,
+)
+_PYRIGHT = _checker(
+    "p --project --stats --verbose --outputjson --warnings --level --pythonversion "
+    "--pythonplatform --skipunannotated --dependencies --version"
+)
+_PHPSTAN = (
+    "lv --level --no-progress --memory-limit --error-format --debug --verbose --ansi --no-ansi"
+)
+
+CHECKING: dict[str, Program] = {
+    "ruff": _checkers(
+        writes=True,
+        check=f"{_RUFF} --fix --no-fix --unsafe-fixes --no-unsafe-fixes --fix-only --show-fixes "
+        "--select --ignore --extend-select --extend-ignore --fixable --unfixable --statistics "
+        "--exit-zero --exit-non-zero-on-fix --output-format --show-files --show-settings "
+        "--extend-exclude --per-file-ignores --ignore-noqa",
+        format=f"{_RUFF} --check --range",
+        rule="--all --output-format",
+        version="--output-format",
+    ),
+    "mypy": _checker(
+        "vpm --verbose --version --strict --package --module --ignore-missing-imports --pretty "
+        "--no-pretty --no-error-summary --show-error-codes --hide-error-codes "
+        "--show-column-numbers --show-error-context --hide-error-context --show-error-end "
+        "--show-absolute-path --no-color-output --no-incremental --check-untyped-defs "
+        "--disallow-untyped-defs --disallow-incomplete-defs --disallow-untyped-calls "
+        "--disallow-any-generics --disallow-subclassing-any --no-implicit-optional "
+        "--no-implicit-reexport --follow-imports --follow-untyped-imports --python-version "
+        "--platform --explicit-package-bases --namespace-packages --no-namespace-packages "
+        "--warn-unused-ignores --warn-unused-configs --warn-return-any --warn-redundant-casts "
+        "--warn-unreachable --strict-equality --strict-optional --exclude --output "
+        "--enable-error-code --disable-error-code --scripts-are-modules --skip-version-check"
+    ),
+    "pyright basedpyright": _PYRIGHT,
+    "black": _checker(
+        "qvltSC --check --diff --quiet --verbose --line-length --target-version --fast --safe "
+        "--color --no-color --preview --exclude --extend-exclude --include --force-exclude "
+        "--skip-string-normalization --skip-magic-trailing-comma --version --pyi",
+        writes=True,
+    ),
+    "isort": _checker(
+        "qvcdl --check --check-only --diff --quiet --verbose --atomic --line-length --profile "
+        "--float-to-top --color --only-modified --version",
+        writes=True,
+    ),
+    "flake8": _checker(
+        "qvj --quiet --verbose --max-line-length --max-complexity --select --ignore "
+        "--extend-ignore --extend-select --exclude --extend-exclude --per-file-ignores --count "
+        "--statistics --show-source --exit-zero --color --jobs --version --isolated",
+    ),
+    "pylint": _checker(
+        "Eedjsrv --errors-only --disable --enable --jobs --score --reports --max-line-length "
+        "--recursive --verbose --version --ignore --ignore-patterns --fail-under --fail-on "
+        "--output-format=text --output-format=json --output-format=colorized",
+    ),
+    "coverage": _checkers(
+        report="mi --show-missing --skip-covered --skip-empty --sort --precision --include --omit "
+        "--fail-under --ignore-errors --format",
+    ),
+    "tsc vue-tsc": _TSC,
+    "eslint": _checker(
+        "v --fix --fix-dry-run --fix-type --ext --quiet --max-warnings --color --no-color --cache "
+        "--no-cache --rule --no-inline-config --report-unused-disable-directives "
+        "--no-error-on-unmatched-pattern --pass-on-no-patterns --ignore-pattern --no-ignore "
+        "--no-warn-ignored --stats --debug --print-config --version "
+        "--format=json --format=stylish --format=compact --format=unix --format=html",
+        unwritten=rf"(?:.* )?--ext {_ENDING}(?:,{_ENDING})*",
+        nowhere=_RULE_WITH_OPTIONS,
+        writes=True,
+    ),
+    "prettier": _checker(
+        "clwu --check --list-different --write --ignore-unknown --no-error-on-unmatched-pattern "
+        "--log-level --loglevel --color --no-color --print-width --tab-width --use-tabs --no-semi "
+        "--single-quote --jsx-single-quote --trailing-comma --no-bracket-spacing "
+        "--bracket-same-line --arrow-parens --prose-wrap --end-of-line --quote-props --version "
+        "--file-info --support-info --no-config --no-editorconfig",
+        writes=True,
+    ),
+    "stylelint": _checker(
+        "q --fix --quiet --allow-empty-input --max-warnings --color --no-color "
+        "--ignore-disables --report-needless-disables --report-invalid-scope-disables --version",
+        writes=True,
+    ),
+    "biome": _checkers(
+        writes=True, check=_BIOME, lint=_BIOME, format=_BIOME, ci=_BIOME, version=""
+    ),
+    "oxlint": _checker(
+        "ADW --fix --fix-suggestions --quiet --deny-warnings --max-warnings --allow --deny --warn "
+        "--format --threads --rules --version",
+        writes=True,
+    ),
+    "jest": _checker(
+        "tiwubofe --testNamePattern --coverage --watchAll --runInBand --verbose --silent --bail "
+        "--ci --no-cache --updateSnapshot --passWithNoTests --listTests --maxWorkers --expand "
+        "--onlyFailures --onlyChanged --findRelatedTests --testPathPattern --testPathPatterns "
+        "--testPathIgnorePatterns --testTimeout --detectOpenHandles --forceExit --no-coverage "
+        "--color --no-color --colors --errorOnDeprecated --json --showConfig --randomize --seed "
+        "--shard --logHeapUsage --version",
+    ),
+    "vitest": _checker(
+        "tu --run --testNamePattern --update --coverage --bail --silent --passWithNoTests "
+        "--maxWorkers --minWorkers --no-color --color --allowOnly "
+        "--testTimeout --hookTimeout --retry --shard --version --hideSkippedTests --logHeapUsage "
+        "--reporter=default --reporter=verbose --reporter=basic --reporter=dot --reporter=json "
+        "--reporter=tap",
+        starting="init",
+    ),
+    "mocha": _checker(
+        "gfibtsj --grep --fgrep --invert --bail --timeout --slow --exit --recursive --check-leaks "
+        "--color --no-color --parallel --jobs --retries --forbid-only --forbid-pending --diff "
+        "--no-diff --full-trace --dry-run --version --reporter=spec --reporter=dot --reporter=min "
+        "--reporter=list --reporter=json",
+        starting="init|inspect|debug",
+    ),
+    "gofmt gofumpt": _checker("-l -d -s -w -e -extra", whole=True, writes=True),
+    "goimports": _checker("-l -d -w -e -v -local", whole=True, writes=True),
+    "golangci-lint": _checkers(
+        writes=True,
+        run="vEDpj --fix --fast --fast-only --timeout --new --enable --disable --tests --verbose "
+        "--allow-parallel-runners --max-issues-per-linter --max-same-issues --show-stats "
+        "--issues-exit-code --concurrency --color --default --enable-only",
+        linters="",
+        version="",
+    ),
+    "staticcheck": _checker("-checks -f -tests -fail -go -explain -version -tags", whole=True),
+    "rustfmt": _checker(
+        "lvq --check --files-with-diff --verbose --quiet --edition --color",
+        writes=True,
+    ),
+    "clang-format": _checker(
+        "-i -n --dry-run --Werror -Werror --verbose --version",
+        whole=True,
+        writes=True,
+    ),
+    "shellcheck": _checker("sSeifaWCV --severity --shell --exclude --include --format --color"),
+    "yamllint": _checker("sf --strict --format --no-warnings --list-files"),
+    "rspec": _checker(
+        "ectbfnw --fail-fast --no-fail-fast --example --example-matches --tag --seed --order "
+        "--backtrace --format --only-failures --next-failure --color --no-color --force-color "
+        "--dry-run --pattern --profile --no-profile --version"
+    ),
+    "rubocop": _checker(
+        "aAlxDSEL --only --except --fail-level --fail-fast --parallel --no-parallel --lint "
+        "--autocorrect --autocorrect-all --auto-correct --auto-correct-all --safe --fix-layout "
+        "--display-cop-names --extra-details --list-target-files --color --no-color "
+        "--display-only-fail-level-offenses --force-exclusion --format=simple --format=progress "
+        "--format=json --format=emacs --format=quiet",
+        writes=True,
+    ),
+    "phpunit pest": _checker(
+        "v --filter --testsuite --group --exclude-group --stop-on-failure --stop-on-error --colors "
+        "--testdox --verbose --debug --no-coverage --list-tests --list-suites --fail-on-warning "
+        "--fail-on-risky --order-by --display-warnings --display-deprecations --no-progress"
+    ),
+    "phpstan": _checkers(analyse=_PHPSTAN, analyze=_PHPSTAN),
+    "mix": _checkers(
+        writes=True,
+        test="--trace --failed --stale --only --exclude --include --seed --max-failures --cover "
+        "--slowest --color --warnings-as-errors",
+        format="--check-formatted --dry-run",
+        compile="--force --warnings-as-errors --all-warnings",
+    ),
+}
+"""By names separated by blanks."""

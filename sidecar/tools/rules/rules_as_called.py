@@ -1,0 +1,58 @@
+"""Rules that reject, with what their words lead to: paths through links, and names of MCP tools."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from sidecar.tools.mcp_names import server_prefix, tool_name
+from sidecar.tools.rules.permission import Rules, literal
+from sidecar.workspace.paths import display, printable
+
+
+def as_called(rules: Rules, root: Path) -> Rules:
+    """Those that reject also as calls name it; a few calls of lstat for each.
+
+    Calls name where a path leads, and tools of servers in characters that providers take.
+    """
+    found = (more for rule in rules.reject for more in (*_named(rule), *_led(rule, root)))
+    return replace(rules, reject=tuple(dict.fromkeys((*rules.reject, *found))))
+
+
+def _named(rule: str) -> Iterator[str]:
+    """For each server and tool that a name may mean: `__` may be in both, and between them."""
+    start, name = rule.strip()[:5], rule.strip()[5:]
+    if start.casefold() != "mcp__" or ":" in name:
+        return
+    if name and "*" not in name:
+        yield server_prefix(name).removesuffix("__")
+    for at in (found.start() for found in re.finditer("(?=__)", name)):
+        server, tool = name[:at], name[at + 2 :]
+        begun = f"mcp__{server}__" if "*" in server else server_prefix(server)
+        named = tool_name(server, tool).removeprefix(server_prefix(server))
+        yield f"{begun}{tool if '*' in tool else named}"
+
+
+def _led(rule: str, root: Path) -> Iterator[str]:
+    tool, colon, pattern = rule.partition(":")
+    name, _, folder = tool.partition("@")
+    with suppress(OSError, ValueError):
+        if folder:
+            real, base = (Path(os.path.realpath(root / one)) for one in (folder, ""))
+            led = printable(display(real, base))
+            tool = tool if ":" in led else f"{name}@{led}"
+            yield f"{tool}{colon}{pattern}"
+        if pattern.strip():
+            yield f"{tool}:{_real(pattern.strip(), root)}"
+
+
+def _real(pattern: str, root: Path) -> str:
+    """Absolute, without links up to the first `*`."""
+    whole = re.match(r"(?:\\[\\*]|[^*])*", pattern)
+    begun = whole[0] if whole else ""
+    rest = pattern[len(begun) :]
+    folder, slash, part = begun.rpartition("/") if rest else (begun, "", "")
+    real = os.path.realpath(root / re.sub(r"\\([\\*])", r"\1", folder + slash))
+    return f"{literal(real.rstrip('/'))}/{part}{rest}"

@@ -1,0 +1,65 @@
+"""What a turn takes in a long session, as calls of functions, which other programs do not slow."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import sidecar
+from tests.session.conftest import Desk
+from tests.session.work import Worker
+
+PRODUCT = str(Path(sidecar.__file__).parent)
+STEPS = 3
+FOR_EACH = 2
+"""Calls for each older message and request: what tells how much prompts have cost since a rewrite,
+and what looks for open messages as a turn ends."""
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Whether the product calls it, and not what stands for the provider or checks its prompts."""
+    if not frame.f_code.co_filename.startswith(PRODUCT):
+        return False
+    before = frame.f_back
+    while before is not None:
+        code = before.f_code
+        stands = code.co_name in ("stream", "_check") or "fakes" in code.co_filename
+        if stands and not code.co_filename.startswith(PRODUCT):
+            return False
+        before = before.f_back
+    return True
+
+
+async def calls_of_a_turn(worker: Worker) -> int:
+    """Have a turn of some steps; gives how many functions are entered."""
+    seen: Counter[str] = Counter()
+
+    def look(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and is_ours(frame):
+            seen[frame.f_code.co_qualname] += 1
+
+    sys.setprofile(look)
+    try:
+        await worker.turn(STEPS)
+    finally:
+        sys.setprofile(None)
+    return seen.total()
+
+
+async def test_a_turn_of_a_long_session_takes_hardly_more_than_one_of_a_short_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # How many meters are told in between depends on the time.
+    monkeypatch.setattr("sidecar.session.lifecycle.session.monotonic", lambda: 0.0)
+    desk.editor.tools["look"] = lambda given: f"{given['path']} is short"
+    worker = await desk.worker(policy="manual")
+    await worker.turns(6, STEPS)
+    short, before = await calls_of_a_turn(worker), len(desk.messages(worker.session))
+    await worker.turns(12, STEPS)
+    long, after = await calls_of_a_turn(worker), len(desk.messages(worker.session))
+    grown = (long - short) / ((after - before) * (STEPS + 1))
+    assert short > 1_000
+    assert grown < FOR_EACH, f"{short} and {long} calls"

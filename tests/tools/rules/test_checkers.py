@@ -1,0 +1,92 @@
+"""What rules for linters, formatters and the like cover."""
+
+import sys
+
+import pytest
+
+from sidecar.tools.rules.permission import Allow, Ask
+from sidecar.tools.tool_contract import ToolContext
+from tests.tools.rules.decisions import decided
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ('{"no-var": "error", eqeqeq: 2}', True),
+        ("no-var: error", True),
+        ('{"prettier/prettier":["error",{"plugins":["/tmp/none.js"]}]}', False),
+        ("prettier/prettier: (2, {plugins: [/tmp/none.js]})", False),
+        ('{"no-var": 2, "header/header" : ["error","block","text"]}', False),
+    ],
+)
+def test_a_rule_given_to_eslint_has_no_options(
+    given: str, allowed: bool, plain: ToolContext
+) -> None:
+    """Those of some plugins load code, or put a text of their own into files."""
+    for command in (f"eslint --fix --rule '{given}' src", f"eslint '--rule={given}' src"):
+        found = decided(command, plain, "shell:eslint *")
+        assert isinstance(found, Allow if allowed else Ask), command
+
+
+CHECKS = ("ruff", "mypy", "isort", "biome", "stylelint", "mix", "eslint", "black", "flake8", "tsc")
+
+
+@pytest.mark.parametrize("folder", ["src", ".notes", "node_modules", ".venv/lib"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ruff check --fix src",
+        "ruff check",
+        "ruff check --fix --exclude src",
+        "eslint --fix 'src/**/*.js'",
+        "mypy",
+        "isort src",
+        "black .",
+        "flake8 --exclude src --show-source",
+        "biome check --write .",
+        "stylelint --fix 'src/**/*.css'",
+        "mix format",
+        "tsc -p tsconfig.json",
+    ],
+)
+def test_a_checker_in_a_workspace_from_which_a_link_leads_out_is_asked_about(
+    command: str, folder: str, plain: ToolContext
+) -> None:
+    """Whether the program goes there depends on its settings and options."""
+    rules = [f"shell:{name} *" for name in CHECKS]
+    within = plain.cwd / folder
+    within.mkdir(parents=True, exist_ok=True)
+    assert decided(command, plain, *rules) == Allow()
+    out = plain.cwd.parent / "elsewhere"
+    out.mkdir()
+    (out / "x").write_text("")
+    for target in (out, out / "x"):
+        link = within / "link.py"
+        link.symlink_to(target)
+        found = decided(command, plain, *rules)
+        assert isinstance(found, Ask)
+        assert "leads out" in found.why
+        link.unlink()
+
+
+def test_a_virtual_environment_is_no_way_out(plain: ToolContext) -> None:
+    tools = plain.cwd / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    (tools / "python3.11").symlink_to(sys.executable)
+    (tools / "python").symlink_to("python3.11")
+    assert decided("ruff check", plain, "shell:ruff *") == Allow()
+    secret = plain.cwd.parent / "id_rsa"
+    secret.write_text("")
+    (tools / "python3").symlink_to(secret)
+    assert isinstance(decided("ruff check", plain, "shell:ruff *"), Ask)
+
+
+def test_one_command_looks_at_so_many_names(
+    plain: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A workspace without end would hold the session up."""
+    assert decided("eslint src", plain, "shell:eslint *") == Allow()
+    monkeypatch.setattr("sidecar.tools.rules.leading_out.MOST_NAMES", 10)
+    for number in range(11):
+        (plain.cwd / "src" / f"{number}.js").write_text("")
+    assert isinstance(decided("eslint src", plain, "shell:eslint *"), Ask)

@@ -1,0 +1,238 @@
+"""What a rule that rejects hits in the forms that people write, and what of it is told as vain."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sidecar.config import Layer, merge
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.tools.builtin_tools import BY_NAME
+from sidecar.tools.mcp_names import tool_name
+from sidecar.tools.rules.permission import Allow, Refuse, Rules, decide
+from sidecar.tools.rules.rules_as_called import as_called
+from sidecar.tools.tool_contract import Access, ToolContext
+from tests.tools.rules.decisions import call, decided
+
+PUSH = ToolSpec("mcp__github__push", "", {}, kind="execute", origin="mcp")
+
+
+@pytest.mark.parametrize(
+    ("rule", "hit"),
+    [
+        ("mcp__github__*", True),
+        ("mcp__github", True),
+        ("MCP__GitHub__Push", True),
+        ("mcp__*__push", True),
+        ("mcp__git", False),
+        ("mcp__gitlab__*", False),
+    ],
+)
+def test_tools_of_a_server_are_rejected_together(rule: str, hit: bool) -> None:
+    found = decide(PUSH, Access("execute", "Push", ()), Rules(("*",), (rule,)), trusted=True)
+    assert isinstance(found, Refuse if hit else Allow)
+
+
+@pytest.mark.parametrize(
+    ("server", "tool", "rule", "hit"),
+    [
+        ("my.notes", "look up", "mcp__my.notes", True),
+        ("my.notes", "look up", "MCP__my.notes__*", True),
+        ("my.notes", "look up", "mcp__my.notes__look up", True),
+        ("my.notes", "look up", "mcp__*__look up", True),
+        ("my.notes", "look", "mcp__my.notes__look", True),
+        ("a__b", "c", "mcp__a__b", True),
+        ("a__b", "c__d", "mcp__a__b__c__d", True),
+        ("@me/notes", "_x", "mcp__@me/notes___x", True),
+        ("s" * 60, "t" * 60, f"mcp__{'s' * 60}__{'t' * 60}", True),
+        ("my.notes", "look", "mcp__my_notes", False),
+        ("my.notes", "look", "mcp__my.notes__loo", False),
+    ],
+)
+def test_a_tool_of_a_server_is_rejected_by_the_name_that_its_server_gives(
+    server: str, tool: str, rule: str, hit: bool, root: Path
+) -> None:
+    spec = replace(PUSH, name=tool_name(server, tool))
+    rules = as_called(Rules(("*",), (rule,)), root)
+    found = decide(spec, Access("execute", "Look", ()), rules, trusted=True)
+    assert isinstance(found, Refuse if hit else Allow)
+    assert not merge([Layer("here", {"permissions": {"reject": [rule]}})])[1]
+
+
+@pytest.mark.parametrize(
+    ("rule", "hit"),
+    [
+        ("write_file:src/", True),
+        ("write_file:src", True),
+        ("write_file:./src/*", True),
+        ("Write_File: src//a.py", True),
+        ("edit:lib/../src", True),
+        ("edit:.", True),
+        ("write_file:", True),
+        ("write_file:sr", False),
+        ("write_file:src/a", False),
+        ("write_file:lib/", False),
+    ],
+)
+def test_a_folder_is_rejected_with_what_lies_in_it(
+    rule: str, hit: bool, context: ToolContext
+) -> None:
+    given = {"path": "src/a.py", "content": ""}
+    found = call("write_file", given, context, Rules(("write_file",), (rule,)))
+    assert isinstance(found, Refuse if hit else Allow)
+
+
+@pytest.mark.parametrize("given", ["~/keys/own", "{home}/keys/own", "../h*me/keys/own"])
+@pytest.mark.parametrize("rule", ["read_file:~/keys", "*: ~/keys/", "read:~"])
+def test_a_path_in_the_home_is_rejected_however_it_is_given(
+    rule: str, given: str, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = context.cwd.parent / "h*me"
+    (home / "keys").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    rules = {"allow": ["read:~/keys/own"], "reject": [rule]}
+    config = merge([Layer("here", {"permissions": rules})])[0].permissions
+    wanted = {"path": given.format(home=home)}
+    found = call("read_file", wanted, context, Rules(config.allow, config.reject))
+    assert isinstance(found, Refuse)
+    assert isinstance(call("read_file", wanted, context, Rules(config.allow)), Allow)
+
+
+def test_a_command_keeps_its_home() -> None:
+    rules = ["shell:~/run *", "execute:ls ~"]
+    assert merge([Layer("here", {"permissions": {"reject": rules}})])[0].permissions.reject == (
+        *rules,
+    )
+
+
+@pytest.mark.parametrize("rule", ["Shell:rm *", "shell: rm *", "SHELL", "shell:", "Execute:rm *"])
+def test_a_command_is_rejected_however_its_tool_is_written(rule: str, context: ToolContext) -> None:
+    given = {"command": "rm x"}
+    assert isinstance(call("shell", given, context, Rules(("shell",), (rule,))), Refuse)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git -C sub push origin",
+        "git --no-pager -c a=b push",
+        "/usr/bin/git push",
+        "\\git push",
+        "sudo -u me git push",
+        "env -u A B=1 git push",
+        "time git push",
+        "timeout -k 5 10s /usr/bin/git push",
+        "xargs -n 1 git push",
+        "sh -c 'git push'",
+        'bash -lc "cd sub && sudo git push"',
+        "eval git push",
+        "find . -name x -exec git push ';'",
+        'bash -c "for f in *.o; do git push \\"\\$f\\"; done"',
+        'bash -c "cd $HOME/x && git push"',
+        'bash -c "git commit -m \\"x\\" && git push"',
+        "bash -c $'cd x && git push'",
+        'eval "git push $x"',
+        'find . -exec sh -c "git push $1" ;',
+        "cat <<EOF\n${x:-it's}\nEOF\nA=1 git push",
+        "strace git push",
+        "uv run git push",
+        "su me -c 'git push'",
+        "> log git push",
+        "git push < x > log",
+        "if git -C sub push; then ls; fi",
+        "echo 'no end; git push",
+        "echo 'no end\nif git push; then",
+        "# no end of a text that is too long\n" + "echo x; " * 2000 + 'sudo "git" push',
+    ],
+)
+def test_a_command_is_rejected_behind_what_runs_it(command: str, context: ToolContext) -> None:
+    for rule in ("shell:git push *", "shell:git  'push'*"):
+        assert isinstance(decided(command, context, "shell", reject=(rule,)), Refuse)
+    assert decided(command, context, "shell", reject=("shell:push *",)) == Allow()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["sudo apt install git", "grep -x git push", "echo git push", "find . -name 'git push'",
+     "git log push", "git -C push log", "npm exec git push"],
+)  # fmt: skip
+def test_words_of_another_command_are_not_rejected(command: str, context: ToolContext) -> None:
+    reject = ("shell:git push *", "shell:git")
+    assert decided(command, context, "shell", reject=reject) == Allow()
+
+
+@pytest.mark.parametrize(
+    ("rule", "command", "hit"),
+    [
+        ("npm publish *", "npm --prefix sub publish", True),
+        ("kubectl delete *", "sudo kubectl -n a --context=b delete pod c", True),
+        ("cargo publish *", "cargo +nightly publish", True),
+        ("terraform apply *", "terraform -chdir=sub apply -auto-approve", True),
+        ("kubectl delete *", "kubectl get delete", False),
+        ("npm publish *", "npm run publish", False),
+        ("npm publish *", "npm -s run x publish", False),
+    ],
+)
+def test_a_subcommand_is_rejected_behind_options(
+    rule: str, command: str, hit: bool, context: ToolContext
+) -> None:
+    found = decided(command, context, "shell", reject=(f"shell:{rule}",))
+    assert isinstance(found, Refuse if hit else Allow)
+
+
+@pytest.mark.parametrize("command", ["ls && export A=1", "ls; export A=1 B"])
+def test_what_a_shell_has_built_in_is_rejected(command: str, context: ToolContext) -> None:
+    found = decided(command, context, "shell", reject=("shell:export *",))
+    assert isinstance(found, Refuse)
+
+
+@pytest.mark.parametrize(
+    ("rule", "hit"),
+    [
+        ("write_file:src/**/*.py", True),
+        ("write_file:**/*.py", True),
+        ("write_file:src/**/a/*.py", False),
+    ],
+)
+def test_two_stars_between_folders_stand_for_none_too(
+    rule: str, hit: bool, context: ToolContext
+) -> None:
+    for path, found in (("src/a.py", hit), ("src/x/y/a.py", hit), ("src/x/a/b.py", True)):
+        given = {"path": path, "content": ""}
+        decision = call("write_file", given, context, Rules(("write_file",), (rule,)))
+        assert isinstance(decision, Refuse if found else Allow), path
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("bash:rm *", "Did you mean 'shell:rm *'?"),
+        ("Bash(rm:*)", "Did you mean 'shell:rm *'?"),
+        ("write_fil:src/*", "Did you mean 'write_file:src/*'?"),
+        ("deploy", "no tool of Sidecar's and no kind is called 'deploy'."),
+        ("mcp__github__push:main", "Did you mean 'mcp__github__push'?"),
+        ("todo:x", "Did you mean 'todo'?"),
+        ("mcp__my.*", "has `*` and what no name of a tool has: my.*"),
+        ("read:file:///x/y", "with file: in them: a rule knows `*` and `~/` alone."),
+        ("shell:rm", "but `rm` without words behind it. Did you mean 'shell:rm *'?"),
+        ("read:*.{pem,key}", "{pem,key} in them: a rule knows `*` and `~/` alone."),
+        ("read_file:$HOME/.ssh/*", "$HOME in them: a rule knows `*` and `~/` alone."),
+        ("write_file@src", "a folder behind `@` counts for commands alone."),
+    ],
+)
+def test_a_rule_that_hits_nothing_is_told_and_keeps_the_others(rule: str, told: str) -> None:
+    config, problems = merge([Layer("here", {"permissions": {"reject": [rule, "shell:dd *"]}})])
+    assert config.permissions.reject == (rule, "shell:dd *")
+    (problem,) = problems
+    assert str(problem).startswith(f"here: permissions.reject: {rule!r} rejects nothing")
+    assert str(problem).endswith(told)
+    assert problem.unknown
+
+
+def test_rules_that_can_hit_are_not_told() -> None:
+    rules = [*BY_NAME, "*", "edit", "Shell: rm *", "shell@docs:make *", "*@docs", "mcp__github"]
+    rules += ["*:secrets", "read:../other/x", "mcp__my.notes__*"]
+    rules += ["read:~/x", "*:secrets/*", "*_file:secrets/*", "execute:rm *", "edit:app/[id]/x.ts"]
+    assert merge([Layer("here", {"permissions": {"reject": rules}})])[1] == ()
+    paths = ("edit_file", "list_files", "read_file", "search", "write_file")
+    assert not merge([Layer("here", {"permissions": {"reject": [f"{p}:x" for p in paths]}})])[1]
