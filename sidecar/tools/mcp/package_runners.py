@@ -46,14 +46,16 @@ RUNNERS: Final[Mapping[str, str]] = {
 }
 """Programs, or programs with their subcommand, and what they take from the current folder.
 
-Not here: what runs a project's own code by intent (`uv run`, `npm run`, `deno run main.ts`), and
-docker and podman, which take nothing from the current folder for `run`."""
+`uv run` is one where it names no file of the workspace, but others or packages (`--with`).
+Not here: what runs a project's own code by intent (`uv run x.py`, `npm run`, `deno run x.ts`)."""
 
 _REMOTE = re.compile(r"(?:npm|jsr|https?):")
-_ENDING = re.compile(r"\.(?:exe|cmd|bat|ps1)$")
+_CONTAINERS: Final = frozenset({"docker", "podman", "nerdctl", "kubectl", "ssh"})
+"""Run their words elsewhere, and take nothing from the current folder."""
+_ENDING = re.compile(r"\.(?:exe|cmd|bat|ps1)$|-cli\.[cm]?js$")
 _VALUED = re.compile(
     "--(?:directory|project|config-file|cache-dir|color|dir|cwd|prefix|cache|registry|userconfig|"
-    "loglevel|filter|workspace)|-[CFw]"
+    "loglevel|filter|workspace|with|with-editable|with-requirements|python|env-file)|-[CFw]"
 )
 """Options of the runners with a value in the next word, which is no subcommand."""
 _RELATIVE = re.compile(r"((?:--?[\w-]+=|file:)?)(\.{1,2}(?:[/\\].*)?)", re.DOTALL)
@@ -84,11 +86,22 @@ def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Pa
 
 
 def runner(command: tuple[str, ...]) -> str:
-    """Why a command takes code from the current folder; empty if it does not, or is unknown."""
-    words = _unwrapped(command)
-    if not words:
-        return ""
-    name = _ENDING.sub("", re.split(r"[/\\]", words[0])[-1].casefold())
+    """Why a command takes code from the current folder; empty if it does not, or is unknown.
+
+    Behind any word, and in the text of a shell, since wrappers (`op run --`, `nice`, `env -S`)
+    start their words in their own folder; not behind a container, whose folder is another.
+    """
+    words = [piece for word in command for piece in word.split() or [word]]
+    for at, word in enumerate(words):
+        if _program(word) in _CONTAINERS:
+            return ""
+        if why := _taken(words[at:]):
+            return why
+    return ""
+
+
+def _taken(words: list[str]) -> str:
+    name = _program(words[0])
     if name == "deno" and not any(_REMOTE.match(word) for word in words[1:]):
         return ""
     operands = [
@@ -96,20 +109,19 @@ def runner(command: tuple[str, ...]) -> str:
         for before, word in itertools.pairwise(words)
         if not (word.startswith("-") or _VALUED.fullmatch(before))
     ]
+    if name == "uv" and operands[:1] == ["run"]:
+        with_other = any(word.startswith("--with") for word in words)
+        named = [word for word in operands if "/" in word or word.endswith(".py")]
+        away = all(word.startswith(("/", "~")) for word in named)
+        return _UV if away and (named or with_other) else ""
     sizes = (0, 1, 2)
     return next((why for n in sizes if (why := RUNNERS.get(" ".join((name, *operands[:n]))))), "")
 
 
-def _unwrapped(command: tuple[str, ...]) -> tuple[str, ...]:
-    words = command
-    if words and re.split(r"[/\\]", words[0])[-1] == "env":
-        at = 1
-        while at < len(words) and (words[at].startswith("-") or "=" in words[at]):
-            at += 2 if words[at] in ("-u", "-C") else 1
-        words = words[at:]
-    if len(words) > 1 and re.fullmatch(r"(?i)(?:.*[/\\])?cmd(?:\.exe)?", words[0]):
-        words = tuple(words[next((i for i, w in enumerate(words) if w[:1] != "/" and i), 0) :])
-    return words
+def _program(word: str) -> str:
+    """`npx` of `/usr/bin/npx`, `NPX.cmd`, `x/npx-cli.js`, `'npx` and `-Snpx`."""
+    base = re.split(r"[/\\]", word.strip("\"'();&|"))[-1].casefold()
+    return _ENDING.sub("", base.removeprefix("-s"))
 
 
 def _absolute(word: str, workspace: Path) -> str:

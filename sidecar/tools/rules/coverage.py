@@ -14,7 +14,15 @@ from sidecar.tools.rules.runs_later import runs_later
 _NOTHING: Mapping[str, Program] = {}
 _UNKNOWN = Program("")
 _SIGNS = re.compile(r"[^A-Za-z]")
-_GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env")
+_GIT_VALUED = (
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--config-env",
+    "--attr-source",
+)
 """Options of git whose value is the next word."""
 
 

@@ -10,21 +10,31 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from sidecar.tools.rules.coverage import behind_options
-from sidecar.tools.rules.shell_words import plain_words, simple_commands
+from sidecar.tools.rules.programs import RUNNERS, SHELLS
+from sidecar.tools.rules.shell_words import fed_texts, plain_words, simple_commands
 
 MOST_BEFORE = 30
 """Words that may stand before a command: options and values of what runs it."""
+MOST_NAMED = 4
+"""Words that a rule names in order, options left out between them."""
+MOST_READINGS = 60
 _NAMES = (
     "sudo doas env command builtin exec eval coproc trap nohup time gtime timeout gtimeout nice "
-    "ionice setsid stdbuf xargs watch caffeinate unbuffer sh bash dash zsh ksh fish busybox su "
-    "runuser pkexec taskset chrt strace parallel script systemd-run chronic entr npx uv poetry run "
-    "! if then elif else while until do"
+    "ionice setsid stdbuf xargs watch caffeinate unbuffer su runuser pkexec taskset chrt strace "
+    "script systemd-run chronic entr npx uv poetry run ! if then elif else while until do"
 )
-_BEFORE = frozenset(_NAMES.split())
-"""Programs and words of the shell's that run the command behind them."""
-_SEARCHES = frozenset({"find", "gfind", "fd", "fdfind"})
-_RUNNING = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
+_BEFORE = frozenset(_NAMES.split()) | SHELLS
+"""Programs and words of the shell's that run the command behind them and their options."""
+_ANYWHERE = RUNNERS - _BEFORE
+"""Programs that run a command which may begin at any of their words."""
+_SEARCHES = frozenset({"find", "gfind", "fd", "fdfind", "git"})
+_RUNNING = frozenset(
+    "-exec -execdir -ok -okdir -x -X --exec --exec-batch foreach run".split()  # noqa: SIM905
+)
+"""Words of these behind which a command stands, as in `git bisect run`."""
 _CODE = re.compile(r"-\w*c")
+_JOINED = re.compile(r"-[A-Za-z](?=\S* )|--[\w-]+=")
+"""An option whose value is the rest of its word, as in `env -S'git push'`."""
 _NO_PROGRAM = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?", re.DOTALL)
 
 
@@ -37,15 +47,18 @@ def other_spellings(command: str, words: tuple[str, ...]) -> tuple[str, ...]:
     found = {command.strip(): None, " ".join(words): None}
     left, seen = [command], {command}
     while left:
-        for one in simple_commands(left.pop()):
+        text = left.pop()
+        inner = {given for names, given in fed_texts(text) if any(map(_runs_text, names))}
+        for one in simple_commands(text):
             starts = list(islice(_starts(one), MOST_BEFORE))
             for start in starts:
                 found |= dict.fromkeys(_spelt(one[start:]))
-            # `eval 'git push'`, `su me -c 'git push'`
-            inner = {one[start] for start in starts if start and " " in one[start]}
-            inner |= {text for option, text in pairwise(one) if _CODE.fullmatch(option)}
-            left += inner - seen
-            seen |= inner
+            # `eval 'git push'`, `su me -c 'git push'`, `env -S'git push'`
+            within = (_JOINED.sub("", one[start]) for start in starts if start)
+            inner |= {word for word in within if " " in word}
+            inner |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
+        left += inner - seen
+        seen |= inner
     return tuple(found)
 
 
@@ -57,10 +70,13 @@ def rule_spellings(rule: str) -> tuple[str, ...]:
 def _starts(words: tuple[str, ...]) -> Iterator[int]:
     """Where a command may begin: at first, and behind each program or option that runs one."""
     searches = _name(words[0]) in _SEARCHES if words else False
-    behind, value = bool(words), False
+    anywhere, behind, value = False, bool(words), False
     for at, word in enumerate(words):
-        if behind:
+        if anywhere:
             yield at
+        elif behind:
+            yield at
+            anywhere = _name(word) in _ANYWHERE
             # Whether an option's value is the next word is not known.
             before = at > 0 and (value or bool(_NO_PROGRAM.fullmatch(word)))
             behind, value = before or _name(word) in _BEFORE, word.startswith("-")
@@ -72,22 +88,30 @@ def _spelt(words: tuple[str, ...]) -> Iterator[str]:
     name = _name(words[0])
     yield " ".join(words)
     yield " ".join((name, *words[1:]))
-    yield " ".join((name, *behind_options((name, *words[1:]))))
-    if name != "git":
-        for start in islice(_behind_options(words), MOST_BEFORE):
-            yield " ".join((name, *words[start:]))
+    for one in islice(_without_options((name,), behind_options((name, *words[1:]))), MOST_READINGS):
+        yield " ".join(one)
 
 
-def _behind_options(words: tuple[str, ...]) -> Iterator[int]:
-    """Where a subcommand may stand, as in `kubectl -n x delete` and `cargo +nightly publish`."""
-    value = False
-    for at, word in enumerate(words[1:-1], 1):
-        option = word.startswith(("-", "+"))
-        if not (option or value):
-            return
-        yield at + 1
-        value = option
+def _without_options(kept: tuple[str, ...], words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Without options between the first words, as in `docker compose -f x down`.
+
+    Whether an option's value is the next word is not known, so it is read both ways.
+    """
+    yield kept + words
+    if not words or len(kept) > MOST_NAMED:
+        return
+    option, *rest = words
+    if not option.startswith(("-", "+")):
+        yield from _without_options((*kept, option), tuple(rest))
+        return
+    yield from _without_options(kept, tuple(rest))
+    if rest and "=" not in option:
+        yield from _without_options(kept, tuple(rest[1:]))
+
+
+def _runs_text(name: str) -> bool:
+    return _name(name) in SHELLS | RUNNERS | _BEFORE
 
 
 def _name(word: str) -> str:
-    return word.removeprefix("\\").rsplit("/", 1)[-1]
+    return word.removeprefix("\\").rsplit("/", 1)[-1].removesuffix(".exe")

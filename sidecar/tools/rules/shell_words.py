@@ -94,6 +94,29 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
+def fed_texts(command: str) -> tuple[tuple[frozenset[str], str], ...]:
+    """Each here-document and here-string, beside the words of the commands that may read it.
+
+    None of a text over `LONGEST` characters.
+    """
+    found: list[tuple[frozenset[str], str]] = []
+    root = _parsed(command) if len(command) <= LONGEST else None
+    left = [root] if root is not None else []
+    while left:
+        node = left.pop()
+        left += node.children
+        if node.type in ("heredoc_body", "herestring_redirect"):
+            around = node
+            while around.parent and around.type not in ("redirected_statement", "command"):
+                around = around.parent
+            body = (node.text or b"").decode()
+            words = (around.text or b"").decode().replace(body, " ").split()
+            is_string = node.type == "herestring_redirect"
+            text = _unquoted(node.children[-1]) if is_string else body
+            found.append((frozenset(words), text))
+    return tuple(found)
+
+
 def _roughly(text: str) -> tuple[str, ...]:
     words = _QUOTES.sub("", text).split()
     return tuple(dropwhile(_ASSIGNS.match, words))
@@ -105,6 +128,8 @@ def _unquoted(node: "Node") -> str:
     match node.type:
         case "string":
             return _KEPT.sub(r"\1", text[1:-1])
+        case "raw_string":
+            return text[1:-1]
         case "ansi_c_string":
             return text[2:-1]
         case _:

@@ -34,6 +34,11 @@ def state_file(session: Session, name: str = "state.json") -> Path:
     return session.state.config.data_dir / "checkpoints" / session.id / name
 
 
+def settled(folder: Path) -> list[str]:
+    """The folder's names, without files that are being written."""
+    return sorted(name for name in os.listdir(folder) if not name.endswith(".tmp"))
+
+
 def stored(session: Session) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(state_file(session).read_text())
     return found
@@ -110,7 +115,7 @@ async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
     assert told["stateVersion"] == inside.row(session).revision
     assert "- a.py (created)" in state_file(session, "state.md").read_text()
     assert not await kept.at("turn")
-    assert sorted(os.listdir(state_file(session).parent)) == ["state.json", "state.md"]
+    assert settled(state_file(session).parent) == ["state.json", "state.md"]
 
 
 async def test_what_could_not_be_stored_leaves_the_ledger_with_the_rest_in_it_once(
@@ -293,7 +298,7 @@ async def test_what_half_wrote_a_checkpoint_leaves_the_old_one(
     await work(desk, session, written("b.py"))
     assert not await kept.at("turn")
     assert stored(session) == before
-    assert sorted(os.listdir(state_file(session).parent)) == ["state.json", "state.md"]
+    assert settled(state_file(session).parent) == ["state.json", "state.md"]
 
 
 async def test_who_only_reads_a_session_writes_no_checkpoint(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -139,19 +140,27 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
      "npm --yes x mcp", "pnpx x", "pnpm --silent dlx x", "yarn dlx x", "bunx x", "bun x y",
      "uvx x", "uv --quiet tool run x", "uv --directory /a tool run x", "pipx run x",
      "deno run -A npm:mcp-remote", "deno run --allow-net jsr:@x/y", "dnx x@1", "env A=1 npx x",
-     "/usr/bin/env -u B A=1 npx x", "cmd /c npx -y x", "cmd.exe /d /s /c npx x"],
+     "/usr/bin/env -u B A=1 npx x", "cmd /c npx -y x", "cmd.exe /d /s /c npx x",
+     "op run -- npx -y s", "doppler run -- uvx s", "mise x -- npx s", "volta run npx s",
+     "nice -n 5 npx s", "sudo -u me npx s", "env -S 'npx s'", "env -S'npx s'", "mcp-proxy npx s",
+     "corepack pnpm dlx s", "python -m uv tool run s", "python3 -m pipx run s",
+     "node /usr/lib/npm/bin/npx-cli.js s", "node npm-cli.js exec s", "sh -c 'cd /x; npx s'",
+     "bash -lc 'exec \"npx\" s'", "uv run --with mcp mcp run /a/server.py",
+     "uv run --offline python /a/server.py", "uv run --with=mcp[cli]==1.2 mcp"],
 )  # fmt: skip
 def test_runners_are_known(command: str) -> None:
-    words = tuple(command.split(" "))
+    words = tuple(shlex.split(command, posix="\\" not in command))
     assert runner(words)
     assert starting(McpServer("one", words), TRUSTED)[1] == Path("/empty")
 
 
 @pytest.mark.parametrize(
     "command",
-    ["docs-mcp npx", "python -m x", "node server.js", "npm run mcp", "npm test exec",
+    ["docs-mcp", "python -m x", "node server.js", "npm run mcp", "npm test exec",
      "uv run server.py", "uv --directory /a run tool run", "deno run -A main.ts", "bun run x.ts",
-     "docker run -i --rm image", "yarn mcp", "pnpm exec x", "env", "cmd /c", "pipx list"],
+     "docker run -i --rm image npx s",
+     "uv run --with mcp mcp run server.py", "uv run --with mcp src/server.py",
+     "yarn mcp", "pnpm exec x", "env", "cmd /c", "pipx list"],
 )  # fmt: skip
 def test_other_programs_start_in_the_workspace(command: str) -> None:
     server = McpServer("one", tuple(command.split(" ")))

@@ -142,6 +142,20 @@ def test_a_command_is_rejected_however_its_tool_is_written(rule: str, context: T
         "if git -C sub push; then ls; fi",
         "echo 'no end; git push",
         "echo 'no end\nif git push; then",
+        "hyperfine --warmup 3 'git push'",
+        "concurrently ls 'git push'",
+        "parallel ::: 'git push'",
+        "env -S'git push'",
+        "env --split-string='git push'",
+        "bash <<EOF\ngit push\nEOF",
+        "sudo bash -s <<'E' > log\ncd x && git push\nE",
+        "cat <<E | sh\ngit push\nE",
+        "bash <<< 'git push'",
+        'if sh <<< "git push $x"; then ls; fi',
+        "git submodule foreach git push",
+        "git bisect run sudo git push",
+        "git rebase -x 'git push' main",
+        "git --attr-source HEAD push",
         "# no end of a text that is too long\n" + "echo x; " * 2000 + 'sudo "git" push',
     ],
 )
@@ -153,8 +167,25 @@ def test_a_command_is_rejected_behind_what_runs_it(command: str, context: ToolCo
 
 @pytest.mark.parametrize(
     "command",
+    [
+        "flock /tmp/l git push",
+        "cross-env A=1 git push",
+        "op run -- git push",
+        "direnv exec . git push",
+        "sudo aws-vault exec me -- git push",
+    ],
+)
+def test_a_command_is_rejected_wherever_its_runner_may_have_it(
+    command: str, context: ToolContext
+) -> None:
+    found = decided(command, context, "shell", reject=("shell:git push *",))
+    assert isinstance(found, Refuse)
+
+
+@pytest.mark.parametrize(
+    "command",
     ["sudo apt install git", "grep -x git push", "echo git push", "find . -name 'git push'",
-     "git log push", "git -C push log", "npm exec git push"],
+     "git log push", "git -C push log", "npm exec git push", "cat <<E > notes.md\ngit push\nE"],
 )  # fmt: skip
 def test_words_of_another_command_are_not_rejected(command: str, context: ToolContext) -> None:
     reject = ("shell:git push *", "shell:git")
@@ -168,6 +199,17 @@ def test_words_of_another_command_are_not_rejected(command: str, context: ToolCo
         ("kubectl delete *", "sudo kubectl -n a --context=b delete pod c", True),
         ("cargo publish *", "cargo +nightly publish", True),
         ("terraform apply *", "terraform -chdir=sub apply -auto-approve", True),
+        ("docker compose down *", "docker compose -f prod.yml --ansi never down -v", True),
+        ("gh pr merge *", "gh pr -R o/r merge 1", True),
+        ("npm run deploy *", "npm run -s deploy", True),
+        ("git stash drop *", "git stash -q drop", True),
+        (
+            "gcloud compute instances delete *",
+            "gcloud compute --project p instances delete x",
+            True,
+        ),
+        ("git push *", "git.exe push", True),
+        ("aws s3 rm *", "aws s3 cp rm s3://x", False),
         ("kubectl delete *", "kubectl get delete", False),
         ("npm publish *", "npm run publish", False),
         ("npm publish *", "npm -s run x publish", False),
