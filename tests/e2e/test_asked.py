@@ -253,13 +253,14 @@ def test_no_answer_for_a_tool_trusts_a_folder(
 def test_a_server_of_the_users_runs_nothing_of_an_untrusted_folder(
     start: Start, workspace: Path, tmp_path: Path, trusted: bool
 ) -> None:
-    """As npx does, the server's command takes its program from the current folder, if it can."""
+    """The server's settings have it start in the folder, and it takes its program from there."""
     program = workspace / "node_modules/.bin/docs"
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\ntouch made\n")
     program.chmod(0o755)
     began = tmp_path / "began"
-    docs = {"command": "sh", "args": ["-c", f"node_modules/.bin/docs; touch {began}"]}
+    words = ["-c", f"node_modules/.bin/docs; touch {began}"]
+    docs = {"command": "sh", "args": words, "cwd": "."}
     with FakeMessagesApi() as api:
         opened(start(), api, workspace, workspaceTrusted=trusted, mcpServers={"docs": docs})
         wait_for(began.exists)

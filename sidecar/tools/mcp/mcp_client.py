@@ -29,8 +29,8 @@ from sidecar.workspace.variables import absolute_path
 
 MOST_PAGES = 20
 """Pages of tools read per server."""
-_MODULE = re.compile(r"-[bBdEhiIOPqRsSuvVx]*m")
-"""Python's option for a module, which other letters may precede and the name may follow."""
+_MODULE = re.compile(r"-[bBdEhiIOPqRsSuvVx]*[mc]")
+"""Python's options for a module and for code, which other letters may precede."""
 MOST_SAID = 2_000
 """Last bytes kept of a server's stderr, for failures."""
 

@@ -23,7 +23,7 @@ from sidecar.tools.mcp.mcp_bounds import (
     MOST_TOOLS,
     schema_size,
 )
-from sidecar.tools.mcp.package_runners import starting
+from sidecar.tools.mcp.starting_folder import starting
 from sidecar.tools.mcp_names import server_prefix, tool_name
 from sidecar.tools.tool_contract import ToolAnswer
 from sidecar.workspace.trust import StartingPlaces, make_empty

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from sidecar.workspace.paths import MAX_LINKS
@@ -15,6 +16,9 @@ _CHOICE = re.compile(r"[{(]([^{}()]*)[})]")
 _EXTENDED = re.compile(r"[?*+@!]\(|\{[^{}]*\.\.")
 """Extended globs and ranges, `+(x)` and `{a..z}`."""
 _WILD = re.compile(r"[*?\[\]]|\.\.\.$")
+_NAMED_CLASS = re.compile(r"\[[^\]]*\[:\w+:\][^\]]*\]")
+_ADDRESS = re.compile(r"(?:^|[=,])(?:[A-Za-z][\w+.-]*://|data:)")
+"""What PHP's programs open like a file, wherever it lies."""
 _SEPARATORS = re.compile(r"[=:,]")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
@@ -54,6 +58,8 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 
 
 def _expanded_leads_out(word: str, look: _Look) -> bool:
+    if _ADDRESS.search(word):
+        return True
     parts = {word, *_SEPARATORS.split(word), word.partition("=")[2]} - {""}
     return any(_pattern_leads_out(part, look) for part in parts)
 
@@ -86,7 +92,18 @@ def _glob_leads_out(glob: str, look: _Look) -> bool:
         return _is_out(look.folder / glob, base)
     if glob.startswith(("/", "~")) or ".." in glob.removesuffix("..."):
         return True
+    if any(map(_climbs, glob.split("/"))):
+        return True
     return _is_out(look.folder / glob[: wild.start()].rpartition("/")[0], base)
+
+
+def _climbs(step: str) -> bool:
+    """Whether a pattern's step may stand for `..`, as `[.][.]` does to some programs.
+
+    A `*` at its beginning stands for no dot.
+    """
+    any_class = _NAMED_CLASS.sub("?", step).replace("[^", "[!")
+    return step[:1] in (".", "[", "?") and fnmatchcase("..", any_class)
 
 
 def _holds_way_out(base: Path) -> bool:

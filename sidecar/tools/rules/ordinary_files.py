@@ -31,7 +31,7 @@ tools, one started by git's hooks among them, obey `TOOL.xml.dist` without anoth
 _NAMES = (
     "makefile gnumakefile dockerfile containerfile procfile rakefile gemfile brewfile pipfile "
     "vagrantfile podfile fastfile justfile cmakelists.txt build workspace go.mod go.sum go.work "
-    "readme license licence copying copyright authors contributors maintainers codeowners "
+    "readme license licence copying copyright authors contributors maintainers "
     "changelog changes history news notice version todo install hacking "
     ".gitignore .dockerignore .containerignore .npmignore .eslintignore .prettierignore "
     ".stylelintignore .vscodeignore .helmignore .gcloudignore .editorconfig .gitkeep .keep "

@@ -1,12 +1,14 @@
-"""Where an MCP server starts: programs that run packages take code from the current folder.
+"""Where an MCP server starts: in the workspace only where its words say so.
 
-So even in a trusted workspace they start in the empty folder.
+Many programs take code or settings from the current folder, which a rule for writing lets a model
+fill, so even in a trusted workspace a server starts in an empty one, unless its words name a file
+of the workspace or a program that runs a project's own code.
 """
 
 import itertools
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -44,14 +46,24 @@ RUNNERS: Final[Mapping[str, str]] = {
     "dotnet dnx": _DOTNET,
     "dotnet tool exec": _DOTNET,
 }
-"""Programs, or programs with their subcommand, and what they take from the current folder.
+"""Programs, or programs with their subcommand, and what they take from the current folder."""
 
-`uv run` is one where it names no file of the workspace, but others or packages (`--with`).
-Not here: what runs a project's own code by intent (`uv run x.py`, `npm run`, `deno run x.ts`)."""
+OWN_CODE: Final = frozenset(
+    {
+        *("npm run", "npm test", "npm start", "yarn", "pnpm", "bun run", "deno task", "uv run"),
+        *("poetry run", "pdm run", "hatch run", "pipenv run", "rye run", "bundle exec", "rake"),
+        *("make", "just", "task", "go run", "cargo run", "dotnet run", "gradle", "mix", "mise run"),
+        *("docker compose", "docker-compose", "podman compose"),
+    }
+)
+"""What runs a project's own code by intent, unless its words name files elsewhere or packages."""
 
+_FILE = re.compile(
+    r"(?:--?[\w-]+=)?(?:[\w@.-]+/)*[\w@.-]*\w\.(?:[cm]?[jt]sx?|pyz?|rb|php|pl|lua|sh|go|rs|jar|cs|"
+    r"exs?|json5?|ya?ml|toml|ini|cfg|conf|env|txt|md|csv|sql|db|sqlite3?)"
+)
+"""A relative file of code, settings or data."""
 _REMOTE = re.compile(r"(?:npm|jsr|https?):")
-_CONTAINERS: Final = frozenset({"docker", "podman", "nerdctl", "kubectl", "ssh"})
-"""Run their words elsewhere, and take nothing from the current folder."""
 _ENDING = re.compile(r"\.(?:exe|cmd|bat|ps1)$|-cli\.[cm]?js$")
 _VALUED = re.compile(
     "--(?:directory|project|config-file|cache-dir|color|dir|cwd|prefix|cache|registry|userconfig|"
@@ -65,8 +77,8 @@ def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Pa
     """The server as started, and its folder.
 
     A folder named in the settings is taken, unless in an untrusted workspace, from which no program
-    is taken either. A runner that starts in the empty folder gets absolute paths for `.`, `./x` and
-    `../x`.
+    is taken either. A server that starts in the empty folder though its workspace is trusted gets
+    absolute paths for `.`, `./x` and `../x`.
     """
     workspace = standing.workspace
     if not standing.trusted:
@@ -78,44 +90,42 @@ def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Pa
         return server, named if standing.trusted or apart else standing.empty
     if not standing.trusted:
         return server, standing.empty
-    if not runner(server.command):
+    if is_of_the_workspace(server.command):
         return server, workspace
-    program, *words = server.command
-    placed = (program, *(_absolute(word, workspace) for word in words))
+    placed = tuple(_absolute(word, workspace) for word in server.command)
     return replace(server, command=placed), standing.empty
 
 
-def runner(command: tuple[str, ...]) -> str:
-    """Why a command takes code from the current folder; empty if it does not, or is unknown.
+def is_of_the_workspace(command: tuple[str, ...]) -> bool:
+    """Whether a command names a file of the workspace, or runs a project's own code.
 
-    Behind any word, and in the text of a shell, since wrappers (`op run --`, `nice`, `env -S`)
-    start their words in their own folder; not behind a container, whose folder is another.
+    Never where a runner of packages stands behind any of its words, in a shell's text too, since
+    wrappers (`op run --`, `nice`, `env -S`) start their words in their own folder.
     """
     words = [piece for word in command for piece in word.split() or [word]]
-    for at, word in enumerate(words):
-        if _program(word) in _CONTAINERS:
-            return ""
-        if why := _taken(words[at:]):
-            return why
-    return ""
+    if not words or any(_takes_packages(words[at:]) for at in range(len(words))):
+        return False
+    if _RELATIVE.fullmatch(words[0]) or any(map(_FILE.fullmatch, words)):
+        return True
+    away = any(word.startswith(("/", "~", "--with")) for word in words[1:])
+    return not away and any(_stands_for(words[at:], OWN_CODE) for at in range(len(words)))
 
 
-def _taken(words: list[str]) -> str:
-    name = _program(words[0])
-    if name == "deno" and not any(_REMOTE.match(word) for word in words[1:]):
-        return ""
+def _takes_packages(words: list[str]) -> bool:
+    if _program(words[0]) == "deno" and not any(map(_REMOTE.match, words)):
+        return False
+    return _stands_for(words, RUNNERS)
+
+
+def _stands_for(words: list[str], names: Collection[str]) -> bool:
+    """Whether the first word, with up to two operands, is one of the names."""
     operands = [
         word
         for before, word in itertools.pairwise(words)
         if not (word.startswith("-") or _VALUED.fullmatch(before))
     ]
-    if name == "uv" and operands[:1] == ["run"]:
-        with_other = any(word.startswith("--with") for word in words)
-        named = [word for word in operands if "/" in word or word.endswith(".py")]
-        away = all(word.startswith(("/", "~")) for word in named)
-        return _UV if away and (named or with_other) else ""
-    sizes = (0, 1, 2)
-    return next((why for n in sizes if (why := RUNNERS.get(" ".join((name, *operands[:n]))))), "")
+    name = _program(words[0])
+    return any(" ".join((name, *operands[:n])) in names for n in (0, 1, 2))
 
 
 def _program(word: str) -> str:

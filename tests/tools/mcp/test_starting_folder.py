@@ -12,7 +12,7 @@ import pytest
 
 from sidecar.config.mcp_settings import McpServer
 from sidecar.session.changes.session_trust import Trust
-from sidecar.tools.mcp.package_runners import RUNNERS, runner, starting
+from sidecar.tools.mcp.starting_folder import RUNNERS, is_of_the_workspace, starting
 from sidecar.workspace.trust import StartingPlaces, make_empty
 from tests.tools.mcp.test_servers import SERVER, running
 
@@ -29,8 +29,10 @@ def stand_in(folder: Path, name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "trusted"), [("npx", True), ("npx", False), ("docs-mcp", True)])
-async def test_a_runner_of_packages_starts_in_the_empty_folder(
+@pytest.mark.parametrize(
+    ("name", "trusted"), [("npx", True), ("npx", False), ("docs-mcp", True), ("pnpm", True)]
+)
+async def test_a_server_starts_in_the_empty_folder_but_for_a_projects_own_code(
     name: str, trusted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace, report = tmp_path / "work", tmp_path / "report"
@@ -44,12 +46,12 @@ async def test_a_runner_of_packages_starts_in_the_empty_folder(
         servers.provide("one", [server], standing)
         assert (await servers.found("one")).said == ()
     folder, *given = report.read_text().splitlines()
-    assert (folder == str(workspace)) == (trusted and name == "docs-mcp")
-    assert (folder == str(tmp_path / "data/servers")) == (not trusted or name != "docs-mcp")
+    assert (folder == str(workspace)) == (trusted and name == "pnpm")
+    assert (folder == str(tmp_path / "data/servers")) == (not trusted or name != "pnpm")
     # Where the folder is not trusted, nothing leads there.
     placed = ("-y", words[1], f"{workspace}", f"{workspace}/docs", f"{tmp_path}/x",
               f"--root={workspace}/docs", "docs")  # fmt: skip
-    assert tuple(given) == (placed if trusted and name != "docs-mcp" else words)
+    assert tuple(given) == (placed if trusted and name != "pnpm" else words)
 
 
 @pytest.mark.long
@@ -57,7 +59,7 @@ async def test_an_empty_folder_that_cannot_be_made_fails_its_servers_alone(tmp_p
     (tmp_path / "data").write_text("")
     standing = Trust(True, tmp_path, tmp_path / "data").standing()
     async with running() as servers:
-        other = McpServer("notes", (sys.executable, SERVER))
+        other = McpServer("notes", (sys.executable, SERVER), cwd=".")
         servers.provide("one", [McpServer("docs", ("npx", "docs")), other], standing)
         found = await servers.found("one")
     assert len(found.tools) == 4
@@ -150,21 +152,38 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_runners_are_known(command: str) -> None:
     words = tuple(shlex.split(command, posix="\\" not in command))
-    assert runner(words)
+    assert not is_of_the_workspace(words)
     assert starting(McpServer("one", words), TRUSTED)[1] == Path("/empty")
 
 
 @pytest.mark.parametrize(
     "command",
-    ["docs-mcp", "python -m x", "node server.js", "npm run mcp", "npm test exec",
-     "uv run server.py", "uv --directory /a run tool run", "deno run -A main.ts", "bun run x.ts",
-     "docker run -i --rm image npx s",
-     "uv run --with mcp mcp run server.py", "uv run --with mcp src/server.py",
-     "yarn mcp", "pnpm exec x", "env", "cmd /c", "pipx list"],
+    ["node server.js", "node --enable-source-maps dist/index.mjs", "python -u tools/server.py",
+     "notes-mcp --db notes.sqlite", "notes-mcp --config=conf/notes.toml", "./bin/server",
+     "npm run mcp", "npm test exec", "op run -- npm run mcp", "yarn mcp", "pnpm exec x",
+     "uv run server.py", "uv run --with mcp mcp run server.py", "uv run notes",
+     "go run ./cmd/notes", "deno run -A main.ts", "bun run x.ts", "docker compose run -T notes"],
 )  # fmt: skip
-def test_other_programs_start_in_the_workspace(command: str) -> None:
+def test_a_server_whose_words_name_the_workspace_starts_there(command: str) -> None:
     server = McpServer("one", tuple(command.split(" ")))
     assert starting(server, TRUSTED) == (server, Path("/w"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["docs-mcp", "docs-mcp serve 1.2.3 example.com", "python -m x", "python -c pass",
+     "tsx /a/server.ts", "go run /a/x.go", "uv --directory /a run notes", "node /a/server.js",
+     "/w/bin/notes", "docker run -i --rm image npx s", "env", "cmd /c", "pipx list"],
+)  # fmt: skip
+def test_any_other_server_starts_in_the_empty_folder(command: str) -> None:
+    server = McpServer("one", tuple(command.split(" ")))
+    assert starting(server, TRUSTED) == (server, Path("/empty"))
+
+
+def test_a_relative_path_is_one_in_the_workspace_still() -> None:
+    command = ("notes-mcp", ".", "./docs", "--root=../x", "docs", "./x:/y")
+    placed = ("notes-mcp", "/w", "/w/docs", "--root=/x", "docs", "/w/x:/y")
+    assert starting(McpServer("one", command), TRUSTED)[0].command == placed
 
 
 def test_each_runner_has_its_reason() -> None:
