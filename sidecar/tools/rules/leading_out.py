@@ -39,8 +39,8 @@ def leading_out(
 
     Links are followed; text after `=` and before `::` counts too. With `expanded` so do parts at
     `:` and `,`, and what a program may make of `~`, braces and globs; the program's own name stands
-    for a link out anywhere in the workspace. Missing paths count only behind a link out; invalid
-    paths never.
+    for a link out anywhere in the workspace. Missing paths count behind a link out, and where they
+    are absolute, in a folder of the disk's root; invalid paths never.
     """
     base = Path(os.path.realpath(root))
     if not expanded:
@@ -135,9 +135,13 @@ def _is_python(link: Path) -> bool:
 
 def _is_out(path: Path, base: Path) -> bool:
     try:
+        spelt = Path(os.path.normpath(path))
+        absolute = ".." not in path.parts and not spelt.is_relative_to(base)
+        # Looked at no closer, which would ask the host of an automounter's folder.
+        if absolute and len(path.parts) > 2 and os.path.lexists("/" + path.parts[1]):
+            return True
         if _depends(path):
             return True
-        spelt = Path(os.path.normpath(path))
         # Some programs resolve `..` textually, whatever link stands before.
         for real in map(Path, map(os.path.realpath, (path, spelt))):
             linked = spelt.is_relative_to(base)

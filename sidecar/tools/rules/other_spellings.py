@@ -21,7 +21,7 @@ MOST_READINGS = 60
 _NAMES = (
     "sudo doas env command builtin exec eval coproc trap nohup time gtime timeout gtimeout nice "
     "ionice setsid stdbuf xargs watch caffeinate unbuffer su runuser pkexec taskset chrt strace "
-    "script systemd-run chronic entr npx uv poetry run ! if then elif else while until do"
+    "script systemd-run chronic entr npx uv poetry run ! { if then elif else while until do"
 )
 _BEFORE = frozenset(_NAMES.split()) | SHELLS
 """Programs and words of the shell's that run the command behind them and their options."""

@@ -266,8 +266,10 @@ def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     # The program is never guessed: `ls*` is `ls *`.
     if len(rule) == 1:
         return (rule[0].removesuffix(STAR),), True
-    # `rm build/*` allows no other folder.
-    return rule, not re.search("[/=]", rule[-1])
+    # `git status*` is `git status *`; `rm build*` allows no other file.
+    program = known(rule[0])
+    of_subcommand = len(rule) == 2 and (program is None or bool(program.subcommands))
+    return rule, of_subcommand and not re.search("[/=]", rule[-1])
 
 
 def _stands_in(folder: str, access: Access) -> bool:

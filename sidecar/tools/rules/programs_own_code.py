@@ -66,6 +66,8 @@ OWN_CODE = {
             "--no-summary --durations --capture --color --cache-clear --setup-show "
             "--strict-markers --cov"
         ),
+        # Old ones run what -k and -m say.
+        nowhere=r"\.\s*__",
         # Some cut a path off at its first `[`.
         operands=r"[^@+\[](?:(?!::)[^\[])*(?:::[\s\S]*)?",
     ),

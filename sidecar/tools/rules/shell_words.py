@@ -6,6 +6,7 @@ letters, digits and a few signs, and quotes without anything a shell would repla
 
 import re
 import sys
+from collections.abc import Iterator
 from functools import cache
 from itertools import dropwhile
 from typing import TYPE_CHECKING
@@ -81,17 +82,38 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
     root = _parsed(command) if len(command) <= LONGEST else None
     found: list[tuple[str, ...]] = []
     if root is None or root.has_error:
-        found += (_roughly(one) for one in _BORDERS.split(command))
+        found += (_roughly(one) for one in _BORDERS.split(command.replace("\\\n", "")))
     left = [root] if root is not None else []
     while left:
         node = left.pop()
         left += node.children
-        if node.type == "command":
-            words = (c for c in node.children if not _PASSED_OVER.fullmatch(c.type))
-            found.append(tuple(_word(c, False) or _unquoted(c) for c in words))
+        if node.type in ("command", "redirected_statement"):
+            found += _by_lines(_words_of(node))
         elif node.type in _BUILT_IN:
             found.append(tuple((node.text or b"").decode().split()))
-    return tuple(found)
+    return tuple(one for one in found if one)
+
+
+def _words_of(node: "Node") -> Iterator["Node"]:
+    """Words of a command, those behind a redirection too, as in `git 2>/dev/null push`."""
+    for child in node.children:
+        if child.type == "command" and node.type == "redirected_statement":
+            yield from _words_of(child)
+        elif child.type == "file_redirect":
+            yield from child.children_by_field_name("destination")[1:]
+        elif node.type == "command" and not _PASSED_OVER.fullmatch(child.type):
+            yield child
+
+
+def _by_lines(words: Iterator["Node"]) -> list[tuple[str, ...]]:
+    """The grammar takes a line that begins with a backslash for words of the line before."""
+    found: list[list[str]] = [[]]
+    for word in words:
+        text = _word(word, False) or _unquoted(word)
+        if word.type in ("word", "concatenation") and text.startswith("\n"):
+            found.append([])
+        found[-1].append(text.strip("\n"))
+    return [tuple(one) for one in found]
 
 
 def fed_texts(command: str) -> tuple[tuple[frozenset[str], str], ...]:
