@@ -17,16 +17,16 @@ from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing, re
 from sidecar.core.plans.preserve import NAMED_SHARE, preserved
 from sidecar.core.prompt.breakpoints import MOST, STRIDE
 from sidecar.core.prompt.budget import budget
+from sidecar.core.prompt.lifetime import is_kept
 from sidecar.core.prompt.prompt import Prompt, Ttl
 from sidecar.core.prompt.visibility import Dropped, Shown
-from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.summaries.model_summary import without_summary
 from sidecar.replay.conversation import Conversation, Request
 from sidecar.replay.measures.measure import Memory
 from sidecar.replay.measures.needs import Needs
 from sidecar.replay.measures.verbatim import VerbatimMeasure, VerbatimTally
 from sidecar.replay.replay_decision import Decided, Decider, placed_notes
-from sidecar.replay.simulated_cache import Bill, SimulatedCache
+from sidecar.replay.simulated_cache import Bill, SimulatedCache, StaticLifetime
 
 RESERVE_SHARE = 16
 """The reserve is a sixteenth of a simulated window, unless too small."""
@@ -161,7 +161,7 @@ class _Simulation:
         self._rates = rates
         self._static = min(conversation.static, window // 4)
         self._caches = rates.read < rates.input
-        self._ttl: Ttl = policy.static_ttl
+        self._kept = StaticLifetime(policy.static_ttl, self._static, rates)
         self.items: list[Item] = []
         self._hashes: list[int] = [0]
         self._sizes: list[int] = [self._static]
@@ -181,7 +181,7 @@ class _Simulation:
         self._reported = False
         self._before = 0
         self._extends = 0
-        self._last: Millis | None = None
+        self._starts: list[Millis] = []
         self._arrived = 0
         self.cost = self.alike = 0.0
         self.sent: list[Sent] = []
@@ -229,9 +229,9 @@ class _Simulation:
         bill = alike = Bill(0, 0, 0, total)
         if self._caches:
             prompt, marks = (self._hashes, self._sizes, self._places), self._marks()
-            bill = alike = self._cache.send(*prompt, marks, request.at)
-            if self._ttl != ALIKE:
-                alike = self._alike.send(*prompt, [(0, ALIKE), *marks[1:]], request.at)
+            ttl = self._kept.choose(self._starts, request.at, self.cost)
+            bill = self._cache.send(*prompt, [(0, ttl), *marks], request.at)
+            alike = self._alike.send(*prompt, [(0, ALIKE), *marks], request.at)
         self.cost += bill.cost(rates) + request.output * rates.output
         self.alike += alike.cost(rates) + request.output * rates.output
         self.over += total > self._limit
@@ -241,7 +241,7 @@ class _Simulation:
         self._since += 1
         self._before = self._extends = len(self.items)
         self._reported = True
-        self._last = request.at
+        self._starts.append(request.at)
         self.memory.answer(request)
         self.verbatim.answer(request.step, total)
 
@@ -281,7 +281,7 @@ class _Simulation:
         return sum(item.result for item in came)
 
     def _standing(self, request: Request) -> Standing:
-        last, used, newest = self._last, self._sizes[-1], self._newest()
+        used, newest = self._sizes[-1], self._newest()
         return Standing(
             used=used,
             static=self._static,
@@ -290,14 +290,14 @@ class _Simulation:
             base=self._base,
             rent=self._rent,
             requests=self._since,
-            warm=self._caches and last is not None and request.at - last <= TTL_MS["5m"],
+            warm=self._caches and is_kept("5m", self._last, request.at),
             opens_turn=request.opens_turn,
             messages=len(self._said) + len(self._called),
             rates=self._rates,
             newest=newest,
             guessed=newest if self._reported else used,
             now=request.at,
-            cooling_ms=0 if last is None else request.at - last,
+            cooling_ms=0 if self._last is None else request.at - self._last,
         )
 
     def _apply(self, done: Decided, situation: Situation) -> None:
@@ -367,8 +367,12 @@ class _Simulation:
         self.alike += price
         return price
 
+    @property
+    def _last(self) -> Millis | None:
+        return self._starts[-1] if self._starts else None
+
     def _marks(self) -> list[tuple[int, Ttl]]:
-        # As `core/prompt/breakpoints`: static, anchor, last, newest.
+        # As `core/prompt/breakpoints` behind the static text: anchor, last, newest.
         places = self._places
         newest = len(places) - 1
         last = min(self._extends, newest)
@@ -379,7 +383,7 @@ class _Simulation:
                 break
             chosen.add(self._shown(bisect_right(places, reach) - 1))
             reach -= STRIDE
-        return [(0, self._ttl), *((index, "5m") for index in sorted(chosen))]
+        return [(index, "5m") for index in sorted(chosen)]
 
     def _shown(self, index: int) -> int:
         # Only a segment that is not dropped can be marked.

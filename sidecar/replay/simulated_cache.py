@@ -5,11 +5,14 @@ from dataclasses import dataclass
 
 from sidecar.core.parts import Millis
 from sidecar.core.plans.plan import Rates
+from sidecar.core.prompt.lifetime import is_kept, lifetime
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.warmth import CachedPrefix, predict
 
 MINIMUM = 1_024
 """Tokens; a breakpoint below writes nothing."""
+HOUR = 2
+"""An hour's writes cost so many times the input price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +29,34 @@ class Bill:
         return (
             self.read * rates.read
             + self.write_5m * rates.write
-            + self.write_1h * 2 * rates.input
+            + self.write_1h * HOUR * rates.input
             + self.uncached * rates.input
         )
+
+
+class StaticLifetime:
+    """The static text's lifetime from request to request, if a policy `wants` an hour."""
+
+    def __init__(self, wants: Ttl, tokens: int, rates: Rates) -> None:
+        self.wants = wants
+        self._tokens = tokens
+        self._rates = rates
+        self._ttl: Ttl = "5m"
+
+    def choose(self, starts: Sequence[Millis], now: Millis, spent: float) -> Ttl:
+        """For a request at `now`, after those of `starts` for so many USD."""
+        rates, last = self._rates, starts[-1] if starts else None
+        if self.wants == "1h" and not is_kept(self._ttl, last, now):
+            self._ttl = lifetime(
+                self._tokens,
+                write_5m=rates.write,
+                write_1h=HOUR * rates.input,
+                read=rates.read,
+                starts=starts,
+                now=now,
+                spent=spent,
+            ).ttl
+        return self._ttl
 
 
 class SimulatedCache:

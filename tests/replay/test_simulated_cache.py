@@ -15,7 +15,7 @@ from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prompt import Prompt, Ttl
 from sidecar.core.prompt.visibility import Dropped, Placeholder
 from sidecar.replay.simulate import _Simulation
-from sidecar.replay.simulated_cache import MINIMUM
+from sidecar.replay.simulated_cache import MINIMUM, StaticLifetime
 from tests.core.prompts import system, user
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body
@@ -92,9 +92,18 @@ def assert_same_positions(state: _Simulation, places: list[int], ends: list[int]
     assert state._places[-1] == places[-1]
 
 
+class Fixed(StaticLifetime):
+    """The same lifetime from the first request on."""
+
+    def choose(self, starts: Sequence[int], now: int, spent: float) -> Ttl:
+        return self.wants
+
+
 def played(conversation: Any, edits: list[Edit], ttl: Ttl) -> _Simulation:
     script = {edit.step: partial(edited, edit) for edit in edits}
-    return _Simulation(conversation, Scripted(script, static_ttl=ttl), WINDOW, RATES)
+    state = _Simulation(conversation, Scripted(script), WINDOW, RATES)
+    state._kept = Fixed(ttl, conversation.static, RATES)
+    return state
 
 
 def compare(notation: str, edits: list[Edit], ttl: Ttl, static: int) -> None:
@@ -107,7 +116,8 @@ def compare(notation: str, edits: list[Edit], ttl: Ttl, static: int) -> None:
         state.arrive(request)
         state.decide(request)
         blocks, ends = blocks_of(state.items, static)
-        prompt = body(blocks, [(ends[index], ttl) for index, ttl in state._marks()])
+        marks = [(0, ttl), *state._marks()]
+        prompt = body(blocks, [(ends[index], ttl) for index, ttl in marks])
         assert_same_positions(state, provider._prefixes(prompt, blocks)[2], ends)
         usage = provider.request(prompt)
         before = state.cost
@@ -177,7 +187,7 @@ def test_a_call_that_comes_back_beside_another_ends_what_that_one_could_read() -
 )
 def test_breakpoints_stand_where_a_session_would_put_them(notation: str, edits: list[Edit]) -> None:
     conversation = talk(notation)
-    state = played(conversation, edits, "1h")
+    state = played(conversation, edits, "5m")
     before = 0
     for request in conversation.requests:
         state.arrive(request)
@@ -188,8 +198,8 @@ def test_breakpoints_stand_where_a_session_would_put_them(notation: str, edits: 
         prompt = Prompt((), system(first), (user(*others),))
         # An edit ends what the last request had: a breakpoint stands where they begin to differ.
         sent = before if state.items is whole else ends[state._extends]
-        found = place(prompt, sent, anchor=ends[state._anchored], static_ttl="1h")
+        found = place(prompt, sent, anchor=ends[state._anchored])
         wanted = [(0 if b.message is None else b.block + 1, b.ttl) for b in found]
-        assert [(ends[index], ttl) for index, ttl in state._marks()] == wanted
+        assert [(0, "5m"), *((ends[index], ttl) for index, ttl in state._marks())] == wanted
         state.send(request)
         before = len(blocks) - 1

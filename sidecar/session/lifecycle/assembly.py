@@ -142,7 +142,7 @@ def _view(models: ModelAccess, log: SessionLog) -> ModelView:
 
 def cache_options_of(state: State) -> CacheOptions:
     chosen = ChosenPolicy(state.settings, state.environment.settings)
-    return CacheOptions(state.log, state.view, state.settings, chosen)
+    return CacheOptions(state.log, state.view, state.settings, chosen, state.clock)
 
 
 def kept_cache_of(state: State) -> KeptCache:

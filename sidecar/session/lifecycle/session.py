@@ -225,7 +225,6 @@ class Session:
         await self._instructions.look()
         await self._epochs.follow_tools()
         await self._sync_epoch()
-        self._caching.follow()
         turn_id = self.prompts.begins()
         message = await begin(state, self.news, self._instructions, turn_id, waiting)
         if untitled and (title := state.log.row.title):
@@ -250,7 +249,14 @@ class Session:
     async def _carry_out(self, turn_id: TurnId, message_id: MessageId) -> TurnEnd:
         state, rewriting, client = self._state, self.rewriting, self.audience.client
         turn = turn_of(
-            state, turn_id, rewriting, client, self.recall, self._turn_log, self.delegating
+            state,
+            turn_id,
+            rewriting,
+            client,
+            self.recall,
+            self._turn_log,
+            self.delegating,
+            self._caching,
         )
         state.tracking.turn_begins(message_id)
         try:

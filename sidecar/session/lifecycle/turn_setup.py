@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sidecar.config.mcp_settings import McpServer
 from sidecar.core.parts import Json, SessionId, TurnId
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.session.compaction.cache_options import CacheOptions
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.subtask import Delegating
 from sidecar.session.state import State
@@ -27,6 +28,7 @@ def turn_of(
     recall: RecallPart,
     turn: TurnLog,
     delegating: Delegating,
+    caching: CacheOptions,
 ) -> RunningTurn:
     """A subtask's limits, client and purpose take precedence."""
     bound, view, row = delegating.bound, state.view, state.log.row
@@ -35,6 +37,7 @@ def turn_of(
         turn=turn,
         view=view,
         cached=state.cached,
+        follow_cache=caching.follow,
         models=state.environment.models,
         max_tokens=state.settings.max_tokens(),
         effort=state.settings.effort,

@@ -5,7 +5,8 @@ from decimal import Decimal
 from itertools import takewhile
 
 from sidecar.core.parts import Millis, Usage
-from sidecar.core.prompt.keep_alive import Pays, chance_back, ping_pays, starts_of
+from sidecar.core.prompt.keep_alive import Pays, chance_back, ping_pays
+from sidecar.core.prompt.lifetime import starts_of
 from sidecar.core.prompt.pricing import price
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.warmth import Miss, Prediction

@@ -5,6 +5,7 @@ the retry begins another.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sidecar.core.conversation.fold import Draft, fold
@@ -61,13 +62,14 @@ def is_empty(step: StepEnd) -> bool:
 class Steps:
     """`max_tokens` bounds each answer; `purpose` labels requests.
 
-    `gate` is held while an answer streams.
+    `gate` is held while an answer streams; `follow_cache` chooses how a request is cached.
     """
 
     turn_id: TurnId
     turn: TurnLog
     view: ModelView
     cached: CacheWatch
+    follow_cache: Callable[[], None]
     models: ModelAccess
     max_tokens: int
     effort: str
@@ -80,6 +82,7 @@ class Steps:
         Cancelling leaves an open message for the turn to settle.
         """
         async with self.gate:
+            self.follow_cache()
             await self.view.rendering.refresh(self.turn.log)
             return await self._stream()
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.prompt.keep_alive import PINGS, chance_back, hour_pays, pauses, ping_pays
+from sidecar.core.prompt.keep_alive import PINGS, chance_back, ping_pays
+from sidecar.core.prompt.lifetime import pauses
 
 CLASSIC = {"write": 3.75e-6, "read": 0.30e-6}
 OPUS = {"write": 5e-6, "read": 0.20e-6}
-HOUR = {"write_5m": 3.75e-6, "write_1h": 6e-6, "read": 0.30e-6}
 MINUTE = 60_000
 
 
@@ -75,26 +75,3 @@ def test_a_chance_is_one(gaps: list[int], pings: int) -> None:
     starts = [sum(gaps[:n]) for n in range(len(gaps))]
     assert 0 < chance_back(starts, pings) < 1
     assert list(pauses(starts)) == gaps[: max(0, len(gaps) - 1)]
-
-
-def test_an_hour_is_weighed_in_dollars_over_120_requests_to_come() -> None:
-    starts = [0, MINUTE, 7 * MINUTE, 90 * MINUTE]
-    found = hour_pays(10_000, write_5m=4e-6, write_1h=6e-6, read=1e-6, starts=starts)
-    share = (1 + 50 * 0.021) / 53
-    gone = (1 + 50 * 0.0045) / 53
-    assert found.chance == pytest.approx(share)
-    assert found.saved == pytest.approx(120 * share * 10_000 * 3e-6)
-    assert found.cost == pytest.approx((1 + 120 * gone) * 10_000 * 2e-6)
-    assert found.pays is (found.saved > found.cost)
-
-
-def test_an_hour_pays_for_the_static_part_unless_the_session_never_pauses() -> None:
-    assert hour_pays(15_000, **HOUR).pays
-    assert not hour_pays(15_000, starts=[n * 10_000 for n in range(400)], **HOUR).pays
-
-
-def test_an_hour_does_not_outlast_longer_pauses() -> None:
-    away = [n * 61 * MINUTE for n in range(60)]
-    within = [n * 60 * MINUTE for n in range(60)]
-    assert not hour_pays(15_000, starts=away, **HOUR).pays
-    assert hour_pays(15_000, starts=within, **HOUR).pays

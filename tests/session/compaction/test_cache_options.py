@@ -6,7 +6,7 @@ from sidecar.model.catalogue import lookup
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.session import inside
 from tests.session.conftest import Desk, World
-from tests.session.work import Worker
+from tests.session.work import Worker, looked
 
 CHOOSY = "claude-haiku-4-5"
 """Caches nothing shorter than this, and our tools and system text alone are shorter."""
@@ -70,30 +70,50 @@ async def paused(worker: Worker, turns: int, minutes: int) -> None:
         await worker.turn(0)
 
 
-async def test_after_8_turns_the_session_s_own_pauses_say_how_long_the_static_part_is_kept(
+async def test_the_static_part_is_kept_for_an_hour_once_the_session_s_own_pauses_pay_for_that(
     world: World,
 ) -> None:
     async with world.daemon() as desk:
         worker = await desk.worker(policy="economic", system=SYSTEM)
-        await paused(worker, 8, 150)
-        # What was recorded of others says an hour.
+        await worker.turn(2)
+        await paused(worker, 1, 10)
+        # The price of an hour is more than a twentieth of what was spent.
+        assert {p.breakpoints[0].ttl for p in desk.prompts()} == {"5m"}
         assert not told(worker)
-        assert {p.breakpoints[0].ttl for p in desk.prompts()} == {"1h"}
-        await paused(worker, 1, 150)
+        await paused(worker, 1, 10)
         (body,) = told(worker)
-        assert desk.prompts()[-1].breakpoints[0].ttl == body["staticTtl"] == "5m"
-        assert body["requests"] == 8
-        assert body["cost"] > body["saved"] > 0
-        assert "of requests come after 5 to 60 min" in body["why"]
-        await paused(worker, 2, 150)
-        assert len(told(worker)) == 1
-        session_id = worker.session.id
-    async with world.daemon(name="two") as desk:
-        session = await desk.sessions.get(session_id)
-        assert inside.model_view(session).static_ttl == "5m"
-        worker = Worker(desk, session)
-        await paused(worker, 30, 30)
-        bodies = told(worker)
-        assert [body["staticTtl"] for body in bodies] == ["5m", "1h"]
-        assert bodies[-1]["saved"] > bodies[-1]["cost"]
+        assert desk.prompts()[-1].breakpoints[0].ttl == body["staticTtl"] == "1h"
+        assert body["saved"] > body["cost"] > 0
+        assert body["why"].startswith("after 1 pauses of 5 to 60 min and 0 longer ones")
+        await paused(worker, 2, 50)
         assert desk.prompts()[-1].breakpoints[0].ttl == "1h"
+        assert len(told(worker)) == 1
+        assert read_of_the_static_part(worker)
+        session_id, cache = worker.session.id, desk.model.cache
+    async with world.daemon(name="two") as desk:
+        desk.model.cache = cache
+        session = await desk.sessions.get(session_id)
+        assert inside.model_view(session).static_ttl == "1h"
+        worker = Worker(desk, session)
+        await paused(worker, 1, 20)
+        assert read_of_the_static_part(worker)
+        await paused(worker, 12, 150)
+        assert [body["staticTtl"] for body in told(worker)] == ["1h", "5m"]
+        assert desk.prompts()[-1].breakpoints[0].ttl == "5m"
+
+
+def read_of_the_static_part(worker: Worker) -> bool:
+    """Whether the newest request read from the cache, and just what was foreseen."""
+    body = inside.records(worker.session, "step")[-1].body
+    return bool(body["predictedRead"] == body["read"] > 0)
+
+
+async def test_a_pause_within_a_turn_counts_as_one_between_turns(desk: Desk) -> None:
+    def slow(given: Any) -> str:
+        desk.world.time += 10 * MINUTE
+        return looked(given)
+
+    worker = await desk.worker(policy="economic", system=SYSTEM)
+    desk.editor.tools["look"] = slow
+    await worker.turn(2)
+    assert [prompt.breakpoints[0].ttl for prompt in desk.prompts()] == ["5m", "5m", "1h"]

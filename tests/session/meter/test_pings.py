@@ -151,7 +151,10 @@ async def test_none_is_sent_where_it_cannot_pay(
 async def test_none_is_sent_for_what_lives_for_an_hour_anyway(desk: Desk) -> None:
     system = "Be brief. " * 5_000
     hour = await desk.worker(system=system)
-    await hour.turn(0)
+    for _ in range(3):
+        desk.world.time += 600_000
+        await hour.turn(0)
+    assert inside.model_view(hour.session).static_ttl == "1h"
     await desk.world.let_pass(DUE)
     await settle()
     assert desk.model.pings == []

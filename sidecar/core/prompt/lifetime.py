@@ -1,0 +1,73 @@
+"""How long the static text is kept in the provider's cache: five minutes, or an hour.
+
+An hour's writes are dearer. The lifetime is chosen where the text is written anyway: a breakpoint
+inside what is read changes nothing. Prices: USD per token; times: milliseconds.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+
+from sidecar.core.parts import Message, Millis, StepFinishPart
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.warmth import TTL_MS
+
+SHARE = 0.05
+"""The most of what a session has spent that an hour may cost it beyond what an hour saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """A choice for the next write of the static text.
+
+    `cost`, `saved`: USD of an hour in this session so far, the coming write included.
+    """
+
+    ttl: Ttl
+    reason: str
+    cost: float
+    saved: float
+
+
+def starts_of(messages: Iterable[Message]) -> tuple[Millis, ...]:
+    parts = chain.from_iterable([message.parts for message in messages])
+    return tuple([part.started for part in parts if isinstance(part, StepFinishPart)])
+
+
+def pauses(starts: Sequence[Millis]) -> tuple[Millis, ...]:
+    """Times between starts of consecutive requests."""
+    return tuple(after - before for before, after in pairwise(starts))
+
+
+def is_kept(ttl: Ttl, last: Millis | None, now: Millis) -> bool:
+    """Whether text of a request begun at `last` is read at `now`; else it is written anew."""
+    return last is not None and now - last <= TTL_MS[ttl]
+
+
+def lifetime(
+    tokens: int,
+    *,
+    write_5m: float,
+    write_1h: float,
+    read: float,
+    starts: Sequence[Millis],
+    now: Millis,
+    spent: float,
+) -> Lifetime:
+    """For static text of so many `tokens`, written by a request at `now`.
+
+    The first write is for five minutes. Later an hour is taken once the session's own pauses would
+    have paid for it, or its price is small beside what was `spent`. Priced are this write and one
+    after each pause of over an hour; saved are writes after earlier pauses of 5 to 60 minutes.
+    """
+    waited = pauses((*starts, now))
+    longer = sum(pause > TTL_MS["1h"] for pause in waited)
+    within = sum(TTL_MS["5m"] < pause <= TTL_MS["1h"] for pause in waited[:-1])
+    cost = tokens * (1 + longer) * (write_1h - write_5m)
+    saved = tokens * within * (write_5m - read)
+    ttl: Ttl = "1h" if starts and cost <= saved + SHARE * spent else "5m"
+    reason = (
+        f"after {within} pauses of 5 to 60 min and {longer} longer ones an hour costs {cost:.4f} "
+        f"USD more and saves {saved:.4f} of writing again, and {spent:.4f} were spent"
+    )
+    return Lifetime(ttl, reason, cost, saved)
