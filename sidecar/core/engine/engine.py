@@ -15,6 +15,7 @@ from sidecar.core.engine.ladder import (
     rungs,
 )
 from sidecar.core.plans.plan import Plan, Policy, Situation, Standing
+from sidecar.core.plans.rebuild import WORTHWHILE
 from sidecar.core.policies.manual import MANUAL
 from sidecar.core.prompt.visibility import Cause
 
@@ -74,6 +75,11 @@ def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cau
     due = policy.due(away.coming(standing))
     pays = due == "pays" and standing.warm and not away.hurried
     return "idle" if due == "budget" or pays else None
+
+
+def may_free(history: int) -> bool:
+    """Whether so many tokens of history are enough for a rewrite to be worth planning."""
+    return history >= WORTHWHILE
 
 
 def choose(

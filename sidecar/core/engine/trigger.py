@@ -1,5 +1,6 @@
 """The size at which a policy must rewrite, found by asking the policy."""
 
+from bisect import bisect_left
 from dataclasses import replace
 from functools import lru_cache
 
@@ -7,46 +8,20 @@ from sidecar.core.plans.plan import Policy, Standing
 
 
 @lru_cache(maxsize=64)
-def compaction_point(policy: Policy, standing: Standing) -> int:
+def compaction_point(policy: Policy, rest: Standing) -> int:
     """Tokens at which an opening turn makes the policy rewrite.
 
-    The limit, if nothing fires below, or if the policy is due at any size, as when counting turns.
+    `rest`: a standing in which only size and messages, in proportion, can be a cause. The limit, if
+    nothing fires below, or if the policy is due at any size, as when counting turns.
     """
-    rest = at_rest(standing)
-    low, high = standing.static, standing.limit
-    fires = [policy.due(grown(rest, standing, size)) is not None for size in (low, high)]
-    if fires != [False, True]:
-        return standing.limit
-    while low < high:
-        middle = (low + high) // 2
-        if policy.due(grown(rest, standing, middle)) is None:
-            low = middle + 1
-        else:
-            high = middle
-    return high
+    history = rest.used - rest.static
 
+    def fires(used: int) -> bool:
+        grown = (used - rest.static) / history if history > 0 else 1
+        of_size = replace(rest, used=used, messages=round(rest.messages * grown))
+        return policy.due(of_size) is not None
 
-def at_rest(standing: Standing) -> Standing:
-    """Only size and messages could cause a rewrite then."""
-    return replace(
-        standing,
-        base=standing.static,
-        rent=0,
-        requests=1,
-        warm=True,
-        opens_turn=True,
-        newest=0,
-        guessed=0,
-        cooling_ms=0,
-        overflow=False,
-        asked=False,
-    )
-
-
-def grown(rest: Standing, now: Standing, used: int) -> Standing:
-    """Of another size, with messages in proportion."""
-    history = now.used - now.static
-    messages = now.messages
-    if history > 0:
-        messages = round(now.messages * (used - now.static) / history)
-    return replace(rest, used=used, messages=messages)
+    low, high = rest.static, rest.limit
+    if fires(low) or not fires(high):
+        return high
+    return low + bisect_left(range(low, high), True, key=fires)

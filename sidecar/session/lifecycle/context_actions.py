@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from itertools import count
 
-from sidecar.core.engine.engine import ATTEMPTS
+from sidecar.core.engine.engine import ATTEMPTS, may_free
 from sidecar.core.errors import NothingToDo, StorageFailed
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart
 from sidecar.core.prompt.meter import Meter
@@ -73,7 +73,6 @@ class Rewriting:
         self._planner = Planner(
             state.log, state.view, state.views, state.settings, current, state.buffers, clock
         )
-        self.catch_up = self._planner.catch_up
         chosen = ChosenPolicy(state.settings, current, self._warn)
         self._decisions = Decisions(
             self._planner,
@@ -225,7 +224,20 @@ class Rewriting:
                 break
         return scene
 
+    async def find_price(self) -> bool:
+        """Plan for a compaction's price between other tasks; return whether there is one."""
+        if self._may_free():
+            await self._planner.catch_up()
+            self.price.find()
+        return self.price.known() is not None
+
+    def _may_free(self) -> bool:
+        size = self._planner.size()
+        return may_free(size.total - size.static)
+
     def _planned_price(self) -> str | None:
+        if not self._may_free():
+            return None
         scene = self._compactor.scene(BY_HAND)
         try:
             return self._decisions.by_hand(scene, None).recorded.price

@@ -312,11 +312,8 @@ class Session:
 
     async def _tell_price(self) -> None:
         """No answer waits for the planning."""
-        if self._state.channel.watched:
-            await self.rewriting.catch_up()
-            self.rewriting.price.find()
-            if self.rewriting.price.known() is not None:
-                self._tell_meter(self.meter())
+        if self._state.channel.watched and await self.rewriting.find_price():
+            self._tell_meter(self.meter())
 
     async def refresh(self) -> None:
         """Go on as the writer where another daemon was, or else show what that has written."""

@@ -11,7 +11,7 @@ class CompactionPrice:
     """Cached USD of a compaction.
 
     For one revision, until the provider's cache turns warm or cold. `plan`: `None` if unknown, or
-    if nothing can be left out.
+    if nothing is worth leaving out.
     """
 
     def __init__(

@@ -120,11 +120,11 @@ class Gauge:
         policy = policies().get(self._settings.text("policy"), policies()[DEFAULT])
         if not self._settings.is_on("autoCompact"):
             return room.limit
-        standing = Standing(
-            size.total, static, room.window, room.limit, static, 0, 0, True, True, size.messages,
+        rest = Standing(
+            size.total, static, room.window, room.limit, static, 0, 1, True, True, size.messages,
             rates(self._settings.info()),
         )  # fmt: skip
-        return compaction_point(policy, standing)
+        return compaction_point(policy, rest)
 
     def _cache(self) -> CacheState:
         last, until = self._view.last, self._view.warm_until()

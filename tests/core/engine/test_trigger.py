@@ -4,27 +4,30 @@ from dataclasses import replace
 
 import pytest
 
-from sidecar.core.engine.trigger import at_rest, compaction_point, grown
-from sidecar.core.plans.plan import Rates, Standing
+from sidecar.core.engine.trigger import compaction_point
+from sidecar.core.plans.plan import Policy, Rates, Standing
 from sidecar.core.policies import policies
 
 RATES = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
-HERE = Standing(
-    50_000, 20_000, 200_000, 168_000, 40_000, 10**6, 40, False, True, 10, RATES, newest=9_000
-)
+HERE = Standing(50_000, 20_000, 200_000, 168_000, 20_000, 0, 1, True, True, 10, RATES)
+
+
+def is_due(policy: Policy, used: int) -> bool:
+    """Whether it is with so many tokens, and messages in proportion."""
+    grown = (used - HERE.static) / (HERE.used - HERE.static)
+    messages = round(grown * HERE.messages)
+    return policy.due(replace(HERE, used=used, messages=messages)) is not None
 
 
 @pytest.mark.parametrize("name", sorted(policies()))
 def test_a_rewrite_is_forced_from_just_this_size_on(name: str) -> None:
     policy = policies()[name]
     point = compaction_point(policy, HERE)
-    rest = at_rest(HERE)
     if point < HERE.limit:
-        assert policy.due(grown(rest, HERE, point)) is not None
-        assert policy.due(grown(rest, HERE, point - 1)) is None
+        assert is_due(policy, point)
+        assert not is_due(policy, point - 1)
     else:
-        at_any = policy.due(grown(rest, HERE, HERE.static)) is not None
-        assert at_any or policy.due(grown(rest, HERE, HERE.limit - 1)) is None
+        assert is_due(policy, HERE.static) or not is_due(policy, HERE.limit - 1)
 
 
 def test_the_default_policy_leaves_a_fifth_of_the_window() -> None:

@@ -6,8 +6,11 @@ import pytest
 
 from sidecar.session.log.events import MeterChanged, TurnEnded
 from sidecar.store.format.log_records import OptionRecord
+from tests.fakes.scripted_model import says
+from tests.polling import until
 from tests.session import inside
 from tests.session.conftest import Desk
+from tests.session.recorder import entered
 
 
 async def test_reading_the_meter_plans_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,6 +31,18 @@ async def test_reading_the_meter_plans_nothing(desk: Desk, monkeypatch: pytest.M
     assert [session.meter().cost.compact_now for _ in range(3)] == [None] * 3
     assert session.priced_meter().cost.compact_now == "1"
     assert session.meter().cost.compact_now == "1"
+
+
+async def test_nothing_is_planned_while_too_little_was_said_to_free_anything(desk: Desk) -> None:
+    session = (await desk.worker(policy="economic")).session
+    desk.script(says("done"))
+    with entered() as seen:
+        await desk.ask(session, "look")
+        looked = "session/lifecycle/session.Session._tell_price"
+        await until(lambda: seen.times[looked])
+        assert session.priced_meter().cost.compact_now is None
+    assert not seen.times["session/compaction/decision.Decisions.by_hand"]
+    assert not seen.times["core/ledger/units.units_of"]
 
 
 async def test_a_price_stays_with_what_changes_nothing_of_it(desk: Desk) -> None:
