@@ -54,15 +54,11 @@ class SessionSettings:
     def info(self) -> ModelInfo:
         return self._models.info(self.model_id)
 
-    def window(self) -> int:
-        """In tokens: as set, within the model's own."""
-        most = self.info().window
-        return min(self.number("window") or most, most)
-
     def max_tokens(self) -> int:
         """Of an answer: as set, within the model's limit."""
         return answer_tokens(self.number("maxTokens"), self.info())
 
     def room(self) -> Budget:
-        """The window, and a prompt's part of it."""
-        return budget(self.window(), self.max_tokens())
+        """The window as set, within the model's own, and a prompt's part of it."""
+        most = self.info().window
+        return budget(min(self.number("window") or most, most), self.max_tokens())

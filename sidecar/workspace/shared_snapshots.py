@@ -155,7 +155,7 @@ class SharedSnapshots:
     async def without_own(self, root: Path, delta: Delta) -> Delta:
         """Without the daemon's own files, and folders made for them."""
         base = os.fsencode(root)
-        written = await self._store.facts.written(base) if delta else frozenset()
+        written = await self._store.facts.written(base)
         own = {
             c.path
             for c in delta

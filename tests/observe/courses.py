@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from sidecar.core.parts import Usage
-from sidecar.core.prompt.budget import REGIONS
+from sidecar.core.prompt.budget import REGIONS, budget
 from sidecar.core.prompt.meter import CacheState, Costs, Size, measure
 from sidecar.observe.report.course import (
     About,
@@ -77,8 +77,7 @@ def course(
     meter = measure(
         session_id="ses_1",
         revision=9,
-        window=WINDOW,
-        max_tokens=ANSWER,
+        room=budget(WINDOW, ANSWER),
         compact_at=160_000,
         size=size,
         turn_sizes=[one.held for one in requests],

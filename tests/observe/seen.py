@@ -3,6 +3,7 @@
 from typing import Any
 
 from sidecar.core.parts import SessionId, TurnId, Usage
+from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.prompt.observation import (
     ModelAsked,
@@ -42,8 +43,7 @@ def meter(used: int = 50_000, results: int = 10_000) -> Meter:
     return measure(
         session_id=SES,
         revision=3,
-        window=132_000,
-        max_tokens=32_000,
+        room=budget(132_000, 32_000),
         compact_at=80_000,
         burn_rate=None,
         size=Size(used, {"toolResults": results, "user": used - results}, "exact", ""),

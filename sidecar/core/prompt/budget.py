@@ -3,6 +3,7 @@
 history = window - system - instructions - learned - summary - ledger - tools - max_tokens
 """
 
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,6 +13,7 @@ from typing import Literal, TypeAlias, get_args
 from sidecar.core.prompt.render import Region
 
 Zone: TypeAlias = Literal["green", "yellow", "orange", "red"]
+_ZONES: tuple[Zone, ...] = get_args(Zone)
 
 ZoneStarts: TypeAlias = tuple[float, float, float]
 ZONE_STARTS: ZoneStarts = (0.5, 0.75, 0.9)
@@ -65,14 +67,9 @@ def at_most(tokens: int, guessed: int) -> int:
     return tokens + guessed // GUESSED_OFF
 
 
-def history_budget(limit: int, regions: Mapping[Region, int]) -> int:
-    """By the formula above."""
-    return max(0, limit - sum(regions.get(region, 0) for region in STATIC_REGIONS))
-
-
 def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, ...]:
-    """Over `SOFT_LIMIT` of the limit, or, of the history's, of its room."""
-    history = history_budget(limit, regions)
+    """Over `SOFT_LIMIT` of the limit, or, of the history's, of its room by the formula above."""
+    history = max(0, limit - sum(regions.get(region, 0) for region in STATIC_REGIONS))
     return tuple(
         region
         for region in REGIONS
@@ -105,13 +102,12 @@ def burn_rate(costs: Sequence[tuple[int, float]], now: int) -> float | None:
 def zones(starts: ZoneStarts = ZONE_STARTS) -> tuple[tuple[float, float, Zone], ...]:
     """Pressure in four steps: from this share of the limit, up to that one."""
     bounds = pairwise((0.0, *starts, 1.0))
-    return tuple((*bound, name) for bound, name in zip(bounds, get_args(Zone), strict=True))
+    return tuple((*bound, name) for bound, name in zip(bounds, _ZONES, strict=True))
 
 
 def zone(used: int, limit: int, starts: ZoneStarts = ZONE_STARTS) -> Zone:
     """By share of the limit."""
-    share = used / limit if limit else 1.0
-    return next(name for start, _, name in reversed(zones(starts)) if share >= start)
+    return _ZONES[bisect(starts, used / limit if limit else 1.0)]
 
 
 def velocity(sizes: Sequence[int]) -> int:

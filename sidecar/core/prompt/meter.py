@@ -8,9 +8,9 @@ from sidecar.core.parts import Millis
 from sidecar.core.prompt.budget import (
     BEFORE,
     ZONE_STARTS,
+    Budget,
     Zone,
     ZoneStarts,
-    budget,
     is_spike,
     over_soft_limit,
     shares,
@@ -100,8 +100,7 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
     *,
     session_id: str,
     revision: int,
-    window: int,
-    max_tokens: int,
+    room: Budget,
     compact_at: int,
     size: Size,
     turn_sizes: Sequence[int],
@@ -111,14 +110,13 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
     zones: ZoneStarts = ZONE_STARTS,
 ) -> Meter:
     """`turn_sizes`: context after each turn, oldest first."""
-    room = budget(window, max_tokens)
     regions = spread(size.raw, size.total)
     begun = sum(regions[region] for region in BEFORE)
     growth = velocity((begun, *turn_sizes)) if turn_sizes else 0
     return Meter(
         session_id=session_id,
         revision=revision,
-        window=window,
+        window=room.window,
         used=size.total,
         reserved_output=room.reserved_output,
         free=max(0, room.limit - size.total),

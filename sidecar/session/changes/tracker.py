@@ -267,6 +267,8 @@ class Tracking:
         if delta is None:
             logger.warning("what changed in %s since snapshot %d is unknown", made.root, before)
             delta, before = (), at
+        if not delta:
+            return ChangeSet(before, at, ())
         if self._shared is not None:
             delta = await self._shared.without_own(made.root, delta)
         came = {change.path: change.new for change in delta}
@@ -279,7 +281,7 @@ class Tracking:
             shell=bool(known.calls) or known.lost,
             saved=known.saved,
             between_steps=not (in_step or writes or known.lost),
-            vouched=vouched(() if known.lost or not delta else known.calls, os.fspath(made.root)),
+            vouched=vouched(() if known.lost else known.calls, os.fspath(made.root)),
         )
         return ChangeSet(before, at, changes)
 

@@ -30,17 +30,18 @@ class CacheOptions:
 
     def follow(self) -> None:
         """Before a request: choose a lifetime where the static text is written anew; log it."""
-        view, now = self._view, self._clock.now()
-        view.minimum = self._settings.info().min_cacheable
+        now = self._clock.now()
         if not self._wants_hour():
-            view.static_ttl = "5m"
+            self._cache_for("5m")
             return
-        if is_kept(view.static_ttl, None if view.last is None else view.last.started, now):
+        kept = self._view.static_ttl
+        self._cache_for(kept)
+        if is_kept(kept, None if self._view.last is None else self._view.last.started, now):
             return
         found = self._lifetime(now)
-        if found.ttl == view.static_ttl:
+        if found.ttl == kept:
             return
-        view.static_ttl = found.ttl
+        self._cache_for(found.ttl)
         decided = CachingRecord(
             static_ttl=found.ttl,
             why=found.reason,
@@ -51,8 +52,10 @@ class CacheOptions:
 
     def restore(self) -> None:
         """As last chosen."""
-        self._view.minimum = self._settings.info().min_cacheable
-        self._view.static_ttl = self._logged() if self._wants_hour() else "5m"
+        self._cache_for(self._logged() if self._wants_hour() else "5m")
+
+    def _cache_for(self, ttl: Ttl) -> None:
+        self._view.cache_for(ttl, self._settings.info().min_cacheable)
 
     def _wants_hour(self) -> bool:
         """Not without prices."""

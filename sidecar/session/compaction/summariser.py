@@ -180,7 +180,7 @@ class Summariser:
         most = self._most(room)
         added = round(count_block(asked, self._environment.models.count) * factor)
         coming = view.size(scene.messages).total + added + most
-        if not prompt.messages or coming > self._settings.window():
+        if not prompt.messages or coming > self._settings.room().window:
             return None
         last = prompt.messages[-1]
         if last.role == "user":

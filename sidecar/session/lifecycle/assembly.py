@@ -23,7 +23,6 @@ from sidecar.session.history.log_updates import LogReplay
 from sidecar.session.lifecycle.damage import begin_if_lost
 from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
-from sidecar.session.log.losses import readable
 from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.compaction_price import CompactionPrice
 from sidecar.session.meter.gauge import Gauge
@@ -120,10 +119,7 @@ async def read_again(state: State, *, writes: bool = False) -> Sequence[str]:
     Who `writes` from now on begins a log again that has lost its epochs. Returns sentences on what
     is unreadable. Raises StorageFailed.
     """
-    found = await state.store.logs.load(state.log.row.id)
-    stored = readable(found)
-    state.log.become(stored)
-    state.log.damaged |= stored.messages != found.messages
+    problems = state.log.become(await state.store.logs.load(state.log.row.id))
     if writes:
         await begin_if_lost(state.environment, state.log)
     state.view.become(_view(state.environment.models, state.log))
@@ -131,7 +127,7 @@ async def read_again(state: State, *, writes: bool = False) -> Sequence[str]:
     state.cached.forget()
     cache_options_of(state).restore()
     restore(state, kept_cache_of(state))
-    return stored.problems
+    return problems
 
 
 def _view(models: ModelAccess, log: SessionLog) -> ModelView:

@@ -1,19 +1,21 @@
 """Open sessions with lost records, so that work can go on."""
 
+from collections.abc import Sequence
+
 from sidecar.core.parts import SessionId
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.lifecycle.log_window import read_window
-from sidecar.session.log.losses import readable
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.log_records import BegunAgainRecord
+from sidecar.store.format.values import Stored
 from sidecar.store.format.view_records import EpochRecord
 from sidecar.tools.builtin_tools import BUILTIN
 
 
 async def open_log(
     environment: Environment, session_id: SessionId, *, writes: bool
-) -> tuple[SessionLog, tuple[str, ...]]:
+) -> tuple[SessionLog, Sequence[str]]:
     """A usable log, or a window where sufficient; and problems of unreadable records.
 
     Call with the lease held: until then another daemon may write. Raises UnknownSession.
@@ -23,13 +25,11 @@ async def open_log(
     if window is not None:
         return window, ()
     found = await store.logs.load(session_id)
-    stored = readable(found)
-    log = SessionLog(store, stored, clock.now)
-    # Messages made up for a lost beginning are not stored, so no window could hold them.
-    log.damaged = log.damaged or stored.messages != found.messages
+    log = SessionLog(store, Stored(found.session, (), ()), clock.now)
+    problems = log.become(found)
     if writes:
         await begin_if_lost(environment, log)
-    return log, stored.problems
+    return log, problems
 
 
 async def begin_if_lost(environment: Environment, log: SessionLog) -> None:

@@ -54,7 +54,7 @@ class SessionLog:
         self.readings = 0
         self.writer = LogWriter(held, store, now)
         self.entry = SessionEntry(held, store)
-        self.damaged = bool(stored.problems)
+        self._damaged = bool(stored.problems)
         self.past = past
         self.filled: Callable[[Rest], None] = _unheard
 
@@ -73,11 +73,21 @@ class SessionLog:
         """Records put aside, still without a revision."""
         return tuple(self._held.aside)
 
-    def become(self, stored: Stored) -> None:
+    @property
+    def damaged(self) -> bool:
+        """Whether memory holds what the store does not; no window could hold that."""
+        return self._damaged
+
+    def become(self, found: Stored) -> Sequence[str]:
+        """Hold what is left of a stored log; return sentences on what is unreadable."""
+        stored = readable(found)
         self._held.become(held_of(stored))
         self.writer.forget()
-        self.damaged, self.past = bool(stored.problems), None
+        # A message made up for a lost beginning is not stored.
+        self._damaged = bool(found.problems) or stored.messages != found.messages
+        self.past = None
         self.readings += 1
+        return found.problems
 
     @property
     def is_whole(self) -> bool:
@@ -102,7 +112,7 @@ class SessionLog:
         until, here = past.revision, self._held.messages
         before = {m.id: here.get(m.id, m) for m in stored.messages}
         rest = frozenset(name for name in before if name not in here)
-        self.damaged = bool(stored.problems)
+        self._damaged = bool(stored.problems)
         self._held.messages = {**before, **here}
         # Of what cannot be read any more, it is kept as far as it is known here.
         known = {record.revision: record for record in self.records}

@@ -70,8 +70,7 @@ class Gauge:
         return measure(
             session_id=self._log.row.id,
             revision=self._log.row.revision,
-            window=self._settings.window(),
-            max_tokens=self._settings.max_tokens(),
+            room=self._settings.room(),
             compact_at=self._compact_at(size),
             burn_rate=self._burn_rate(everything[-BURNING:], since),
             size=size,

@@ -11,7 +11,6 @@ from sidecar.core.prompt.budget import (
     Zone,
     budget,
     burn_rate,
-    history_budget,
     is_spike,
     over_soft_limit,
     shares,
@@ -22,6 +21,7 @@ from sidecar.core.prompt.budget import (
     zones,
 )
 from sidecar.core.prompt.meter import CacheState, Costs, Size, measure
+from sidecar.core.prompt.render import Region
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,7 @@ def test_the_meter_is_one_sum() -> None:
     meter = measure(
         session_id="s",
         revision=3,
-        window=200_000,
-        max_tokens=32_000,
+        room=budget(200_000, 32_000),
         compact_at=151_200,
         burn_rate=None,
         size=Size(84_000, {"system": 2, "user": 2}, "exact", "as reported"),
@@ -95,7 +94,7 @@ def test_the_meter_counts_tools_by_server() -> None:
     size = Size(100, {"system": 17, "tools": 33}, "exact", "as reported", tools)
     cache, cost = CacheState(True, 1, 0.9), Costs(None, None, None, None)
     meter = measure(
-        session_id="s", revision=3, window=1_000, max_tokens=100, compact_at=800, burn_rate=None,
+        session_id="s", revision=3, room=budget(1_000, 100), compact_at=800, burn_rate=None,
         size=size, turn_sizes=[], cache=cache, cost=cost,
     )  # fmt: skip
     assert meter.regions["tools"] == 66
@@ -118,16 +117,18 @@ def test_a_turn_that_adds_three_times_what_is_usual_is_a_spike() -> None:
     assert not is_spike([0, 1_000, 500, 600])
 
 
-def test_the_history_gets_what_the_prefix_leaves() -> None:
-    assert history_budget(100, {"system": 10, "tools": 20, "ledger": 5, "user": 40}) == 65
-    assert history_budget(20, {"system": 30}) == 0
-
-
 def test_a_region_over_four_fifths_of_its_room_is_named() -> None:
     regions = {"system": 20, "tools": 10, "toolResults": 57, "user": 3}
     assert over_soft_limit(100, regions) == ("toolResults",)
     assert over_soft_limit(100, {**regions, "toolResults": 56}) == ()
     assert over_soft_limit(100, {"system": 81}) == ("system",)
+
+
+def test_the_history_gets_what_the_prefix_leaves() -> None:
+    before: dict[Region, int] = {"system": 10, "tools": 20, "ledger": 5}
+    assert over_soft_limit(100, {**before, "user": 53}) == ("user",)
+    assert over_soft_limit(100, {**before, "user": 52}) == ()
+    assert over_soft_limit(20, {"system": 16, "tools": 16, "user": 1}) == ("user",)
 
 
 def test_what_is_burnt_is_told_by_the_hour() -> None:
