@@ -8,8 +8,8 @@ from sidecar.core.ledger.deeds import NUMBERED, READERS, SHELLS, own_name
 from sidecar.core.parts import Json, ToolCompleted, ToolPart
 from sidecar.core.text.rule_sentences import FIRM, rules_in
 
-LONGEST_RULE, LONGEST_READ = 170, 300
-"""Characters that are told of a typed rule, and of one that was read: whole or not at all."""
+LONGEST_RULE = 300
+"""Characters that are told of a rule, some sixty tokens; of one that was read all or nothing."""
 LONGEST_FILE, LONGEST_TOLD = 60_000, 4_000
 """Characters of a file, and of a server's answer, beyond which the latter is data."""
 MOST_TOLD = 20
@@ -86,7 +86,7 @@ def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
     firm = (text[slice(*rule.span)] for rule in rules_in(text) if rule.sure == FIRM)
     whole = (" ".join(rule.lstrip("-*• ").split()) for rule in firm if not is_against(rule))
     # One that ends in a colon says nothing without what follows.
-    rules = [rule for rule in whole if len(rule) <= LONGEST_READ and rule[-1:] not in ":\uff1a"]
+    rules = [rule for rule in whole if len(rule) <= LONGEST_RULE and rule[-1:] not in ":\uff1a"]
     return (source, *dict.fromkeys(rules[:most])) if rules else ()
 
 

@@ -40,7 +40,7 @@ HEAD = (
 )
 
 
-STORY = Room(asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=4_500)
+STORY = Room(asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=13_000)
 """What is asked, run and said is told in its place."""
 
 
@@ -206,7 +206,7 @@ def _note_room(keeping: Keeping, window: int) -> Room:
         room,
         story=round(min(room.story, scaled / 20)),
         hunks=round(min(room.hunks, scaled / 40)),
-        rules=round(min(room.rules, window / 20)),
+        rules=round(min(room.rules, window / 5)),
     )
 
 

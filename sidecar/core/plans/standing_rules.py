@@ -1,55 +1,62 @@
 """Rules that a rewrite would take out of view, word for word and by who stated them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.ledger.guidance import HANDED_ON, LONGEST_RULE
+from sidecar.core.ledger.units import Unit
 from sidecar.core.plans.plan import UnitsShown
 from sidecar.core.prompt.tokens import tokens_of
-from sidecar.core.prompt.visibility import Dropped
+from sidecar.core.prompt.visibility import Dropped, Quoted, Shown
 from sidecar.core.text.rule_sentences import FIRM
 
 THE_USERS = "Rules that the user typed in messages left out:"
 READ = "Rules that were read, not typed by the user, so they bind as far as their source does:"
+_TYPED = ""
+"""The source of typed rules."""
 
 
 def standing_rules(shown: UnitsShown, room: int) -> Iterator[str]:
-    """Sections of rules in about `room` tokens: typed ones first, of each kind the newest."""
-    typed: dict[str, None] = {}
-    read: dict[str, dict[str, None]] = {}
-    stating = [one for one in shown if one[0].guidance or one[0].kind == "typed"]
-    stays = {rule for unit, how in stating if how is None for rule in unit.guidance[1:]}
-    told: set[str] = set()
-    for unit, how in reversed(stating):
-        if not isinstance(how, Dropped):
-            continue
-        if unit.kind == "typed" and not unit.attached:
-            own = unit.text.partition(HANDED_ON)[0]
-            firm = (
-                own[slice(*rule.span)]
-                for rule in unit.rules
-                if rule.sure == FIRM and rule.span[1] <= len(own)
-            )
-            typed.update((one_line(rule, LONGEST_RULE), None) for rule in firm)
-        if unit.guidance:
-            source, *rules = unit.guidance
-            fresh = dict.fromkeys(rule for rule in rules if rule not in stays | told)
-            read.setdefault(source, {}).update(fresh)
-            told.update(fresh)
-    kept: list[str] = []
-    for rule in typed:
-        if (size := tokens_of(rule) - 6) <= room:
+    """Sections of rules in about `room` tokens.
+
+    Those that a note told before come first, lest one be lost; then typed ones, newest first.
+    """
+    before = {line for unit, _ in shown if unit.kind == "ledger" for line in unit.text.split("\n")}
+    told = sorted(_out_of_view(shown), key=lambda one: (f"- {one[1]}" not in before, bool(one[0])))
+    kept: dict[str, list[str]] = {}
+    for source, rule in told:
+        size = tokens_of(rule) - 6 + (0 if source in kept else len(source) // 3)
+        if size <= room:
             room -= size
-            kept.append(f"- {rule}")
-    if kept:
-        yield "\n".join((THE_USERS, *reversed(kept)))
-    lines: list[str] = []
-    for source, stated in read.items():
-        mine = []
-        for rule in stated:
-            if (size := tokens_of(rule) - 6) <= room:
-                room -= size
-                mine.append(f"- {rule}")
-        lines += [f"{source}:", *mine] if mine else []
+            kept.setdefault(source, []).append(f"- {rule}")
+    if typed := kept.pop(_TYPED, None):
+        yield "\n".join((THE_USERS, *reversed(typed)))
+    lines = [line for source, rules in kept.items() for line in (f"{source}:", *rules)]
     if lines:
         yield "\n".join((READ, *lines))
+
+
+def _out_of_view(shown: UnitsShown) -> Iterable[tuple[str, str]]:
+    """Sources and rules, newest first, each once."""
+    stating = [one for one in shown if one[0].guidance or one[0].kind == "typed"]
+    stays = {rule for unit, how in stating if how is None for rule in unit.guidance[1:]}
+    found: dict[str, str] = {}
+    for unit, how in reversed(stating):
+        if unit.kind == "typed" and not unit.attached:
+            found |= {rule: _TYPED for rule in _typed(unit, how) if found.get(rule) != _TYPED}
+        if unit.guidance and isinstance(how, Dropped):
+            source, *rules = unit.guidance
+            found |= {rule: source for rule in rules if rule not in stays and rule not in found}
+    return [(source, rule) for rule, source in found.items()]
+
+
+def _typed(unit: Unit, how: Shown | None) -> Iterator[str]:
+    """Firm rules in the user's own words that do not stand in view."""
+    if not isinstance(how, Dropped | Quoted):
+        return
+    own = len(unit.text.partition(HANDED_ON)[0])
+    seen = how.spans if isinstance(how, Quoted) else ()
+    for rule in unit.rules:
+        first, last = rule.span
+        if rule.sure == FIRM and last <= own and not any(a <= first < b for a, b in seen):
+            yield one_line(unit.text[first:last], LONGEST_RULE)

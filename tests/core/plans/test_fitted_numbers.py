@@ -19,7 +19,7 @@ def test_what_a_rewrite_keeps_is_what_was_fitted() -> None:
         keep=10_000, density=3e-5, tail=0.005, first=4_000,
         each=2_500, typed=8_000, old=8_000, share=1.0,
         room=Room(
-            asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=4_500,
+            asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=13_000,
             todo=500, subtasks=200,
         ),
     )  # fmt: skip

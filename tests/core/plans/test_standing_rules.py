@@ -6,24 +6,33 @@ import pytest
 
 from sidecar.core.ledger.units import Item, units_of
 from sidecar.core.parts import Message, MessageId, PartId, TextPart, TurnId
+from sidecar.core.plans.plan import UnitsShown
 from sidecar.core.plans.standing_rules import READ, THE_USERS, standing_rules
 from sidecar.core.policies import policies
 from sidecar.core.prompt.tokens import tokens_of
-from sidecar.core.prompt.visibility import Dropped, Shown, shorten
+from sidecar.core.prompt.visibility import Dropped, Quoted, Shown, shorten
 from tests.core.ledger.test_ledger import answer, call
 from tests.core.policies.situations import attached, history, saying, situation
 
 FILLER = "The importer reads the rows and writes a line for each. It ran well for a while. "
-LANGUAGES = (
+SHORT = (
     "Never touch file_{n}.py without asking.",
     "Ändere niemals datei_{n}.py ohne Rückfrage.",
     "Ne modifie jamais fichier_{n}.py sans demander.",
 )
+LONG = (
+    "Never touch file_{n}.py or any module that it imports from core/legacy_{n} without asking the "
+    "owners of billing first, since the export reads it.",
+    "Ändere niemals datei_{n}.py oder eines der Module, die es aus core/alt_{n} lädt, ohne vorher "
+    "bei der Abrechnung nachzufragen, weil der Export es liest.",
+    "Ne modifie jamais fichier_{n}.py ni les modules de core/ancien_{n} sans demander d'abord à "
+    "l'équipe de facturation, car l'export de nuit le lit.",
+)
 FILES = ("CONTRIBUTING.md", "docs/POLICY.md", "packages/core/AGENTS.md")
 
 
-def planted(count: int) -> list[str]:
-    return [LANGUAGES[n % 3].format(n=n) for n in range(count)]
+def planted(count: int, languages: tuple[str, ...]) -> list[str]:
+    return [languages[n % 3].format(n=n) for n in range(count)]
 
 
 def read(item: Item, name: str, argument: str, text: str) -> Item:
@@ -84,9 +93,12 @@ def rewritten(items: list[Item], window: int) -> tuple[list[Item], str]:
     return after, "\n".join(seen)
 
 
+@pytest.mark.parametrize("languages", [SHORT, LONG], ids=["short", "long"])
 @pytest.mark.parametrize("window", [200_000, 100_000, 64_000])
-def test_two_hundred_rules_of_three_languages_are_there_after_ten_rewrites(window: int) -> None:
-    rules = planted(200)
+def test_two_hundred_rules_of_three_languages_are_there_after_ten_rewrites(
+    window: int, languages: tuple[str, ...]
+) -> None:
+    rules = planted(200, languages)
     assert max(map(tokens_of, rules)) <= 60
     items = session(rules)
     more = history("C10k A20; C10k; C10k; C10")
@@ -98,6 +110,34 @@ def test_two_hundred_rules_of_three_languages_are_there_after_ten_rewrites(windo
             name = f"more{time}.{number}"
             unit = replace(item.unit, part_id=type(item.unit.part_id)(name), step=step + number)
             items.append(replace(item, unit=replace(unit, message_id=type(unit.message_id)(name))))
+
+
+def test_a_rule_that_a_note_told_stays_whatever_is_stated_later() -> None:
+    items = history("L9 U9 U9 U9")
+    rules = [f"Never touch table_{n} without a word from me." for n in range(3)]
+    typed = [saying(item, rule) for item, rule in zip(items[1:], rules, strict=True)]
+    gone: UnitsShown = [(item.unit, Dropped()) for item in typed]
+    room = tokens_of(rules[0])
+    [section] = standing_rules(gone, room)
+    assert section.splitlines()[1:] == [f"- {rules[2]}"]
+    note = replace(items[0].unit, text="\n".join((THE_USERS, f"- {rules[0]}")))
+    [section] = standing_rules([(note, None), *gone], room)
+    assert section.splitlines()[1:] == [f"- {rules[0]}"]
+
+
+def test_a_typed_rule_that_is_left_out_of_a_shortened_message_is_told() -> None:
+    item = saying(history("U9")[0], f"{FILLER * 3}Never push. Never rebase without asking me.")
+    first = item.unit.text.index("Never push.")
+    shown: UnitsShown = [(item.unit, Quoted(((0, 20), (first, first + 11))))]
+    assert "\n".join(standing_rules(shown, 500)).splitlines() == [
+        THE_USERS, "- Never rebase without asking me.",
+    ]  # fmt: skip
+
+
+def test_a_long_rule_is_told_whole_up_to_some_sixty_tokens() -> None:
+    item = saying(history("U9")[0], f"Never {'stage ' * 40}all.")
+    shown: UnitsShown = [(item.unit, Dropped())]
+    assert f"- {item.unit.text}" in "\n".join(standing_rules(shown, 500))
 
 
 def test_rules_in_what_code_wrote_of_a_draft_are_none_of_the_user_s() -> None:

@@ -56,7 +56,7 @@ def test_however_many_messages_there_are_the_rest_is_bounded() -> None:
             items[place] = saying(item, f"Never drop table_{place}. {FILLER * 16}")
     plan = plan_of(items, cause="budget", window=60_000, limit=56_000)
     assert plan is not None
-    assert plan.tokens_after < 0.6 * 56_000
+    assert plan.tokens_after < 0.7 * 56_000
     shown = [change.shown for change in plan.changes]
     assert any(isinstance(how, Quoted) for how in shown)
     assert any(isinstance(how, Dropped) for how in shown)
