@@ -1,12 +1,15 @@
 """Rules that a file or a server states: told on by notes as its words, never as the user's."""
 
 import re
+from collections.abc import Iterator
+from unicodedata import normalize
 
 from sidecar.core.conversation.call_outcome import argument, failed, result_text
 from sidecar.core.files.shell_writes import simple
 from sidecar.core.ledger.deeds import NUMBERED, READERS, SHELLS, own_name
 from sidecar.core.parts import Json, ToolCompleted, ToolPart
 from sidecar.core.text.rule_sentences import FIRM, rules_in
+from sidecar.core.text.sentences import is_item
 
 LONGEST_RULE = 300
 """Characters that are told of a rule, some sixty tokens; of one that was read all or nothing."""
@@ -32,12 +35,63 @@ _ABOUT_RULES = re.compile(
     re.I,
 )
 _DATA = re.compile(r"\s*[{\[<]")
-_AGAINST = re.compile(
-    r"\b(?:ignor\w*|disregard\w*|forget|overrid\w*|bypass\w*|vergiss|missachte\w*|oublie[zr]?|"
-    r"olvida|omite)\b[^.\n]{0,80}\b(?:rules?|instructions?|polic\w+|guidelines?|prompts?|regeln?|"
-    r"anweisung\w*|vorgaben|règles|consignes|reglas|instrucciones)\b",
-    re.I,
+_NOT = (
+    r"(?:\b(?:never|not|no longer|refuse to|nie|niemals|nicht|keine\w?|ne|jamais|pas|no|nunca|"
+    r"jamás|non|mai|não|niet|nooit|geen|nigdy|не|никогда)\b|n't\b|\bn'|不要|不得|别|勿)"
 )
+_OBEY = (
+    r"(?:\b(?:follow|obey|heed|listen to|comply with|adhere to|respect|honou?r|apply|"
+    r"do (?:what|as)|(?:be)?folge\w*|gehorch\w*|beachte\w*|hör\w*|halte\w*|suiv\w*|suis|obéi\w*|écoute\w*|"
+    r"respecte\w*|sig\w+|segu\w+|obede\w+|obbed\w+|ascolt\w+|escuch\w+|hagas caso|respet\w+|"
+    r"rispett\w+|respeit\w+|volg\w*|gehoorza\w+|luister\w*|słuchaj|przestrzegaj|слуша\w+|следу\w+|"
+    r"соблюда\w+)\b|听|遵|従|服从)"
+)
+_DROP = (
+    r"(?:\b(?:ignor\w*|disregard\w*|forget|overrid\w*|bypass\w*|circumvent|violate|disobey|break|"
+    r"drop|discard|skip|(?:stop|quit|cease) (?:follow|obey|heed|listen|respect)\w*|vergiss|"
+    r"missacht\w*|übergeh\w*|umgeh\w*|oublie\w*|contourn\w+|enfrei\w+|olvid\w+|omit\w+|desobe\w+|"
+    r"dimentic\w+|aggira\w*|esque[cç]\w+|negeer\w*|vergeet|omzeil\w*|zignoruj|pomiń|игнорир\w+|"
+    r"забудь\w*)\b|忽略|无视|無視|忘)"
+)
+_RULES = (
+    r"(?:\b(?:rules?|instructions?|polic\w+|guidelines?|prompts?|constraints?|regeln?|anweisung\w*|"
+    r"vorgaben?|richtlinien?|règles?|consignes?|reglas?|normas?|instrucc\w+|regole|istruzioni|"
+    r"regras?|instruç\w+|regels?|instructies|zasad\w*|instrukcj\w*|правил\w*|инструкц\w*|"
+    r"contributing|agents|claude|gemini)\b|规则|規則|指令|指示|ルール)"
+)
+_PERSON = (
+    r"(?:users?|human|operator|owner|(?:be)?nutzer\w*|anwender\w*|utilisat\w+|usuari\w+|utent\w+|"
+    r"usuári\w+|gebruiker\w*|użytkownik\w*|пользовател\w+|用户|用戶|ユーザー?)"
+)
+_WHOSE = (
+    rf"(?:{_RULES}|(?<!\w){_PERSON}"
+    r"(?![-_\w]|\s+(?:input|content|data|home|agent|provided|supplied)))"
+)
+_NEAR = r"(?:(?!\b(?:without|unless|until|but|and|if|ohne|sans|sin)\b)[^.\n]){0,40}?"
+_HARMLESS = re.compile(
+    rf"{_NOT}\s+(?:(?:ever|to|de|du|se)\s+)?(?:{_DROP}|fail|neglect|hesitate)|"
+    r"\b(?:that|which|who|if (?:you|they|it|he|she))\s+(?:do|does|did)(?:\s+not|n't)"
+)
+"""Two negations, and what only tells of those who do not follow."""
+_AGAINST = re.compile(
+    rf"{_DROP}[^.\n]{{0,80}}{_WHOSE}|{_NOT}{_NEAR}{_OBEY}[^.\n]{{0,80}}{_WHOSE}|"
+    rf"{_OBEY}{_NEAR}{_NOT}[^.\n]{{0,80}}{_WHOSE}|{_RULES}[^.\n]{{0,60}}(?:"
+    rf"{_NOT}\s+(?:appl\w+|bind\w*|valid|s'appliqu\w+|valen|aplican)|(?:gelten|gilt)\s+{_NOT}|"
+    r"\b(?:void|revoked|suspended|aufgehoben|ungültig|annulé\w*|anulad\w*))"
+)
+_ROLE = (
+    rf"(?:(?:system|assistant|developer|système|sistema|система|系统|{_PERSON})(?:-\w+)?"
+    r"(?:\s+(?:prompt|message|note|notice|override|update))?)"
+)
+_SPEAKS = re.compile(
+    r"\W*(?:\w+:\s*)?(?:(?:as|on behalf of|im namen|au nom|en nombre)\b.{0,12}?\b"
+    rf"{_ROLE}\b|(?:(?:the|der|die|le|el|la|il|lo|o|de)\s+|l')?{_ROLE}"
+    r"(?:\W*?[:\]>}]|(?:\s+(?:has|hat|a|ha))?\s+(?:says?|said|wants?|asks?|asked|told|tells?|"
+    r"demands?|orders?|requests?|approve[sd]|allows?|sagt\w*|gesagt|will|verlangt|möchte|fordert|"
+    r"erlaubt|dit|veut|demande\w*|exige|ordonne|autorise|dice|dicho|dijo|quiere|pide|ordena|permite|"
+    r"vuole|chiede|diz|quer|zegt|wil|mówi|chce|говорит|хочет)\b))"
+)
+"""Begins a line that poses as somebody's words: `System:`, `The user says`."""
 
 
 def guidance_of(part: ToolPart) -> tuple[str, ...]:
@@ -83,13 +137,35 @@ def _printed(given: Json) -> str:
 
 def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
     """The source and the rules of its text, or nothing."""
-    firm = (text[slice(*rule.span)] for rule in rules_in(text) if rule.sure == FIRM)
-    whole = (" ".join(rule.lstrip("-*• ").split()) for rule in firm if not is_against(rule))
+    firm = [rule.span for rule in rules_in(text) if rule.sure == FIRM]
+    posed = tuple(_posing(text)) if firm else ()
+    own = (text[a:b] for a, b in firm if not any(a in line for line in posed))
+    whole = (" ".join(rule.lstrip("-*• ").split()) for rule in own if not is_against(rule))
     # One that ends in a colon says nothing without what follows.
     rules = [rule for rule in whole if len(rule) <= LONGEST_RULE and rule[-1:] not in ":\uff1a"]
     return (source, *dict.fromkeys(rules[:most])) if rules else ()
 
 
 def is_against(sentence: str) -> bool:
-    """Whether a sentence asks for rules or instructions to be dropped."""
-    return bool(_AGAINST.search(sentence))
+    """Whether a sentence asks for rules, or the user, not to be followed, or poses as theirs."""
+    plain = _plain(sentence)
+    return bool(_SPEAKS.match(plain) or _AGAINST.search(_HARMLESS.sub(" ", plain)))
+
+
+def _posing(text: str) -> Iterator[range]:
+    """Characters of lines that pose as somebody's words, and of what goes on with them."""
+    at, said, label = 0, False, False
+    for line in text.splitlines(keepends=True):
+        bare = line.strip()
+        if _SPEAKS.match(_plain(line)):
+            said, label = True, bare.endswith((":", "\uff1a"))
+        else:
+            said = said and bool(bare) and (label or not is_item(line))
+        if said:
+            yield range(at, at + len(line))
+        at += len(line)
+
+
+def _plain(text: str) -> str:
+    words = normalize("NFKC", text).casefold().replace("\u2019", "'")
+    return " ".join(words.split())
