@@ -41,10 +41,10 @@ _NOT = (
 )
 _OBEY = (
     r"(?:\b(?:follow|obey|heed|listen to|comply with|adhere to|respect|honou?r|apply|"
-    r"do (?:what|as)|(?:be)?folge\w*|gehorch\w*|beachte\w*|hör\w*|halte\w*|suiv\w*|suis|obéi\w*|écoute\w*|"
-    r"respecte\w*|sig\w+|segu\w+|obede\w+|obbed\w+|ascolt\w+|escuch\w+|hagas caso|respet\w+|"
-    r"rispett\w+|respeit\w+|volg\w*|gehoorza\w+|luister\w*|słuchaj|przestrzegaj|слуша\w+|следу\w+|"
-    r"соблюда\w+)\b|听|遵|従|服从)"
+    r"do (?:what|as)|(?:be)?folge\w*|gehorch\w*|beachte\w*|hör\w*|halte\w*|suiv\w*|suis|"
+    r"obéi\w*|écoute\w*|respecte\w*|sig\w+|segu\w+|obede\w+|obbed\w+|ascolt\w+|escuch\w+|"
+    r"hagas caso|respet\w+|rispett\w+|respeit\w+|volg\w*|gehoorza\w+|luister\w*|słuchaj|"
+    r"przestrzegaj|слуша\w+|следу\w+|соблюда\w+)\b|听|遵|従|服从)"
 )
 _DROP = (
     r"(?:\b(?:ignor\w*|disregard\w*|forget|overrid\w*|bypass\w*|circumvent|violate|disobey|break|"

@@ -21,12 +21,11 @@ _TOLD = re.compile(rf"({CHANGED}|{DELETED})(?: in (.+?))?: (.+)")
 
 @dataclass(frozen=True, slots=True)
 class NetHunk:
-    """`old` became `new`, by calls `part_ids`, of which the newest did `newest`."""
+    """`old` became `new`, by calls `part_ids`, oldest first."""
 
     old: str
     new: str
     part_ids: tuple[PartId, ...]
-    newest: tuple[str, str]
 
 
 def net_changes(
@@ -55,11 +54,11 @@ def _everywhere(hunks: Iterable[NetHunk], old: str, new: str, part_id: PartId) -
         if old not in hunk.new:
             yield hunk
         elif (joined := hunk.new.replace(old, new)) != hunk.old:
-            yield _joined(hunk, joined, (old, new), part_id)
+            yield _joined(hunk, joined, part_id)
 
 
-def _joined(hunk: NetHunk, text: str, newest: tuple[str, str], part_id: PartId) -> NetHunk:
-    return NetHunk(hunk.old, text, (*hunk.part_ids, part_id), newest)
+def _joined(hunk: NetHunk, text: str, part_id: PartId) -> NetHunk:
+    return NetHunk(hunk.old, text, (*hunk.part_ids, part_id))
 
 
 def _take(hunks: list[NetHunk], old: str, new: str, part_id: PartId) -> None:
@@ -70,32 +69,23 @@ def _take(hunks: list[NetHunk], old: str, new: str, part_id: PartId) -> None:
             joined = before.new.replace(old, new, 1)
             del hunks[number]
             if joined != before.old:
-                hunks.append(_joined(before, joined, (old, new), part_id))
+                hunks.append(_joined(before, joined, part_id))
             return
     kept = set(new.split("\n"))
     removed = {line.strip() for line in old[:LONGEST].split("\n") if line not in kept}
     telling = {line for line in removed if len(line) >= TELLING}
     hunks[:] = [hunk for hunk in hunks if telling.isdisjoint(map(str.strip, hunk.new.split("\n")))]
-    hunks.append(NetHunk(old, new, (part_id,), (old, new)))
+    hunks.append(NetHunk(old, new, (part_id,)))
 
 
-def diff_lines(hunk: NetHunk, most: int, stands: Set[str] = frozenset()) -> list[str]:
-    """The place, and lines that differ, with `-` and `+`; a gap is marked.
+def diff_lines(hunk: NetHunk, stands: Set[str] = frozenset()) -> list[str]:
+    """The place, and all lines that differ, with `-` and `+`.
 
-    At most `most` new lines, and few old ones: of more those of the newest edit,
-    unless they are all among `stands`, which is in view. Nothing where all new ones are.
+    Nothing where all new ones are among `stands`, which is in view.
     """
     place, gone, come = _differing(hunk.old, hunk.new)
-    if _are_among(come, stands):
-        return []
-    rest = []
-    if len(come) > most:
-        newest = _differing(*hunk.newest)
-        if newest[2] and len(newest[2]) < len(come) and not _are_among(newest[2], stands):
-            rest = [f"⋯ of {len(come)} new lines"]
-            place, gone, come = newest
-    shown = [*_marked("-", gone, most // (3 if come else 6)), *_marked("+", come, most)]
-    return [*place, *shown, *rest] if shown else []
+    differ = [*(f"-{line}" for line in gone), *(f"+{line}" for line in come)]
+    return [*place, *differ] if differ and not _are_among(come, stands) else []
 
 
 def plain_lines(texts: Iterable[str]) -> set[str]:
@@ -122,12 +112,6 @@ def _differing(before: str, after: str) -> tuple[list[str], list[str], list[str]
     below = next((line for line in new[end:] if len(line.strip()) >= TELLING), "")
     place = [f"@@ {above}"] if above else [f"@@ above {below.strip()}"] if below else []
     return place, old[head : len(old) - tail], new[head:end]
-
-
-def _marked(mark: str, lines: list[str], most: int) -> list[str]:
-    shown = [f"{mark}{line}" for line in lines[:most]]
-    left = len(lines) - most
-    return [*shown, f"{mark}⋯ {left} more lines"] if left > 0 else shown
 
 
 def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()) -> dict[str, str]:

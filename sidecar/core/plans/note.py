@@ -33,8 +33,8 @@ DIRECTIVE, BRIEF = 800, 400
 """Characters of a typed message that is told whole; bytes that are told of a longer one."""
 FAILED = "Failed, do not repeat:"
 CAME_TO = "What edits came to, newest first, as it stands unless a command changed it:"
-HUNKS, FILE = (12, 6, 3), 60
-"""Lines of a hunk's new side, fewer where more leave no room, and of a file."""
+FILE = 60
+"""Lines of a file's hunks, each of which is told whole or counted."""
 OVERTAKEN = 1
 """Turns after which a list in progress is of work that was left."""
 THREAD, LESSON = 100, 300
@@ -202,26 +202,30 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
     lines: list[str] = []
     for path, hunks in reversed(after.upshot.net.items()):
         mine: list[str] = []
-        left = 0
+        left: list[tuple[int, PartId]] = []
         for hunk in reversed(hunks):
             if hidden.isdisjoint(hunk.part_ids):
                 continue
             if stands is None:
                 stands = _lines_below(after.shown, files)
-            for most in HUNKS:
-                diff = diff_lines(hunk, most, stands)
-                size = sum(tokens_of(line) - 6 for line in diff)
-                if size <= room and len(mine) + len(diff) <= FILE:
-                    room -= size
-                    mine += diff
-                    break
+            diff = diff_lines(hunk, stands)
+            size = sum(tokens_of(line) - 6 for line in diff)
+            if size <= room and len(mine) + len(diff) <= FILE:
+                room -= size
+                mine += diff
             else:
-                left += 1
+                left.append((len(diff), hunk.part_ids[-1]))
         if mine:
-            more = [f"⋯ {left} more edit{'s' * (left > 1)} of it"] if left else []
-            lines += [f"{path}:", *mine, *more]
+            lines += [f"{path}:", *mine, *_more_edits(left)]
     if lines:
         yield "\n".join((CAME_TO, *lines))
+
+
+def _more_edits(left: Sequence[tuple[int, PartId]]) -> Iterator[str]:
+    """Of those not told: how many, their lines, and the newest's id."""
+    if left:
+        count = f"{len(left)} more edit{'s' * (len(left) > 1)} of it"
+        yield f"⋯ {count}, {sum(lines for lines, _ in left)} lines; recall {left[0][1]}"
 
 
 def _lines_below(shown: UnitsShown, files: str) -> set[str]:

@@ -13,6 +13,8 @@ LEAST = 200
 """Tokens that a message must have room for to be told with both of its ends."""
 MARK = 24
 """Tokens that naming the id of a shortened message takes."""
+GAP = 24
+"""Bytes of a mark for lines left out."""
 FIRST_WORDS = 120
 """Bytes of a message's beginning that say which one it is."""
 BEGINNING = 2 * FIRST_WORDS
@@ -145,7 +147,7 @@ def _rules(unit: Unit, room: int, sure: int, said: Iterable[str] = frozenset()) 
     picked = []
     for rule in sorted(unit.rules, key=lambda rule: -rule.sure):
         sentence = unit.text[slice(*rule.span)]
-        size = size_of(sentence) + 6
+        size = size_of(sentence) + GAP
         if rule.sure >= sure and size <= room and sentence not in said:
             room -= size
             picked.append(rule.span)
@@ -165,15 +167,15 @@ def _ends(text: str, room: int) -> tuple[Span, ...]:
 
 
 def _fitting(text: str, room: int) -> int:
-    """Characters from the start within `room` bytes, to a space if near."""
+    """Characters from the start within `room` bytes, to the end of a line or a word if near."""
     room = max(0, room)
     head = text[:room].encode("utf-8", "surrogatepass")[:room]
     length = len(head.decode("utf-8", "ignore"))
-    if length < len(text):
-        space = max(text.rfind(" ", length // 2, length), text.rfind("\n", length // 2, length))
-        return space if space > 0 else length
-    return length
+    if length == len(text):
+        return length
+    ends = (text.rfind(end, length // 2, length) for end in ("\n", " "))
+    return next((end for end in ends if end > 0), length)
 
 
 def _size(text: str, spans: Iterable[Span]) -> int:
-    return sum(size_of(text[slice(*span)]) + 6 for span in spans)
+    return sum(size_of(text[slice(*span)]) + GAP for span in spans)

@@ -24,17 +24,22 @@ def lines_kept(text: str, ranges: Sequence[tuple[int, int]], part_id: str) -> st
 
 
 def quoted(text: str, spans: Sequence[tuple[int, int]], part_id: str) -> str:
-    """Spans (start, end; characters), then the id for `recall`."""
+    """Spans (start, end; characters), each gap with what it leaves out, and the id for `recall`."""
     kept: list[str] = []
     at = 0
-    for start, end in spans:
-        between = text[at:start]
-        if between.strip():
-            kept.append(" […]\n" if "\n" in between and kept else " […] " if kept else "[…] ")
-        elif kept:
-            kept.append(between)
-        kept.append(text[start:end])
+    for start, end in (*spans, (len(text), len(text))):
+        kept += [_gap(text, at, start), text[start:end]]
         at = end
-    if text[at:].strip() or not spans:
-        kept.append(" […]" if kept else "[…]")
-    return "".join(kept) + f"\n[shortened: recall {part_id} reads all of it]"
+    return f"{''.join(kept).strip()}\n[shortened: recall {part_id} reads all of it]"
+
+
+def _gap(text: str, start: int, end: int) -> str:
+    gap = text[start:end]
+    if not gap.strip():
+        return gap
+    if "\n" not in gap:
+        return f" [⋯ {len(gap)} characters left out] "
+    inside = start + len(gap) - len(gap.lstrip()), end - len(gap) + len(gap.rstrip())
+    first, last = (text.count("\n", 0, place) + 1 for place in inside)
+    lines = f"lines {first}-{last}" if last > first else f"line {first}"
+    return f"\n⋯ {lines} left out\n"

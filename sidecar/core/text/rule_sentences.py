@@ -88,7 +88,16 @@ _SOLID_HEADINGS = _solid(rule_words.SOLID_HEADINGS)
 _BEGINNING = re.compile(rule_words.FIRM_BEGINNING)
 _WITH_ZU = re.compile(rule_words.FIRM_WITH_ZU)
 _SHAPES = re.compile("|".join(rule_words.FIRM_SHAPES))
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.M | re.S)
+_NO_PROSE = re.compile(
+    "|".join((
+        r"(?s:^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z))",
+        r"(?s:^[ \t]*(?:<!--.*?(?:-->|\Z)|/\*.*?(?:\*/|\Z)))|<!--[^\n]*?-->",
+        r"^(?:diff --git .*|@@ -\d.*)(?:\n[^\S\n]*\S.*)*",
+        rf"^(?:{'|'.join(rule_words.NO_PROSE)})$",
+    )),
+    re.M,
+)  # fmt: skip
+"""Fenced code, comments, diffs, and lines of code, logs and transcripts."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LOUD = re.compile(r"[^\W\d_a-z]{3}")
 _CURLY = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " "})
@@ -103,7 +112,7 @@ class RuleSentence:
 
 
 def rules_in(text: str) -> tuple[RuleSentence, ...]:
-    """In order, each wording once, at most `MOST_RULES`; none in fenced code."""
+    """In order, each wording once, at most `MOST_RULES`; none in code, diffs, logs, transcripts."""
     found = (RuleSentence(span, sure) for span, sure in _graded(text) if sure)
     return tuple(islice(found, MOST_RULES))
 
@@ -122,8 +131,7 @@ def sureness(sentence: str) -> int:
         return FIRM
     if _BEGINNING.match(plain) or ("zu" in words and _WITH_ZU.search(plain)):
         return FIRM
-    stressed = "!" in plain or "\uff01" in plain
-    if sure or stressed or _SOFT_WORDS.begin_in(words, plain):
+    if sure or _SOFT_WORDS.begin_in(words, plain):
         return SOFT
     return SOFT if solid and _SOLID[SOFT].search(plain) else 0
 
@@ -145,7 +153,7 @@ def _graded(text: str) -> Iterator[tuple[Span, int]]:
 def _unfenced(text: str) -> Iterator[Span]:
     at = 0
     ends = (len(text), len(text))
-    for fence, after in (*(match.span() for match in _FENCE.finditer(text)), ends):
+    for fence, after in (*(match.span() for match in _NO_PROSE.finditer(text)), ends):
         for start, end in sentences(text[at:fence]):
             yield at + start, at + end
         at = after

@@ -155,3 +155,19 @@ FIRM_ENDINGS = ("mayın", "meyin", "malı", "meli", "malısın", "melisin", "mal
 """Turkish verbs: what must not, or must, be done."""
 JOINED = "وفبלوהשכ"
 """Letters that Arabic and Hebrew write together with the next word."""
+NO_PROSE = (
+    r"[ \t]*\d+(?:→|[ \t]*│|[ \t]?\|).*|[ \t]+\d+\t.*",
+    r"[^\w\n]{0,4}(?:\d{4}-\d\d-\d\d[T ]\d|\d\d:\d\d:\d\d).*",
+    r"[^\w\n]{0,4}\[(?:INFO|WARN\w*|ERROR|DEBUG|TRACE)\b.*",
+    r"[ \t]*(?:[⏺⎿●❯│├└✻✢]|>>> |\$ |at \S+ ?\(|File \"|(?:Human|Assistant|AI|Claude|ChatGPT): ).*",
+    r"[ \t]*(?://|#(?:include|define|if|ifdef|endif|pragma)\b|</?\w).*",
+    r"[ \t]*[\w.\[\]'\"]+ (?:[-+:|]?=|=>) (?!\S+ [a-z]+ [a-z]+\b)\S.*(?<!\.)",
+    r"[ \t]*[\w.]+\([^)\n]*\)[;,]?[ \t]*",
+    r"[ \t]*(?:def \w+\(|class \w+[(:]|from [\w.]+ import ).*",
+    r"[ \t]*import (?:[\w.]+(?: as \w+)?|[\w{*].* from ['\"].*);?",
+    r"[ \t]*(?:const|let|var|function|export|async|public|private|static|fn|func|pub)\s+[\w{*(<]+"
+    r".*[=({;,]",
+    r".*[{}][ \t]*|(?=.*[()=<>\[\]{}]).*;[ \t]*(?://.*|/\*.*)?|.*[;,{}()\]][ \t]*//[ \t].*",
+)
+"""Regular expressions of whole lines that hold no rules: with numbers in a margin, of logs, of
+transcripts, of code."""

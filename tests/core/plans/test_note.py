@@ -235,13 +235,26 @@ def test_edits_that_stand_below_are_told_of_no_more_and_those_without_room_are_c
     listed[1] = replacing(listed[1], "a.py", "two", "second = " + "2" * 4_000)
     listed[2] = replacing(listed[2], "a.py", "six", "sixth = 6")
     gone = ["p0", "p1", "p2"]
-    more = "⋯ 1 more edit of it"
+    more = "⋯ 1 more edit of it, 2 lines; recall p1"
     told = lines(listed, gone, HUNKS)[1:]
     assert told == ["a.py:", "-six", "+sixth = 6", "-one", "+first = 1", more]
     changes = [Change(PartId(part), Dropped(), "old", 0, 0) for part in gone]
     after = left_by(listed, changes)
     text = write_note(after, head=HEAD, room=HUNKS, files="  7→sixth = 6")
     assert text.splitlines()[2:] == ["a.py:", "-one", "+first = 1", more]
+
+
+def test_a_hunk_is_told_whole_or_counted() -> None:
+    listed = items("C9:tool C9:tool C9:tool X9")
+    long = [f"row_{n} = {n}" for n in range(59)]
+    listed[0] = replacing(listed[0], "a.py", "end", "\n".join(long))
+    listed[1] = replacing(listed[1], "a.py", "next", "following = 1")
+    listed[2] = replacing(listed[2], "b.py", "tail", "\n".join(long[:30]))
+    told = lines(listed, ["p0", "p1", "p2"], replace(HUNKS, hunks=2_000))[1:]
+    assert told == [
+        "b.py:", "-tail", *(f"+{line}" for line in long[:30]),
+        "a.py:", "-next", "+following = 1", "⋯ 1 more edit of it, 60 lines; recall p0",
+    ]  # fmt: skip
 
 
 def test_a_relative_path_is_told_with_the_absolute_one_that_ends_in_it() -> None:

@@ -66,3 +66,20 @@ def test_a_message_of_nothing_but_rules_is_bounded() -> None:
     items = history("U10 A1 U50k A1 U10 C9k; C10; C10")
     items[2] = saying(items[2], "\n".join(f"- Never touch file_{n}.py." for n in range(7_000)))
     assert len(left(items)["p2"]) < 12_000
+
+
+def test_a_long_paste_keeps_whole_lines_of_both_ends_and_its_rules_of_prose() -> None:
+    code = "\n".join(f"    call_{n}(rows); // BUG {n}: must not fail!" for n in range(900))
+    said = "What is wrong?"
+    pasted = f"Look at this:\n{code}\nNever touch the parser.\n{code}\n{said}"
+    items = history("U10 A1 U50k A1 U10 C9k; C10; C10")
+    items[2] = saying(items[2], pasted)
+    told = left(items)["p2"].split("\n")
+    gaps = [n for n, line in enumerate(told) if line.startswith("⋯ lines ")]
+    whole = pasted.split("\n")
+    first, second = gaps
+    assert told[:first] == whole[:first]
+    assert told[first + 1 : second] == ["Never touch the parser."]
+    assert told[second + 1 : -1] == whole[second + 2 - len(told) :]
+    assert told[-2:] == [said, "[shortened: recall p2 reads all of it]"]
+    assert told[first] == f"⋯ lines {first + 1}-901 left out"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.text.excerpt import lines_kept
+from sidecar.core.text.excerpt import lines_kept, quoted
 
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix"
 
@@ -44,3 +44,20 @@ def test_what_was_chosen_is_there_and_the_count_is_right(chosen: set[int], lengt
     told = f"[{left} of {length} lines left out: recall p1]"
     assert (told in shown) is bool(left)
     assert sum(last - first + 1 for first, last in ranges) <= 2 * len(chosen)
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([(0, 3)], "one\n⋯ lines 2-6 left out"),
+        ([(0, 7), (24, 27)], "one\ntwo\n⋯ lines 3-5 left out\nsix"),
+        ([(8, 13), (14, 18)], "⋯ lines 1-2 left out\nthree\nfour\n⋯ lines 5-6 left out"),
+        ([(0, 13), (19, 27)], "one\ntwo\nthree\n⋯ line 4 left out\nfive\nsix"),
+        ([(0, 4), (6, 27)], "one\n [⋯ 2 characters left out] o\nthree\nfour\nfive\nsix"),
+        ([], "⋯ lines 1-6 left out"),
+    ],
+)
+def test_what_is_left_out_between_quoted_stretches_is_counted(
+    spans: list[tuple[int, int]], expected: str
+) -> None:
+    assert quoted(TEXT, spans, "p1") == f"{expected}\n[shortened: recall p1 reads all of it]"

@@ -52,7 +52,8 @@ def test_signs_and_lists_of_rules_need_no_words() -> None:
     assert sureness("\u26a0 tabs, two wide") == FIRM
     assert sureness("WE SHIP ON FRIDAY") == FIRM
     assert sureness("The API answers with JSON") == 0
-    assert sureness("Ship it!") == SOFT
+    assert sureness("Ship it!") == 0
+    assert sureness("without yaml") == SOFT
     text = "Conventions:\n- two spaces\n- imports sorted\n\nThe file has lines."
     assert [text[slice(*rule.span)] for rule in rules_in(text)] == [
         "- two spaces", "- imports sorted",
@@ -63,6 +64,43 @@ def test_rows_of_dots_and_many_fences_take_no_time_of_their_own() -> None:
     """Looked at from each dot, or fence by fence for each sentence, these would take hours."""
     text = "." * 300_000 + "x\n" + "```\nmust not\n```\nyes\n" * 20_000 + "Never push."
     assert [text[slice(*rule.span)] for rule in rules_in(text)] == ["Never push."]
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "// BUG: must never happen!", "<!-- never edit this! -->", "/*\n * Must not be null.\n */",
+        "    if (!user) { // never null", 'throw new Error("must not be empty");',
+        "const only = required(", "raise_error('must not be empty')", "x = 'never'",
+        "@@ -1,3 +1,4 @@ def f():\n a\n-  must not\n+  never do it.", "   12\tNever null.",
+        " 12→Must not.", "12 | only required", "2026-01-02 10:11:12 must not be null",
+        "[ERROR] x must not be null", "10:11:12 INFO only", "⏺ Bash(never)", "  ⎿  must not be",
+        "$ only --never", ">>> never", "Assistant: I must never do so.", "at only (a.js:1:2)",
+        "import never from 'x'", "#define ONLY never", "def never(x):", "<p>Never null.</p>",
+    ],
+)  # fmt: skip
+def test_code_diffs_margins_logs_and_transcripts_hold_no_rules(pasted: str) -> None:
+    text = f"Look at this.\n\n{pasted}\n\nNever push."
+    assert [text[slice(*rule.span)] for rule in rules_in(text)] == ["Never push."]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "Never use src/*.py; keep lib/*.py as it is.",
+        "MAX = 3 must never change",
+        "import only from core, never from ui",
+        "1. Never push.",
+        "> Never push.",
+        "WARNING: never touch the table.",
+        "Always call run(x).",
+        "- Never `git push`",
+        "Use a // b only, never a / b.",
+        "If you must: never on Fridays.",
+    ],
+)
+def test_typed_sentences_that_name_code_are_rules(typed: str) -> None:
+    assert rules_in(typed)
 
 
 def test_fenced_code_holds_no_rules_and_each_wording_counts_once() -> None:
