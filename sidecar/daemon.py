@@ -58,17 +58,17 @@ logger = logging.getLogger("sidecar.daemon")
 LAST_NUMBERS = 1.0
 """Seconds to send metrics and traces when the daemon stops."""
 PR_SET_DUMPABLE = 4
-"""Of `<linux/prctl.h>`: 0 gives the process's `/proc` files to root, and dumps no core."""
+"""Of `<linux/prctl.h>`: 0 leaves `/proc` files to root, and dumps no core."""
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-"""Crockford's base 32 in lower case: sorts in order, and is safe in a folder's name."""
+"""Crockford's base 32 in lower case: sorts in order, safe in names of folders."""
 
 
 def read_clock() -> Millis:
     """Milliseconds since 1970.
 
-    For tests, `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use, with seconds to add. A
-    second number: seconds the clock was set ahead while no time passed.
+    For tests, `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use: seconds to add. A second
+    number: seconds the clock was set ahead while no time passed.
     """
     passed, jump = _offset()
     return round((time.time() + passed + jump) * 1000)
@@ -220,10 +220,10 @@ async def looking(config: Config, store: Store) -> Environment:
 
 
 def keep_memory_private() -> None:
-    """Hide this process's memory and environment, with keys, from others of the same user.
+    """Hide this process's memory and environment, with keys, from the same user's others.
 
-    Otherwise a model's command could read `/proc/PID/environ`, and a crash leave a dump. Linux
-    only; off with `SIDECAR_DEBUGGABLE=1`, for debuggers and profilers.
+    A model's command could read `/proc/PID/environ`, a crash leave a dump. Linux only; off with
+    `SIDECAR_DEBUGGABLE=1`.
     """
     if sys.platform == "linux" and os.environ.get("SIDECAR_DEBUGGABLE") != "1":
         libc = import_module("ctypes").CDLL(None)
@@ -366,7 +366,7 @@ async def _instructions(
 
 
 def _paces() -> tuple[float, float]:
-    """Seconds between the offline model's pieces, and of silence before a hosted model fails."""
+    """Seconds between the offline model's pieces, and of silence that fails a hosted one."""
     return _seconds("SIDECAR_OFFLINE_PACE", 0.0), _seconds("SIDECAR_MODEL_STALL", STALL)
 
 

@@ -1,6 +1,6 @@
 """`sidecar checkpoints`, `diff` and `restore`.
 
-No daemon runs while a question waits: the session is free, and a new revision reveals changes.
+No daemon runs while a question waits: the session is free.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from sidecar.wire.error_codes import CODES
 
 _UNASKED = "Nothing has been asked in this session yet."
 SHORTEST = 6
-"""Least characters of an id's end to stand for the id."""
+"""Least characters of an id's end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class RestoreChoices:
-    """Options of a restore; `paths` are relative to the session's folder."""
+    """`paths` are relative to the session's folder."""
 
     scope: Scope = "both"
     on_conflict: OnConflict = "refuse"

@@ -21,7 +21,7 @@ from sidecar.core.text.visible import visible, visible_json
 from sidecar.workspace.trust import is_trusted
 
 PIPED = 200
-"""Columns where no terminal says how many there are."""
+"""Columns without a known terminal."""
 
 
 def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from sidecar_client import Client, connect
 
 DAEMON = (sys.executable, "-P", "-m", "sidecar", "serve", "--stdio")
-"""Starts this program's daemon; `-P` excludes modules of the current folder."""
+"""Starts this program's daemon; `-P` excludes the current folder's modules."""
 
 
 def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:

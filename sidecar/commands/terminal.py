@@ -13,7 +13,7 @@ from rich.text import Text
 from sidecar.core.text.visible import visible, visible_lines
 
 PIPED_WIDTH = 168
-"""Characters of a line where no terminal is known: enough for all columns of a replay."""
+"""Without a known terminal: enough for all columns of a replay."""
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
@@ -22,7 +22,7 @@ class Terminal(Console):
     """No markup; plain texts are escaped."""
 
     def render_str(self, text: str, *, style: str | Style = "", **_: object) -> Text:
-        """Rich draws every cell, heading and line not yet a `Text` by this."""
+        """Rich's way to draw cells, headings and lines not yet a `Text`."""
         return Text(visible_lines(text), style=style)
 
 

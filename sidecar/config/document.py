@@ -13,7 +13,7 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.redaction import REDACTED, Redaction
 
 HIDDEN = "(set, not shown)"
-"""Stands for a key, or for a value that may hold one."""
+"""For a key, or a value that may hold one."""
 
 
 def sample() -> str:
@@ -80,7 +80,7 @@ def _fields(value: object) -> Iterator[tuple[str, object]]:
 def given(resolved: Resolved, config: Config) -> JsonObject:
     """`{value, origin: [{layer, at}], pending?}` by name.
 
-    `pending`, other than the running `config`'s value, holds after a restart.
+    `pending`: other than running, for the next start.
     """
     found: JsonObject = {}
     for name, origins in resolved.origins.items():

@@ -1,7 +1,4 @@
-"""Merge layers of settings, setting by setting.
-
-An unusable value is reported and changes nothing.
-"""
+"""Merge layers of settings. An unusable value is reported and changes nothing."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +21,7 @@ MOST_MESSAGE = 500
 class Layer:
     """`restricted`: without `own` settings, as from a workspace.
 
-    `names`: environment variables by key; `text`: the file's.
+    `names`: environment variables by key; `text`: of the file.
     """
 
     name: str
@@ -58,7 +55,7 @@ class Origin:
 class Problem:
     """An ignored setting; `theirs`: a workspace's.
 
-    `unknown`: no such key, or a rule for no known tool, which is kept; else a wrong value.
+    `unknown`: no such key, or a rule for no known tool (kept); else a wrong value.
     """
 
     where: str
@@ -76,7 +73,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Merged settings. `origins` by setting, weakest first: several for lists that are joined."""
+    """`origins` by setting, weakest first: several for joined lists."""
 
     config: Config
     origins: Mapping[str, tuple[Origin, ...]]
@@ -130,7 +127,7 @@ def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
 
 
 def _rules(table: Mapping[str, object]) -> dict[str, object]:
-    """Also accept `{shell = "allow", edit_file = "reject"}`, as other agents do."""
+    """Also accept `{shell = "allow"}`, as other agents do."""
     lists = {key: value for key, value in table.items() if value not in ("allow", "reject", "ask")}
     for verdict in ("allow", "reject"):
         named = [key for key, value in table.items() if value == verdict]

@@ -76,7 +76,7 @@ def resolve_all(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> Resolved:
-    """Read files and merge all layers. Blocks.
+    """Read and merge all layers. Blocks.
 
     `user` replaces the user's file. The workspace's file counts if the other layers set
     `workspace_trusted`, or leave it unset and `trusted` agrees.

@@ -139,7 +139,7 @@ def _rules(value: object) -> tuple[str, ...]:
 
 
 def _at_home(rule: str) -> str:
-    """With the home folder for `~`, as calls name paths and folders of commands."""
+    """With the home folder for `~`, as in calls."""
     tool, colon, text = rule.partition(":")
     name, at, folder = tool.partition("@")
     if name.strip().casefold() not in (*WITH_COMMANDS, "execute"):

@@ -1,4 +1,4 @@
-"""Rules that reject, as far as they can hit nothing: in silence they would forbid nothing."""
+"""Rejecting rules that can hit nothing: unreported, they would forbid nothing."""
 
 import re
 from collections.abc import Mapping
@@ -29,12 +29,12 @@ _ONE_PROGRAM = re.compile(r"[\w.+/-]+")
 _NO_SIGN = re.compile(r"\?|\{[^{}]*,[^{}]*\}|\$\w+|\$\{\w+\}|^[\"']|^file:")
 """Signs of a shell's in a path."""
 _STARRED = re.compile(r"__((?=[^_]*\*)(?=[^_]*[^\w*-])[^_]*)__", re.ASCII)
-"""A server's or tool's name with a star and a sign that is replaced in names."""
+"""A server or tool with a star, and a sign replaced in names."""
 _IN_BRACKETS = re.compile(r"([\w*]+)\((.*)\)", re.DOTALL)
 
 
 def doubted(rules: object) -> str:
-    """What of the rules can hit nothing, and what was meant; empty if each names something."""
+    """Rules that hit nothing, with the likely meaning; empty without any."""
     listed = rules if isinstance(rules, tuple) else ()
     return " ".join(doubt for rule in listed if (doubt := _doubt(rule)))
 

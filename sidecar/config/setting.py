@@ -1,11 +1,11 @@
-"""The declaration of one setting, for the table in `docs`, the sample file and `config show`."""
+"""A setting's declaration, for the table in `docs`, the sample file and `config show`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import Literal, TypeAlias, TypeVar, overload
 
 Applies: TypeAlias = Literal["turn", "session", "restart"]
-"""Start of a changed value: the next turn, new sessions, or a restart of the daemon."""
+"""Start of a changed value: next turn, new sessions, restart."""
 
 T = TypeVar("T")
 _ABOUT = "setting"
@@ -13,10 +13,10 @@ _ABOUT = "setting"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A parser of values; `kind` names accepted values.
+    """A parser; `kind` names accepted values.
 
-    `read` raises ValueError with the end of a sentence: "must be …". `doubt`: what a value that was
-    read means nothing to, in such a sentence, or empty.
+    `read` raises ValueError with a sentence's end: "must be …". `doubt`: such an end, for values
+    without effect, or empty.
     """
 
     kind: str
@@ -26,10 +26,10 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting, with a dotted name inside a table.
+    """One setting.
 
     `own`: not for workspaces; `theirs`: reader of a workspace's values; `secret`: never shown;
-    `adds_up`: lists of layers are joined.
+    `adds_up`: layers' lists are joined.
     """
 
     name: str

@@ -96,12 +96,12 @@ class PermissionSettings:
 
 
 ANSWER_TOKENS = 32_000
-"""Of an answer at most, unless `max_tokens` is set."""
+"""Unless `max_tokens` is set."""
 
 
 @dataclass(frozen=True, slots=True)
 class DelegateLimits:
-    """Limits of one subtask; near a limit, one step remains for the report."""
+    """Of one subtask; near a limit, one step remains for the report."""
 
     steps: int = setting(
         50, count(1, 10_000), "model calls that one subtask may make", applies="turn"

@@ -1,10 +1,10 @@
-"""Line numbers of TOML keys, which `tomllib` does not report."""
+"""Line numbers of TOML keys, unreported by `tomllib`."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
 
 LONGEST = 400
-"""Lines of one statement; beyond, no lines are reported."""
+"""Lines of one statement; beyond, none are reported."""
 
 
 def lines_of(text: str) -> dict[str, int]:

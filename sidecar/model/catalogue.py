@@ -1,7 +1,7 @@
 """Known models: windows, limits and prices.
 
-A test compares prices with `genai-prices`, the source for other models. Windows, limits, least
-cacheable tokens: Anthropic's pages, 2026-11.
+A test compares prices with `genai-prices`, the source for other models. The rest: Anthropic's
+pages, 2026-11.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,7 @@ from types import MappingProxyType
 from sidecar.core.prompt.pricing import ModelInfo, Price
 
 CURRENT = 1.5
-"""Tokens per cl100k token for models since Opus 4.7, until a first observation corrects the
-factor."""
+"""Tokens per cl100k token for models since Opus 4.7, until first observed."""
 OLDER = 1.2
 WINDOW = 200_000
 OUTPUT = 8_192
@@ -60,10 +59,7 @@ KNOWN: tuple[str, ...] = tuple(MODELS)
 
 @lru_cache(maxsize=256)
 def lookup(model_id: str) -> ModelInfo:
-    """By id, dated or not.
-
-    Unknown models get a cautious window and no price, never a sibling's.
-    """
+    """By id, dated or not. Unknown models get a cautious window, and no price."""
     known = MODELS.get(model_id) or MODELS.get(_undated(model_id))
     if known is not None:
         return replace(known, id=model_id)
@@ -111,7 +107,7 @@ def _dearest(price: object) -> object:
 
 
 def _card(listed: Sequence[object]) -> Price | None:
-    """Of input, output, cache write, cache read; the last two are the input's where none is set."""
+    """Input, output, cache write, cache read; unset ones are the input's."""
     given, output, write, read = (None if a is None else Decimal(str(a)) for a in listed)
     if given is None or output is None:
         return None

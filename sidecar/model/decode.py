@@ -26,7 +26,7 @@ _KINDS: dict[str, BlockKind] = {
 _SAID = ("text", "thinking", "partial_json")
 PER_BLOCK = 128
 PER_VALUE = 8
-"""Bytes counted per block and per value: writing either takes tokens, keeping takes memory."""
+"""Bytes per block and value: writing one takes tokens, keeping takes memory."""
 LONGEST_STOP = 64
 """Characters of a stop reason."""
 MOST = 10**12
@@ -36,7 +36,7 @@ MOST = 10**12
 class ResponseDecoder:
     """Of one response; `finished` only after `message_stop`.
 
-    With `limits`, `take` raises `Endless` for too much content. `sdk`: what reads the response.
+    With `limits`, `take` raises `Endless`. `sdk`: the reading library.
     """
 
     def __init__(self, limits: AnswerLimits | None = None, sdk: str = "") -> None:

@@ -15,7 +15,7 @@ from sidecar.core.prompt.render import (
 )
 
 NOTHING = "(no output)"
-"""Stands for no text: the API refuses empty text blocks, local servers empty results."""
+"""For no text: the API refuses empty blocks, local servers empty results."""
 
 
 def encode(request: ModelRequest) -> JsonObject:
@@ -51,7 +51,7 @@ def _tool(tool: ToolSpec) -> JsonObject:
 
 
 def _without_blanks(last: JsonObject) -> None:
-    """Strip a prefilled answer's trailing blanks: the API refuses any."""
+    """Of a prefilled answer: the API refuses any."""
     if last["type"] == "text":
         last["text"] = str(last["text"]).rstrip()
 

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A provider's endpoint; `name` is anthropic, bedrock, vertex or foundry.
+    """`name` is anthropic, bedrock, vertex or foundry.
 
     With `base_url`, anthropic means a proxy or local server (Ollama, llama.cpp, LM Studio, vLLM).
-    The SDK reads neither anthropic's key nor address from the environment, but clouds' credentials
-    and region.
+    From the environment the SDK reads clouds' credentials and region only.
     """
 
     name: str = "anthropic"

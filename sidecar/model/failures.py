@@ -1,7 +1,7 @@
 """Classify failed model calls by attributes.
 
-SDK 2.11 reports broken streams in unrelated ways: an APIStatusError with status 200 for an error
-event, a bare transport error for a drop or stall, nothing for a clean early end.
+SDK 2.11 reports a broken stream as an APIStatusError with status 200 (an error event), as a bare
+transport error (drop or stall), or not at all (a clean early end).
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class EndedEarly(Exception):
 
 
 def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
-    """`key` is redacted: some servers quote a refused key."""
+    """`key` is redacted: some servers quote refused keys."""
     status = getattr(error, "status_code", None)
     kind_word = str(getattr(error, "type", "") or "")
     said = Redaction((key,) if key else ()).text(_said(error))

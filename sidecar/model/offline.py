@@ -1,4 +1,4 @@
-"""The offline model: no key, no network, real tool calls, simulated cache usage."""
+"""The offline model: no key, no network, real calls, simulated cache."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ from sidecar.model.offline_rules import Call, Step, plan
 from sidecar.model.offline_summary import summarise
 
 PIECE = 12
-"""Characters of a delta, as from a fast model."""
+"""Characters of a delta, as from fast models."""
 
 HELP = """\
 I am Sidecar's offline model: not a language model, but a few rules that call the real tools.
@@ -126,10 +126,9 @@ class OfflineModel:
             yield BlockDelta(index, text[start : start + PIECE])
 
     def _usage(self, prompt: Prompt, *, keep: bool = True) -> Usage:
-        """As if the last kept prompt were cached, if it is of the same conversation.
+        """As if the same conversation's last kept prompt were cached.
 
-        `keep`: this prompt is written and is the one cached from now on; otherwise the rest is
-        plain input.
+        `keep`: this prompt is written, and cached from now on; otherwise the rest is plain input.
         """
         static = sum(count_tool(tool, self._count) for tool in prompt.tools)
         static += sum(count_block(block, self._count) for block in prompt.system)

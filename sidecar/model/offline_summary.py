@@ -19,7 +19,7 @@ ROOM = 600
 """Tokens, unless the request says how many."""
 FACTS = 3
 PROSE = 0.7
-"""The sections' share of the room; the rest is for facts."""
+"""The sections' share of the room, beside facts."""
 
 _ROOM = re.compile(r"at most (\d{1,6}) tokens")
 _PREVIOUS = re.compile(r"<previous-summary>\n(.*?)\n</previous-summary>", re.S)

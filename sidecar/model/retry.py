@@ -14,14 +14,14 @@ from sidecar.core.errors import ModelFailed
 FIRST = 1.0
 """Seconds before the second try; later waits double."""
 LONGEST = 30.0
-"""Seconds of the longest wait not asked for by a provider."""
+"""Seconds of the longest wait, unless a provider asks."""
 OTHERWISE = 3
-"""Failures accepted besides overloads: a wrong address stays wrong, a broken answer costs money."""
+"""Failures besides overloads: a wrong address stays wrong, a broken answer costs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Attempts in all; the longest wait and the sum of waits, in seconds."""
+    """Attempts; seconds of the longest wait, and of all."""
 
     attempts: int
     longest: float

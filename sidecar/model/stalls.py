@@ -14,19 +14,19 @@ STALL = 120.0
 PATIENCE = 300.0
 """Seconds for any answer, however short."""
 THINKS = 50
-"""Tokens per second of the slowest thinking, of which only pings and an end may arrive."""
+"""Tokens per second of the slowest thinking, with pings alone."""
 WRITES = 2
 """Tokens per second; slower models are given up."""
 PER_TOKEN = 8
-"""Bytes; a token of prose or code has three to five. Twice as many still fit into most windows, so
-that a session can continue after an overlong answer."""
+"""Bytes; a token of prose or code has three to five. Twice as many still fit into most windows: the
+session can continue."""
 LEAST = 16 * 1024
-"""Bytes added for any answer, however few tokens were asked for."""
+"""Bytes added for any answer."""
 PIECES = 4
-"""Pieces of a token; about as many come from servers that send single letters."""
+"""Pieces of a token; about as many as from servers of single letters."""
 LEAST_PIECES = 1_000
 PER_EVENT = 1024 * 1024
-"""Bytes of one event beyond its share of the answer: names, signatures, JSON escapes."""
+"""Bytes of one event beyond its share: names, signatures, JSON escapes."""
 
 
 class CutEvent(Protocol):
@@ -49,7 +49,7 @@ class Stalled(Exception):
 
 
 class Endless(Exception):
-    """An answer too long or large for its number of tokens."""
+    """An answer too long for its number of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,8 @@ def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
 class InTime:
     """Applies an answer's limits to the SDK's decoder.
 
-    Raises: Stalled: no whole event in time. Endless: only pings, or an answer or event too large.
+    Raises Stalled for no whole event in time; Endless for only pings, or an answer or event too
+    large.
     """
 
     def __init__(self, inner: EventCutter, limits: AnswerLimits) -> None:

@@ -12,13 +12,12 @@ from pathlib import Path
 
 PACKED = Path(__file__).parent / "data" / "cl100k_base.xz"
 SLICE = 64_000
-"""Characters; a run of a million blanks overflows the tokenizer's stack. Cuts at line ends cost
-nothing."""
+"""Characters; a run of a million blanks overflows the tokenizer's stack."""
 SAMPLED = 2_000_000
 SAMPLES, SAMPLE = 64, 4_000
-"""Number and characters of the samples from a longer text, evenly spaced."""
+"""Number and characters of a longer text's samples, evenly spaced."""
 CHARS_PER_TOKEN = 2.5
-"""Assumed where the tokenizer fails; counts too many tokens, the safe side."""
+"""Assumed where the tokenizer fails; too many tokens, the safe side."""
 PATTERN = (
     r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"""
     r"""|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
@@ -53,7 +52,7 @@ def load_counter() -> Callable[[str], int]:
 
 
 def slices(text: str) -> list[str]:
-    """At most 64,000 characters each, preferably cut at line ends."""
+    """At most `SLICE` characters each, preferably cut at line ends."""
     pieces = []
     start = 0
     while len(text) - start > SLICE:

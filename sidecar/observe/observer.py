@@ -1,4 +1,4 @@
-"""Feed observations to totals, alerts, metrics and traces, without slowing a step."""
+"""Feed observations to totals, alerts, metrics and traces, not slowing a step."""
 
 import asyncio
 from collections import Counter, deque
@@ -23,9 +23,9 @@ from sidecar.observe.totals import Totals, add
 LATER = 0.25
 """Seconds that observations wait, together."""
 BATCH = 256
-"""Observations processed at once, since the event loop has other work."""
+"""Observations processed at once: the event loop has other work."""
 EVERY = 30.0
-"""Seconds between checks of standing alerts, while nothing happens."""
+"""Seconds between checks of standing alerts, without observations."""
 
 Take = Callable[[Observation], None]
 
@@ -33,7 +33,7 @@ Take = Callable[[Observation], None]
 class Observer:
     """`now` is ms since 1970.
 
-    `tell` receives each alert change once; `later` schedules a call after some seconds.
+    `tell` receives each alert change once; `later` schedules a call in some seconds.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ from sidecar.store.retention.leaving_rows import LeavingRows
 from sidecar.store.retention.sweeper import KeepingRows
 
 READERS = 2
-"""Two, so that a session loads while a verification reads everything."""
+"""A session loads while a verification reads everything."""
 
 ReadOnly: TypeAlias = Literal["newer_schema", "read_only"]
 T = TypeVar("T")
@@ -46,8 +46,7 @@ class Store:
     """The file and its contents by kind. Call on an event loop; nothing blocks.
 
     Everything may raise StorageFailed: `full`, `corrupt`, `newer_schema`, `read_only` or `io`;
-    nothing of the call is stored, and later calls may succeed. `folder`: the daemon's data folder,
-    with what is kept beside the file.
+    nothing of the call is stored, and later calls may succeed. `folder`: the daemon's data folder.
     """
 
     def __init__(
@@ -86,7 +85,7 @@ class Store:
     def open(
         cls, folder: Path, *, now: Callable[[], int], uptime: ReadUptime = lambda: None
     ) -> "Store":
-        """Open the store in a folder, made if missing; blocks for some milliseconds.
+        """Open the store in a folder, made if missing; blocks for milliseconds.
 
         `now` (ms since 1970) and `uptime` are called from other threads. A newer or read-only store
         opens for reading; raises StorageFailed if unreadable.
@@ -166,7 +165,7 @@ class Store:
             pass
 
     def save(self, *changes: PutPart) -> None:
-        """Store growing parts soon, without a promise; the newest wins."""
+        """Growing parts, soon, without a promise; the newest wins."""
         if self._writer is None:
             return
         for change in changes:

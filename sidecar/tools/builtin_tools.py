@@ -203,7 +203,6 @@ BY_NAME = MappingProxyType({spec.name: spec for spec in BUILTIN})
 
 
 def kept_end(spec: ToolSpec) -> Keep:
-    """Which end of a long output the model keeps."""
     return "both" if spec.kind in ("execute", "other", "edit") else "head"
 
 

@@ -1,4 +1,4 @@
-"""`delegate`: a task for a child session, which sends back a report."""
+"""`delegate`: a task for a child session, which reports back."""
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.errors import BadRequest
@@ -8,12 +8,12 @@ from sidecar.tools.inputs import optional_text, text
 from sidecar.tools.tool_contract import Subtask, SubtaskEnd, ToolAnswer, ToolContext
 
 MOST_TOKENS = 2_000
-"""Most tokens of a report, since subtasks are to spare the context."""
+"""Of a report: subtasks are to spare the context."""
 _TITLE = 80
 
 
 async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """The subtask's report, or an error if it failed.
+    """The subtask's report, or an error.
 
     `metadata`: `{sessionId, cost, steps}`, with USD as text or `None`. Raises BadRequest.
     """

@@ -1,4 +1,4 @@
-"""Read a call's input, with errors the model can act on.
+"""Read a call's input, with errors for the model.
 
 Unknown keys, often added by models, are ignored.
 """
@@ -18,7 +18,7 @@ def as_object(value: Json) -> JsonObject:
 
 
 def check(schema: JsonObject, given: JsonObject) -> None:
-    """Raises BadRequest at the first key that is missing or of a wrong type."""
+    """Raises BadRequest at the first missing key or wrong type."""
     properties, required = schema.get("properties"), schema.get("required")
     needed = required if isinstance(required, list) else []
     for key, wanted in (properties if isinstance(properties, dict) else {}).items():

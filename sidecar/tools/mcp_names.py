@@ -1,4 +1,4 @@
-"""What tools of MCP servers are called here. Pure."""
+"""Names of MCP servers' tools. Pure."""
 
 import re
 
@@ -6,7 +6,7 @@ from sidecar.core.conversation.sendable import MOST_NAME
 from sidecar.core.text.digest import content_hash
 
 MOST_OF_SERVER = 40
-"""Characters of a tool's name that name its server."""
+"""Characters of a tool's name for its server."""
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -16,7 +16,7 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def server_prefix(server: str) -> str:
-    """What the names of all tools of a server begin with."""
+    """Beginning of the names of a server's tools."""
     return f"mcp__{_plain(server, MOST_OF_SERVER)}__"
 
 

@@ -1,4 +1,4 @@
-"""Keep both ends of an output of any length in bounded memory."""
+"""Both ends of an output of any length, in bounded memory."""
 
 from collections import deque
 

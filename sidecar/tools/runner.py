@@ -63,15 +63,15 @@ _VERBS = {
 
 
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
-"""What Python and conda know an environment by: programs start from such a folder, and by it."""
+"""Files by which Python and conda know an environment, from which programs start."""
 _MOVED = "What this call would touch changed since it was decided on. Send it again."
 
 
 @dataclass(frozen=True, slots=True)
 class _Rechecked:
-    """Changes, followed only while the call's access is the one decided on.
+    """Changes, followed while the call's access is as decided.
 
-    A snapshot comes before a change; meanwhile another command may move a link.
+    Before a change comes a snapshot; meanwhile another command may move a link.
     """
 
     changes: Changes
@@ -98,7 +98,7 @@ class _Rechecked:
 
 
 def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
-    """With a `problem` for malformed input; a few calls of lstat per path."""
+    """With a `problem` for malformed input; a few calls of lstat."""
     if spec.origin != "builtin":
         return Access(spec.kind, _client_title(spec, given))
     try:

@@ -1,6 +1,6 @@
 """`shell`: one command in its own process group, with limits of time and memory.
 
-Output comes through our own pipe: asyncio's would also wait for every grandchild holding it.
+Output comes through our own pipe: asyncio's would wait for every grandchild.
 """
 
 import asyncio
@@ -32,21 +32,21 @@ MAX_TIMEOUT_MS = 600_000
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 DRAIN = 0.5
-"""Seconds to wait for output after the shell's end, while a background process holds the pipe."""
+"""Seconds for output after the shell's end, while a background process holds the pipe."""
 MAX_SHOWN = 256 * 1024
-"""Characters of output shown while a command runs; the rest follows at its end."""
+"""Characters of output shown while running; the rest follows."""
 _PLAIN = {"PAGER": "cat", "BAT_PAGER": "cat"}
-"""No pager, though a terminal is there to be paged."""
+"""No pager, even in a terminal."""
 _OBEYED = (
     "BASH_ENV", "BAT_CONFIG_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "RIPGREP_CONFIG_PATH",
     "XDG_CONFIG_HOME",
 )  # fmt: skip
-"""Variables by which bash, and programs that a rule's `*` covers, find what to obey."""
+"""Variables that name files obeyed by bash or by programs that `*` covers."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """`code`: `None` if killed; `notes`: remarks for the model."""
+    """`code`: `None` if killed; `notes`: for the model."""
 
     text: str
     code: int | None
@@ -138,15 +138,15 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fetching(command: str) -> Mapping[str, str]:
-    """What keeps a reading git from a partial clone's remote.
+    """Keeps a reading git from a partial clone's remote.
 
-    The remote would be asked for any object named in the command, and so told of its words.
+    That would be asked for any object named in the command.
     """
     return FETCHING_NOTHING if reads_by_git(plain_words(command)) else {}
 
 
 def _named_anew(environment: Mapping[str, str]) -> dict[str, str]:
-    """Emptied variables that name a file to obey, another in each folder; bash expands its own."""
+    """Emptied variables naming a file to obey, another in each folder; bash expands its own."""
     plain = re.compile(r"(?:/[^$`\\\"]*)?")
     return {name: "" for name in _OBEYED if not plain.fullmatch(environment.get(name, ""))}
 
@@ -187,7 +187,7 @@ async def _running(
 
 
 async def _started(start: Awaitable[Process]) -> Process:
-    """If cancelled meanwhile, end the group, not just the shell."""
+    """If cancelled meanwhile, end the whole group."""
     starting = asyncio.gather(start, return_exceptions=True)
     cancelled: asyncio.CancelledError | None = None
     while not starting.done():
@@ -249,6 +249,6 @@ def _signal(process: Process, number: int) -> bool:
 
 
 def _exit_code(process: Process) -> int:
-    """As in a shell: 128 plus the number of an ending signal."""
+    """As in a shell: 128 plus an ending signal."""
     code = process.returncode or 0
     return 128 - code if code < 0 else code

@@ -1,4 +1,4 @@
-"""Inputs and results of tools, and their requests to the client."""
+"""Inputs and results of tools, and requests to the client."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -14,7 +14,7 @@ from sidecar.workspace.buffers import Buffers
 
 @dataclass(frozen=True, slots=True)
 class PermissionOption:
-    """An answer open to the user; `kind` is ACP's (allow_once, allow_always, reject_once, …)."""
+    """`kind` is ACP's (allow_once, allow_always, reject_once, …)."""
 
     option_id: str
     name: str
@@ -23,10 +23,7 @@ class PermissionOption:
 
 @dataclass(frozen=True, slots=True)
 class TerminalEnd:
-    """End of a command in a client's terminal.
-
-    `code`: `None` if killed. `cut`: the output's beginning is missing.
-    """
+    """`code`: `None` if killed. `cut`: the output's beginning is missing."""
 
     text: str
     code: int | None
@@ -48,7 +45,7 @@ class Terminals(Protocol):
     ) -> TerminalEnd:
         """Killed after `seconds`; raises SidecarError if the editor fails.
 
-        `variables` are added to the editor's environment.
+        `variables` are added to the editor's.
         """
         ...
 
@@ -90,7 +87,7 @@ class Client(Protocol):
 
 
 class ThroughClient:
-    """A client that passes requests on; those of tools and files under `session_id`, if given."""
+    """Passes requests on; those of tools and files under `session_id`."""
 
     def __init__(self, client: Client, session_id: SessionId | None = None) -> None:
         self._client = client
@@ -130,7 +127,7 @@ class ThroughClient:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """A tool's result, before its output is cut and stored.
+    """Before the output is cut and stored.
 
     `metadata` is for people and the ledger (`exitCode`, `diff`). `most_tokens` limits the model's
     view.
@@ -146,10 +143,7 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """Work for a child session.
-
-    `tools`: those allowed, of its parent's; `None` for all.
-    """
+    """Work for a child session. `tools`: allowed ones; `None` for all."""
 
     task: str
     context: str = ""
@@ -168,14 +162,14 @@ class SubtaskEnd:
 
 
 class Changes(Protocol):
-    """Follows changes of the workspace, to be undone by restores."""
+    """Follows changes of the workspace, for restores."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:
-        """Wrap the writing of a file with this text."""
+        """Wrap the writing of a file."""
         ...
 
     def running(self, call: Intent) -> AbstractAsyncContextManager[None]:
-        """Wrap a call that may change any file, with its declared intent."""
+        """Wrap a call that may change any file."""
         ...
 
 
@@ -190,25 +184,24 @@ class Unfollowed:
 
 
 Recall: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[str]]
-"""(part id, offset, limit, pattern) -> text; offsets in bytes, as in `context/recall`."""
+"""(part id, offset, limit, pattern) -> text; in bytes, as in `context/recall`."""
 
 Progress: TypeAlias = Callable[[str], None]
-"""Called with more of a running tool's output, to be shown, not stored."""
+"""More of a running tool's output, to be shown, not stored."""
 
 Delegate: TypeAlias = Callable[[Subtask, str, Progress], Awaitable[SubtaskEnd]]
-"""(subtask, id of the requesting call, progress) -> result."""
+"""(subtask, requesting call's id, progress) -> result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """A call's access, for permission rules.
 
-    `paths`: absolute, links resolved (a command's: its working directory); `outside` those outside
-    the workspace; `shown` all, relative if inside; `linked`: other names of written paths, through
-    links and within inner repositories; `spelt`: a path as given, link by link. `words`: a
-    command's, if simple and literal, else empty; `strays` those leading out of the workspace.
-    `held`: why a written file is no ordinary one, by the root's folders, an environment or a
-    variable. `problem`: the input's error, which is the answer, so no permission is needed.
+    `paths`: absolute, links resolved (a command's: its working directory); `outside` the workspace;
+    `shown`: all, relative if inside; `linked`: other names of written paths, by links and inner
+    repositories; `spelt`: a path as given, link by link. `words`: a simple literal command's;
+    `strays` lead out of the workspace. `held`: why a written file is no ordinary one (the root's
+    folders, an environment, a variable). `problem`: the input's error, which is the answer.
     """
 
     kind: ToolKind
@@ -230,7 +223,7 @@ class ToolContext:
     """One call's surroundings.
 
     `cwd` is the workspace's root. `environment` is the daemon's; a shell gets it without secrets.
-    `granted`: outside paths allowed by the user for this call.
+    `granted`: outside paths allowed for this call.
     """
 
     session_id: SessionId
@@ -248,4 +241,4 @@ class ToolContext:
 
 
 Tool: TypeAlias = Callable[[JsonObject, ToolContext], Awaitable[ToolAnswer]]
-"""A built-in tool. Raises `SidecarError` or `OSError`; `run_builtin` tells the model."""
+"""Raises `SidecarError` or `OSError`; `run_builtin` tells the model."""

@@ -37,7 +37,7 @@ _OUTPUT_DELTA = ["params", "update", "_meta", "sidecar", "outputDelta"]
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """Requests that a client answers, as announced with `initialize`.
+    """Requests that a client answers.
 
     `ours`: any of Sidecar's own; `progress`: `window/workDoneProgress/create`.
     """
@@ -151,7 +151,7 @@ class Connection:
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """Cancellation reaches the client; raises ClientFailed, also if no tools are announced."""
+        """Cancellation reaches the client; raises ClientFailed, also without announced tools."""
         if not self.can.call_tools:
             raise self._lacks("this editor runs no tools: it did not announce `toolCall`")
         params: JsonObject = {
@@ -167,7 +167,7 @@ class Connection:
     ) -> str | None:
         """`None` for a dismissed question.
 
-        Raises: ClientFailed: the client cannot ask, or chose an unknown option.
+        Raises ClientFailed if the client cannot ask, or chose an unknown option.
         """
         if not self.can.ask_permission:
             raise self._lacks(

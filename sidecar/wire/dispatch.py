@@ -30,14 +30,14 @@ from sidecar.wire.outbox import Outbox
 logger = logging.getLogger("sidecar.wire")
 
 AT_ONCE = 32
-"""Requests of one connection in progress; others wait in order."""
+"""One connection's requests in progress; others wait in order."""
 
 
 class Ticket:
     """One request in progress.
 
     A handler that `ends_itself` learns of a cancellation by `on_cancel`, or `cancelled` if earlier;
-    other handlers' tasks are cancelled. `on_answered` runs once the result is queued.
+    others' tasks are cancelled. `on_answered` runs once the result is queued.
     """
 
     def __init__(self, *, ends_itself: bool = False) -> None:
@@ -48,13 +48,13 @@ class Ticket:
 
 
 Handler: TypeAlias = Callable[[Connection, Any, Ticket], Awaitable[Json]]
-"""(connection, params of the method table's struct, ticket) -> result."""
+"""(connection, params of the table's struct, ticket) -> result."""
 
 DispatchedWork: TypeAlias = Callable[[], Awaitable[Json]]
-"""A request or notification with its handler and structured params."""
+"""A handler with structured params."""
 
 Greet: TypeAlias = Callable[[JsonObject], Awaitable[None]]
-"""Called with the params of `initialize`, before its answer."""
+"""Called with `initialize`'s params, before the answer."""
 
 
 class Face(Protocol):
@@ -80,7 +80,7 @@ class Face(Protocol):
 
 
 class Dispatch:
-    """A connection's requests, in both directions, over a face."""
+    """A connection's requests, in both directions."""
 
     def __init__(
         self, requests: ClientRequests, outbox: Outbox, group: asyncio.TaskGroup, face: Face
@@ -97,7 +97,7 @@ class Dispatch:
         return tuple(task for _, task in self._under_way.values())
 
     async def settle(self, limit: float) -> None:
-        """Wait up to `limit` seconds for all answers except prompts'."""
+        """Wait up to `limit` seconds for all answers but prompts'."""
         asked = [task for ticket, task in self._under_way.values() if not ticket.ends_itself]
         if asked:
             await asyncio.wait(asked, timeout=limit)
@@ -105,7 +105,6 @@ class Dispatch:
     # --- receiving ---------------------------------------------------------------------------
 
     def receive(self, frame: Frame) -> None:
-        """Exactly one answer per request."""
         match frame:
             case Malformed(reason=reason):
                 self._refuse(None, RefusedMessage(PARSE_ERROR, "parse_error", reason))
@@ -215,7 +214,7 @@ class Dispatch:
                 ticket.on_answered()
 
     async def _in_turn(self, method: str, work: DispatchedWork, ticket: Ticket) -> Json:
-        """Run a handler once there is room for its answer.
+        """Run a handler once its answer has room.
 
         Pausing reads would not do: thousands of requests may be read already, and cancellations
         must pass.

@@ -46,7 +46,7 @@ OUT_OF_MEMORY = (
     "limit of this process (`ulimit -v`, a container's), and try again."
 )
 MOST_SAID = 800
-"""Characters of a message, shown by editors in a box."""
+"""Characters of a message, for a box."""
 
 
 class RefusedMessage(Exception):

@@ -1,7 +1,7 @@
 """Bytes to messages and back, for both framings.
 
-LSP's `Content-Length:` headers, or one JSON object a line where the first byte that is not blank is
-`{` or `[`.
+LSP's `Content-Length:` headers, or one JSON object a line if the first byte not blank is `{` or
+`[`.
 """
 
 import json
@@ -43,7 +43,7 @@ class Malformed:
 class DroppedMessage:
     """A message too large for memory; the stream continues.
 
-    `head`: its first members, with the id to answer, and the next one as null.
+    `head`: its first members, with the id to answer, the next one as null.
     """
 
     head: JsonObject

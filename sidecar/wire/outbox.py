@@ -1,7 +1,7 @@
-"""Messages waiting for one client: bounded, never delaying other clients.
+"""Messages waiting for one client: bounded, never delaying others.
 
-With too many unread answers, no more is read from the client. At the limits, a session's updates
-are dropped, and `session/changed` later tells the client to catch up with `session/load {after}`.
+With too many unread answers, the client's requests wait. At the limits, a session's updates are
+dropped, and `session/changed` later tells the client to catch up with `session/load {after}`.
 """
 
 import asyncio

@@ -22,8 +22,8 @@ from sidecar.wire.client_requests import ERROR, INFO, WARNING, ClientFailed, sho
 from sidecar.wire.connection import Connection, alarm
 
 MOST_LINES, LONGEST_LINE, MOST_PAGES = 30, 200, 12
-"""Lines of a page of a question, which editors show in a small box; characters of a line, which
-goes on in the next; pages of a question that can be allowed."""
+"""Lines of a page of a question, for a small box; characters of a line; pages of a question that
+can be allowed."""
 NEXT = "Next page"
 LEVELS = {"error": ERROR, "warning": WARNING}
 
@@ -114,7 +114,7 @@ class PlainEditor(ThroughClient):
 
 
 def _asked(title: str, tool_call: JsonObject) -> list[str]:
-    """Lines of a question: the change, or all that the title does not say of the input."""
+    """The change, or all of the input missing in the title."""
     content = tool_call.get("content")
     lines: list[str] = []
     for block in content if isinstance(content, list) else ():
@@ -132,7 +132,7 @@ def _asked(title: str, tool_call: JsonObject) -> list[str]:
 def _says(title: str, given: Json) -> bool:
     """Whether the title is one of our own tools', which hold all of the input.
 
-    Those of other tools hold a value without its name, and no empty one.
+    Others omit a value's name, and empty ones.
     """
     match given:
         case {"command": str(command), "cwd": str(folder), **rest} if (

@@ -1,8 +1,8 @@
 """pygls, repaired: one answer to each request.
 
-pygls 2.1.1 turns params of unknown methods into namedtuples with other keys, looks for messages
-inside nested objects, leaves bad requests unanswered, and writes tracebacks onto the wire. So
-messages are parsed here, its converter sees only LSP's, and all output passes `_send_data`.
+pygls 2.1.1 renames params of unknown methods, looks for messages inside nested objects, leaves bad
+requests unanswered, and writes tracebacks onto the wire. So messages are parsed here, its converter
+sees only LSP's, and all output passes `_send_data`.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ Phase: TypeAlias = Literal["new", "running", "shut down"]
 
 
 _SHAPELESS = (TypeError, ValueError, KeyError, AttributeError)
-"""Errors of the converter, besides its own, for params of an unexpected shape."""
+"""Of the converter, for params of an unexpected shape."""
 
 
 _UNFIT = (LookupError, ValueError, TypeError, OSError)
@@ -177,7 +177,7 @@ class SidecarProtocol(LanguageServerProtocol):
     # --- messages pygls sends of its own accord ----------------------------------------------
 
     def _send_data(self, data: object) -> None:
-        """By itself, pygls would write to stdout at once, and log whole bodies."""
+        """By itself, pygls would write to stdout at once, and log bodies."""
         self._outbox.answer(self._converter.unstructure(data))
 
 

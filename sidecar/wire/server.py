@@ -200,7 +200,7 @@ async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -
 
 
 async def _until_orphaned(parent: "asyncio.Future[int | None]") -> None:
-    """Wait for the end of the editor: the named process, or our parent."""
+    """Wait for the end of the named process, or of our parent."""
     started_by = os.getppid()
     named = await parent
     while os.getppid() == started_by and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells

@@ -1,4 +1,4 @@
-"""stdin and stdout in threads of their own, so that neither blocks the event loop."""
+"""stdin and stdout in threads of their own, not to block the event loop."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 CHUNK = 64 * 1024
 AHEAD = 16
-"""Chunks read ahead of their handling; then the thread and the client wait."""
+"""Chunks read ahead; then the thread and the client wait."""
 
 ReadBytes: TypeAlias = Callable[[], Awaitable[bytes]]
 WriteBytes: TypeAlias = Callable[[bytes], Awaitable[None]]

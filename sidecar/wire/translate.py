@@ -1,4 +1,4 @@
-"""Session values as wire messages, camelCase and in ACP's shapes where possible."""
+"""Session values as wire messages: camelCase, ACP's shapes where possible."""
 
 from datetime import UTC, datetime
 

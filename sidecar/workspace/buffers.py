@@ -1,4 +1,4 @@
-"""The editor's open documents, whose text precedes the file's on disk."""
+"""The editor's open documents; their text precedes the file's."""
 
 import asyncio
 import os

@@ -17,7 +17,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.workspace.unlinked_path import folder_of, open_in, sync
 
 MAX_FILE = 16 * 1024 * 1024
-"""Bytes of a file read at once; longer ones are read in ranges of lines."""
+"""Bytes read at once; longer files are read by lines."""
 
 _SNIFFED = 64 * 1024
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -33,9 +33,9 @@ class FileLines:
 
 
 def read_text(real: Path) -> str:
-    """A whole text file by its resolved path, line endings unchanged.
+    """Line endings unchanged.
 
-    Raises BadRequest for an irregular, binary file or one over `MAX_FILE` bytes, or OSError.
+    Raises BadRequest for an irregular, binary or too large file, or OSError.
     """
     with _open_exact(real) as (descriptor, size):
         if size > MAX_FILE:
@@ -107,7 +107,7 @@ def newline(text: str) -> str:
 
 
 def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
-    """Durable: readers see old or new text.
+    """Readers see old or new text.
 
     Keeps an existing mode, unless `private` (owner only). Makes missing folders. OSError leaves the
     file unchanged.

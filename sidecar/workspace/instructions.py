@@ -23,7 +23,7 @@ MAX_INSTRUCTION = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A file of instructions: absolute `path`, `text` capped at 64 KiB."""
+    """Absolute `path`, `text` capped at 64 KiB."""
 
     path: str
     text: str
@@ -36,9 +36,8 @@ def user_folder() -> Path:
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
     """Instructions of the folder `user`, then from the top down to `cwd`.
 
-    The top is the repository's root, else the home folder, else the file system's root. Skips what
-    others may write above `cwd` (/tmp), links out of the folder that holds them, and untrusted
-    workspaces.
+    The top is the repository's root, else the home folder, else the file system's root. Skips files
+    that others may write above `cwd` (/tmp), links out of their folder, and untrusted workspaces.
     """
     found = [_first(user, Path(user.anchor))]
     if trusted:
@@ -52,7 +51,7 @@ def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction
 
 
 def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
-    """Existing folders that `read_instructions` looks in if the workspace is trusted."""
+    """Folders that `read_instructions` looks in if the workspace is trusted."""
     folders = (user, *_downward(Path(os.path.realpath(cwd))))
     return tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
 
@@ -75,7 +74,7 @@ def _is_own_folder(folder: Path) -> bool:
 
 
 def _is_own(found: os.stat_result) -> bool:
-    """Whether nobody but this user and root may write it."""
+    """Whether nobody but this user and root may write."""
     if sys.platform != "win32" and found.st_uid not in (0, os.getuid()):
         return False
     shared = found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid)
@@ -83,7 +82,7 @@ def _is_own(found: os.stat_result) -> bool:
 
 
 def _is_private(group: int) -> bool:
-    """Whether the group is the one that many systems give each user."""
+    """Whether the group is the user's own, as on many systems."""
     if sys.platform == "win32":
         return False
     try:

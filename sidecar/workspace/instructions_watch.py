@@ -25,9 +25,9 @@ logger = logging.getLogger("sidecar.workspace")
 EVERY = 5.0
 """Seconds between looks where no events come."""
 STEP_MS = 200
-"""Milliseconds of gathering events, and between checks of the watching thread for its end."""
+"""Milliseconds of gathering events, and between checks for the end."""
 MOST_FOLDERS = 256
-"""Folders with events; further ones are checked every few seconds only."""
+"""With events; further ones are checked every few seconds."""
 
 ReadInstructions: TypeAlias = Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
 SeenInstructions: TypeAlias = Callable[[tuple[Instruction, ...]], None]
@@ -52,7 +52,7 @@ class _Follower:
 
 
 class InstructionsWatch:
-    """One watch, in one thread, for all open workspaces."""
+    """One watch, in one thread, for all workspaces."""
 
     def __init__(
         self, read: ReadInstructions, user: Path | None = None, every: float = EVERY
@@ -105,7 +105,7 @@ class InstructionsWatch:
                     await self._by_polling(moved)
 
     async def _by_events(self, moved: asyncio.Event) -> bool:
-        """Look after each event until the folders change; `False` where events fail."""
+        """Look after each event until the folders change; `False` without events."""
         from watchfiles import awatch  # noqa: PLC0415 - loaded in a thread, when it is first needed
 
         folders = self._folders[:MOST_FOLDERS]

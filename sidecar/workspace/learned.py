@@ -1,7 +1,7 @@
 """Learned facts of a workspace, in `.sidecar/learned`. Blocks.
 
 An untrusted workspace is neither read nor written. No link is followed, not even within: it could
-lead to what runs later, or to instructions, and nobody is asked.
+lead to instructions, or what runs later, and nobody is asked.
 """
 
 import os
@@ -18,10 +18,10 @@ from sidecar.workspace.files import legible, newline, read_text, write_atomicall
 
 FOLDER = ".sidecar/learned"
 MOST_READ = 4 * LARGEST
-"""Bytes of a file; longer ones, grown by people, are left alone."""
+"""Bytes of a file; those grown longer by people are left alone."""
 
 _writing = threading.Lock()
-"""Sessions of one workspace may learn at the same time."""
+"""Sessions of one workspace may learn together."""
 
 
 def read_learned(cwd: Path, trusted: bool) -> Mapping[str, str]:
@@ -39,7 +39,7 @@ def promote(
     facts: Sequence[Fact],
     writes: Callable[[Path, str], None] | None = None,
 ) -> frozenset[str]:
-    """Add facts to their files; return the keys of all facts now there.
+    """Add facts to their files; return the keys of all there.
 
     `writes` gets path and text before each write. OSError leaves a file unchanged.
     """

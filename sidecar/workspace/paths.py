@@ -36,14 +36,14 @@ INSTEAD = {
     "NVM_DIR": ".local", "PYENV_ROOT": ".local", "RBENV_ROOT": ".local", "ASDF_DIR": ".local",
     "ASDF_DATA_DIR": ".local", "SDKMAN_DIR": ".local", "VOLTA_HOME": ".local",
 }  # fmt: skip
-"""Variables naming a file or folder used instead of one in the home folder."""
+"""Variables naming a place used instead of one in the home folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A resolved path: `real` is absolute and without links.
+    """`real` is absolute and without links.
 
-    `shown` is relative with `/` inside the workspace, else absolute.
+    `shown`: relative with `/` inside the workspace, else absolute.
     """
 
     real: Path
@@ -79,7 +79,7 @@ def _joined(given: str, root: Path) -> Path:
 
 
 def own_names(root: Path) -> tuple[str, ...]:
-    """Names of folders down to the root, below the home or temporary folder; else all."""
+    """Of folders down to the root, from below the home or temporary folder, if any."""
     real = Path(os.path.realpath(root))
     known = [os.path.expanduser("~")]
     with suppress(OSError):
@@ -95,9 +95,9 @@ def linked_names(
 ) -> tuple[str, ...]:
     """Other names of paths through links, as `Place.shown`.
 
-    Links on each path, its resolved path, the usual place of what a variable names, and links to
-    the path or its parents: in any parent folder, the home folder, their `.git/hooks`, and up to
-    `MAX_DEPTH` levels of subfolders whose name satisfies `holding`; hard links there count too.
+    Links on each path, its resolved path, the usual place for a variable's value, and links to the
+    path or its parents: in any parent folder, the home folder, their `.git/hooks`, and up to
+    `MAX_DEPTH` levels of subfolders with names for `holding`, where hard links count too.
     """
     base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
     found: list[Path] = []
@@ -140,7 +140,7 @@ def spelt_names(given: str, root: Path) -> tuple[str, ...]:
 def _signs(path: Path) -> tuple[object, ...]:
     """Marks of one place: the path, inode, and folder and name in any case.
 
-    Some disks find `a` as `A`; a file may have many names by hard links.
+    Some disks find `a` as `A`; a file may have many hard links.
     """
     own, above = _stat(path), _stat(path.parent)
     there = ((own.st_dev, own.st_ino),) if own else ()
@@ -155,7 +155,7 @@ def _stat(path: Path) -> os.stat_result | None:
 
 
 def roots_above(real: Path, root: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
-    """Folders below the root that hold one of these names, the nearest first."""
+    """Folders below the root with one of these names, nearest first."""
     base = Path(os.path.realpath(root))
     inner = (up for up in real.parents if up != base and up.is_relative_to(base))
     return tuple(up for up in inner if any(os.path.lexists(up / mark) for mark in marks))
@@ -178,7 +178,7 @@ def _links(
     """Links in a folder and its searched subfolders with their targets, nearest first.
 
     A name of an inode in `numbers` is a link, too. Subfolders take turns up to `MAX_LOOKED` names:
-    a large `node_modules` hides none.
+    a large one hides none.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
     while turns:
@@ -204,7 +204,7 @@ def _links(
 
 
 def display(path: Path, root: Path) -> str:
-    """Relative to `root` with `/` if below, else unchanged."""
+    """Relative to `root` with `/` if below."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
@@ -218,7 +218,7 @@ def in_git(real: Path) -> bool:
 
     As on some disks, `.git` matches in any case, with trailing dots or spaces, with invisible
     letters, and as `GIT~1`. A `.git` file may name any folder with HEAD and commondir, that one any
-    with objects and refs, so these match too.
+    with objects and refs: these match too.
     """
     named = any(re.fullmatch(r"\.git|git~\d+", plain_path(part)) for part in real.parts)
     return named or any(_is_history(folder) for folder in (real, *real.parents))

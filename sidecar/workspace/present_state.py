@@ -14,7 +14,7 @@ from sidecar.workspace.snapshots.ignore import BESIDE
 
 MOST_FILES = 500
 MOST_BYTES = 2 * 1024 * 1024
-"""Bytes of a hashed file; longer ones are only known to exist."""
+"""Of a hashed file; longer ones are only known to exist."""
 _MOST_HEAD = 4096
 _HEADS = "ref: refs/heads/"
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -51,8 +51,7 @@ def _hash(path: str, root: Path, buffers: Buffers) -> str | None:
 def read_present(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
     """Texts of a workspace's files as tools see them: open documents first.
 
-    `None` for a file that is missing, binary, too long or unreadable. Files outside of the
-    workspace are left out.
+    `None` for a missing, binary, too long or unreadable file; without files outside.
     """
     found: dict[str, str | None] = {}
     for path in paths:
@@ -68,17 +67,14 @@ def read_present(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str
 
 
 def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
-    """Top-level entries in no snapshot: `.git` and build output."""
+    """Top-level entries in no snapshot: `.git`, build output."""
     base = os.fsencode(root) + b"/"
     found = (name for name in BESIDE if os.path.lexists(base + name) and not covered(name))
     return tuple(map(os.fsdecode, found))
 
 
 def read_branch(root: Path) -> str:
-    """The branch, 12 digits of a detached commit, or empty without git.
-
-    Runs nothing: safe in any workspace.
-    """
+    """The branch, 12 digits of a detached commit, or empty. Runs nothing: safe in any workspace."""
     for folder in (root, *root.parents):
         git = folder / ".git"
         try:

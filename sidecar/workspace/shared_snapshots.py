@@ -1,4 +1,4 @@
-"""One set of snapshots per folder in use, shared by all sessions."""
+"""One set of snapshots per folder in use, for all sessions."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 logger = logging.getLogger("sidecar.workspace")
 
 RECHECK_EVERY = 10 * 60_000
-"""Milliseconds between looks at all files of a folder whose events are trusted."""
+"""Milliseconds between looks at all files where events are trusted."""
 
 
 class _How(Protocol):
@@ -37,7 +37,7 @@ class _How(Protocol):
 class SharedSnapshots:
     """Opened on first use, and kept until `close`.
 
-    `now` returns milliseconds since 1970. Bound to one event loop.
+    `now`: milliseconds since 1970. Bound to one event loop.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class SharedSnapshots:
         return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
     async def run(self) -> None:
-        """End interrupted restores and store first contents until `close`."""
+        """Ends interrupted restores and stores first contents until `close`."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             self._tasks.append(group.create_task(self._settle_all()))
@@ -96,7 +96,7 @@ class SharedSnapshots:
             return self._open[root]
 
     async def recover(self, folder: str) -> None:
-        """End a dead process's restore; `news` then has the outcome."""
+        """End a dead process's restore; `news` has the outcome."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         try:
             ended = await self._end(root, recover)
@@ -140,14 +140,14 @@ class SharedSnapshots:
         self._in_background(_recheck(made))
 
     def look_ahead(self, folder: str) -> None:
-        """In the background, so that a turn has but changes to look at."""
+        """In the background, to leave turns but changes."""
         if self._group is not None:
             self._in_background(self._look(folder))
 
     async def own(self, real: Path, text: str) -> None:
-        """Record that the daemon is about to write a file, by hash; raises StorageFailed.
+        """Record that the daemon is about to write a file; raises StorageFailed.
 
-        Valid in every window and after a restart.
+        By hash: valid in every window and after a restart.
         """
         name = digest(text.encode("utf-8", "surrogateescape"))
         await self._store.facts.writes(os.fsencode(real), name)
@@ -167,7 +167,7 @@ class SharedSnapshots:
         )
 
     async def read_anew(self, folder: str) -> None:
-        """Drop an outdated chain: the last session's end starts a new one."""
+        """Drop an outdated chain; the last session's end starts a new one."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         made = self._open.get(root)
         if made is not None and not await made.stands():

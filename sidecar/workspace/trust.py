@@ -1,4 +1,4 @@
-"""Workspaces trusted by the user: a list in the user's data folder."""
+"""The user's trusted workspaces: a list in the data folder."""
 
 import json
 import os
@@ -14,7 +14,7 @@ MARK = b'{"private": true}\n'
 
 @dataclass(frozen=True, slots=True)
 class StartingPlaces:
-    """Where the user's own programs may start: in the `workspace`, if `trusted`, or in `empty`."""
+    """Places for the user's own programs: the `workspace`, if `trusted`, or `empty`."""
 
     workspace: Path
     empty: Path
@@ -49,8 +49,7 @@ def standing(data: Path, workspace: Path, *, trusted: bool) -> StartingPlaces:
 def make_empty(empty: Path) -> None:
     """Make the empty folder, or mend its mark.
 
-    The mark is a package.json that names nothing: npx would take the `bin` of the nearest one
-    above.
+    A package.json that names nothing: npx would take the `bin` of the nearest one above.
     """
     make_folder(empty.parent)
     make_folder(empty)

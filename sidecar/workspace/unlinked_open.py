@@ -37,7 +37,7 @@ def open_straight(real: bytes, flags: int) -> int:
 
 
 def stat_straight(real: bytes) -> os.stat_result:
-    """The path may itself be a link; raises as `open_straight`."""
+    """The path may be a link; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:
@@ -47,7 +47,7 @@ def stat_straight(real: bytes) -> os.stat_result:
 
 
 def link_straight(real: bytes) -> tuple[os.stat_result, bytes]:
-    """A link's stat after reading its target; raises as `open_straight`."""
+    """A link's stat and target; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:

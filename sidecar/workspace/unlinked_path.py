@@ -1,6 +1,6 @@
 """Reach a resolved path folder by folder, following no link. Blocks.
 
-Folders may become links after a path is resolved.
+Folders may since have become links.
 """
 
 import errno
@@ -17,7 +17,7 @@ WAY = (
     # A folder that may only be passed through can be opened by this alone.
     | getattr(os, "O_PATH", os.O_RDONLY)
 )
-"""Opens a folder to look, open and rename in; not one to read or sync."""
+"""Opens a folder to look, open and rename in; not to read or sync."""
 
 
 class PathMoved(PermissionError):
@@ -28,8 +28,8 @@ class PathMoved(PermissionError):
 def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
     """Open the folder of a resolved path; `make` creates missing folders.
 
-    The descriptor serves to look, open and rename, not to read or sync. Raises PathMoved, or
-    OSError for a missing or closed folder.
+    To look, open and rename, not to read or sync. Raises PathMoved, or OSError for a missing or
+    closed folder.
     """
     descriptor = os.open(real.anchor, WAY)
     try:
@@ -44,7 +44,7 @@ def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
 
 @contextmanager
 def standing_in(real: Path) -> Iterator[str]:
-    """A path of a resolved folder to start a process in, within the block.
+    """A path of a resolved folder, for a process to start in.
 
     On Linux valid even if the folder moves. Raises as `folder_of`.
     """

@@ -17,25 +17,24 @@ from sidecar.core.text.secret_names import is_secret
 
 _BORDERS = re.compile(r"[\s:;,=@|&'\"()<>]+")
 _PATH = re.compile(r"(?:\.{1,2}|~)?/.*", re.DOTALL)
-"""A path behind an option's letters, such as `-r./x`."""
+"""Behind an option's letters, such as `-r./x`."""
 _CONFIGURES = re.compile(r"(?!npm_config_local_prefix$).*CONF(?:IG|S?(?:_|$))", re.IGNORECASE)
-"""Variables called after a configuration; npm's prefix is the package that it was called in."""
+"""Variables called after a configuration; npm's prefix is its package."""
 _CALLS = re.compile(
     r"(?:HOST(?:NAME|TYPE)?|USER(?:NAME)?|LOGNAME|NAME|COMPUTERNAME|LANG(?:UAGE)?|LC_\w+|TZ|"
     r"(?:COLOR)?TERM|TERM_PROGRAM)"
 )
-"""Variables with the name of a machine, a user, a language or a terminal, and of no file."""
+"""Variables with a machine's, user's, language's or terminal's name."""
 
 FETCHING_NOTHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
-"""Keep git from fetching what a partial clone lacks; git before 2.45 knows only the second."""
+"""Keep git from fetching for a partial clone; git before 2.45 knows the second."""
 
 
 def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
-    """The variable whose value, or a word of it, names a resolved file; empty if none does.
+    """The variable whose value, or a word of it, names a resolved file; or empty.
 
     Relative to the root, through links, behind a `/` also without the ending. A folder counts
-    within the root, and if the variable is called after a configuration: others name programs' own
-    code.
+    within the root, for a variable called after a configuration: others name programs' own code.
     """
     base = Path(os.path.realpath(root))
     given = {**environment, "PWD": str(base)}
@@ -87,7 +86,7 @@ def _holds(real: Path, word: str, base: Path) -> bool:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without variables named like secrets, with a key by its shape, or with any secret's value."""
+    """Without variables named like secrets, with a key's shape, or with any secret's value."""
     held = {value for name, value in environment.items() if _is_kept_back(name, value)}
     secrets = tuple(value for value in held if len(value) >= SHORTEST)
     return {
@@ -98,17 +97,17 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
-    """On PATH, except relative folders, which may be a workspace's."""
+    """On PATH, except relative folders, perhaps a workspace's."""
     return shutil.which(name, path=absolute_path(environment))
 
 
 def absolute_path(environment: Mapping[str, str]) -> str:
-    """PATH without relative folders, and empty entries, which are the current one."""
+    """PATH without relative folders, and empty entries, the current one."""
     return os.pathsep.join(filter(os.path.isabs, environment.get("PATH", "").split(os.pathsep)))
 
 
 def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
-    """PATH without relative folders, and without a workspace's unless that is, or has, the home."""
+    """PATH without relative folders and a workspace's, unless that holds the home."""
     real, home = os.path.realpath(workspace), Path(os.path.realpath(os.path.expanduser("~")))
     return os.pathsep.join(
         one
@@ -121,8 +120,7 @@ def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
 def shed_import_paths(workspace: Path) -> None:
     """Take a workspace's folders off `sys.path`: a late import would run its files.
 
-    They come by PYTHONPATH, or from editable installs. The folder of Sidecar stays, and all of
-    Python's own.
+    They come by PYTHONPATH or editable installs. Sidecar's folder stays, and Python's own.
     """
     real, own = os.path.realpath(workspace), os.path.realpath(Path(__file__).parents[2])
     pythons = {*site.PREFIXES, sys.base_prefix, site.USER_SITE or sys.prefix}
@@ -137,10 +135,10 @@ def shed_import_paths(workspace: Path) -> None:
 def for_git(
     environment: Mapping[str, str], settings: Iterable[tuple[str, str]] = ()
 ) -> dict[str, str]:
-    """With variables that keep git from running programs named by a folder's files.
+    """With variables that keep git from programs named by a folder's files.
 
     Bare repositories only if named; no file monitor, pager or diff program. `settings`: more of
-    git's, by name.
+    git's.
     """
     kept = {name: value for name, value in environment.items() if not _names_setting(name)}
     own = re.compile(r"GIT_CONFIG_KEY_\d+")

@@ -36,7 +36,7 @@ _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """Branch and changed files, as lines of `git status --short`."""
+    """Changed files as lines of `git status --short`."""
 
     branch: str
     changed: tuple[str, ...]
@@ -71,8 +71,8 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
     """Branch and status, within a second each; `None` without an answer.
 
     Not in untrusted workspaces, whose configuration could name programs. No filter is run in a
-    trusted one either, since nobody was asked: the user's may run what the repository's settings
-    name, as git-lfs does.
+    trusted one either, since nobody was asked: the user's (git-lfs) may run programs of the
+    repository's settings.
     """
     git = program("git", environment)
     if not trusted or git is None:
@@ -88,7 +88,7 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
 
 
 def _without(listed: bytes) -> list[tuple[str, str]]:
-    """Settings that turn off the filters whose settings are listed."""
+    """Settings that turn the listed filters off."""
     names = listed.decode("utf-8", "surrogateescape").split("\0")
     off = (("clean", ""), ("process", ""), ("required", "false"))
     filters = sorted({name.rpartition(".")[0] for name in names if name})
@@ -98,7 +98,7 @@ def _without(listed: bytes) -> list[tuple[str, str]]:
 async def _said(
     command: tuple[str, ...], cwd: Path, environment: Mapping[str, str]
 ) -> bytes | None:
-    """The beginning of the output; `None` for a failure."""
+    """The output's beginning; `None` for a failure."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -212,7 +212,7 @@ def _diagnostic(item: Json, cwd: Path) -> str:
 
 
 def _lines(place: Json) -> str:
-    """`:line` of an LSP range (counted from 0) or of a line number."""
+    """`:line` of an LSP range (from 0) or a line number."""
     if isinstance(place, int):
         return f":{place}"
     start = place.get("start") if isinstance(place, dict) else None

@@ -1,4 +1,4 @@
-"""Files of a folder, except those ignored by .gitignore or in `SKIPPED`. Blocks.
+"""Files of a folder, without those of .gitignore or `SKIPPED`. Blocks.
 
 Links are listed, never followed.
 """
@@ -20,14 +20,14 @@ SKIPPED = frozenset(
         ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".DS_Store",
     }
 )  # fmt: skip
-"""Names never walked into, whatever .gitignore says."""
+"""Never walked into."""
 
 MAX_IGNORE_FILE = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """Rules of one .gitignore file, for paths below `folder`."""
+    """One .gitignore file, for paths below `folder`."""
 
     folder: str
     spec: GitIgnoreSpec
@@ -41,7 +41,7 @@ def list_folder(real: Path) -> tuple[str, ...]:
 def walk(real: Path) -> Iterator[str]:
     """Sorted relative paths with `/`.
 
-    The enclosing repository's .gitignore files apply; skips unreadable folders, as git does.
+    The enclosing repository's .gitignore files apply; unreadable folders are skipped, as by git.
     """
     yield from _walk(str(real), "", inherited(real))
 
@@ -61,7 +61,7 @@ def visible(real: Path, relative: str) -> bool:
 
 
 def glob(pattern: str) -> Callable[[str], bool]:
-    """A test of relative paths by a glob, by the rules of .gitignore; raises BadRequest.
+    """A test of relative paths by .gitignore's rules; raises BadRequest.
 
     `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
     """
@@ -119,7 +119,7 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 def inherited(real: Path) -> tuple[Ignore, ...]:
     """Rules from .git/info/exclude and the .gitignore files above, down from the one with .git.
 
-    Empty outside of git, or if they ignore `real` itself, for then its files were asked for.
+    Empty outside of git, or if they ignore `real` itself: its files were asked for.
     """
     above = [real, *real.parents]
     top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)

@@ -1,4 +1,4 @@
-"""Users' folders as a daemon works in them: buffers, instructions, snapshots."""
+"""Folders as a daemon works in them: buffers, instructions, snapshots."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 
 ReadFacts: TypeAlias = Callable[[str, bool, JsonObject], Awaitable[str]]
-"""(folder, trusted, what the editor shows) -> the date, Git, and what is shown, for the model."""
+"""(folder, trusted, the editor's state) -> date, git and that state, for the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workspaces:
     """`variables` are the daemon's, for tools.
 
-    Without `snapshots` no folder is followed, and no change can be undone.
+    Without `snapshots` nothing is followed, and no change can be undone.
     """
 
     buffers: Buffers

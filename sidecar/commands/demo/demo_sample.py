@@ -1,4 +1,4 @@
-"""The demo's workspace: a small program, and a phrase book."""
+"""The demo's workspace: a small program, a phrase book."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ TURNS = (
     "read phrases/america.md",
 )
 FORGOTTEN = "^Japanese, (to a|on)"
-"""Matches lines of the phrase book that a compaction leaves out."""
+"""Lines of the phrase book that a compaction leaves out."""
 
 
 def sample(folder: Path) -> Path:

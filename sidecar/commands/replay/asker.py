@@ -21,11 +21,11 @@ from sidecar.replay.judge.cases import CaseAnswer
 from sidecar.replay.judge.questions import Question
 
 AT_ONCE = 2
-"""Requests in progress together: providers refuse more of this size."""
+"""Requests in progress: providers refuse more of this size."""
 LIMIT = 600.0
 """Seconds for an answer, all attempts together."""
 TRIES = 2
-"""How often the same is asked where the answer cannot be read."""
+"""Of one question with unreadable answers."""
 T = TypeVar("T")
 
 
@@ -82,9 +82,9 @@ class Asker:
         request: Callable[[Sequence[Question]], str],
         read: Callable[[str, Sequence[Question]], Mapping[str, T]],
     ) -> dict[str, T]:
-        """Ask until each question has an answer; missing ones once more.
+        """Asks once more for missing answers.
 
-        Raises: ModelFailed: no answer. UnreadAnswer: an unreadable answer, named by `what`.
+        Raises ModelFailed, or UnreadAnswer, which names `what`.
         """
         found: dict[str, T] = {}
         missing, reply = list(questions), ""
@@ -100,7 +100,7 @@ class Asker:
         )
 
     def writer(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> CaseAnswer:
-        """A blocking function that requests a summary, for a thread.
+        """A blocking function for a thread, which requests a summary.
 
         After `stopped`, nothing more is sent.
         """

@@ -130,10 +130,7 @@ async def _asked(
 
 
 async def _judged(cases: Sequence[Case], asker: Asker, settings: Settings) -> Judgement:
-    """In parallel; a failure stays with its session.
-
-    Raises ModelFailed for a refused key.
-    """
+    """A failure stays with its session. Raises ModelFailed for a refused key."""
     try:
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(_outcome(case, asker)) for case in cases]

@@ -14,7 +14,7 @@ from sidecar.replay.validate import validity
 MOST_ROWS = 40
 MOST_DAMAGED = 10
 NARROW = 118
-"""Characters of a terminal below which the columns of lesser weight are left out."""
+"""Characters of a terminal; below, lesser columns are left out."""
 WHY: Mapping[str, str] = {
     "budget": "full",
     "cold": "cache cold",

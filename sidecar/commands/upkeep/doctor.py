@@ -32,7 +32,7 @@ FEW_WATCHES = 65_536
 MOST_FOLDERS = 5
 """Folders whose snapshots are told one by one."""
 NEARLY = 0.9
-"""Share of the limit from which advice is shown."""
+"""Share of the limit, for advice."""
 
 MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "bad": ("✗", "red")}
 
@@ -114,7 +114,7 @@ async def _store(config: Config) -> list[Finding]:
 
 
 def snapshots(held: Sequence[HeldSpace], limit: int = USUAL.workspace) -> list[Finding]:
-    """Snapshots in all, and the largest workspaces; `limit`: bytes of each."""
+    """Snapshots in all, and the largest workspaces; `limit`: bytes."""
     if not held:
         return [Finding("ok", "snapshots", "none yet")]
     folders = "1 folder" if len(held) == 1 else f"{len(held)} folders"

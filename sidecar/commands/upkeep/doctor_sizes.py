@@ -17,7 +17,7 @@ from sidecar.store.retention.store_sizes import StoreWeights
 MOST_SESSIONS = 3
 """Sessions shown one by one."""
 MUCH_FREE = 0.3
-"""Free share of the file from which advice is shown."""
+"""Free share of the file, for advice."""
 
 SizeState: TypeAlias = Literal["ok", "note", "bad"]
 

@@ -18,7 +18,7 @@ REPAIR = "`sidecar verify --repair` saves what is readable and keeps the damaged
 
 
 def check(*, mend: bool = False) -> int:
-    """Counts and every problem; exit code 1 if any.
+    """Exit code 1 for any problem.
 
     `mend` puts a damaged store aside, and prints the new one's counts and losses; then 1 only if
     that failed.

@@ -18,13 +18,13 @@ _EXIT = re.compile(
     r"\[exit |returncode>|exit_code[\"']?: ?)(\d+)",
     re.I,
 )
-"""Not a bare `exit 1`, which is what scripts say that somebody reads."""
+"""Not a bare `exit 1`, as in scripts."""
 _WORST = re.compile(
     r"^[ \t]*(?:--- )?(?:[\w.]+)?(?:Error|Exception|FAIL(?:ED)?|panic|fatal|error)\b[:( ].*$", re.M
 )
 _TIMED_OUT = re.compile(r"^.*\btimed out\b.*$", re.M)
 _NAMED = re.compile(r"[\w./-]+: ")
-"""Begins a line in which a program speaks of itself, or an exception."""
+"""Begins a program's line about itself, or an exception."""
 _CODE = re.compile(r"^npm (?:ERR!|error) code .*$", re.M)
 _ERROR = re.compile(
     r"^(?:Traceback \(most recent call last\)|[ \t]*(?:[\w.]+)?(?:Error|Exception|FAILED|FAIL|"
@@ -36,7 +36,7 @@ _WRAPPING = re.compile(
     r"</?output>|<returncode>\d+</returncode>|Output:|(?:(?:Process|Command) exited with|Exit) "
     r"code:? \d+|Chunk ID: \w+|Wall time: .*|Original token count: \d+"
 )
-"""Lines that a tool puts around what its command wrote."""
+"""Lines put by tools around a command's output."""
 _REFUSED = "<tool_use_error>"
 DENIED = re.compile(
     r"The user doesn['\u2019]t want to (?:proceed with this tool use|take this action)"
@@ -52,7 +52,7 @@ _INTERRUPTED = re.compile(
     r"(?:Sibling|Parallel) tool call|Cancelled: parallel tool call|"
     r"Command aborted|aborted by user|no result was recorded)"
 )
-"""What agents write in place of a result that never came."""
+"""Written by agents for a missing result."""
 
 
 def argument(given: Json) -> str:
@@ -81,7 +81,7 @@ def result_text(part: ToolPart) -> str:
 
 
 def interrupted(part: ToolPart) -> bool:
-    """Broken off, by somebody or with a sibling: nothing is known of it."""
+    """Broken off, by somebody or with a sibling."""
     match part.state:
         case ToolError(failure="interrupted" | "cancelled"):
             return True
@@ -93,7 +93,7 @@ def interrupted(part: ToolPart) -> bool:
 
 
 def refused(part: ToolPart) -> bool:
-    """By the user, or by a rule of theirs."""
+    """By the user or a rule."""
     match part.state:
         case ToolError(failure="denied"):
             return True
@@ -104,7 +104,7 @@ def refused(part: ToolPart) -> bool:
 
 
 def _found_nothing(part: ToolPart) -> bool:
-    """Whether a search or comparison ended with 1, its way to say no, and without an error."""
+    """A search or comparison that ended with 1, without an error."""
     given = part.input if isinstance(part.input, dict) else {}
     command = given.get("command", given.get("cmd"))
     if not isinstance(command, str) or exit_code(part) != 1:

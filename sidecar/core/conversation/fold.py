@@ -30,8 +30,8 @@ from sidecar.core.text.json_text import kind
 class Draft:
     """Parts of a model call so far.
 
-    `positions`: place in `parts` by the provider's block index. `stop`: empty until complete.
-    `problems`: why a tool's input is unusable, by part.
+    `positions`: index in `parts` by the provider's block. `stop`: empty until complete. `problems`:
+    errors in tools' input, by part.
     """
 
     parts: tuple[Part, ...] = ()
@@ -47,7 +47,7 @@ class Draft:
 
 
 def fold(draft: Draft, event: StreamEvent, part_id: PartId) -> Draft:
-    """`part_id` is for a part that the event opens."""
+    """`part_id`: for a part opened by the event."""
     match event:
         case ResponseStarted(usage=usage):
             return replace(draft, usage=usage)

@@ -1,6 +1,6 @@
 """Makes a call's id, name and input acceptable to providers.
 
-Models write any text and JSON; sent unchanged, every later request would be refused.
+Otherwise every later request would be refused.
 """
 
 import re
@@ -10,7 +10,7 @@ from sidecar.core.parts import Json, JsonObject, ToolPart
 from sidecar.core.text.digest import digest
 
 MOST_NAME: Final = 64
-"""Characters of a tool's name, and of a call's id, that every provider takes."""
+"""Characters of a tool's name or call's id, for every provider."""
 UNNAMED: Final = "tool"
 _ID = re.compile(rf"[a-zA-Z0-9_-]{{1,{MOST_NAME}}}")
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")

@@ -1,6 +1,6 @@
 """Provider-neutral events of a streamed answer.
 
-Boundaries must not matter: one delta of ten characters folds like ten of one.
+Boundaries mean nothing: ten deltas of a character fold like one of ten.
 """
 
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ BlockKind: TypeAlias = Literal["text", "reasoning", "tool", "opaque"]
 
 @dataclass(frozen=True, slots=True)
 class ResponseStarted:
-    """Accepted: the prompt is now readable from the cache.
+    """Accepted: the prompt is now in the cache.
 
-    `sdk`: name and version of the vendor's library that reads the answer, or empty.
+    `sdk`: the reading library's name and version, or empty.
     """
 
     model: str

@@ -53,7 +53,7 @@ def tool_parts(message: Message) -> tuple[ToolPart, ...]:
 def settle(
     message: Message, now: Millis, failure: ToolFailure, status: MessageStatus = "cut"
 ) -> Message:
-    """Close an interrupted message: unfinished calls become errors, `open` becomes `status`."""
+    """Close an interrupted message: unfinished calls become errors."""
     parts = tuple(_settled(part, now, failure) for part in message.parts)
     ended = status if message.status == "open" else message.status
     if ended == message.status and parts == message.parts:
@@ -70,7 +70,7 @@ def is_settled(message: Message) -> bool:
 
 
 def first_line(messages: Sequence[Message], limit: int = 80) -> str:
-    """First typed line, at most `limit` characters: a provisional title."""
+    """First typed line: a provisional title."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, TextPart) and part.source == "typed" and part.text.strip():

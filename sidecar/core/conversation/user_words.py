@@ -1,4 +1,4 @@
-"""What the user said in a call's result: why a call was refused, what a question was answered."""
+"""The user's words in a call's result: a refusal's reason, an answer."""
 
 from collections.abc import Iterator
 
@@ -7,11 +7,11 @@ from sidecar.core.conversation.turns import REFUSED
 from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolPart
 
 CHOICES = ("options", "choices")
-"""What is offered with a question to a person."""
+"""Fields with a question's choices."""
 
 
 def user_words(part: ToolPart) -> tuple[str, ...]:
-    """Sentences to tell, the user's own words whole; empty for all other calls."""
+    """Sentences, the user's own words whole; empty for other calls."""
     text = result_text(part)
     if DENIED.match(text) or text == REFUSED:
         found = SAID.search(text)
@@ -27,7 +27,7 @@ def user_words(part: ToolPart) -> tuple[str, ...]:
 
 
 def _questions(given: Json) -> Iterator[str]:
-    """Questions with their choices, be it one or a list."""
+    """With their choices, one question or a list."""
     if not isinstance(given, dict):
         return
     listed = given.get("questions")
@@ -43,7 +43,7 @@ def _offers(given: JsonObject) -> bool:
 
 
 def _answers(asked: tuple[str, ...], text: str) -> list[tuple[str, str]]:
-    """Where a result says `"question"="answer"` of each, in order; empty where it does not."""
+    """Of a result with `"question"="answer"`, in order; else empty."""
     found: list[tuple[str, str]] = []
     rest = text
     for question in asked:
@@ -57,5 +57,5 @@ def _answers(asked: tuple[str, ...], text: str) -> list[tuple[str, str]]:
 
 
 def _closed(text: str) -> str:
-    """Up to the last quote, behind which the agent goes on."""
+    """Up to the last quote; behind, the agent goes on."""
     return text[: text.rfind('"')] if '"' in text else text

@@ -1,4 +1,4 @@
-"""Which changes a command's own words account for; the rest may be the user's.
+"""Changes that a command's own words account for; others may be the user's.
 
 Reading a file or running another program accounts for nothing.
 """
@@ -13,12 +13,12 @@ from sidecar.core.files.shell_writes import arguments, joined, patched, simple, 
 from sidecar.core.files.tree import TreeChange
 
 LONGEST = 10_000
-"""Characters of a command that are looked at, with the scripts that it holds."""
+"""Characters searched of a command, with its scripts."""
 LONGEST_NAME = 4_096
-"""Bytes that a path may have on Linux; a longer text in a tool's input names no file."""
+"""Bytes of a path on Linux; longer texts in a tool's input name no file."""
 MOST_CLAIMS = 2_000
 MOST_PATTERNS = 10
-"""Names of one interval's commands that are looked at, and of those the patterns."""
+"""Names taken from one interval's commands, and patterns among them."""
 
 _WRITERS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("chmod", "chown", "chgrp", "ln", "truncate", "sponge", "unlink"), ()),
@@ -37,9 +37,9 @@ _WRITERS: Mapping[str, Sequence[str]] = {
     "stylelint": ("--fix",),
     "yq": ("-i", "--inplace"),
 }
-"""Programs that write what they are given, and of which options they need one to do so."""
+"""Programs that write their arguments, and the options that make them write."""
 _HANDED = {"rm", "tee", "touch", "mv", "cp"}
-"""What writes too, and whose arguments are told apart elsewhere."""
+"""Writers whose arguments are told apart elsewhere."""
 _ONLY_LOOKING = {"--check", "--diff", "--dry-run", "--check-only"}
 _DEPENDENCIES: Mapping[str, Sequence[str]] = {
     "npm": ("package.json", "package-lock.json"),
@@ -59,7 +59,7 @@ _RUNNING |= {"python -m", "python3 -m"}
 _SHELLS = {"bash", "sh", "zsh", "dash"}
 _PATCHING = {"patch", "git", "apply_patch"}
 _NAMING = {"find", "fd", "ls", "git", "grep", "rg", "echo", "printf", "cat", "xargs", "for"}
-"""What gives names to programs that write them."""
+"""Programs that give names to writers."""
 _INTERPRETER = re.compile(r"(?:python[\d.]*|node|ruby|perl|php|deno)\Z")
 _WRITING_CALL = re.compile(
     r"\bopen\([^()\n]*,\s*(?:mode\s*=\s*)?['\"][rb]*[wax+]|\.write_(?:text|bytes)\(|"
@@ -75,7 +75,7 @@ _ANYWHERE = "**/"
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A call before it runs: a command, or the names in a tool's input.
+    """A call before it runs: a command, or names in a tool's input.
 
     `folder`: absolute. `edits`: an editing tool, which accounts for every change.
     """
@@ -95,7 +95,7 @@ class _Claim:
 
 
 def vouched(calls: Iterable[Intent], root: str) -> Callable[[TreeChange], bool]:
-    """A test whether the calls, run in `root`, account for a change."""
+    """A test whether calls in `root` account for a change."""
     known = list(calls)
     if any(call.edits for call in known):
         return lambda _: True

@@ -1,8 +1,7 @@
 """Changes between two snapshots, per path, each with an author.
 
-The agent's: writes of its tools, and writes that its commands state. Other changes while a command
-ran are unknown. The rest is the user's: between steps, saved by the editor, or by other sessions'
-agents.
+Writes of tools, and those stated by commands, are the agent's. Others while a command ran are
+unknown. The rest is the user's: between steps, saved by the editor, or by other sessions' agents.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -13,20 +12,16 @@ from typing import Literal, TypeAlias
 from sidecar.core.files.tree import Delta, SnapshotId, TreeChange, TreeEntry, above, renames
 
 Author: TypeAlias = Literal["tool", "shell", "user", "unknown", "restore", "merge"]
-"""`tool` and `shell` are the agent's: a tool of ours, or a command that it ran.
-
-`unknown` came while a command ran, by that or by others: nobody can tell.
-`restore` undid what the agent did, or did it again. `merge` is a restore that took the agent's
-part out of what others had changed since, and left theirs.
-"""
+"""`tool` and `shell` are the agent's. `unknown` came while a command ran, by anybody. `restore`
+undid the agent's part, or did it again. `merge` is a restore that left others' later changes."""
 PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed", "mode"]
 
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """A path's change and author; `None` is absence.
+    """A path's change; `None` is absence.
 
-    A rename stands at the new path, with the old path as `source` and the entry there as `old`.
+    A rename stands at the new path; `source` is the old path, `old` the new path's former entry.
     """
 
     path: bytes
@@ -72,9 +67,9 @@ def attribute(
 ) -> tuple[PathChange, ...]:
     """The author of each change in an interval.
 
-    `tools`: our tools' writes, in order. `shell`: a command of the agent ran; `vouched` tests
-    whether it states a change. `saved`: paths the editor saved. `between_steps`: all is the user's.
-    Paths that ignore rules merely hid or showed are left out.
+    `tools`: our tools' writes, in order. `shell`: a command ran; `vouched` tests whether one states
+    a change. `saved`: paths saved by the editor. `between_steps`: all is the user's. Omits paths
+    merely hidden or shown by ignore rules.
     """
     writes: dict[bytes, list[ToolWrite]] = {}
     for write in () if between_steps else tools:

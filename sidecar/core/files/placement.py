@@ -10,14 +10,14 @@ from sidecar.core.files.undo import PathVerdict, in_the_way, shown, with_it
 
 _FOLDER = 0o040755
 _OPEN = 0o300
-"""The bits without which its owner can change nothing in a folder."""
+"""Bits without which an owner can change nothing in a folder."""
 
 
 @dataclass(slots=True)
 class Placing:
     """Verdicts, adjusted until they fit each other.
 
-    `pairs`: renames (new, old). `needed`: folders to make only for their contents.
+    `pairs`: renames (new, old). `needed`: folders only for their contents.
     """
 
     strands: Mapping[bytes, Strand]
@@ -116,8 +116,8 @@ def order(
 ) -> list[bytes]:
     """Each action is possible in turn.
 
-    Open closed folders; remove files; remove folders in a file's place; make folders, outer first;
-    make files; remove folders, inner first; close folders.
+    Open closed folders; remove files, then folders in a file's place; make folders, outer first,
+    then files; remove folders, inner first; close folders.
     """
     listed = list(paths)
     solid = {p for p in listed if (entry := after(p)) is not None and not entry.is_folder}

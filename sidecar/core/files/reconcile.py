@@ -31,8 +31,8 @@ class Sizes:
 class Choices:
     """The user's choices, and data for the decisions.
 
-    `dirty`: hash as saved of paths with unsaved text. `read`: stored content by hash, or `None`.
-    `markers`: write clashes between markers. `restored`: paths first changed by an earlier restore.
+    `dirty`: saved hashes of paths with unsaved text. `read`: stored content by hash, or `None`.
+    `markers`: clashes stand between markers. `restored`: paths first changed by an earlier restore.
     """
 
     read: Callable[[str], bytes | None]
@@ -45,7 +45,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class HeldState:
-    """A path's state, with bytes not yet stored; `clashes` counts marked places."""
+    """A path's state, with unstored bytes; `clashes`: number of marked places."""
 
     entry: TreeEntry | None
     content: bytes | None = None
@@ -53,7 +53,7 @@ class HeldState:
 
 
 def without(strand: Strand, target: TreeEntry | None, choices: Choices) -> HeldState | str:
-    """The state now without the agent's parts, or why that is impossible.
+    """The state without the agent's parts, or a reason.
 
     `target` replaces the agent's first part.
     """

@@ -15,11 +15,11 @@ _UNCHANGED = "Nothing was changed here since then."
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A change of one path; a path has one at most.
+    """A change of one path, at most one each.
 
-    `entry` is wanted (`None`: nothing); `expect` must be there, or nothing is done. `content`:
-    merged bytes, not a stored blob. For equal contents set the mode only; remove another kind
-    first. A new folder gets its mode once filled; missing folders above are made.
+    `entry`: wanted (`None`: nothing). `expect` must be there, or nothing is done. `content`: merged
+    bytes, not stored. Equal contents change the mode only; another kind is removed first. A new
+    folder gets its mode once filled; missing parents are made.
     """
 
     path: bytes
@@ -30,10 +30,10 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """A path's fate, and the reason.
+    """A path's fate and reason.
 
-    In a conflict: `theirs` before the agent, `base` as the agent left it, `mine` now; `unknown`
-    (from, to) may be the agent's or the user's.
+    In a conflict: `theirs` before the agent, `base` after, `mine` now; `unknown` (from, to) may be
+    the agent's or the user's.
     """
 
     path: bytes
@@ -70,10 +70,9 @@ def plan_restore(
 ) -> RestorePlan:
     """Undo the agent's part in `sets`.
 
-    `sets`: all change sets since the target state, oldest first, the user's too; restores count as
-    the agent's. `now`: their entries; lost as `ignored` if ignored since. `paths`: only these and
-    below (`b""`: the root), with renames' other paths. `inside`: paths in a folder, ignored ones
-    too.
+    `sets`: all since the target state, oldest first, the user's too; restores count as the agent's.
+    `now`: entries, lost as `ignored` if ignored since. `paths`: only these and below (`b""`: the
+    root), with renames' other paths. `inside`: a folder's paths, ignored too.
     """
     known = strands(sets, now, take_unknown=choices.on_conflict == "overwrite")
     paths = None if paths is None else frozenset(paths)
@@ -110,7 +109,7 @@ def plan_redo(
     choices: Choices,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Undo a restore and the agent's work since; the rest as in `plan_restore`."""
+    """Undo a restore and the agent's work since; otherwise as `plan_restore`."""
     ours = tuple(replace(change, author="tool") for change in restore.changes)
     done = {path for change in ours for path in (change.path, change.source) if path is not None}
     sets = (replace(restore, changes=ours), *since)

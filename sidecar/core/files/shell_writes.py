@@ -1,4 +1,4 @@
-"""Files that a shell command's words say it writes, without temporary ones."""
+"""Files written by a shell command's words, except temporary ones."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ ShellWrite: TypeAlias = tuple[str, Writing]
 LONGEST = 100_000
 """Characters of a command that are looked at."""
 FILES = 8
-"""From so many on, the files of one `sed -i` must look like files."""
+"""From so many on, a `sed -i`'s files must look like files."""
 _MAY = re.compile(r">|\*\*\* |\b(?:sed|perl|tee|rm|mv|cp|touch|open|write_text|write_bytes)\b")
 _HEREDOC = re.compile(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2(?=\s|\)|$)|\Z)", re.S

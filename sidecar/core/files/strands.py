@@ -27,8 +27,8 @@ class Strand:
     """A path's history since the target state.
 
     `parts`: left to undo, the agent's first, then others' and the agent's in turn. `ever`: the
-    agent had a part. `source`: path the agent moved it from. `unknown`: a change that may be the
-    agent's, among the parts as others', or, if `taken`, as the agent's.
+    agent had a part. `source`: path the agent moved it from. `unknown`: possibly the agent's; among
+    the parts as others', or, if `taken`, as the agent's.
     """
 
     path: bytes
@@ -41,7 +41,7 @@ class Strand:
 
     @property
     def target(self) -> TreeEntry | None:
-        """State before the first of `parts`, which must not be empty; `None`: no file."""
+        """Before the first of `parts`, never empty; `None`: no file."""
         return self.parts[0].old
 
     @property
@@ -59,10 +59,9 @@ class Strand:
 def strands(
     sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry], *, take_unknown: bool = False
 ) -> dict[bytes, Strand]:
-    """Each path through change sets, oldest first, to its state `now`.
+    """Each path through change sets, oldest first, to `now`.
 
-    Changes in no set are others'. Unknown ones next to others' are others'; else the agent's with
-    `take_unknown`, others' without.
+    Changes in no set are others', as are unknown ones next to others' or without `take_unknown`.
     """
     parts: dict[bytes, list[StrandPart]] = {}
     sources: dict[bytes, bytes] = {}
@@ -122,7 +121,7 @@ def _claimed(parts: Sequence[StrandPart]) -> list[StrandPart]:
 
 
 def _unknown(parts: Sequence[StrandPart]) -> StrandPart | None:
-    """First run of unknown parts not taken back since, by a restore or by others."""
+    """First run of unknown parts not taken back since."""
     for at, part in enumerate(parts):
         back = (one for one in parts[at:] if same(one.new, part.old))
         if part.unknown and all(one.agent and not (one.restoring or one.unknown) for one in back):
@@ -170,7 +169,7 @@ def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[S
 def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
     """Drop changes that one side took back with no other side's between.
 
-    A row is one side's parts, with places by starting state: none twice, or a circle would be cut.
+    A row is one side's parts by starting state: none twice, or a circle would be cut.
     """
     rows: list[tuple[bool, list[StrandPart], dict[Hashable, int]]] = []
     for part in parts:

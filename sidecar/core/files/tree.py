@@ -5,17 +5,14 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, NewType, TypeAlias
 
 SnapshotId = NewType("SnapshotId", int)
-"""Names a snapshot of one workspace; later ones are larger."""
+"""Of one workspace; later ones are larger."""
 
 EntryKind: TypeAlias = Literal["file", "folder", "link"]
 ChangeKind: TypeAlias = Literal["created", "edited", "deleted", "mode", "replaced", "seen", "lost"]
 Loss: TypeAlias = Literal["large", "full", "unreadable", "unstable", "unread", "ignored"]
-"""Why the content of an entry is not stored, so that it cannot be restored.
-
-`large`: over the limit for one file. `full`: over the limit for a snapshot or a workspace.
-`unreadable`: there was no right to read it. `unstable`: it changed whenever it was read.
-`unread`: it changed before it was first read. `ignored`: the rules left it out then.
-"""
+"""Why a content cannot be restored. `large`: over a file's limit. `full`: over a snapshot's or
+workspace's. `unreadable`: no right to read. `unstable`: changed whenever read. `unread`: changed
+before its first reading. `ignored`: by the rules of that time."""
 
 _FORMAT = 0o170000
 _FOLDER = 0o040000
@@ -24,9 +21,8 @@ _FOLDER = 0o040000
 class TreeEntry(NamedTuple):
     """One path of a tree.
 
-    `mode`: the whole `st_mode`; `size`: bytes; `hash`: `core/text/digest.digest` of the bytes or
-    the link's target, empty for folders and if `lost`; `version` (ns) tells contents without hash
-    apart.
+    `mode`: whole `st_mode`; `size`: bytes; `hash`: `core/text/digest.digest` of the bytes or link's
+    target, empty for folders and if `lost`; `version` (ns) tells contents without hash apart.
     """
 
     mode: int
@@ -57,7 +53,7 @@ class TreeEntry(NamedTuple):
 
 
 class TreeChange(NamedTuple):
-    """A path's change: `None` is absence; `old` and `new` always differ."""
+    """`None` is absence; `old` and `new` always differ."""
 
     path: bytes
     old: TreeEntry | None
@@ -96,11 +92,10 @@ class Rename:
 
 
 class SeenEntry(NamedTuple):
-    """An entry and its stat (ns), to recognise it later.
+    """An entry and its stat (ns). A tuple: frozen dataclasses take twice as long.
 
-    A tuple: frozen dataclasses, one per file, take twice as long. `racy`: read within its time
-    stamp's grain, so the stat proves nothing. `followed`: ignored, but kept because our tool wrote
-    it.
+    `racy`: read within its time stamp's grain, so the stat proves nothing. `followed`: ignored, but
+    written by our tool.
     """
 
     entry: TreeEntry
@@ -133,9 +128,9 @@ def inverse(delta: Delta) -> Delta:
 
 
 def renames(delta: Delta) -> tuple[Rename, ...]:
-    """Deletions with creations of the same content, first of the same name.
+    """Deletions with creations of the same content.
 
-    Empty files need the same name.
+    Those of the same name come first; empty files must have one.
     """
     gone: dict[tuple[str, str], list[bytes]] = {}
     for change in delta:

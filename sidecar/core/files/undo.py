@@ -1,4 +1,4 @@
-"""How to undo the agent's part at a path, or at both paths of a rename."""
+"""How to undo the agent's part at a path, or a rename's two."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -118,7 +118,7 @@ def _unknown(strand: Strand, choices: Choices) -> PathVerdict | None:
 
 
 def _is_shown(strand: Strand, choices: Choices) -> bool:
-    """The editor shows exactly the content to write, so nothing unsaved is lost."""
+    """The editor shows the content to write, so nothing unsaved is lost."""
     target = strand.target
     if target is None or target.kind != "file" or target.hash != choices.dirty[strand.path]:
         return False

@@ -1,6 +1,6 @@
-"""A summary without a model: the conversation's own sentences, chosen by signal words.
+"""A summary without a model: the conversation's own sentences.
 
-The newest episodes keep sentences, older ones a line, the oldest a title.
+Signal words choose. The newest episodes keep sentences, older ones a line, the oldest a title.
 """
 
 import re
@@ -32,19 +32,19 @@ from sidecar.core.text.identifiers import names_in
 
 ORDER = (GOAL, CONSTRAINTS, EARLIER, DECISIONS, DONE, KEY_FACTS, IN_PROGRESS, NEXT)
 EPISODE = 20
-"""Steps of a long turn that are told together."""
+"""Steps of a long turn told together."""
 FULL, LINES = 3, 8
-"""The newest episodes told in sentences, and those before them told in a line."""
+"""Newest episodes told in sentences; earlier ones told in a line."""
 SENTENCES = 3
 """Most sentences of one text."""
 LONGEST, TITLE, CARRIED = 240, 90, 160
-"""Characters of a sentence, of a title, and of a line that is carried on."""
+"""Characters of a sentence, a title and a carried line."""
 BRIEF = 45
-"""A sentence with fewer characters is mostly a heading, or refers to what is not there."""
+"""Characters; shorter sentences are mostly headings, or refer to absent text."""
 CARRIED_SHARE = 0.45
-"""Most of the room that what a summary before told may take, the goal aside."""
+"""Most of the room for an earlier summary's lines, the goal aside."""
 FADES = 0.5
-"""What a line weighs that told where the work stood, once it has gone on."""
+"""Weight of an earlier line about where the work stood."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'\u201d)]*\s+(?=[\"'\u201c(`*]*[A-Z0-9`/])")
 _MARKER = re.compile(r"^\s*(?:[-*+>]\s+|#{1,6}\s+|\d{1,2}[.)]\s+|\[[ x~]\]\s+)*")

@@ -1,4 +1,4 @@
-"""Texts of a handoff, written by code from the log: a draft, and the opening of a window."""
+"""Texts of a handoff, by code: a draft, and the opening of a window."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -15,12 +15,12 @@ from sidecar.core.summaries.extractive import extract
 from sidecar.core.summaries.sections import DECISIONS, KEY_FACTS, sections_of
 
 GOAL, DIRECTIVE, DIRECTIVES = 4_000, 800, 20
-"""Characters of the goal and of a directive, and how many of the newest directives are told."""
+"""Characters of the goal and of a directive; number of directives, the newest."""
 FILES, COMMANDS = 25, 12
 SAID = 900
-"""Tokens from which decisions are chosen where the conversation says them itself."""
+"""Tokens of an extract in which decisions are sought."""
 LOADED = 6_000
-"""Tokens that the ledger may take in a fresh window, but for what must not be lost."""
+"""Tokens of the ledger in a fresh window, beside indispensable lines."""
 FACTS = 1_500
 """Tokens of the facts there, newest first."""
 

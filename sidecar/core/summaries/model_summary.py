@@ -1,4 +1,4 @@
-"""Summaries by a model: request, material, parsing, and the note in the view.
+"""Summaries by a model: request, material, parsing, note.
 
 Quotes from the log stand in frames that no quoted text can close.
 """
@@ -31,9 +31,9 @@ SummaryWriter: TypeAlias = Literal["model", "extract"]
 
 RESULT_CHARS = 2_000
 TEXT_CHARS = 12_000
-"""Most characters of one result, and of one text, in a transcript; both ends are kept."""
+"""Characters of one result or text in a transcript, from both ends."""
 OVERLONG = 2
-"""A summary that is so many times longer than was asked for is shortened."""
+"""Times the requested length; longer summaries are shortened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ what nobody needs any more. Write the whole new summary, not the difference.
 
 
 def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
-    """A request for a summary of at most `room` tokens; `form` replaces the usual sections."""
+    """`room`: tokens at most; `form` replaces the usual sections."""
     said = [_OPENING]
     if previous.strip():
         said.append(_UPDATE.format(previous=framed(previous.strip())))
@@ -134,7 +134,7 @@ def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
 def transcript(items: Sequence[Item], room: int) -> str:
     """Conversation as text in about `room` tokens, newest kept.
 
-    Notes of earlier rewrites get up to half the room first; thinking is left out.
+    Earlier rewrites' notes first get up to half; thinking is left out.
     """
     shown = [i for i in items if not isinstance(i.shown, Dropped) and _who(i.unit)]
     left = room_in_characters(room) - len(_MATERIAL) - 80
@@ -314,10 +314,7 @@ def summary_before(plan: Plan, situation: Situation) -> str:
 
 
 def with_summary(plan: Plan, text: str, by: SummaryWriter) -> Plan:
-    """In place of the summary's estimated tokens.
-
-    Shortened if over `OVERLONG` times the wanted length.
-    """
+    """Shortened if over `OVERLONG` times the wanted length."""
     wanted = plan.summary
     reckoned = 0 if wanted is None else wanted.output_tokens
     if wanted is not None and tokens_of(text) > OVERLONG * wanted.output_tokens:

@@ -20,10 +20,10 @@ WEIGHT = {
     "done": 3.0,
     "earlier": 2.0,
 }
-"""What a line matters, by how its section's title begins."""
+"""A line's weight, by the beginning of its section's title."""
 USUAL = 4.0
 LINE = 400
-"""Characters of a line that are kept where there is too little room."""
+"""Characters kept of a line in too little room."""
 
 _TITLE = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]+(?P<hashes>.+?)|\*\*(?P<stars>[^*]+?)\*\*)[ \t:#]*")
 _CHARS, _FRAMING = 2.9, 7.51

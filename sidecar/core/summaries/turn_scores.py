@@ -1,6 +1,6 @@
 """Scores of single turns: the question to a model, the checked answer, the changes.
 
-No turn is invented, failed approaches stay, paths and URLs survive a forgetful summary.
+No turn is invented; failed approaches, paths and URLs stay.
 """
 
 import json
@@ -24,17 +24,17 @@ from sidecar.core.text.identifiers import names_in
 TurnAction: TypeAlias = Literal["keep", "summarise", "reference", "drop"]
 ACTIONS: tuple[TurnAction, ...] = get_args(TurnAction)
 STEPS = 8
-"""A turn of more steps is scored in stretches of so many."""
+"""Steps of a stretch; longer turns have several."""
 LISTED = 120
-"""Turns that a model is asked about at once, the oldest first."""
+"""Turns in one question, oldest first."""
 TITLE, SHOWN = 80, 4
-"""Characters of a title, and the failures and files that are named for each turn."""
+"""Characters of a title; failures and files named per turn."""
 SUMMARY = 1_200
 """Most characters of one turn's summary."""
 FAULTS = 100
 """After so many braces that open nothing that can be read, nothing more is expected."""
 LONG = 2_000
-"""Characters of a call that are searched for addresses: what it writes is in the file."""
+"""Characters of a call searched for addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +142,9 @@ def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
 
 
 def changes(turn: ScoredTurn, action: TurnAction, spared: Set[PartId]) -> list[Change]:
-    """Changes of an action to a turn's parts, except spared ones.
+    """An action's changes, except to spared parts.
 
-    A failed call keeps its result's line at least, unless summarised: then the ledger names it.
+    A failed call keeps at least its result's line, unless summarised: then the ledger names it.
     """
     made: list[Change | None] = []
     for item in _may_go(turn, spared):
@@ -170,7 +170,7 @@ def told(
 ) -> str:
     """Text for departing turns: a summary or line each, oldest first.
 
-    Each summary gets its share of `room` characters; addresses it omits follow.
+    Each summary gets a share of `room` characters; addresses it omits follow.
     """
     listed = [turn for turn in turns if turn.id in scores and any(_may_go(turn, spared))]
     summed = [turn for turn in listed if scores[turn.id].action == "summarise"]
@@ -197,10 +197,7 @@ def told(
 
 
 def addresses(turn: ScoredTurn) -> tuple[str, ...]:
-    """Paths and URLs that people or the model wrote in a turn.
-
-    Not those in results: a listing has thousands.
-    """
+    """Paths and URLs written in a turn, not in results: a listing has thousands."""
     found: list[str] = []
     for item in turn.items:
         unit = item.unit

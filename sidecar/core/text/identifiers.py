@@ -20,12 +20,12 @@ _AMOUNT = re.compile(
     r"\d[\d.,:_x-]*(?:[a-zA-Zµ%]{0,5}|[TZ][\d.:+-]*Z?)(?:\d+(?:\.\d+)?[a-zµ]{1,2})*"
     r"|(?:0x)?[0-9a-fA-F]{6,}(?:-[0-9a-fA-F]{4,})*(?:…|\.\.\.)?"
 )
-"""Durations, sizes, times, hashes, addresses. A word of letters alone is no hash."""
+"""Durations, sizes, times, hashes, addresses; no letters alone."""
 _DIGIT = re.compile(r"\d")
 LEAST = 6
 LONGEST = 160
 SAID = 2_000
-"""Characters of a sentence; more are data, of which each name would be kept."""
+"""Characters of a sentence; more are data."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _VERBS = ("keep", "remember", "preserve", "forget")
 _ASKS = re.compile(
@@ -35,7 +35,7 @@ _ASKS = re.compile(
 )
 _ANY_SPAN = re.compile(r"`([^`\n]{1,200})`")
 _SHORT = re.compile(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
-"""File names that are too short to count as identifiers: `a.py`."""
+"""File names too short for identifiers: `a.py`."""
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -52,10 +52,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def asked_to_keep(text: str) -> frozenset[str]:
-    """Names a typed message asks to keep: `keep src/a.py`, `don't forget …`.
-
-    Sentences over `SAID` characters are data.
-    """
+    """Names a typed message asks to keep: `keep src/a.py`, `don't forget …`."""
     kept: set[str] = set()
     for sentence in _with_verbs(text):
         if any(bool(found["no"]) == bool(found["forget"]) for found in _ASKS.finditer(sentence)):
@@ -74,7 +71,7 @@ def _with_verbs(text: str) -> Iterator[str]:
 
 
 def is_amount(word: str) -> bool:
-    """Whether a word is a duration, size, time, hash or address."""
+    """A duration, size, time, hash or address."""
     if not _DIGIT.search(word):
         return False
     first, slash, rest = word.strip().partition("/")
@@ -83,10 +80,7 @@ def is_amount(word: str) -> bool:
 
 @lru_cache(maxsize=32_768)
 def _name(word: str) -> str:
-    """Without trailing punctuation, or `""`.
-
-    Cached and interned: a plan looks up tens of thousands.
-    """
+    """Without trailing punctuation. Cached and interned: a plan looks up tens of thousands."""
     name = word.rstrip(_ENDS)
     if len(name) >= LEAST and ("/" in name or _CODEY.search(name) or _FILE.match(name)):
         return "" if is_amount(name) else sys.intern(name)
@@ -99,7 +93,7 @@ NameSource: TypeAlias = Literal["result", "call", "prose", "typed"]
 
 @dataclass(slots=True)
 class Name:
-    """Steps at which an identifier was first seen, last seen and last used (-1: never)."""
+    """Steps of first sight, last sight and last use (-1: never)."""
 
     first: int
     seen: int
@@ -141,7 +135,7 @@ class NameIndex:
                 entry.seen = step
 
     def use(self, names: Iterable[str], step: int, source: NameSource = "prose") -> None:
-        """Written by the agent; a name known before this step counts as used."""
+        """By the agent; a name known before this step counts as used."""
         known = self._names
         for name in names:
             entry = known.get(name)

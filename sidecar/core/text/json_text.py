@@ -9,10 +9,9 @@ from typing import Final, NoReturn
 from sidecar.core.parts import Json
 
 DEEPEST: Final = 100
-"""Lists and objects within one another; more would overflow the stack of whoever walks them."""
+"""Nesting; more would overflow the stack of whoever walks it."""
 MOST_INNER: Final = 1_000_000
-"""Lists and objects in one text. An empty one takes three letters and seventy bytes of memory, so
-that a line of some megabytes could take the machine's."""
+"""Lists and objects in one text. An empty one takes three letters, and seventy bytes of memory."""
 _SHOWN = 20
 _NAMES: tuple[tuple[type, str], ...] = (
     (bool, "a boolean"),

@@ -1,7 +1,4 @@
-"""Line diffs of bytes.
-
-Lines end at line feeds only; a carriage return belongs to its line.
-"""
+"""Line diffs of bytes. Only line feeds end lines."""
 
 import re
 from bisect import bisect_left
@@ -10,9 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 STEPS = 400_000
-"""How much work is done to find the fewest changes; beyond it whole stretches count as changed."""
+"""Work for the fewest changes; beyond, whole stretches count as changed."""
 _QUICK = 24 * 24
-"""Work for a first try: most edits are small, and preparing for large ones costs more than that."""
+"""Work of a first try: most edits are small, and preparing for large ones costs more."""
 _MOST_EDITS = 400
 _CONTEXT = 3
 _NO_END = "\\ No newline at end of file"
@@ -58,7 +55,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def hunks(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Hunk]:
-    """In order, with an equal line at least between two; of lines in whatever form."""
+    """In order; an equal line separates any two."""
     head = _shared(old, new)
     most = min(len(old), len(new)) - head
     tail = _shared(old[len(old) - most :][::-1], new[len(new) - most :][::-1])
@@ -84,7 +81,7 @@ def count(old: bytes | None, new: bytes | None) -> tuple[int, int]:
 
 
 def in_header(name: str) -> str:
-    """Names with control characters are quoted as in git, against forged diff lines."""
+    """Control characters quoted as in git, against forged diff lines."""
     if _CONTROL.search(name) is None:
         return name
     return f'"{_QUOTED.sub(lambda found: _escaped(found[0]), name)}"'
@@ -104,8 +101,8 @@ def unified(
 ) -> Difference:
     """`None` is a missing file.
 
-    `source`: the old path, if another. `most`: lines shown, context included. Bytes outside UTF-8
-    become U+FFFD.
+    `source`: another old path. `most`: lines shown, context included. Bytes outside UTF-8 become
+    U+FFFD.
     """
     before, after = old or b"", new or b""
     if before == after:
@@ -132,7 +129,7 @@ def _total(found: Sequence[Hunk]) -> tuple[int, int]:
 
 
 _Stretch: TypeAlias = tuple[str, Sequence[bytes]]
-"""Lines of a diff, and the sign before each."""
+"""Lines with a diff's sign."""
 
 
 def _body(old: list[bytes], new: list[bytes], found: Sequence[Hunk]) -> Iterator[_Stretch]:
@@ -194,7 +191,7 @@ def _shared(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
 
 
 _Match: TypeAlias = tuple[int, int, int]
-"""Where equal lines begin in the old text and in the new one, and how many they are."""
+"""Start in the old and the new text, and number, of equal lines."""
 
 
 def _matches(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[_Match]:

@@ -8,7 +8,7 @@ from sidecar.core.text.line_diff import Hunk, hunks, is_binary, split
 
 MOST_BYTES = 2 * 1024 * 1024
 MOST_LINES = 50_000
-"""What a text may have to be merged; more than that takes too long while people wait."""
+"""Lines of a text to merge; more take too long for waiting people."""
 
 Unmergeable: TypeAlias = Literal["binary", "large"]
 
@@ -26,9 +26,10 @@ class MergedText:
 def merge(
     base: bytes, mine: bytes, theirs: bytes, *, my_name: str = "mine", their_name: str = "theirs"
 ) -> MergedText | Unmergeable:
-    """Two edits of `base`, byte for byte; edits with no unchanged line between clash.
+    """Two edits of `base`, byte for byte.
 
-    Equal edits count once. Returns `"binary"`, or `"large"` beyond `MOST_BYTES` or `MOST_LINES`.
+    Edits with no unchanged line between clash; equal ones count once. Returns `"binary"`, or
+    `"large"` beyond `MOST_BYTES` or `MOST_LINES`.
     """
     if theirs in (mine, base):
         return MergedText(mine, 0)

@@ -1,7 +1,4 @@
-"""Removes keys and passwords.
-
-Only shapes of known keys: a wrong hit spoils a text somebody may need.
-"""
+"""Removes keys and passwords of known shapes only: a wrong hit spoils a needed text."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -15,17 +12,17 @@ from sidecar.core.text.secret_names import is_login, is_path, is_random, is_secr
 
 REDACTED = "[redacted]"
 SHORTEST = 8
-"""Characters; a known secret that is shorter may be a word of any text."""
+"""Characters; a shorter secret may be any word."""
 
 T = TypeVar("T")
 
 _AS_NAMED = r"s?(?:\\{0,3}[\"'])?\s{0,3}[:=]\s{0,3}(?:\\{0,3}[\"'])?"
-"""What stands between a name and its value, in code, in settings and in JSON within JSON."""
+"""Between a name and its value, in code, settings and nested JSON."""
 _KINDS_OF_KEY = "|".join(
     rf"(?<={kind}key)|(?<={kind}[_-]key)"
     for kind in ("api", "auth", "access", "secret", "private", "client", "encryption", "signing")
 )
-"""Looked for backwards from each "key", which is much quicker than from each letter onwards."""
+"""Looked for backwards from each "key": much quicker."""
 _NAMED: tuple[tuple[str, str], ...] = (
     (
         "access",
@@ -46,7 +43,7 @@ _NAMED: tuple[tuple[str, str], ...] = (
         )
     ),
 )
-"""Values that only their names tell, such as `API_KEY=…`, in a text or in a field of that name."""
+"""Values told by their names alone, such as `API_KEY=…`."""
 _SHAPES: tuple[tuple[str, str], ...] = (
     # Anthropic, OpenAI, OpenRouter, Stripe
     ("sk-", r"sk-(?<![\w-]sk-)[A-Za-z0-9_-]{20,}"),
@@ -95,18 +92,18 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("bearer ", r"(?i:bearer )(?P<value>[A-Za-z0-9._~+/-]{20,}=*)"),
     *_NAMED,
 )
-"""What a text with such a key has in it, in lower case where the key may have any, and the key."""
+"""A text within any such key, in lower case where the key may have any, and the key."""
 _CHECKS: dict[str, Callable[[str], bool]] = {
     **dict.fromkeys(
         ("sk-", "key", "token", "secret", "pass", "figd_", "nvapi-", "hvs."), is_random
     ),
     "authorization": is_login,
 }
-"""Shapes that names in code and plain words have too, and what tells a key from them."""
+"""Shapes shared with code and plain words, and a test for keys."""
 _ANY_CASE = frozenset(("bearer ", *(marker for marker, _ in _NAMED)))
 _PATTERNS = tuple((marker, re.compile(pattern)) for marker, pattern in _SHAPES)
 _SHORTEST_SHAPE = 12
-"""Characters; no pattern matches less: an address with a password of six is the shortest."""
+"""Characters of the shortest match: an address with a password of six."""
 _BY_NAME = tuple((marker, re.compile(pattern)) for marker, pattern in _NAMED)
 
 
@@ -186,10 +183,7 @@ class Redaction:
 
 
 def holds_key(text: str) -> bool:
-    """By its shape.
-
-    A password in an address is none: programs reach databases and proxies by those.
-    """
+    """By shape; not a password in an address, by which programs reach databases and proxies."""
     return any(
         _key(marker, found)
         for marker, pattern in _likely(text)

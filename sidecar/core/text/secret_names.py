@@ -24,7 +24,7 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Letters and digits alternate three times, as in keys but not in code."""
+    """Letters and digits alternate three times, unlike in code."""
     kinds = re.sub(r"[A-Za-z]+", "a", re.sub(r"[0-9]+", "0", value))
     return len(re.findall("a0|0a", kinds)) >= 3
 
@@ -38,5 +38,5 @@ def is_login(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """A path, such as a key file's, rather than a key with a slash."""
+    """Rather than a key with a slash."""
     return _PATH.match(value) is not None and not is_random(value)

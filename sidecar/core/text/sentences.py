@@ -6,25 +6,23 @@ from collections.abc import Iterator
 LONGEST = 400
 """Characters of a sentence; longer stretches are cut between words or clauses."""
 WRAPPED = 50
-"""Characters of a line that may have been wrapped, so that the next one goes on with it."""
+"""Characters; a longer line may go on in the next."""
 
 _FULL = "\u3002\uff01\uff1f\uff61\u0964\u0965\u1362\u1367\u1368\u104a\u104b\u17d4\u17d5\u0f0d\u0f0e"
-"""Ends that need no space behind them: ideographic, Indic, Ethiopic, Burmese, Khmer, Tibetan."""
+"""Ends that need no space behind."""
 _MARKS = ".!?\u2026\u061f\u06d4\u0589\u037e\u203c\u2047\u2048\u2049"
 _CLOSING = "\"'\u2019\u201d\u00bb\u203a)\\]\u300d\u300f\u3011\uff09\u3009\u300b*_`"
 _END = re.compile(
     rf"[{_FULL}{_MARKS}](?:(?<=[{_FULL}])[{_CLOSING}{_FULL}]*"
     rf"|(?<=[{_MARKS}])(?<![{_MARKS}]{{2}})[{_MARKS}]*+[{_CLOSING}]*+(?=\s|$))"
 )
-"""Begins with one set of characters, which is searched for quickly; what may follow depends on
-which it was. A row of dots is looked at once, not from each of its dots.
-"""
+"""Begins with a set of characters, for a quick search. A row of dots is tried once."""
 _ITEM = re.compile(
     r"\s*(?:[-*+\u2022\u2023\u25aa\u25cf\u00b7\u2013\u2014\u30fb>|]\s*|#{1,6}\s"
     r"|\(?\w{1,3}[.)\u3001\uff0e]\s|[\u2460-\u2473])"
 )
 _INITIAL = re.compile(r"(?:^|[\s(])(?:\w\.)*\w\.$|^\s*\(?\d{1,3}\.$")
-"""What ends in a dot and no sentence: `e.g.`, `z.B.`, `J.`, the number of a list item."""
+"""A dot, but no end: `e.g.`, `z.B.`, `J.`, a list item's number."""
 _CLAUSE = re.compile(r"[,;:\uff0c\uff1b\uff1a\u3001\u060c\u061b]\s*|\s+")
 
 _HEADING = re.compile(r"#{1,6}\s.*|(\*\*|__)[^*_]+\1:?|\|.*|-{3,}")
@@ -49,9 +47,9 @@ def sentences(text: str, longest: int = LONGEST) -> Iterator[Span]:
 
 
 def statements(text: str) -> Iterator[Span]:
-    """(start, end) of sentences uncut, with neighbouring lines that nothing ends or separates.
+    """Spans of uncut sentences, with neighbouring lines that nothing separates.
 
-    A line alone may contradict the text below its heading.
+    A line alone may contradict the next.
     """
     begun: int | None = None
     last = 0
@@ -69,9 +67,9 @@ def statements(text: str) -> Iterator[Span]:
 
 
 def gist(text: str, most: int) -> str:
-    """The first sentences that say something, in one line of `most` characters.
+    """The first sentences with content, in one line of `most` characters.
 
-    Headings, code, and what only announces something else are passed over.
+    Passes over headings, code and announcements.
     """
     plain = "\n".join(line for line in unfenced(text) if not is_heading(line))
     said: list[str] = []
@@ -91,7 +89,7 @@ def gist(text: str, most: int) -> str:
 
 
 def unfenced(text: str) -> Iterator[str]:
-    """Lines outside of fences of code, but for empty ones."""
+    """Non-blank lines outside fences of code."""
     inside = False
     for line in text.splitlines():
         if line.lstrip().startswith("```"):
@@ -101,7 +99,7 @@ def unfenced(text: str) -> Iterator[str]:
 
 
 def is_heading(line: str) -> bool:
-    """A heading, a rule, or a row of a table."""
+    """A heading, a rule, or a table's row."""
     return _HEADING.fullmatch(line.strip()) is not None
 
 

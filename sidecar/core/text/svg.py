@@ -5,9 +5,9 @@ from html import escape
 from math import ceil, floor, log10
 
 LETTER = 6.7
-"""Units that a letter takes at most on average; a label must not be wider than is thought."""
+"""Units of a letter at most, on average."""
 ROW = 14
-"""Units from one line of text to the next."""
+"""Units between lines of text."""
 
 
 def frame(width: int, height: int, body: str, label: str) -> str:

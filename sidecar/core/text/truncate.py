@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Keep: TypeAlias = Literal["head", "tail", "both"]
-"""Which end is shown: files and listings read from the top, commands say most at both ends."""
+"""The shown end: files and listings read from the top, commands say most at both."""
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
@@ -104,7 +104,7 @@ def _tail(data: bytes, max_lines: int, max_bytes: int) -> int:
 
 
 def boundary(data: bytes, index: int, step: int) -> int:
-    """The edge of a code point before (-1) or after (1); continuation bytes are 10xxxxxx."""
+    """A code point's edge before (-1) or after (1)."""
     while 0 < index < len(data) and data[index] & 0xC0 == 0x80:
         index += step
     return index

@@ -8,13 +8,13 @@ from itertools import pairwise
 from sidecar.core.parts import Json
 
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories of what has no shape of its own: controls, directions, half characters, line ends."""
+"""Categories without shape: controls, directions, half characters, line ends."""
 ZWJ = "\u200d"
 _PASSED_OVER = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\uffa0"
     "\ufe00-\ufe0f\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
-"""Letters, beside those of category Cf, without which some disks find a name as well."""
+"""Letters, besides category Cf, that some disks pass over."""
 _SHAPELESS = re.compile(f"{_PASSED_OVER.pattern}|\u2800")
 _PRESENTATION = ("\ufe0e", "\ufe0f")
 """Choose between text and picture of the symbol before them."""
@@ -41,10 +41,7 @@ def visible_lines(text: str) -> str:
 
 
 def visible_message(text: str) -> str:
-    """As `visible_lines`, and without links of Markdown.
-
-    Editors make links of `[text](address)`, VS Code to its own commands too.
-    """
+    """As `visible_lines`, without Markdown links, which may also run VS Code's commands."""
     return visible_lines(text).replace("](", "] (")
 
 
@@ -67,7 +64,7 @@ def as_found(name: str) -> str:
 
 
 def plain_path(path: str) -> str:
-    """As disks may find the path: in any case and width, without unseen letters or last dots."""
+    """As disks may find it: in any case and width, without unseen letters or last dots."""
     found = unicodedata.normalize("NFKC", as_found(path)).casefold()
     return "/".join(part.rstrip(". ") for part in found.split("/"))
 

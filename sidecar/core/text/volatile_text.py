@@ -1,4 +1,4 @@
-"""Finds text in a static prompt that will change by the next start and break the cache.
+"""Finds text in a static prompt that breaks the cache at the next start.
 
 Skips versions (2024.1, 1.2.3), plain years, colours, ratios, known ports, model ids. A date may be
 meant ("decided on 2024-05-01"), so callers decide by kind.
@@ -13,7 +13,7 @@ VolatileKind: TypeAlias = Literal[
     "date", "time", "epoch", "id", "temporary path", "git hash", "port", "process id"
 ]
 EPHEMERAL = 32_768
-"""Ports from here on are handed out by the system; those below are chosen by people."""
+"""Ports from here on are the system's choice; those below, people's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ _CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d"
 _SECONDS = r":[0-5]\d(?:[.,]\d+)?"
 _ZONE = r" ?(?:Z|UTC|GMT|CES?T|[ECMP][SD]T|[+-][01]\d:?[0-5]\d)"
 _ALONE = r"(?<![\w.:/@-])"
-"""Not within a word, a version, a path, or an id such as `claude-haiku-4-5-20251001`."""
+"""Not within a word, version, path or id."""
 
 
 def _rule(kind: VolatileKind, pattern: str, check: Callable[[str], bool] = _any) -> _Rule:

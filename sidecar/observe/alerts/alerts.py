@@ -10,11 +10,11 @@ from sidecar.observe.alerts.alert_rules import RULES, AlertLevel, Rule
 from sidecar.observe.alerts.recent import TURNS, RecentPast, SessionStanding
 
 SLACK = 0.1
-"""Distance of a number from the threshold, as a share of the threshold, that clears an alert."""
+"""Share of the threshold, between a number and the threshold, that clears an alert."""
 FEW_REQUESTS = 5
 """Requests; shares of fewer mean nothing."""
 FEW_REPEATED = 10
-"""Repeated prompts; the first few are largely new, and say nothing about the cache."""
+"""Repeated prompts; the first are largely new, and say nothing about the cache."""
 BURNING = 5
 """Minutes of a stretch of costs."""
 USUAL = 3
@@ -26,7 +26,7 @@ AlertKey: TypeAlias = tuple[str, SessionId | None]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A standing alert, in the setting's unit; `well_since`: well, too recently to clear."""
+    """A standing alert, in the setting's unit; `well_since`: well, but not yet cleared."""
 
     name: str
     level: AlertLevel
@@ -41,7 +41,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """An alert raised or cleared, with the value of that moment."""
+    """An alert raised or cleared, with its value then."""
 
     state: Literal["raised", "cleared"]
     alert: Alert
@@ -97,7 +97,6 @@ def _holds(rule: Rule, value: float, threshold: float, stands: bool) -> bool:
 
 
 def values(past: RecentPast, now: Millis) -> Iterator[tuple[AlertKey, float]]:
-    """By session or overall, if known."""
     yield from (((name, None), value) for name, value in _of_all(past, now) if value is not None)
     for session_id, one in past.sessions.items():
         found = ((name, value) for name, value in _of_one(one) if value is not None)
@@ -128,8 +127,8 @@ def _of_one(one: SessionStanding) -> Iterable[tuple[str, float | None]]:
 def burn_spike(past: RecentPast, now: Millis) -> float | None:
     """The newest 5 minutes' cost by the dearest 5 of the hour before.
 
-    The dearest, since bursts and a cold cache are usual. `None` with fewer than three stretches
-    with costs.
+    The dearest: bursts and a cold cache are usual. `None` with fewer than three stretches with
+    costs.
     """
     minutes = {one.number: one.spent for one in past.within(now, 60 + BURNING)}
     newest = now // 60_000

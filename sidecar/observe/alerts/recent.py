@@ -15,7 +15,7 @@ from sidecar.core.prompt.observation import (
 
 MINUTE = 60_000
 KEPT = 75
-"""Minutes remembered: the usual hour, and the newest quarter."""
+"""Minutes: the usual hour, and the newest quarter."""
 TURNS = 3
 """Turns remembered per session."""
 FULL = frozenset({"budget", "cold", "pays", "user", "idle", "overflow"})
@@ -28,7 +28,7 @@ ORDINARY = frozenset({"budget", "cold", "pays", "idle"})
 class Minute:
     """All sessions in one minute; `number`: minutes since 1970.
 
-    `refused`: requests too long. `prompt`, `read`: tokens of `repeated`, cacheable requests.
+    `refused`: too long requests. `prompt`, `read`: tokens of `repeated`, cacheable requests.
     `spent`: USD, including `summarising`.
     """
 
@@ -46,8 +46,8 @@ class Minute:
 class SessionStanding:
     """One session's numbers; `used` and `tool_results`: shares of the input room.
 
-    `used`: at the end of its newest turns. `evictions`: in the last turn, `evicting` in the running
-    one. `compression`, `fidelity`: of the newest whole rewrite.
+    `used`: at turns' ends. `evictions`: in the last turn, `evicting` in the running one.
+    `compression`, `fidelity`: of the newest whole rewrite.
     """
 
     used: tuple[float, ...] = ()

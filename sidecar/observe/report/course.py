@@ -17,8 +17,8 @@ CourseChangeKind: TypeAlias = Literal["rewrite", "undo", "restore", "model"]
 class About:
     """The session's row.
 
-    Empty if missing: `parent` (of a fork), `recorded_by` (an imported recording's agent),
-    `priced_as` (stands in for a free model).
+    Empty if missing: `parent` (of a fork), `recorded_by` (an agent), `priced_as` (for a free
+    model).
     """
 
     id: str
@@ -52,7 +52,7 @@ class CourseRequest:
     """One model call of the conversation.
 
     `regions`: tokens in order of `budget.REGIONS`, estimated if `spent` is `None`. `miss`: segment
-    and reason. `stands`: the answer is still in the conversation.
+    and reason. `stands`: still in the conversation.
     """
 
     number: int
@@ -129,7 +129,7 @@ class CourseTurn:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """`tokens`: estimate of all whole results; `in_view`: now in the context.
+    """`tokens`: estimate of all whole results; `in_view`: of those in context.
 
     `cut`: results of `whole` bytes, cut before first sent.
     """
@@ -154,7 +154,7 @@ class CourseFile:
 
 @dataclass(frozen=True, slots=True)
 class CourseCheckpoint:
-    """A state to go back to, with files changed since the last."""
+    """A state to go back to; files changed since the last."""
 
     number: int
     id: str
@@ -205,7 +205,7 @@ class CourseNote:
 class Course:
     """One session up to now; `messages` and `parts` count by kind.
 
-    `problems`: unreadable log entries, in sentences.
+    `problems`: sentences on unreadable entries.
     """
 
     about: About

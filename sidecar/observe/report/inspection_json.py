@@ -10,7 +10,7 @@ from sidecar.core.prompt.pricing import money
 from sidecar.observe.report.course import Course, CourseRequest
 
 VERSION = 1
-"""Raised when a field changes meaning or goes; new fields may come at any time."""
+"""Raised when a field changes meaning or goes; fields may be added."""
 
 
 def as_json(course: Course) -> JsonObject:

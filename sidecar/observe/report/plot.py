@@ -10,13 +10,13 @@ from sidecar.observe.report.course import Course, CourseChange, CourseRequest
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 54, 158, 30, 36
 MOST_COLUMNS = 400
-"""Columns of a chart; longer sessions have several requests per column."""
+"""Columns of a chart; longer sessions have several requests in each."""
 NOW = 24
 """Units at the right for the present."""
 BADGE = 8.0
 """Radius of a change's badge above the field."""
 MANY = 60
-"""Changes; for more, only short beginnings of lines are drawn."""
+"""Changes; of more, only short beginnings are drawn."""
 MOST_TOLD = 10
 """Changes described by one badge."""
 SHAPES = {"rewrite": "●", "undo": "○", "restore": "■", "model": "◆"}
@@ -24,7 +24,7 @@ SHAPES = {"rewrite": "●", "undo": "○", "restore": "■", "model": "◆"}
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A field with a slot per request, and room for the present.
+    """A field with a slot per request, and the present.
 
     `columns`: half-open ranges of requests, from 0.
     """
@@ -50,7 +50,6 @@ class Plot:
 
 
 def plot(course: Course, height: int, most: float) -> Plot:
-    """With `most` at the upper edge."""
     count = len(course.requests)
     size = max(1, -(-count // MOST_COLUMNS))
     columns = tuple((at, min(at + size, count)) for at in range(0, count, size))
@@ -58,7 +57,7 @@ def plot(course: Course, height: int, most: float) -> Plot:
 
 
 def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequence[float]) -> str:
-    """The area between step lines; `ends`: x of column ends."""
+    """Area between step lines; `ends`: x of columns."""
     there = (f"V{plot.y(upper[n]):.1f}H{end:.1f}" for n, end in enumerate(ends[1:]))
     back = (f"V{plot.y(lower[n]):.1f}H{ends[n]:.1f}" for n in reversed(range(len(lower))))
     return f"M{ends[0]:.1f} {plot.y(lower[0]):.1f}{''.join(there)}{''.join(back)}Z"

@@ -1,4 +1,4 @@
-"""A session as one HTML page: no fetch, no script, all text escaped."""
+"""A session as one HTML page: no fetch, no script."""
 
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
@@ -23,7 +23,6 @@ SWITCH = """<fieldset><legend>Colours</legend>
 
 
 def report(course: Course, when: When, made: Millis) -> str:
-    """`made`: the time of the report."""
     title = course.about.title or "Untitled session"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'

@@ -36,7 +36,7 @@ NAMES = {
 }
 """Clearer names of regions."""
 MUCH = 0.4
-"""Share of the limit; below, the chart shows only the used part, and says so."""
+"""Share of the limit; below, the chart shows and tells only the used part."""
 MOST_TOOLS = 12
 
 

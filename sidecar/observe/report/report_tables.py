@@ -173,7 +173,6 @@ def pieces(course: Course) -> str:
 
 
 def points(course: Course, when: When) -> str:
-    """Oldest first; many older ones are folded."""
     many = len(course.checkpoints) > 1.5 * MOST_POINTS
     early = course.checkpoints[:-MOST_POINTS] if many else ()
     late = _points(course.checkpoints[len(early) :], when)

@@ -8,8 +8,8 @@ from sidecar.observe.report.course import Course
 def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]:
     """Sums of USD paid and uncached, before the first and after each request.
 
-    Asides count with the request before. After an unknown price sums are `None`. Another session's
-    costs count nothing, a recorded agent's at list prices.
+    Asides count with the request before. Sums after an unknown price are `None`. Others' costs
+    count nothing, a recorded agent's at list prices.
     """
     beside: dict[int, list[tuple[Decimal | None, Decimal | None]]] = {}
     for aside in course.asides:
@@ -33,7 +33,6 @@ def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]
 
 
 def dollars(amount: float) -> str:
-    """USD with significant digits only."""
     if amount == 0:
         return "0"
     if amount >= 1:

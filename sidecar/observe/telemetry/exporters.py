@@ -1,4 +1,4 @@
-"""Providers of metrics and traces: an existing or a configured SDK.
+"""Providers of metrics and traces: existing or configured.
 
 OpenTelemetry is imported only in use.
 """
@@ -27,10 +27,7 @@ PROVIDERS = ("OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER")
 
 @dataclass(frozen=True, slots=True)
 class Exporting:
-    """Providers; metrics can be read at `address`.
-
-    `close` sends the rest, and blocks for some seconds at most.
-    """
+    """Metrics can be read at `address`. `close` sends the rest, and blocks for seconds at most."""
 
     metrics: "MeterProvider | None"
     traces: "TracerProvider | None"

@@ -1,7 +1,6 @@
 """All metrics as data.
 
-Names follow OpenTelemetry's conventions for generative AI (`gen_ai.…`, semantic conventions 1.44),
-else `sidecar.…`.
+Names follow OpenTelemetry's conventions for generative AI (`gen_ai.…`, 1.44), else `sidecar.…`.
 """
 
 from collections.abc import Mapping

@@ -30,10 +30,7 @@ NONE: Attributes = {}
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Callable from any thread.
-
-    `alerts`: count by (name, level); `store`: bytes.
-    """
+    """From any thread. `alerts`: count by (name, level); `store`: bytes."""
 
     contexts: Callable[[], Mapping[SessionId, ContextMeter]]
     queues: Callable[[], Mapping[str, int]]

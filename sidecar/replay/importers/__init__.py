@@ -32,16 +32,13 @@ class Importer(Protocol):
 
     FORMAT: str
 
-    def recognises(self, first: Sequence[JsonObject]) -> bool:
-        """Whether a file's first lines have this format."""
-        ...
+    def recognises(self, first: Sequence[JsonObject]) -> bool: ...
 
     def entries(self, lines: Iterable[NumberedLine]) -> Iterator[TranscriptEntry]: ...
 
 
 @cache
 def importers() -> tuple[Importer, ...]:
-    """By name."""
     found = sorted(module.name for module in iter_modules(__path__))
     modules = (import_module(f"{__name__}.{name}") for name in found)
     return tuple(module for module in modules if hasattr(module, "FORMAT"))
@@ -58,9 +55,9 @@ def find_files(path: Path) -> Iterator[Path]:
 
 
 def find_recordings(path: Path) -> Iterator[Path]:
-    """A path for `open_transcript` per session, in stores `STORE/ID`.
+    """A path for `open_transcript` per session; in stores `STORE/ID`.
 
-    Unreadable files are included, so that opening reports the error.
+    Unreadable files are included, to report the error on opening.
     """
     for file in find_files(path):
         try:
@@ -74,7 +71,7 @@ def find_recordings(path: Path) -> Iterator[Path]:
 def open_transcript(
     path: Path, format_name: str = "", each: Callable[[], None] = lambda: None
 ) -> Transcript:
-    """Only the first lines are read at once.
+    """Reads the first lines only.
 
     `each` is called per line, and may raise to stop. Raises BadRequest if unreadable.
     """
@@ -123,7 +120,7 @@ def _name(path: Path) -> str:
 
 
 def _begun(entries: Iterator[TranscriptEntry]) -> Iterator[TranscriptEntry]:
-    """A summary before all messages is all that is known of the beginning: a context of its own."""
+    """A summary before all messages becomes a context of its own."""
     begun = False
     for entry in entries:
         if isinstance(entry, Compacted) and entry.summary.strip() and not begun:

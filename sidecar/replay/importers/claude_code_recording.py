@@ -24,7 +24,7 @@ from sidecar.replay.transcript import (
 FORMAT: Final = "claude-code"
 
 _ATTACHED: Final = ("<command-", "<local-command-", "<bash-", "<system-reminder>")
-"""Beginnings of user lines written by the agent, without being marked so."""
+"""Beginnings of unmarked user lines by the agent."""
 _TEXTS: Final = ("content", "prompt", "snippet", "text", "addedLines", "addedBlocks")
 """Keys of an attachment's text, by its kind."""
 _ODD: Final = (ValueError, OverflowError, RecursionError)
@@ -213,7 +213,7 @@ def _usage(given: JsonObject) -> Usage:
 
 
 def _queued(given: Json) -> list[JsonObject]:
-    """What was typed while the agent worked; empty for all that is none of that."""
+    """Typed while the agent worked; empty for other lines."""
     match given:
         case {"type": "queued_command", "prompt": str(text), **rest}:
             said: list[JsonObject] = [{"type": "text", "text": text}]

@@ -29,7 +29,7 @@ _ATTACHED: Final = re.compile(
 )
 """Beginnings of user messages written by the agent."""
 _UNSEEN: Final = ("compaction", "compaction_summary", "context_compaction", "ghost_snapshot")
-"""Items without text; a compaction has a line of its own."""
+"""Items without text; a compaction has its own line."""
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:

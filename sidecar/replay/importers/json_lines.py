@@ -13,7 +13,7 @@ from sidecar.core.text.json_text import TooDeep, TooMuch, escapes_mended, is_dee
 from sidecar.replay.transcript import DamagedLine
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
-"""Bytes; longer lines are skipped, so that files without line ends need no more memory."""
+"""Bytes; longer lines are skipped, so files without line ends need no more memory."""
 LARGEST_DOCUMENT: Final = 200 * 1024 * 1024
 """Unpacked bytes of a recording in one JSON value."""
 
@@ -45,7 +45,7 @@ def read_lines(
 def read_document(path: Path) -> list[NumberedLine | DamagedLine]:
     """One JSON value; a list's objects count as lines.
 
-    Raises BadRequest for no JSON or over 200 MiB, or OSError.
+    Raises BadRequest for no JSON or a too large one, or OSError.
     """
     with _opened(path) as file:
         try:

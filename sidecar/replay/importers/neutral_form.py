@@ -36,7 +36,7 @@ from sidecar.replay.transcript import (
 FORMAT: Final = "neutral"
 TYPED: Final = ("human", "")
 _QUEUED: Final = re.compile(r"\[queued_command\] (.*)\n[\da-f-]{36}\nprompt\nhuman\n\S+", re.S)
-"""What was typed while the agent worked: behind the words stand how, by whom and when."""
+"""Typed while the agent worked, then how, by whom and when."""
 _MARK_ALONE: Final = re.compile(r"\[\w+\]\s*")
 COMPACTIONS: Final = ("compact_summary", "compaction", "summary")
 
@@ -104,7 +104,7 @@ def _user_parts(
 
 
 def _queued(line: JsonObject) -> JsonObject:
-    """The line as it was typed; empty for all that is none of that."""
+    """The line as typed; empty for others."""
     match line.get("parts"):
         case [{"type": "text", "text": str(text)}, *more] if line.get("origin") == "attachment":
             if found := _QUEUED.fullmatch(text):

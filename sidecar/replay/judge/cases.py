@@ -37,7 +37,7 @@ FRAMING = 4_000
 NEVER_COMPACTED = "window"
 """Path of the error for a session that fits into the window uncompacted."""
 ANSWERED, COMPARED, RULED = 120, 450, 60
-"""Expected tokens of an answer, of a question with both answers, and of a verdict."""
+"""Expected tokens of an answer, a question with both answers, and a verdict."""
 CaseAnswer: TypeAlias = Callable[[str], str]
 """Writes a summary for an instruction; raises `ValueError` on failure."""
 
@@ -47,7 +47,7 @@ class Case:
     """A session, played under a policy up to its last request.
 
     `full`, `compacted`: context as text, at most `cut` characters per result. `summaries`:
-    estimated usage of each summary; `asking`: of answers and verdicts.
+    estimated usage of each; `asking`: of answers and verdicts.
     """
 
     name: str
@@ -63,9 +63,9 @@ class Case:
     settings: Settings
 
     def with_summaries(self, write: CaseAnswer, room: int) -> tuple[str, tuple[str, ...]]:
-        """The compacted context with a model's summaries, and failures. Blocks.
+        """The compacted context with a model's summaries, and failures.
 
-        A request holds at most `room` tokens of material.
+        Blocks. `room`: tokens of material per request.
         """
         failed: list[str] = []
         run = _played(self.conversation, self.settings, _by(write, room, failed))
@@ -75,7 +75,7 @@ class Case:
 def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, most: int) -> Case:
     """Play a recording under the first policy; `most` is tokens per answer.
 
-    Raises BadRequest without a recording, or for one never compacted or too large for the judge.
+    Raises BadRequest without a recording, or for one never compacted or too large.
     """
     transcript_ = open_transcript(path)
     entries = [entry for entry in transcript_.entries if not isinstance(entry, DamagedLine)]

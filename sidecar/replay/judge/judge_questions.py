@@ -1,6 +1,6 @@
 """Fidelity by a model as judge: requests, replies, score.
 
-The same questions are answered from the full and the compacted context; a judge compares both.
+The same questions are answered from the full and the compacted context; a judge compares.
 """
 
 import json
@@ -21,9 +21,9 @@ from sidecar.replay.measures.measure import shown_text
 Ruling: TypeAlias = Literal["same", "partial", "lost"]
 WORTH: Mapping[Ruling, float] = {"same": 1.0, "partial": 0.5, "lost": 0.0}
 GATE = 0.85
-"""Least mean worth of verdicts; below, a policy has lost the thread."""
+"""Least mean worth of verdicts, without a lost thread."""
 CUTS = (40_000, 12_000, 4_000, 1_500, 500)
-"""Characters shown of one result, from both ends, where the whole does not fit."""
+"""Characters shown of one result, from both ends, until all fit."""
 ANSWER = 4_000
 """Characters of an answer shown to a judge."""
 WHY = 300
@@ -117,7 +117,6 @@ def asked_of(context: str, questions: Sequence[Question]) -> str:
 def compared(
     questions: Sequence[Question], full: Mapping[str, str], compacted: Mapping[str, str]
 ) -> str:
-    """By question id."""
     lines = (
         json.dumps(
             {

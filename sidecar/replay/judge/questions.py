@@ -29,11 +29,11 @@ QuestionKind: TypeAlias = Literal[
 EVIDENCE = 2_000
 """Characters of evidence per question."""
 SAID = 1_200
-"""Tokens of the extract for decisions, facts and limits."""
+"""Tokens of an extract for decisions, facts and limits."""
 LISTED = 40
 """Lines of evidence: files, failures, commands."""
 BETWEEN = 300
-"""Characters per typed message between the first and the last."""
+"""Characters per typed message between first and last."""
 COMMANDS = 6
 """Newest commands in the evidence."""
 

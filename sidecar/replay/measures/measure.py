@@ -1,6 +1,6 @@
 """Measures of a policy's memory, as in docs/how-to/measuring.md: names, failures, rules, prose.
 
-Whole parts count apart, since kept lines are chosen by this measure's notion of a name.
+Whole parts count apart: kept lines are chosen by the same notion of a name.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from sidecar.replay.conversation import Request
 PROSE_LEAST = 40
 """Characters of an assistant's text; shorter ones are remarks."""
 QUOTED = 60
-"""Characters of a call and of its error line that must be found again."""
+"""Characters of a call and its error line, to be found again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,7 @@ class Memory:
             self._lost_reach -= unit.names
 
     def rewrite(self, items: Sequence[Item], *, covered: bool) -> None:
-        """`covered`: a note's id recalls the rest.
-
-        Covered names stay reachable while any note stands.
-        """
+        """`covered`: a note's id recalls the rest, reachable while any note stands."""
         whole: set[str] = set()
         view: set[str] = set()
         reach: set[str] = set()
@@ -155,14 +152,13 @@ class Memory:
 
 
 def _constraints(unit: Unit) -> list[str]:
-    """Sentences typed by the user that surely forbid or require; an attached file has none."""
+    """Typed sentences that surely forbid or require, none of attached files."""
     if unit.kind != "typed" or unit.attached:
         return []
     return [unit.text[slice(*rule.span)] for rule in unit.rules if rule.sure == FIRM]
 
 
 def shown_text(item: Item) -> str:
-    """Of a result or text."""
     match item.shown:
         case Excerpt() | Quoted() | Truncated():
             return shorten(item.unit.text, item.shown, item.unit.part_id)
@@ -194,7 +190,7 @@ def _failure_kept(unit: Unit, item: Item | None, notes: str) -> bool:
 
 
 def failure_kept(unit: Unit, shown: str | None, notes: str) -> bool:
-    """Whether call and error line can be read, as `shown` or in a note."""
+    """Whether call and error line stand in `shown` or in a note."""
     line = error_line(unit.text)[:QUOTED]
     if shown is not None and line in one_line(shown, 10**9):
         return True

@@ -1,8 +1,7 @@
 """Text that the recorded agent needed word for word, and the blocks that had shown it.
 
-docs/how-to/measuring.md defines far lines. An edit needs the old text of an edit tool, or the
-context and removed lines of a patch's hunk. Ends of lines and the line numbers of read tools do not
-count.
+docs/how-to/measuring.md defines far lines. An edit needs the old text, or the context and removed
+lines of a patch's hunk. Line ends and read tools' line numbers do not count.
 """
 
 import re
@@ -18,21 +17,21 @@ from sidecar.core.parts import Json, Message, PartId, TextPart, ToolCompleted, T
 from sidecar.replay.conversation import FAR, Conversation
 
 SHORTEST_EDIT = 10
-"""Characters of a replaced text, from which on its place can be told."""
+"""Characters of a replaced text, for a certain place."""
 SHORTEST_LINE = 25
-"""Characters of a line, from which on writing it again is no chance."""
+"""Characters of a line, beyond chance."""
 AROUND = 15
-"""Lines above and below an edit that count as its neighbourhood."""
+"""Neighbouring lines above and below an edit."""
 
 _FILE = re.compile(r"^(?:\*\*\* |--- |\+\+\+ |diff |index ).*$", re.M)
 
 ShownAt: TypeAlias = tuple[PartId, bool]
-"""A part, and whether its call showed the text rather than its result."""
+"""A part; whether its call, not its result, showed the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class NeededEdit:
-    """A replaced text. `shown`: where it had stood, newest last; `around`: lines of the newest."""
+    """A replaced text. `shown`: its former places, newest last; `around`: lines of the newest."""
 
     text: str
     shown: tuple[ShownAt, ...]
@@ -42,7 +41,7 @@ class NeededEdit:
 
 @dataclass(frozen=True, slots=True)
 class NeededLine:
-    """A line the agent wrote again, and where it had stood."""
+    """A line the agent wrote again, and its former place."""
 
     line: str
     shown: tuple[ShownAt, ...]
@@ -50,7 +49,7 @@ class NeededLine:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What one answer needed word for word."""
+    """The needs of one answer."""
 
     edits: tuple[NeededEdit, ...] = ()
     lines: tuple[NeededLine, ...] = ()
@@ -65,7 +64,7 @@ def plain_text(text: str) -> str:
 
 
 def needs_of(conversation: Conversation) -> Mapping[int, Needs]:
-    """By step, without those that had never been shown."""
+    """By step; only needs that had been shown."""
     log = _Log()
     found: dict[int, Needs] = {}
     step = 0
@@ -178,7 +177,6 @@ def _old_texts(given: Json) -> Iterator[str]:
 
 
 def _hunks(patch: str) -> Iterator[str]:
-    """A hunk's context and removed lines."""
     if not ("*** Update File: " in patch or HUNK.search(patch)):
         return
     for section in _FILE.split(patch):

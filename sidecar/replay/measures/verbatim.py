@@ -1,7 +1,7 @@
-"""Measure of text that stands in view word for word when the agent needs it.
+"""Measure of needed text in view, word for word.
 
 A text counts in one piece in one shown block: a whole part, a shortened form, or a note. An edit
-whose text is missing forces a re-read of the block that showed it last; a missing line forces none.
+whose text is missing forces a re-read of the last block; a missing line forces none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,14 +16,14 @@ from sidecar.replay.measures.measure import shown_text
 from sidecar.replay.measures.needs import NeededEdit, Needs, ShownAt, plain_text
 
 SEARCH = 'with "pattern" it searches'
-"""In a note: one `recall` looks through all that was left out."""
+"""In a note: one `recall` searches all."""
 ASKING = 100
-"""Tokens that a call takes which reads a block again."""
+"""Tokens of a call that reads a block again."""
 
 
 @dataclass(slots=True)
 class VerbatimTally:
-    """Counts of needed texts, and of those in view; `around` lines beside edits; cost in USD.
+    """Counts of needed texts, and of those in view; `around`: lines beside edits; cost in USD.
 
     After the first rewrite, of `later` texts `stood` in view, and `came_back` by one recall.
     """
@@ -64,7 +64,6 @@ class VerbatimMeasure:
     _read: set[PartId] = field(default_factory=set)
 
     def rewrite(self, items: Sequence[Item]) -> None:
-        """Take in what a rewrite left."""
         if not self.needs:
             return
         self._rewritten = True

@@ -64,7 +64,7 @@ class Differences:
         new: TreeEntry | None,
         content: bytes | None = None,
     ) -> str:
-        """Unified; empty for folders. `content`: the new bytes, if not stored."""
+        """Unified; empty for folders. `content`: unstored new bytes."""
         change = PathChange(path, "modified", "user", old, new)
         if only_folders(change):
             return ""
@@ -90,7 +90,7 @@ class Differences:
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
-    """By path; the agent's if any of the agent's is still in."""
+    """By path; the agent's if any of its part is left."""
     sets = tuple(sets)
     first: dict[bytes, TreeEntry | None] = {}
     last: dict[bytes, TreeEntry | None] = {}
@@ -142,9 +142,9 @@ def _author(found: Sequence[Author]) -> Author:
 
 
 def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
-    r"""As named by a client, relative to the folder.
+    r"""A client's names, relative to the folder.
 
-    Names with `\x` escapes, from `shown`, are looked up among `known`.
+    Those with `\x` escapes, from `shown`, are looked up in `known`.
     """
     wanted = given.removeprefix("./").rstrip("/")
     wanted = "" if wanted == "." else wanted

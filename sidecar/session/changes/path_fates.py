@@ -8,7 +8,7 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.session.log.change_records import shown
 
 Diffs: TypeAlias = Mapping[bytes, tuple[str, str, str]]
-"""Unified diffs by path in conflict: the agent's, others' since, and possibly either's."""
+"""Unified diffs by path: the agent's, others' since, possibly either's."""
 
 
 def files_of(fates: Sequence[Fate], diffs: Diffs, foreseen: Mapping[bytes, str]) -> JsonObject:

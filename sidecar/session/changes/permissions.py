@@ -14,7 +14,7 @@ from sidecar.tools.rules.rules_as_called import as_called
 from sidecar.tools.tool_contract import Access, PermissionOption
 
 AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaitable[str | None]]
-"""(tool call, options) -> the chosen option's id, or `None` when nobody answered."""
+"""(tool call, options) -> the chosen option's id, or `None`."""
 
 
 class Answer(Enum):
@@ -39,9 +39,9 @@ class Permissions:
         self.loops_allowed = False
 
     def for_subtask(self) -> "Permissions":
-        """Rules and later answers are shared; only loops are asked about anew.
+        """Rules and later answers are shared; loops are asked about anew.
 
-        The subtask's questions carry this session's name, since an `always` holds for both.
+        The subtask's questions carry this session's name: an `always` holds for both.
         """
         other = Permissions(self._book.rules, self._root)
         other._book = self._book
@@ -58,7 +58,7 @@ class Permissions:
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> Answer | str:
-        """Asks if a rule says so; text: why a rule refuses."""
+        """Asks if a rule says so; the text is a refusal's reason."""
         rules = await asyncio.to_thread(as_called, self._book.rules, self._root)
         decision = decide(spec, wanted, rules, trusted)
         match decision:

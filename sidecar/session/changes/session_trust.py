@@ -13,15 +13,15 @@ OPTIONS = (
     PermissionOption("trust_once", "Trust it for now", "allow_always"),
     PermissionOption("trust_always", "Trust this folder", "allow_always"),
 )
-"""None has the kind `allow_once`, and the first trusts nothing: so a client that answers tools by
-itself, by kind or with the first option, cannot trust a folder. Both trusting options are
-`allow_always`, since everything that runs later rests on them."""
+"""The first trusts nothing, and none is `allow_once`. So clients that answer by themselves, by kind
+or with the first option, trust no folder. Trusting options are `allow_always`: everything that
+runs later rests on them."""
 
 
 class Trust:
-    """`said`, by the editor, is final. Otherwise the user is asked once, before the first tool.
+    """`said` by the editor is final.
 
-    The data folder keeps `always`.
+    Otherwise the user is asked once, before the first tool. An `always` is kept on disk.
     """
 
     def __init__(self, said: bool | None, workspace: Path, data: Path) -> None:

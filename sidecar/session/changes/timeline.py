@@ -27,10 +27,7 @@ class TimelineEvent:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The conversation before event `talk`, files before event `files`.
-
-    The view is the log's before `revision`.
-    """
+    """Conversation before event `talk`, files before event `files`, view before `revision`."""
 
     talk: int
     files: int
@@ -39,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A named point. `sets`: changes just before; `message_id`: the nearest message."""
+    """`sets`: changes just before; `message_id`: the nearest message."""
 
     id: str
     kind: CheckpointKind
@@ -106,11 +103,11 @@ class Timeline:
         return tuple(one for event in self.events[place:] for one in event.sets)
 
     def follows_files(self, place: int) -> bool:
-        """Whether a message before has a patch, so that later changes are known."""
+        """A message before has a patch: later changes are known."""
         return any(event.told for event in self.events[:place])
 
     def beside(self, place: int) -> tuple[str, ...] | None:
-        """Names outside the snapshots when the turn of `place` began; `None` if unknown."""
+        """Names outside the snapshots when the turn began; `None` if unknown."""
         for event in reversed(self.events[:place]):
             if not isinstance(event.of, Restored):
                 for part in event.of.parts:

@@ -37,8 +37,8 @@ class _Interval:
     """The time since the log's last snapshot.
 
     `open`: a step's tools have begun to write; earlier changes are `early`. `unsaved`: writes in
-    open buffers only. `calls`: intents of calls that may change anything. `lost`: no earlier state,
-    so authors are unknown.
+    open buffers only. `calls`: those that may change anything. `lost`: no earlier state, so authors
+    are unknown.
     """
 
     open: bool = False
@@ -100,13 +100,12 @@ class Tracking:
             await self._safely(self._end_step)
 
     def turn_ended(self) -> None:
-        """Rescan in the background, in case events were missed."""
+        """Rescan in the background, for missed events."""
         if self._shared is not None and self._snapshots is not None:
             self._shared.recheck(self._snapshots)
 
     @asynccontextmanager
     async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
-        """Around a built-in tool's write."""
         path = self._inside(real)
         if path is None:
             if self._off:
@@ -122,7 +121,6 @@ class Tracking:
 
     @asynccontextmanager
     async def running(self, call: Intent) -> AsyncIterator[None]:
-        """Around a call that may change anything."""
         await self.step_opens()
         self.note(_lost if self._off else lambda interval: interval.calls.append(call))
         await self._safely(self._all_stored)
@@ -150,7 +148,7 @@ class Tracking:
             await self._shared.recover(self._log.row.cwd)
 
     def opened(self, *, writes: bool) -> None:
-        """A client has come: report a broken-off restore, and look ahead, so that no turn waits."""
+        """A client has come: report a broken-off restore, and look ahead, for a quick turn."""
         self._tell_news()
         if writes and self._shared is not None and self._snapshots is None:
             self._shared.look_ahead(self._log.row.cwd)
@@ -163,7 +161,7 @@ class Tracking:
         return None if self._shared is None else self._shared.sizes
 
     async def since(self) -> tuple[Snapshots, ChangeSet]:
-        """A new snapshot, and the changes since the log's newest; a step's are the tools'.
+        """A new snapshot, and changes since the log's newest; a step's are the tools'.
 
         Raises BadRequest without snapshots for this folder, or StorageFailed.
         """
@@ -177,7 +175,7 @@ class Tracking:
             return made, found
 
     def reached(self, at: SnapshotId, untold: tuple[ChangeSet, ...] = ()) -> None:
-        """Take the log as complete up to `at`; the next turn begins with `untold`."""
+        """The log is complete up to `at`; the next turn begins with `untold`."""
         self._at, self._untold = at, untold
 
     # --- pieces ------------------------------------------------------------------------------
@@ -328,7 +326,7 @@ def _lost(interval: _Interval) -> None:
 
 
 def _saved(write: ToolWrite, now: TreeEntry | None) -> ToolWrite:
-    """An editor's save is the tool's write if the content is the same."""
+    """An editor's save of the same content is the tool's write."""
     made = now is not None and write.after is not None and now.hash == write.after.hash
     return replace(write, after=now) if made else write
 

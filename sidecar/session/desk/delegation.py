@@ -1,7 +1,7 @@
 """A subtask in a child session with a clean context, reporting to the parent.
 
-Permissions are at most the parent's, questions go through the parent, costs count in both, and the
-turn ends with the parent's.
+Permissions are at most the parent's, as are questions; costs count in both; the turn ends with the
+parent's.
 """
 
 import asyncio
@@ -42,9 +42,9 @@ Close = Callable[[SessionId], Awaitable[None]]
 async def delegate(
     parent: Session, begin: Begin, close: Close, subtask: Subtask, call_id: str, progress: Progress
 ) -> SubtaskEnd:
-    """Run a subtask in a new session; errors as in `found_child`.
+    """The subtask's end, from a new session; errors as in `found_child`.
 
-    Cancelling ends the child's turn first, so that the log is whole and the cost known.
+    Cancelling ends the child's turn first: its log is whole, the cost known.
     """
     state = parent.state
     child = await begin(await found_child(state, subtask), state)

@@ -20,6 +20,5 @@ class EditorDocuments:
         self._buffers.close(Path(path))
 
     def saved(self, path: str) -> None:
-        """The change on disk counts as the user's."""
         for session in self._sessions:
             session.state.tracking.saved(Path(path))

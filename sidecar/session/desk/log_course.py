@@ -71,13 +71,13 @@ _Walked: TypeAlias = (
 )
 """Records on the context or its cost."""
 WOULD_COST = "claude-opus-5-5"
-"""Prices shown for sessions with free models only: else every cost is zero."""
+"""Prices for sessions with free models only: otherwise all zero."""
 
 
 def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Course:
     """Oldest first, and the present standing.
 
-    Texts pass `clean` before any cut; `problems`: read errors.
+    Texts pass `clean` before any cut; `problems`: of reading.
     """
     row = state.log.row
     priced_as = WOULD_COST if _is_free(state) else ""

@@ -44,13 +44,13 @@ from sidecar.tools.tool_contract import Client
 from sidecar.workspace.buffers import Buffers
 
 HEARTBEAT = 5.0
-"""Seconds between signs of life on the daemon's leases."""
+"""Seconds between beats on the daemon's leases."""
 SHUTDOWN = 1.5
-"""Seconds for running turns to complete their logs when the daemon stops."""
+"""Seconds for running turns to end their logs at the daemon's stop."""
 
 
 class Sessions:
-    """`open_environment` runs on first need; a failure fails that call only."""
+    """`open_environment` runs on first need; its failure fails that call only."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Sessions:
         }
 
     async def new(self, request: NewSession, client: Client, watcher: Watcher) -> Opened:
-        """Open a new, durable session in a workspace; errors as in `new_session.found`."""
+        """A new, durable session in a workspace; errors as in `new_session.found`."""
         environment = await self.shared.ready()
         session = await self._begin(await found(environment, request))
         session.audience.attach(watcher, client)
@@ -138,7 +138,7 @@ class Sessions:
     async def handoff(
         self, session_id: SessionId, goal: str, client: Client, watcher: Watcher, *, go_on: bool
     ) -> Handoff:
-        """Draft the first prompt for `goal`; with `go_on` open a session with the handed-on work.
+        """Draft the first prompt for `goal`; with `go_on` also open a session with the work.
 
         Raises UnknownSession, or BadRequest for an empty goal or, with `go_on`, a missing folder.
         """
@@ -171,9 +171,9 @@ class Sessions:
         after: PartId | None,
         emit: Callable[[Event], Awaitable[None]],
     ) -> Opened:
-        """Open a stored session, show the history through `emit`, and watch from then on.
+        """Open a stored session, show the history through `emit`, then watch.
 
-        Opens read-only when another daemon writes the session. Raises UnknownSession.
+        Read-only while another daemon writes the session. Raises UnknownSession.
         """
         session = await self.get(session_id)
         rest = await replay_of(session.state).tell(after, emit) if replay else None
@@ -218,7 +218,7 @@ class Sessions:
         return await archive(self._ground(environment), session_id)
 
     async def close(self, session_id: SessionId) -> None:
-        """End a session's task and release the lease; the stored session stays."""
+        """End a session's task and release the lease; nothing stored goes."""
         environment = await self.shared.ready()
         environment.forget(session_id)
         session = self.open.drop(session_id)
@@ -233,7 +233,7 @@ class Sessions:
     async def delete(self, session_id: SessionId, *, force: bool = False) -> tuple[str, ...]:
         """With all data held for no other session; `force` ends a running turn.
 
-        Return sentences on damaged stores, put aside earlier, with possible copies of the session.
+        Returns sentences on damaged stores put aside, which may hold copies.
         """
         environment = await self.shared.ready()
         if await erase_archived(environment.store, session_id):

@@ -11,7 +11,7 @@ from sidecar.session.log.channel import give_notice
 from sidecar.tools.rules.permission import Rules
 
 EVERY = 2.0
-"""Seconds between looks at the files. Polling suffices: few files, replaced in many ways."""
+"""Seconds between looks at the files: few, replaced in many ways."""
 
 
 async def follow(
@@ -21,9 +21,9 @@ async def follow(
     known: Stamps,
     every: float = EVERY,
 ) -> None:
-    """Read the settings again, in a thread, whenever a file has changed; runs until cancelled.
+    """Read the settings again, in a thread, after each change; until cancelled.
 
-    `known` are the files' stamps before the last read.
+    `known`: the files' stamps before the last read.
     """
     while True:
         await asyncio.sleep(every)

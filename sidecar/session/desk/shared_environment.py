@@ -36,8 +36,8 @@ class SharedEnvironment:
     def configure(self, options: JsonObject, root: Path | None) -> str:
         """Set `initializationOptions` and root for later sessions; return any error.
 
-        With an error no session opens, since without a part of the options one would do what the
-        others forbid.
+        With an error no session opens: without a part of the options one would do what the others
+        forbid.
         """
         self.root, self._options = root, options
         return self._check(options)
@@ -46,7 +46,6 @@ class SharedEnvironment:
         self._group = group
 
     async def ready(self) -> Environment:
-        """Built on the first call."""
         async with self.opening:
             self.check_running()
             if self.known is None:

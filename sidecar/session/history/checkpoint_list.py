@@ -18,7 +18,7 @@ from sidecar.store.format.record_codec import LogRecord
 
 @dataclass(frozen=True, slots=True)
 class ListedCheckpoint:
-    """Files in the protocol's shape; `left`: the message has left the conversation."""
+    """Files in the protocol's shape; `left`: outside the conversation by now."""
 
     checkpoint: Checkpoint
     files: tuple[JsonObject, ...]
@@ -35,7 +35,7 @@ class Listing:
 
 
 class Checkpoints:
-    """Lists and compares those of a session; `differences` shows and counts changes."""
+    """Lists and compares a session's checkpoints; `differences` shows and counts changes."""
 
     def __init__(self, log: SessionLog, tracking: Tracking, differences: Differences) -> None:
         self._log = log
@@ -63,7 +63,7 @@ class Checkpoints:
     async def diff(self, start: str, end: str | None, path: str | None) -> list[JsonObject]:
         """Between two checkpoints, or until now.
 
-        Raises BadRequest for an unknown checkpoint, or one from before files were followed.
+        Raises BadRequest for an unknown one, or one from before files were followed.
         """
         await self._log.whole()
         timeline, records = self.timeline(), self._log.records

@@ -35,14 +35,14 @@ from sidecar.tools.mcp.servers import server_of
 
 LABEL = 80
 ENOUGH = 24_000
-"""Characters of a text searched for keys before the cut to a label or title."""
+"""Characters searched for keys before the cut to a label or title."""
 THINKING = "thinking"
 UNKNOWN = "unknown block"
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the context; all `tokens` add up to the meter's `used`."""
+    """A piece of the context; all `tokens` sum to the meter's `used`."""
 
     id: str
     region: Region

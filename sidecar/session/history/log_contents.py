@@ -27,7 +27,7 @@ PRESENTATION: Mapping[type[Shown], Presentation] = {
     Dropped: "dropped",
 }
 RESULT = ":result"
-"""End of a result's id, if the call has a segment of its own."""
+"""End of a result's id, if the call has its own segment."""
 
 
 @dataclass(frozen=True, slots=True)

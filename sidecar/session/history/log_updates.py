@@ -27,7 +27,7 @@ BREATH = 64
 
 
 class LogReplay:
-    """Tells a session's history to clients that open the session or catch up."""
+    """Tells a session's history to clients that open or catch up."""
 
     def __init__(
         self, log: SessionLog, view: ModelView, views: Views, channel: Channel, logs: LogRows
@@ -43,11 +43,10 @@ class LogReplay:
     ) -> Callable[[], Iterator[Event]]:
         """Emit the log, oldest first: an event per part, records' events in between.
 
-        Starts behind part `after`, if known: better to repeat an update than to lose one. Skips
-        withdrawn attempts and context blocks. Unread slices are read and forgotten in turn. The
-        result iterates over open messages, and news since the start.
-
-        Raises UnknownSession for a session deleted meanwhile, or StorageFailed.
+        Starts behind part `after`, if known, rather with repetition than a loss. Skips withdrawn
+        attempts and context blocks. Slices are read in turn. The result iterates over open
+        messages, and news since. Raises UnknownSession for a session deleted meanwhile, or
+        StorageFailed.
         """
         one = _Replay(self, after, emit)
         try:
@@ -147,7 +146,7 @@ def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
 def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
     """Put records' events between messages; records order better than clocks.
 
-    Yields the kind wanted if the feed is too short.
+    Yields the kind missing in the feed.
     """
     beside = _Beside(feed, telling)
     while True:

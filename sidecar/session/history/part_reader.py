@@ -34,7 +34,7 @@ PATTERN_SECONDS = 2.0
 
 
 async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
-    """The full text and an empty notice; for a removed output the shown text, and why."""
+    """The full text and an empty notice; of a removed output the shown text, and why."""
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):
             return text, ""
@@ -79,7 +79,7 @@ async def recall_from(
 async def recall(
     part: Part, outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """`span`: (offset, limit, pattern); matching runs in a thread, bounded in time."""
+    """`span`: (offset, limit, pattern); matching runs in a thread, within seconds."""
     text, gone = await whole_text(part, outputs)
     found = await asyncio.to_thread(recalled, text, *span)
     # It comes first whatever was asked for: an empty answer would read as if nothing was there.
@@ -87,12 +87,10 @@ async def recall(
 
 
 def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
-    """A range of the text, or of its lines that match `pattern`.
+    """A range of the text, or of its lines that match `pattern`, as `number:line`.
 
-    Offsets and limits are bytes of UTF-8, moved to code points; the default limit is 50 KiB.
-    Matching lines are `number:line`.
-
-    Raises BadRequest for a pattern that is no regular expression, or takes over two seconds.
+    Offsets and limits are bytes of UTF-8, moved to code points; the default limit is 50 KiB. Raises
+    BadRequest for no regular expression, or over two seconds.
     """
     if pattern:
         text = _matching_lines(text, pattern, monotonic() + PATTERN_SECONDS)
@@ -107,7 +105,7 @@ def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> 
 async def recall_left_out(
     parts: Sequence[Part], outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """A rewrite's omitted parts, a line each, or matching `part:number:line`."""
+    """A line per omitted part, or matching `part:number:line`."""
     offset, limit, pattern = span
     told = [part for part in parts if _says_something(part)]
     if not pattern:

@@ -31,7 +31,7 @@ def numbered(messages: Iterable[Message]) -> Mapping[str, int]:
 
 
 def titles(messages: Iterable[Message], clean: Callable[[str], str]) -> Callable[[str], str]:
-    """Removes keys from titles, even cut short at the end."""
+    """Removes keys from titles, even of those cut at the end."""
     cut: dict[str, str] = {}
     for turn in turns(messages):
         known = first_line(turn.messages)

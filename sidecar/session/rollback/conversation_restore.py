@@ -1,4 +1,4 @@
-"""A restore's conversation: messages out and in, and the view that the model has then."""
+"""A restore's conversation: messages out and in, and the view then."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from sidecar.session.view.view_history import Views
 
 @dataclass(frozen=True, slots=True)
 class TalkMove:
-    """A move of the conversation: messages out, messages in, rewrites standing then."""
+    """Messages out, messages in, rewrites standing then."""
 
     left: tuple[MessageId, ...]
     back: tuple[MessageId, ...]
@@ -85,7 +85,7 @@ class ConversationPlans:
         )
 
     def stays(self, before: int) -> None:
-        """Go on from revision `before` with the same conversation, and so the same price."""
+        """Go on from revision `before` with the same conversation and price."""
         self._price.stays(before, self._log.row.revision)
 
     def moved(self, recorded: Recorded) -> EpochChanged:

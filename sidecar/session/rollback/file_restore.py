@@ -31,7 +31,7 @@ from sidecar.workspace.snapshots.snapshots import Snapshots
 ReadFile: TypeAlias = Callable[[str], bytes | None]
 
 INLINE_CHANGES = 32
-"""Most path changes planned on the event loop, where a thread would take longer."""
+"""Path changes planned on the event loop, where a thread takes longer."""
 TAB = "It is open in the editor: close its tab, for saving it would make the file again."
 
 
@@ -39,7 +39,7 @@ TAB = "It is open in the editor: close its tab, for saving it would make the fil
 class Files:
     """A plan, and the user's changes since the log's newest snapshot.
 
-    `notes`: on content outside the plan.
+    `notes`: on content outside.
     """
 
     snapshots: Snapshots
@@ -49,7 +49,7 @@ class Files:
 
 
 class FilePlans:
-    """`client` returns the owner of open documents, or raises `Cancelled` without any."""
+    """`client` returns the owner of open documents, or raises `Cancelled`."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class FilePlans:
     ) -> Files:
         """Undo the agent's part of change sets, or redo a restore before them.
 
-        `stood`: names outside the snapshots then, if known. Raises as `Tracking.since`.
+        `stood`: names outside the snapshots then. Raises as `Tracking.since`.
         """
         made, fresh = await self._tracking.since()
         every = (*sets, fresh)
@@ -106,10 +106,7 @@ class FilePlans:
         return Files(made, fresh, _with_tabs(self._buffers, made.root, planned), notes)
 
     async def _planned(self, plan: Callable[[ReadFile], RestorePlan], *, here: bool) -> RestorePlan:
-        """Contents are fetched on demand.
-
-        `here`: the plan is small, and faster than a thread.
-        """
+        """`here`: the plan is small, and faster than a thread."""
         contents: dict[str, bytes | None] = {}
         while True:
             wanted: set[str] = set()
@@ -181,7 +178,7 @@ def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str,
 
 
 def _with_tabs(buffers: Buffers, root: Path, plan: RestorePlan) -> RestorePlan:
-    """A hint at each removed file open in a tab; no protocol can close tabs."""
+    """A hint at each removed file open in a tab: no protocol closes tabs."""
     tabs = {
         os.fsencode(real.relative_to(root))
         for real in buffers.open_paths()
@@ -235,7 +232,7 @@ async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...
 
 
 def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, TreeEntry]:
-    """Entries at these paths, without contents that rules now ignore."""
+    """Without contents that rules now ignore."""
     base = os.fsencode(made.root)
     listed = cache(lambda folder: frozenset(os.listdir(base + b"/" + folder)))
     found: dict[bytes, TreeEntry] = {}
@@ -266,7 +263,7 @@ def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry]) -> dict[
 def _dirty(buffers: Buffers, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict[bytes, str]:
     """Hashes of documents that differ from the disk.
 
-    A removed file shown with its last stored text has nothing unsaved.
+    A removed file shown as last stored has nothing unsaved.
     """
     found: dict[bytes, str] = {}
     for real in buffers.open_paths():
@@ -286,7 +283,7 @@ def _dirty(buffers: Buffers, root: Path, removed: Mapping[bytes, TreeEntry]) -> 
 
 
 def _saved_hash(text: str) -> str:
-    """Hash of the file a text would make; empty if no file could hold the text."""
+    """Hash of the file a text would make; empty if impossible."""
     try:
         return digest(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

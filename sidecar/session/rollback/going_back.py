@@ -1,7 +1,7 @@
 """Restores of conversation, files or both, to a checkpoint or before a message; and redos.
 
-A plan changes nothing; a dry run ends there. Files and the log's record, which determines the
-conversation, become durable in one transaction.
+A dry run ends with the plan. Files, and the record that determines the conversation, become durable
+in one transaction.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class RollbackHost(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Aim:
-    """The target. `redone`: index and value of the restore to undo."""
+    """`redone`: index and value of the restore to undo."""
 
     point: Point
     scope: Scope
@@ -82,7 +82,7 @@ class Rollback:
 
         Raises BadRequest (no such checkpoint or message, or a turn runs), NothingToDo (a dry run
         returns an empty plan), RestoreConflict, RevisionConflict, SessionOwned, Overloaded (another
-        process restores files in this folder), StorageFailed.
+        process restores here), StorageFailed.
         """
         return await self._go(wish, lambda timeline: self._aim(timeline, wish))
 
@@ -133,7 +133,7 @@ class Rollback:
         return Done(undo, self._log.row.revision, prompt, fates, diffs, notes=notes)
 
     def _nothing(self, wish: Wish, why: str, fates: Sequence[Fate] | None = None) -> Done:
-        """The empty plan of a dry run; raises NothingToDo for a real one."""
+        """The empty plan of a dry run; otherwise raises NothingToDo."""
         if wish.dry_run:
             revision = self._log.row.revision
             return Done("", revision, None, tuple(fates or ()), {}, reason=why)
@@ -278,10 +278,7 @@ class Rollback:
 
 
 def _undone(timeline: Timeline, name: str | None) -> _Aim | str:
-    """The restore to undo: by name, or the newest neither redone nor a redo.
-
-    A text says why there is none.
-    """
+    """The restore to undo: by name, or the newest neither redone nor a redo. Else a reason."""
     restores = [(n, e.of) for n, e in enumerate(timeline.events) if isinstance(e.of, Restored)]
     redone = {restored.undoes for _, restored in restores}
     fitting = [

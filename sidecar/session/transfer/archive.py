@@ -51,9 +51,9 @@ FOLDER = "archive"
 """In the data folder: bundles of archived sessions."""
 PENDING = ".pending"
 PAUSE = 0.01
-"""Seconds between slices, so that other work gets the disk."""
+"""Seconds between slices, for other work on the disk."""
 _TIMES = count(1)
-"""Numbers each archiving's lease, so that no two in a process share one."""
+"""Numbers leases, so that no two archivings in a process share one."""
 BACK = (
     "It is back as it was, under its own id, and counts as used now. The bundle stays at {path}: "
     "delete it once it is of no use."
@@ -65,7 +65,7 @@ ARCHIVED = (
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Store and clock; `owner` is this process, with a token for nothing else."""
+    """`owner` is this process, with a token for nothing else."""
 
     store: Store
     now: Callable[[], Millis]
@@ -88,7 +88,7 @@ class Archived:
 
 
 def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
-    """Raises BadRequest if busy; `otherwise`: the alternative to waiting."""
+    """Raises BadRequest; `otherwise`: the alternative to waiting."""
     if busy:
         text = f"a turn of this session runs: wait for its end, or {otherwise}"
         raise BadRequest(text, "params.sessionId")
@@ -166,7 +166,7 @@ def _name(session_id: SessionId, now: Millis) -> str:
 
 
 def _write(pending: Path, bundle: Bundle) -> int:
-    """Write, and compare a copy read back; return the bytes; blocks."""
+    """Compares a copy read back; returns the bytes; blocks."""
     try:
         make_folder(pending.parent)
         size = bundle_file.write(pending, lines_of(bundle), replace=True)
@@ -267,12 +267,12 @@ async def require(store: Store, session_id: SessionId) -> None:
 
 
 def is_own(data_dir: Path, path: Path) -> bool:
-    """Whether a bundle is in this store's archive, and so trusted; blocks."""
+    """Whether a bundle is in this store's archive, so trusted; blocks."""
     return path.resolve().parent == (data_dir / FOLDER).resolve()
 
 
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
-    """Store an archived session, used now; `None` if the id is taken or under deletion.
+    """Store an archived session, used now; `None` if the id is taken.
 
     Raises BadRequest for a damaged bundle, or StorageFailed; nothing was stored.
     """

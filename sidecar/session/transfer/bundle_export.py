@@ -1,6 +1,6 @@
 """Export of a session to a file: `session/export`.
 
-Only durable, settled content leaves, as in a fork, and no text that looks like a key.
+Only durable, settled content leaves, as in a fork, and no likely key.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from sidecar.store.format.rows import whole_output
 from sidecar.store.format.values import Stored
 
 FOLDER = "exports"
-"""In the data folder: bundles exported without a path."""
+"""In the data folder, for exports without a path."""
 SUFFIX = ".sidecar"
 ALL = 1_000_000
 
@@ -59,9 +59,8 @@ async def export_session(
 ) -> Exported:
     """Write a session to a file, durably and atomically.
 
-    `path`: a file, or a folder for one; by default the data folder's `exports`.
-
-    Raises UnknownSession, BadRequest for a path that exists or cannot be written, StorageFailed.
+    `path`: a file, or a folder for one; by default `FOLDER`. Raises UnknownSession, BadRequest for
+    a path that exists or cannot be written, StorageFailed.
     """
     store, now = environment.store, environment.clock.now()
     stored = await store.logs.load(session_id)
@@ -164,7 +163,7 @@ def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
 
 
 def with_output(part: Part, renamed: Mapping[str, str]) -> Part:
-    """Point a call to its output's new hash; to none if the output is gone."""
+    """A call with its output's new hash; none for a missing output."""
     match part:
         case ToolPart(state=(ToolCompleted() | ToolError()) as state) if (
             state.output is not None and state.output.whole is not None

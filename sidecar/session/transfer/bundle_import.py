@@ -1,6 +1,6 @@
 """Import of a session from a bundle or another agent's recording.
 
-The session gets a new id. All is checked, and assembled once, before one transaction stores all.
+Under a new id. All is checked, and assembled once, before one transaction stores all.
 """
 
 import asyncio
@@ -117,10 +117,7 @@ class ReadRecording(Protocol):
         now: int,
         check: Callable[[], None],
     ) -> Recording:
-        """Ids begin with `name`, and times end at `now`.
-
-        `check` raises once the import is cancelled.
-        """
+        """Ids begin with `name`, times end at `now`. `check` raises once cancelled."""
         ...
 
 
@@ -153,9 +150,8 @@ async def import_session(
 ) -> Imported:
     """Import a session, durably and as a whole.
 
-    The folder is `cwd`, else the workspace `root`, never one named by the file.
-
-    Raises BadRequest for a refused file, or StorageFailed; nothing was stored.
+    The folder is `cwd`, else the workspace `root`, never one named by the file. Raises BadRequest
+    for a refused file, or StorageFailed; nothing was stored.
     """
     if cwd is None and root is None:
         raise BadRequest("say in cwd which folder the session is to work in", "params.cwd")
@@ -343,7 +339,7 @@ async def _take_recording(
 
 
 def _try_on(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
-    """Assemble and read the whole session as opening would.
+    """Read the whole session as opening would.
 
     Raises BadRequest if the session could never be opened.
     """

@@ -1,8 +1,7 @@
 """Bundles may come from anybody: only texts and their presentation get in.
 
-Removed or refused: contents of files, tools allowed without asking, what stands before the
-conversation in a prompt, invalid settings, and references to later records, in which readers would
-go round.
+Removed or refused: contents of files, tools allowed without asking, beginnings of prompts, invalid
+settings, and references to later records, in which readers would go round.
 """
 
 import re
@@ -50,7 +49,7 @@ _SWITCHES = ("autoCompact", "autoContinue")
 
 @dataclass(frozen=True, slots=True)
 class OwnHead:
-    """What prompts begin with here; `model`: the only one that may be asked, if not any."""
+    """Beginnings of prompts here; `model`: the only one that may be asked, if restricted."""
 
     instructions: Sequence[Instruction] = ()
     learned: str = ""
@@ -59,7 +58,7 @@ class OwnHead:
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """`retold`: system text or texts of our tools stand as they are here, and were others.
+    """`retold`: system text or texts of our tools were others, and stand as here.
 
     `model_left`: a model that may not be asked.
     """
@@ -70,7 +69,7 @@ class Screened:
 
 
 def screened(bundle: Bundle, here: OwnHead) -> Screened:
-    """Without anything active or pointing elsewhere; with the head of prompts of here.
+    """Without anything active or pointing elsewhere; with our head of prompts.
 
     Raises BadRequest for content impossible in an export.
     """
@@ -142,7 +141,7 @@ def without_files(record: LogRecord) -> LogRecord:
 
 
 def acts_outside(records: Iterable[LogRecord]) -> bool:
-    """Whether the newest epoch has tools of an editor or of MCP servers."""
+    """Whether the newest epoch has an editor's or MCP servers' tools."""
     epochs = [record for record in records if isinstance(record, EpochRecord)]
     return bool(epochs) and any(tool.origin != "builtin" for tool in epochs[-1].tools)
 
@@ -163,7 +162,7 @@ def _check_message(message: Message) -> None:
 
 
 def _check_order(records: Sequence[LogRecord]) -> None:
-    """Rewrites and restores must be unique, and refer to earlier ones only."""
+    """Rewrites and restores must be unique, referring to earlier ones only."""
     notes: set[str] = set()
     rewrites: set[str] = set()
     restores: set[str | None] = {None}
@@ -186,7 +185,7 @@ def _check_order(records: Sequence[LogRecord]) -> None:
 
 
 def _as_here(record: EpochRecord, here: OwnHead) -> EpochRecord:
-    """What a provider takes for the operator's words is ours, and the folder's."""
+    """Words that providers take for the operator's are ours, and the folder's."""
     tools, model = tuple(map(_asking, record.tools)), here.model or record.model
     own = structs.replace(record, tools=tools, model=model)
     static = build_static(model, static_of(own).tools, None, here.instructions, here.learned)
@@ -194,7 +193,7 @@ def _as_here(record: EpochRecord, here: OwnHead) -> EpochRecord:
 
 
 def _heads(records: Iterable[LogRecord]) -> list[object]:
-    """What each epoch's prompts begin with."""
+    """Each epoch's beginning of prompts."""
     return [
         (record.system, [(tool.name, tool.description, tool.input_schema) for tool in record.tools])
         for record in records
@@ -203,7 +202,7 @@ def _heads(records: Iterable[LogRecord]) -> list[object]:
 
 
 def _asking(tool: ToolShape) -> ToolShape:
-    """A built-in tool as here; any other tool asks, and keeps the words that describe it."""
+    """A built-in tool as here; any other asks, with its own description."""
     ours = BY_NAME.get(tool.name) if tool.origin == "builtin" else None
     if ours is not None:
         return tool_shape(ours)

@@ -1,6 +1,6 @@
 """Deleted sessions erased: rows, files beside, free pages, write-ahead log.
 
-Interrupted work goes on at the next start.
+Interrupted work continues at the next start.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ logger = logging.getLogger("sidecar.session")
 
 
 async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tuple[str, ...]:
-    """A session open nowhere, with its own content; return `put_aside`'s notes.
+    """A session open nowhere, with its own content; returns `put_aside`'s notes.
 
-    StorageFailed leaves the session.
+    After StorageFailed the session stays.
     """
     await ground.store.delete(row.id)
     await workspaces.read_anew(row.cwd)
@@ -40,7 +40,7 @@ async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tup
 async def erase(ground: Ground) -> bool:
     """Finish erasures; whether nothing is left.
 
-    Another process's long reads keep content in the write-ahead log until the next time.
+    Others' long reads keep content in the write-ahead log.
     """
     store = ground.store
     try:
@@ -80,7 +80,7 @@ def _unheard(_: int) -> None:
 
 
 async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -> None:
-    """Return free pages in slices, or overwrite them if the file cannot shrink.
+    """Return free pages in slices, or overwrite if the file cannot shrink.
 
     `tell` hears the bytes still free.
     """
@@ -106,9 +106,9 @@ def remove_files(data_dir: Path, session_id: SessionId) -> None:
 
 
 async def put_aside(store: Store) -> tuple[str, ...]:
-    """Notes on damaged stores put aside, where deleted sessions may be.
+    """Notes on damaged stores put aside, with deleted sessions perhaps.
 
-    The stores are kept, since nothing in them is to be lost unasked.
+    The stores are kept: nothing in them is to be lost unasked.
     """
     return await asyncio.to_thread(_put_aside, store.folder / ASIDE)
 

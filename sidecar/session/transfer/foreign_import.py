@@ -1,7 +1,7 @@
 """Another agent's recording as messages to continue, by `replay/`'s importers.
 
-Fit for any provider: names and ids are made valid, thinking loses its signature, and images without
-bytes become a word.
+Fit for any provider: names and ids made valid, thinking without signatures, a word for images
+without bytes.
 """
 
 import gzip

@@ -1,8 +1,8 @@
 """The hourly sweep by one of several daemons, in slices with pauses.
 
 Finishes interrupted work, removes old outputs, archives by rule, returns free pages. A quota acts
-at least an hour after its warning; a folder's snapshot quota at once if snapshots grow by a tenth
-within the hour.
+an hour after its warning; a folder's snapshot quota at once if snapshots grow by a tenth within the
+hour.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ logger = logging.getLogger("sidecar.session")
 LOOK = 60.0
 """Seconds between checks whether a sweep is due."""
 AT_ONCE = 16
-"""Outputs per transaction; most have some ten kilobytes, compressed."""
+"""Outputs per transaction; most have ten kilobytes, compressed."""
 PAUSE = 0.02
 WARN_AT = 0.8
-"""Share of a quota from which on a warning is given."""
+"""Share of a quota, for a warning."""
 FOLDER_QUOTA = "snapshots.workspace_mib"
 MUCH_FREE = 16 * MIB
-"""Bytes of free pages kept for reuse, or a tenth of the file, if more; giving back is work."""
+"""Bytes of free pages kept for reuse, or a tenth of the file, if more: returning is work."""
 
 Tell = Callable[[str, int, int], None]
 """(work, done, total): bytes or pieces."""
@@ -57,7 +57,7 @@ class SweptSessions:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """A quota nearly used up or exceeded: `used` of `bound` MiB, and advice."""
+    """`used` of `bound` MiB, nearly or over, and advice."""
 
     name: str
     message: str
@@ -72,7 +72,7 @@ def quiet(_: str, __: int, ___: int) -> None: ...
 async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> SweptSessions:
     """Remove the plan's outputs, then archive its sessions, in slices; cancellable between.
 
-    `skipped` names sessions that could not be archived. StorageFailed undoes nothing.
+    `skipped`: sessions not archived. StorageFailed undoes nothing.
     """
     store, count, size = ground.store, 0, 0
     for start in range(0, len(plan.outputs), AT_ONCE):
@@ -116,10 +116,9 @@ async def see_time_pass(keeping: KeepingRows) -> None:
 
 
 class Sweeping:
-    """Until cancelled.
+    """Until cancelled. `rules` is called each time; `snapshots_mib`: per folder (0: unbounded).
 
-    `rules` is called each time; `snapshots_mib`: per folder (0: unbounded). `warn` hears quotas
-    before they act; `status` is filled for `daemon/status`.
+    `warn` hears quotas before they act; `status` is filled for `daemon/status`.
     """
 
     def __init__(
@@ -183,7 +182,7 @@ class Sweeping:
         await erase(self._ground)
 
     async def _bites(self) -> Retention:
-        """Warn of quotas nearly used up; the rules without those warned of just now."""
+        """Warns of quotas nearly used up; without those warned of just now."""
         rules, keeping = self._rules(), self._ground.store.keeping
         outputs, sessions = await keeping.used()
         held = await self._ground.store.snapshots.held()

@@ -18,7 +18,7 @@ from sidecar.store.connection.store_files import FILE_MODE, sync_folder
 from sidecar.store.format.bundles import HEAD, MOST_BYTES
 
 LEVEL = 9
-"""Packs a session a third smaller than level 3, once, at some 50 MB/s."""
+"""Packs a session a third smaller than 3, at some 50 MB/s."""
 LONGEST_LINE = 34 * 1024 * 1024
 """The Messages API's largest request has 32 MB."""
 _MAGIC = b"\x28\xb5\x2f\xfd"
@@ -34,7 +34,7 @@ TOO_LARGE = (
 
 
 def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
-    """Pack lines into a durable file with mode 600; return the size in bytes.
+    """Pack lines into a durable file with mode 600; return its bytes.
 
     Raises FileExistsError without `replace`, BadRequest for a file too large to read again, or
     OSError; no partial file is left.
@@ -60,9 +60,9 @@ def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
 
 
 def is_bundle(source: Path | bytes) -> bool:
-    """Whether anything packed with zstd, or plain lines with a bundle's head; `bytes`: the content.
+    """Anything packed with zstd, or lines with a bundle's head; `bytes`: the content.
 
-    False for what is no regular file or too large; raises OSError.
+    False for no regular file or a too large one; raises OSError.
     """
     with suppress(BadRequest), _opened(source) as (first, rest):
         return first == _MAGIC or next(_joined(first, rest)).startswith(HEAD)
@@ -70,7 +70,7 @@ def is_bundle(source: Path | bytes) -> bool:
 
 
 def read(source: Path | bytes) -> Iterator[bytes]:
-    """With line ends; raises OSError, or BadRequest for a damaged or too large file."""
+    """With line ends; raises OSError, or BadRequest if damaged or too large."""
     with _opened(source) as (first, rest):
         line = bytearray()
         for piece in _limited(_unpacked(first, rest)):

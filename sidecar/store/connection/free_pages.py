@@ -1,4 +1,4 @@
-"""Return free pages to the file system, in slices; empty the write-ahead log."""
+"""Return free pages to the file system, in slices; empty the log."""
 
 import asyncio
 import sqlite3
@@ -16,11 +16,11 @@ AT_ONCE = 16
 INCREMENTAL = 2
 """`PRAGMA auto_vacuum` of files able to shrink."""
 SMALL_BYTES = 64 * 1024 * 1024
-"""Size of an older file that can be rewritten within a second, once."""
+"""Size of an older file, rewritten within a second, once."""
 TRIES = 100
 PAUSE_SECONDS = 0.05
 _WAIT_MS = 20
-"""Short, since a checkpoint that waits for readers blocks writers."""
+"""Short: a checkpoint that waits for readers blocks writers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class FreePages:
         await self._submit(overwrite_free)
 
     async def rebuild(self) -> None:
-        """Rewrite an older file, to let it shrink. Blocks writers."""
+        """Rewrite an older file, to let it shrink; blocks writers."""
         await asyncio.to_thread(rebuild, self._path)
 
     async def empty_log(self) -> bool:

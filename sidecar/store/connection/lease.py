@@ -1,7 +1,7 @@
 """Leases: at most one living process writes a session.
 
-On one machine a lease ends with its process, known by pid and start, since pids are reused;
-elsewhere (other host or container, no /proc) with its heartbeat.
+On one machine a lease ends with its process, by pid and start, since pids are reused; elsewhere
+(host, container, no /proc) with its heartbeat.
 """
 
 import os
@@ -16,7 +16,7 @@ from sidecar.store.connection.store_access import Submit
 from sidecar.store.format.values import Owner
 
 HEARTBEAT_LIMIT: Millis = 30_000
-"""Milliseconds; owners beat every few seconds, and may miss some on a busy machine."""
+"""Milliseconds; owners beat every few seconds, and may miss some."""
 
 
 class Leases:
@@ -59,7 +59,7 @@ def _since(pid: int) -> str:
 
 
 def holder(con: sqlite3.Connection, session_id: str) -> tuple[Owner, Millis] | None:
-    """Who has a session's lease, and the last sign of life."""
+    """A session's lease, with the last beat."""
     found = con.execute(
         "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
         (session_id,),

@@ -1,7 +1,7 @@
 """Ages of stored things, by time seen to pass (docs/decisions/counted-age.md).
 
 In an era clock and uptime agree; a jump or a long unseen time begins another. Nothing ages faster
-than time was seen to pass, but for minutes, and half a day per unseen stretch.
+than seen time, but for minutes, and half a day per unseen stretch.
 """
 
 import sqlite3
@@ -14,14 +14,13 @@ from sidecar.core.parts import Millis
 from sidecar.store.connection.lease import boot_of_machine
 
 SLACK: Millis = 5 * 60_000
-"""Difference of clock and uptime within an era: clocks are often corrected by seconds."""
+"""Difference within an era: clocks are often corrected by seconds."""
 UNSEEN: Millis = 12 * 3_600_000
-"""Most time counted for an unseen stretch; below the day in which a session counts as live, so that
-a session just used stays live."""
+"""Most time counted for an unseen stretch: less than the day for which a session counts as live."""
 SELDOM: Millis = 600_000
 """Time between notes that an era continues."""
 MOST = 100
-"""Eras kept; earlier dates count as old as the oldest era."""
+"""Eras kept; earlier dates count as of the oldest."""
 ALWAYS: Millis = 1 << 60
 """Milliseconds, longer ago than any date."""
 
@@ -49,9 +48,9 @@ def uptime(passed: float) -> Uptime | None:
 
 @dataclass(frozen=True, slots=True)
 class Era:
-    """Dates from `start` to `end`, with `counted` ms before.
+    """Dates from `start` to `end`, `counted` ms before.
 
-    `offset` is clock minus uptime, when last trusted.
+    `offset`: clock minus uptime, when last trusted.
     """
 
     start: Millis
@@ -67,17 +66,14 @@ class Era:
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """Eras known at `now`, oldest first; `noticed` tells of a wrong clock."""
+    """Eras at `now`, oldest first; `noticed` tells of a wrong clock."""
 
     now: Millis
     eras: tuple[Era, ...]
     noticed: str = ""
 
     def of(self, date: Millis) -> Millis:
-        """In ms, at most.
-
-        Of two eras with the date the later counts; an unseen date counts from the next era.
-        """
+        """In ms, at most. Of two eras the later counts; an unseen date counts from the next."""
         last = self.eras[-1]
         known = [era.at(date) for era in self.eras if era.start <= date <= era.end]
         later = [(era.start, era.counted) for era in self.eras if era.start > date]
@@ -123,7 +119,7 @@ def ages(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> Ages:
 
 
 def note(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> str:
-    """Store the eras up to now; tell of a wrong clock, or ""."""
+    """Store the eras; tell of a wrong clock, or ""."""
     if count is None:
         return ""
     before = _read(con)

@@ -40,7 +40,7 @@ FILES = (
 OTHER = "The store could not do it ({detail}). Try again; if it persists, check the disk."
 
 FAULTS = (sqlite3.Error, OSError, BodyBroken, UnicodeDecodeError)
-"""Errors from reading a file. SQLite's messages may quote a damaged schema, in no valid UTF-8."""
+"""Of reading a file. SQLite's messages may quote damage, in no valid UTF-8."""
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
@@ -51,10 +51,7 @@ def is_busy(error: Exception) -> bool:
 
 
 def storage_failed(error: Exception, path: Path | None = None) -> SidecarError:
-    """A SidecarError stays.
-
-    `path`: the store's file, if opened before.
-    """
+    """A SidecarError stays. `path`: of the store, if opened before."""
     match error:
         case SidecarError():
             return error

@@ -18,22 +18,21 @@ SUFFIXES = ("", "-wal", "-shm")
 REPORTS = "reports"
 """Folder of reports in the data folder: `{id}.html`."""
 ASIDE = "damaged"
-"""Folder of damaged stores in the data folder, one folder each, named by the time in ms since
-1970."""
+"""Folder of damaged stores, a folder each, by time in ms since 1970."""
 SERVERS = "servers"
-"""Folder in the data folder where MCP servers start without a trusted workspace."""
+"""Folder where MCP servers start without a trusted workspace."""
 OURS = (
     NAME, "trusted-workspaces.json", "checkpoints", "exports", "archive", REPORTS, "cookies",
     "audit", "quarantine", ASIDE, SERVERS,
 )  # fmt: skip
-"""Names of Sidecar's own files, or beginnings of names."""
+"""Names of Sidecar's own files, or beginnings of them."""
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 BUSY_SECONDS = 30.0
-"""A commit locks for some milliseconds, so dozens of processes get their turn."""
+"""A commit locks for milliseconds: dozens of processes get their turn."""
 RETRY_SECONDS = 0.02
 _CHEAP_OVERWRITING = "PRAGMA secure_delete = FAST"
-"""Removed rows are overwritten in pages that are written anyway."""
+"""Overwrites removed rows in pages written anyway."""
 
 T = TypeVar("T")
 
@@ -83,7 +82,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def overwriting(con: sqlite3.Connection) -> Iterator[None]:
-    """What is removed meanwhile is overwritten."""
+    """Overwrites removed content."""
     con.execute("PRAGMA secure_delete = ON")
     try:
         yield
@@ -129,7 +128,7 @@ def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
 
 
 def patiently(act: Callable[[], T]) -> T:
-    """Repeat `act` while the file is locked, for 30 s at most.
+    """Repeat while the file is locked, for `BUSY_SECONDS`.
 
     SQLite's own wait fails while another process opens or closes the file.
     """

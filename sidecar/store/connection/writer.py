@@ -17,8 +17,7 @@ from sidecar.store.connection.store_faults import FAULTS, is_busy, storage_faile
 from sidecar.store.connection.store_files import patiently
 
 QUEUE_BYTES = 128 * 1024 * 1024
-"""Bytes waiting for the disk. Callers await their writes, so only a stalled disk fills the
-queue."""
+"""Waiting bytes. Callers await their writes: only a stalled disk fills the queue."""
 CHECKPOINT_PAGES = 1000
 """SQLite's default length of the log before a checkpoint."""
 OVERLOADED = (
@@ -35,7 +34,7 @@ UnitKey: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class WriteUnit:
-    """All-or-nothing work; `run` returns a callback for after the commit.
+    """All-or-nothing; `run` returns a callback for after the commit.
 
     Unless `synced`, durable only with the next synced commit.
     """
@@ -90,8 +89,8 @@ class StoreWriter:
         """Queue a unit of about `weight` bytes; call on an event loop.
 
         The future gets the result after the commit, or StorageFailed; cancelling stops nothing.
-        `synced=False`: for data without meaning before a later synced unit. `small` too: committed
-        before returning if idle, since a handover takes as long.
+        `synced=False`: without meaning before a later synced unit. `small` too: committed before
+        returning if idle: a handover takes as long.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -294,7 +293,7 @@ def _in_savepoint(con: sqlite3.Connection, run: UnitRun[T]) -> T | Exception:
 
 
 def _run(con: sqlite3.Connection, run: UnitRun[T], undo: str) -> T | Exception:
-    """Run, or undo and return the error; raise if the transaction ended."""
+    """Undo and return an error; raise if the transaction ended."""
     try:
         return run(con)
     except Exception as error:

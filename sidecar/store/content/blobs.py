@@ -13,7 +13,7 @@ from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.migrations import WITH_RECENT, version
 
 ZSTD_LEVEL = 3
-"""Packs tool outputs to about a sixth at some 300 MB/s; higher levels gain little."""
+"""Packs tool outputs to a sixth at some 300 MB/s; higher levels gain little."""
 MIN_COMPRESS_BYTES = 128
 """Below, a zstd frame is seldom smaller than its content."""
 
@@ -31,23 +31,20 @@ _press = _Press()
 MOST_RECENT = 256
 """Blobs in the small table before a move to the large one."""
 MOST_RECENT_BYTES = 16 * 1024
-"""Larger blobs have many pages: one more for the index counts little, and moving takes long."""
+"""Larger blobs have many pages: one for the index counts little, and moving takes long."""
 _PUT_RECENT, _PUT_LARGE = (
     f"INSERT OR IGNORE INTO {table} (hash, size, encoding, data) "
     f"SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE hash = ?1)"
     for table, other in (("recent", "blob"), ("blob", "recent"))
 )
 NAMED = 500
-"""Hashes per query; old versions of SQLite accept 999 at most."""
+"""Hashes per query; old SQLite accepts 999."""
 AT_ONCE = 32 * 1024 * 1024
-"""Bytes allocated on a frame's word; more only as data really come."""
+"""Bytes allocated on a frame's word; more only for real data."""
 
 
 class PressedBlob(NamedTuple):
-    """A row: hash, size before compression, compressed bytes.
-
-    A tuple for speed: snapshots make many.
-    """
+    """Hash, size before compression, compressed bytes. A tuple for speed: snapshots make many."""
 
     hash: str
     size: int
@@ -68,7 +65,7 @@ def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> None:
 
 
 def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bool) -> int:
-    """Insert contents of files unless stored; return the bytes added.
+    """Insert contents of files; return the bytes added.
 
     `recent`: short ones into the small table.
     """
@@ -82,7 +79,7 @@ def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bo
 
 
 def settle(con: sqlite3.Connection) -> None:
-    """Move blobs from the small table to the large, if over 256."""
+    """Move blobs to the large table, if over `MOST_RECENT`."""
     (last,) = con.execute("SELECT max(rowid) FROM recent").fetchone()
     if last is not None and last > MOST_RECENT:
         # In the index's order, each page of the index is written once.
@@ -116,7 +113,7 @@ def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]
 
 
 def contents(con: sqlite3.Connection) -> str:
-    """The table or view of all blobs, by version."""
+    """The table or view of all blobs."""
     return "content" if version(con) >= WITH_RECENT else "blob"
 
 

@@ -17,9 +17,9 @@ from sidecar.store.format.fields import BodyBroken
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A stored workspace, with the state at `head` by path.
+    """A stored workspace; the state at `head` by path.
 
-    `complete`: the first state is stored, within limits. `held`: bytes of blobs.
+    `complete`: the first state is stored, within limits. `held`: bytes.
     """
 
     id: int
@@ -31,9 +31,9 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A snapshot's delta, blobs and known tree entries.
+    """A snapshot's delta, blobs and known entries.
 
-    Other paths in `delta` have no stat until a `fill`.
+    Other paths in `delta` lack a stat until a `fill`.
     """
 
     delta: Delta

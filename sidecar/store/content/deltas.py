@@ -8,7 +8,7 @@ from sidecar.store.content.blobs import expand, press
 from sidecar.store.format.fields import BodyBroken
 
 TAG = b"sd1"
-"""Followed by `r` or `z` (raw or zstd), 20 bytes of hash, 4 of size, and the changes."""
+"""Then `r` or `z` (raw or zstd), 20 bytes of hash, 4 of size, the changes."""
 
 
 def pack_delta(delta: Delta) -> bytes:

@@ -17,7 +17,7 @@ from sidecar.store.format.packing import encode_text, pack, unpack
 WORDS = 32
 """Words used of a query."""
 MOST_WRITTEN = 100
-"""Own writes remembered per file; older states look like somebody else's."""
+"""Own writes per file; older states look like somebody else's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class FactCandidate:
-    """Unpromoted, and how many of the workspace's sessions bear it out."""
+    """Unpromoted; how many of the workspace's sessions bear it out."""
 
     fact: Fact
     sessions: int
@@ -63,7 +63,7 @@ class FactRows:
     ) -> tuple[StoredFact, ...]:
         """Newest first, with all words of `query`; the last may be a prefix.
 
-        Raises UnknownSession: no such session, nor facts.
+        Raises UnknownSession without session or facts.
         """
         return await self._read(
             partial(_find, only=_Only(session_id, cwd, kind, query), most=limit)
@@ -80,7 +80,7 @@ class FactRows:
             await self._submit(partial(_mark, rows=rows), 100 * len(rows))
 
     async def writes(self, path: bytes, hash_: str) -> None:
-        """Note the daemon's own write durably beforehand, by absolute path."""
+        """Note the daemon's own write durably beforehand; absolute path."""
         await self._submit(partial(_write, path=path, hash_=hash_), 200)
 
     async def written(self, folder: bytes) -> frozenset[tuple[bytes, str]]:

@@ -1,6 +1,6 @@
-"""Folds: a log's state up to a record, so that a resume reads only the rest.
+"""Folds: a log's state up to a record, for quick resumes.
 
-A cache, valid while the chained hash of the last record and the fold's own hash match.
+A cache, valid while the last record's chained hash and the fold's own hash match.
 """
 
 import sqlite3
@@ -17,7 +17,7 @@ from sidecar.store.format import rows
 from sidecar.store.format.values import PutFold, Stored
 
 ChooseMessages: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
-"""Maps a fold's body to the earlier messages still needed."""
+"""Maps a fold's body to the earlier messages needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def window(
 ) -> Window | None:
     """From a session's valid fold on, or `None`.
 
-    Raises UnknownSession, or BodyBroken for the session's own row.
+    Raises UnknownSession, or BodyBroken for the session's row.
     """
     row_body, row_hash = session_rows.session_body(con, session_id)
     found = con.execute(

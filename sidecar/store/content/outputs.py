@@ -21,9 +21,9 @@ from sidecar.store.format.packing import spilled
 from sidecar.store.format.values import Gone, PutGone, SessionRow, SweepReason
 
 RESTS: Millis = DAY
-"""Time after its last use for which a session counts as live, say closed overnight."""
+"""Time after its last use in which a session counts as live."""
 PARENT = "parent"
-"""The setting with the id of the session's origin."""
+"""The setting with the origin's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class OutputRows:
         return await self._read(partial(blob, name=name))
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
-        """Remove outputs and their unshared bytes, except of sessions in use (`is_live`)."""
+        """Remove outputs and their unshared bytes, except of live sessions (`is_live`)."""
 
         def run(con: sqlite3.Connection) -> Freed:
             return let_go(con, going, self._clock.ages(con))

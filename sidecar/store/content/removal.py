@@ -1,6 +1,6 @@
 """Sessions leaving the store, archived or deleted.
 
-Rows go in slices, so that turns wait for one at most; any process continues.
+Rows go in slices: turns wait for one at most; any process continues.
 """
 
 import sqlite3
@@ -17,7 +17,7 @@ from sidecar.store.content.session_rows import leaving
 
 BODIES = ("session", "message", "part", "record")
 DELETED: Millis = 0
-"""Marks a deleted session, in place of the time of archiving."""
+"""For a deleted session, in place of a time."""
 SLICE_SECONDS = 0.005
 AT_ONCE = 16
 """Rows between looks at the clock."""
@@ -70,7 +70,7 @@ def remove_some(
 
 
 def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:
-    """Finish a removal, before its id is used again."""
+    """Finish a removal, before an id is used again."""
     found = con.execute("SELECT 1 FROM erasing WHERE session_id = ?", (session_id,)).fetchone()
     if found is not None:
         while not remove_some(con, session_id).done:

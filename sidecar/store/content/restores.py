@@ -24,18 +24,17 @@ from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.values import Owner, StoreChange
 
 RestoreState: TypeAlias = Literal["preparing", "applying", "done", "undone"]
-"""`preparing`: no file was touched. `applying`: some may have been, and go back. `done`: complete,
-with the sessions' records; leftovers are to go. `undone`: all files are back; leftovers are to
-go."""
+"""`preparing`: no file was touched. `applying`: some may have been, and go back. `done`, `undone`:
+only leftovers are to go."""
 StepKind: TypeAlias = Literal["put", "mode"]
 
 STATES: tuple[RestoreState, ...] = get_args(RestoreState)
 TAG = b"rs1"
-"""Followed by `r` or `z` (raw or zstd), 20 bytes of hash, 4 of size, and the steps."""
+"""Then `r` or `z` (raw or zstd), 20 bytes of hash, 4 of size, the steps."""
 
 
 AT_ONCE = 256 * 1024
-"""Bytes read by `begin`, few because others wait for the writer."""
+"""Bytes read by `begin`: others wait for the writer."""
 TAKEN = (
     "This took so long that another process took the restore for one that had ended, and took it "
     "back. Try again."
@@ -55,8 +54,8 @@ class FileMark(NamedTuple):
 class Step(NamedTuple):
     """One change of a path (bytes, relative to the root).
 
-    `put`: `old` goes aside, `new` takes its place; either may be missing. Staging folder `stage`
-    has both as `NUMBER.old` and `NUMBER.new`. `mode`: only the mode changes.
+    `put`: `old` goes aside, `new` takes its place, if any. Staging folder `stage` has both as
+    `NUMBER.old` and `NUMBER.new`. `mode`: only the mode changes.
     """
 
     kind: StepKind
@@ -95,9 +94,9 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class RestoreClaim:
-    """Who wants to restore a root (path bytes), or to end a restore.
+    """Who wants to restore a root (path bytes), or end a restore.
 
-    `others`: tokens of the same process's running restores.
+    `others`: the process's running restores' tokens.
     """
 
     root: bytes
@@ -127,7 +126,7 @@ class RestoreRows:
         coming: Iterable[str] = (),
         going: Iterable[str] = (),
     ) -> Begun | Unfinished | Running:
-        """Begin a restore, and hold its blobs: `coming` takes the place of `going`.
+        """Begin a restore, and hold its blobs: `coming` replaces `going`.
 
         Or return an abandoned restore, now the claimant's to end, or `Running`.
         """
@@ -170,11 +169,11 @@ class RestoreRows:
         return await self._read(partial(_finished, restore=restore))
 
     async def undone(self, restore: int) -> None:
-        """All files are back: later changes are not to be undone."""
+        """Later changes are not to be undone."""
         await self._submit(partial(_undone, restore=restore))
 
     async def leave(self, restore: int) -> None:
-        """Allow adoption at once, even while this process lives."""
+        """Allow adoption at once, in this process's life too."""
         await self._submit(partial(_leave, restore=restore))
 
     async def over(self, restore: int, *, small: bool = False) -> None:

@@ -31,7 +31,7 @@ class SessionRows:
     async def page(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
         """Newest first, of one folder or all.
 
-        `before` is the previous page's `next`; raises BadRequest for other texts.
+        `before`: the previous page's `next`; raises BadRequest for others.
         """
         return await self._read(lambda con: page(con, cwd, before, limit))
 
@@ -177,7 +177,7 @@ def put_together(
     problems: list[str],
     read: ReadBlob | None = None,
 ) -> tuple[Message, ...]:
-    """Join messages (id, body, hash) and parts (id, message, position, body, hash)."""
+    """Of messages (id, body, hash) and parts (id, message, position, body, hash)."""
     read = read or reader(con)
     parts: dict[str, list[Part]] = {}
     for part_id, message_id, position, body, expected in found:
@@ -231,7 +231,7 @@ def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[st
 
 
 def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
-    """Decode a body, or add the reason to `problems`."""
+    """`None` if broken, with the reason in `problems`."""
     try:
         return decode(body)
     except BodyBroken as error:

@@ -16,7 +16,7 @@ from sidecar.store.format.values import Record, Stored
 MESSAGES = 64
 RECORDS = 256
 BYTES = 512 * 1024
-"""Size of a slice, texts in blobs included; the last message or record may exceed the size."""
+"""Of a slice, texts in blobs included; the last message or record may exceed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,7 @@ class MessageSlice:
 
 @dataclass(frozen=True, slots=True)
 class RecordSlice:
-    """Records, oldest first; `revision` and `hash` of the last row examined.
-
-    Without records and problems at the end.
-    """
+    """Oldest first; `revision` and `hash` of the last row examined. Empty at the end."""
 
     records: tuple[Record, ...]
     revision: int
@@ -56,8 +53,7 @@ class LogRows:
     ) -> Window | None:
         """From a valid fold of this version on, or `None`.
 
-        In another thread, `choose` maps the fold's body to earlier messages still needed, or
-        `None`.
+        In a thread, `choose` maps the fold's body to earlier messages still needed, or `None`.
         """
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 

@@ -19,8 +19,8 @@ from sidecar.store.content.chains import (
 )
 
 SMALL = 32 * 1024
-"""Bytes of an addition that the event loop writes in about a millisecond. Once per round of the
-log, after a thousand pages or more, SQLite also syncs the log's header there."""
+"""Bytes written on the event loop in a millisecond. Once per round of the log SQLite also syncs the
+log's header."""
 
 
 class SnapshotRows:
@@ -45,7 +45,7 @@ class SnapshotRows:
     async def fill(
         self, workspace: int, head: SnapshotId, addition: Addition, *, complete: bool = False
     ) -> Appended | ChainMoved:
-        """Add to the state at `head`, without a delta; after `complete` nothing follows."""
+        """Add to the state at `head`, without a delta, until `complete`."""
         run = partial(
             chains.fill, workspace=workspace, head=head, addition=addition, complete=complete
         )
@@ -75,7 +75,7 @@ class SnapshotRows:
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
     async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:
-        """Release `most` blobs of the oldest snapshot before `before`, its row at last."""
+        """Release `most` blobs of the oldest snapshot before `before`, then its row."""
         run = partial(chains.sweep, workspace=workspace, before=before, most=most)
         return await self._submit(run)
 

@@ -14,7 +14,7 @@ _COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed
 
 
 def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -> None:
-    """Bring rows up to a workspace's head, except `told` paths, `put` next."""
+    """Bring rows up to the head, except `told` paths, `put` next."""
     head, folded = con.execute(
         "SELECT head, folded FROM workspace WHERE id = ?", (workspace,)
     ).fetchone()
@@ -41,10 +41,7 @@ def fold_all(con: sqlite3.Connection) -> None:
 def tree(
     con: sqlite3.Connection, workspace: int, folded: int, paths: tuple[bytes, ...] | None = None
 ) -> tuple[dict[bytes, SeenEntry], bool]:
-    """The state at the head, of some or all paths.
-
-    `False`: a delta was unreadable, the state unreliable.
-    """
+    """The state at the head, of some or all paths. `False`: unreliable, by an unreadable delta."""
     deltas, whole = _unfolded(con, workspace, folded)
     if paths is None:
         rows = con.execute(

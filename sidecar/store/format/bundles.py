@@ -1,10 +1,9 @@
 """Bundles: a session as lines of JSON, for another store.
 
-First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with hashes chained
-line by line. Between: one `session`, `message`, `part` (of the message before), `record`, `fact`,
-`gone` (a removed output), or piece of an `output` a line, as in stored bodies.
-
-Anybody may have written a bundle: this module checks form, not meaning.
+First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with chained hashes.
+Between: one `session`, `message`, `part` (of the message before), `record`, `fact`, `gone` (a
+removed output), or piece of an `output` a line. Anybody may have written a bundle: this module
+checks form, not meaning.
 """
 
 import json
@@ -30,11 +29,11 @@ HEAD = b'{"sidecar":"bundle",'
 PIECE = 1024 * 1024
 """Characters of an output per line."""
 MOST_BYTES = 256 * 1024 * 1024
-"""Of a bundle or a recording of another agent, unpacked."""
+"""Of a bundle or another agent's recording, unpacked."""
 MOST_LINES = 500_000
 """Of either; most lines of a recording hold nothing to keep."""
 MOST_VALUES = 3_000_000
-"""Values in all JSON of tool inputs, records and the like."""
+"""In all JSON of tool inputs, records and the like."""
 LATEST: Millis = 253_402_300_799_999
 """End of the year 9999."""
 _DIGITS = 18
@@ -42,9 +41,9 @@ _DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A session with everything but contents of files.
+    """A session without contents of files.
 
-    `outputs` and removed outputs (`gone`) are by hash. `redacted`: number of likely keys taken out.
+    `outputs` and removed outputs (`gone`) are by hash. `redacted`: number of likely keys.
     """
 
     session: SessionRow

@@ -21,7 +21,7 @@ class BodyBroken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A body's fields; unknown ones are ignored.
+    """Unknown ones are ignored.
 
     Methods raise BodyBroken for a wrong type, or a missing field without default.
     """

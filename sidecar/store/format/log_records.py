@@ -1,7 +1,6 @@
 """The records of a session's log: one frozen type for each kind.
 
-A field's name on the disk is in camelCase, unless `field(name=…)` gives another. An optional field
-that is None is not on the disk.
+On the disk: camelCase, unless `field(name=…)` gives another, without optional fields that are None.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -12,7 +11,7 @@ from sidecar.core.parts import MessageId, Millis, PartId, TurnId
 from sidecar.core.prompt.prompt import Ttl
 
 MOST = 10**15
-"""Tokens, bytes, steps or ms since 1970; more than any log counts."""
+"""Tokens, bytes, steps or ms; more than any log counts."""
 
 Signed: TypeAlias = Annotated[int, Meta(ge=-MOST, le=MOST)]
 Cost: TypeAlias = Annotated[str, Meta(pattern=r"^-?[0-9]{1,12}(\.[0-9]{1,18})?$")]
@@ -23,7 +22,7 @@ NoticeLevel: TypeAlias = Literal["info", "warning", "error"]
 class RecordHead(
     Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="#kind"
 ):
-    """A record's revision, 0 before a number is given, and its time in ms since 1970."""
+    """Revision, 0 before a number is given; time in ms since 1970."""
 
     revision: int = field(default=0, name="#revision")
     at: Millis = field(default=0, name="#at")
@@ -42,20 +41,20 @@ class BegunAgainRecord(RecordHead, frozen=True, tag="begun_again"):
 
 
 class LinkedRecord(RecordHead, frozen=True, tag="linked", kw_only=True):
-    """The session was made from session `source`: as its subtask, or to go on with its work."""
+    """Made from session `source`: as its subtask, or to go on."""
 
     source: str = field(name="from")
 
 
 class ForkedRecord(RecordHead, frozen=True, tag="forked", kw_only=True):
-    """The end of the part of session `source`, up to a message, that a fork took over."""
+    """The end of `source`'s part, up to a message, that a fork took over."""
 
     source: str = field(name="from")
     at_message_id: MessageId | None
 
 
 class ImportedRecord(RecordHead, frozen=True, tag="imported", kw_only=True):
-    """The end of the part read from a file of this format; `redacted` counts keys."""
+    """The end of the part read from a file; `redacted` counts keys."""
 
     format: str = ""
     source: str | None = field(default=None, name="from")
@@ -115,7 +114,7 @@ class _Request(RecordHead, frozen=True, kw_only=True):
 
 
 class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
-    """An answer ended; `sdk`: the vendor's library that read it, with its version."""
+    """An answer ended; `sdk`: the reading library, with version."""
 
     message_id: MessageId
     read: Signed | None = None
@@ -129,7 +128,7 @@ class StepFailedRecord(_OfMessage, frozen=True, tag="step_failed", kw_only=True)
 
 
 class DiscardedRecord(_OfMessage, frozen=True, tag="discarded", kw_only=True):
-    """An answer was withdrawn and asked for again.
+    """An answer withdrawn and asked for again.
 
     Without a kind of `failure` the prompt was too long.
     """
@@ -176,9 +175,9 @@ class UsageShape(Struct, frozen=True):
 
 
 class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
-    """A model was asked beside the conversation; `cost` in USD, None where unknown.
+    """A model was asked beside the conversation; `cost` in USD, None if unknown.
 
-    Requests of a subtask, session `session_id`, are summed up.
+    A subtask's requests (`session_id`) are summed up.
     """
 
     purpose: str = ""
@@ -203,7 +202,7 @@ class PingRecord(_Request, frozen=True, tag="ping", kw_only=True):
 
 
 class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
-    """The session's own pauses decided how long the static part is cached; costs in USD."""
+    """The session's own pauses chose the static part's time in the cache; costs in USD."""
 
     static_ttl: Ttl
     why: str = ""
@@ -214,7 +213,7 @@ class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
 
 
 class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
-    """A notice for people, under a sequence number of the wire."""
+    """For people, under a sequence number of the wire."""
 
     seq: Signed
     level: NoticeLevel
@@ -222,13 +221,13 @@ class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
 
 
 class ToldRecord(RecordHead, frozen=True, tag="instructions_told", kw_only=True):
-    """The model was told of changed instructions; `files`: hashes by path."""
+    """The model learned of changed instructions; `files`: hashes by path."""
 
     files: dict[str, str]
 
 
 class ComparedRecord(RecordHead, frozen=True, tag="workspace_compared", kw_only=True):
-    """The model was told of drifted files; `files`: each path's state as found."""
+    """The model learned of drifted files; `files`: states as found."""
 
     files: dict[str, str]
 
@@ -243,7 +242,7 @@ class RefusedRecord(RecordHead, frozen=True, tag="refused", kw_only=True):
 
 
 class UnknownRecord(RecordHead, frozen=True, kw_only=True):
-    """A record of an unknown kind, or unlike its kind."""
+    """Of an unknown kind, or unlike its kind."""
 
     name: str
     body: dict[str, Any]

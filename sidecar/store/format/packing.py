@@ -47,10 +47,7 @@ def decode_text(data: bytes) -> str:
 
 
 def to_json(value: Json) -> str:
-    """In dict order.
-
-    Minimal escapes: two escaped lone surrogates would come back joined.
-    """
+    """In dict order. Minimal escapes: escaped lone surrogates would come back joined."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

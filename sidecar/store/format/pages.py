@@ -1,4 +1,4 @@
-"""Read SQLite files page by page, so that damage costs only its own page.
+"""Read SQLite files page by page: damage costs only its own page.
 
 Reads format 3 and write-ahead logs (https://sqlite.org/fileformat2.html).
 """
@@ -17,12 +17,12 @@ DEFAULT_SIZE = 4096
 INDEX_INTERIOR, TABLE_INTERIOR, INDEX_LEAF, TABLE_LEAF = 2, 5, 10, 13
 LEAVES = (INDEX_LEAF, TABLE_LEAF)
 MOST_OVERFLOW = 1 << 30
-"""Bytes of one row; a damaged length claims more."""
+"""Of one row; a damaged length claims more."""
 
 Value: TypeAlias = "int | float | str | bytes | None"
 Row: TypeAlias = tuple[Value, ...]
 BROKEN = (IndexError, ValueError, struct.error, OSError)
-"""Errors from reading a damaged page; `ValueError` includes Unicode errors."""
+"""Of reading a damaged page; `ValueError` includes Unicode errors."""
 
 
 @dataclass(slots=True)
@@ -38,8 +38,7 @@ class Pages:
     logged: dict[int, bytes]
     """Pages in the log, by number."""
     cut: int | None = None
-    """Number of pages after the log's last commit, `None` if unknown; later pages of the file are
-    void."""
+    """Pages after the log's last commit, `None` if unknown; later pages are void."""
     seen: set[int] = field(default_factory=set)
     damaged: set[int] = field(default_factory=set)
 
@@ -70,7 +69,7 @@ def read_pages(handle: int, log: Path) -> Pages:
 
 
 def _logged(wal: bytes, size: int) -> tuple[dict[int, bytes], int | None]:
-    """Pages of whole commits, and the file's page count after the last.
+    """Pages of whole commits, and the file's page count.
 
     A torn frame ends the log; the count is unknown then.
     """
@@ -123,7 +122,7 @@ def tables(pages: Pages) -> dict[str, int]:
 def rows(pages: Pages, root: int) -> Iterator[tuple[int, Row]]:
     """(page kind, row) in a tree's order, without damaged pages.
 
-    A row's number replaces a null first column (`INTEGER PRIMARY KEY`).
+    A row's number replaces a null first column.
     """
     waiting = [root]
     while waiting:

@@ -75,7 +75,7 @@ class _Names(Struct, rename="camel"):
 
 
 _MAY_BE_LESS = frozenset({"bias", "seq", "status", "figures", "summary", "checkpoint", "tools"})
-"""Fields in which a number below zero is none of a count's business."""
+"""Fields that may be below zero."""
 logger = logging.getLogger("sidecar.store")
 _HEAD = ("#kind", "#revision", "#at")
 
@@ -124,7 +124,7 @@ def read_all(records: Iterable[Record]) -> tuple[LogRecord, ...]:
 
 
 def checked(record: Record) -> LogRecord:
-    """A record from elsewhere, read; of a kind not known here an UnknownRecord.
+    """A record from elsewhere; an UnknownRecord of unknown kinds.
 
     Raises ValueError for fields unlike the kind's, ids that are no text, or counts below zero; the
     text says where.

@@ -1,6 +1,6 @@
 """Encode and decode core values.
 
-Short field names never change meaning; each later field has a default here.
+Short names never change meaning; each later field has a default here.
 """
 
 from typing import assert_never, get_args

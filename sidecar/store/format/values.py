@@ -42,10 +42,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A loaded session: messages by first writing, records by revision.
-
-    `problems`: skipped, unreadable data, in sentences.
-    """
+    """Messages by first writing, records by revision. `problems`: sentences on unreadable data."""
 
     session: SessionRow
     messages: tuple[Message, ...]
@@ -78,9 +75,9 @@ class PutMessage:
 
 @dataclass(frozen=True, slots=True)
 class PutPart:
-    """Insert or replace a part of a stored message.
+    """Insert or replace a stored message's part.
 
-    `final=False`: growing, so long texts stay in the row and no save leaves a blob behind.
+    `final=False`: growing; long texts stay in the row, so no save leaves a blob.
     """
 
     session_id: SessionId
@@ -139,14 +136,14 @@ class PutFacts:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSession:
-    """A session to delete, with everything held only by it; unknown ids are ignored."""
+    """With everything held only by the session; unknown ids are ignored."""
 
     session_id: SessionId
 
 
 @dataclass(frozen=True, slots=True)
 class PutFold:
-    """Store a log's state up to a message and revision, for quick resumes.
+    """A log's state up to a message and revision, for quick resumes.
 
     A cache, void when the log or `version` differs.
     """
@@ -162,7 +159,7 @@ class PutFold:
 class CopyLog:
     """Copy a log's beginning to a new session, sharing blobs.
 
-    Copies settled `messages`, records up to revision `until`, facts before a time or all.
+    Settled `messages`, records up to revision `until`, facts before a time or all.
     """
 
     source: SessionId
@@ -188,7 +185,7 @@ StoreChange: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process that writes a session; `token` is a secret name for the lease.
+    """A process that writes a session; `token`: the lease's secret name.
 
     `started` tells reused pids apart.
     """

@@ -35,7 +35,7 @@ class ToolShape(Struct, frozen=True, rename="camel"):
 
 
 class EpochRecord(RecordHead, frozen=True, tag="epoch", kw_only=True):
-    """An epoch began: the static part of every prompt from here on."""
+    """Begins the static part of every prompt from here on."""
 
     compaction_id: str
     cause: str
@@ -46,7 +46,7 @@ class EpochRecord(RecordHead, frozen=True, tag="epoch", kw_only=True):
 
 
 class ModelChangedRecord(RecordHead, frozen=True, tag="epoch_changed", kw_only=True):
-    """The epoch of another model began; sizes in tokens, if a prompt had been sent."""
+    """Another model's epoch; sizes in tokens, if a prompt had been sent."""
 
     compaction_id: str
     cause: str = ""
@@ -138,7 +138,7 @@ class PinRecord(RecordHead, frozen=True, tag="pin", kw_only=True):
 
 
 class FilesRestoredRecord(RecordHead, frozen=True, tag="restored", kw_only=True):
-    """Files went back, and the conversation stayed.
+    """Files went back, not the conversation.
 
     Fields as in `session.log.restore_records.Restored`; `sets` as in `session.log.change_records`;
     `snapshot`: the state reached.
@@ -158,7 +158,7 @@ class FilesRestoredRecord(RecordHead, frozen=True, tag="restored", kw_only=True)
 
 
 class TalkRestoredRecord(ViewRecord, frozen=True, tag="restored", kw_only=True):
-    """The conversation went back, or forth again, perhaps with the files.
+    """The conversation went back or forth, perhaps with the files.
 
     `standing`: revisions of the view's changes that hold again.
     """
@@ -178,7 +178,7 @@ class TalkRestoredRecord(ViewRecord, frozen=True, tag="restored", kw_only=True):
 
 
 RestoreRecord: TypeAlias = FilesRestoredRecord | TalkRestoredRecord
-"""Two types with the same fields: only one is of the view, and msgspec joins no two such bases."""
+"""Two types with the same fields: only one is the view's, and msgspec joins no such bases."""
 
 
 class ReachedRecord(RecordHead, frozen=True, tag="snapshot_reached", kw_only=True):

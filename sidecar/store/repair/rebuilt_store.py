@@ -33,7 +33,7 @@ from sidecar.store.repair.verification import verify
 
 NEW = "store.db.new"
 SHARED = (0x40000002, 510)
-"""Start and number of the bytes locked by every connection to a file."""
+"""Start and number of bytes locked by every connection."""
 IN_USE = (
     "The store is in use, so it was not touched: a repair needs it alone. Close every editor that "
     "runs Sidecar and try again."
@@ -54,7 +54,7 @@ class Headless:
 
 @dataclass(frozen=True, slots=True)
 class Revive:
-    """Recreates a lost row, and a lost message from its id, parts and session."""
+    """Recreates a lost row, and a lost message from id, parts and session."""
 
     session: Callable[[Headless], SessionRow]
     message: Callable[[MessageId, tuple[Part, ...], Headless], Message]
@@ -71,9 +71,9 @@ class Repaired:
 
 
 def repair(folder: Path, now: int, revive: Revive) -> Repaired:
-    """Put a store aside, and its readable content into a new one. Blocks, perhaps long.
+    """Put a store aside, and its readable content into a new one.
 
-    `now` is ms since 1970. The old store stays untouched until the new one is complete;
+    Blocks, perhaps long. `now` is ms since 1970. The old store stays until the new one is complete;
     StorageFailed leaves everything as before.
     """
     path = folder / store_files.NAME

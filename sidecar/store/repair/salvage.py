@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 BY_CWD = "session_by_cwd"
 BY_ID = "sqlite_autoindex_message_1"
-"""Indexes that list sessions and messages with lost rows."""
+"""Indexes that list sessions and messages of lost rows."""
 SHAPED = ("session", "message", "part", "record", "fact", "blob")
 RECENT = "recent"
 """The table of the newest blobs."""

@@ -22,10 +22,9 @@ from sidecar.store.format.packing import ReadBlob
 from sidecar.store.format.values import VerifyReport
 
 RowPlace: TypeAlias = tuple[str, str]
-"""A session, and a holder of references in that session: `session`, `message:…`, `part:…`,
-`record:…`."""
+"""A session, and in it `session`, `message:…`, `part:…` or `record:…`."""
 Decode: TypeAlias = Callable[[bytes, ReadBlob], tuple[str, set[str]]]
-"""Maps a body to the holder named inside, and to blobs named but not contained."""
+"""Maps a body to its holder, and to blobs named but not contained."""
 
 
 @dataclass(slots=True)
@@ -35,7 +34,7 @@ class VerifiedTally:
     counts: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     referred: set[tuple[str, str, str]] = field(default_factory=set)
-    """Session, holder and hash by the bodies; the reference table must agree."""
+    """Session, holder and hash by the bodies, as in the reference table."""
     unread: set[RowPlace] = field(default_factory=set)
     """Unreadable rows, with unknown references."""
 

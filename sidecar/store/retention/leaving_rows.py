@@ -16,10 +16,7 @@ CHANGED = "This session was written to meanwhile, so it stays as it is. Try agai
 
 
 class LeavingRows:
-    """A transaction of some milliseconds per call.
-
-    Every method may raise StorageFailed.
-    """
+    """Transactions of milliseconds. Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, now: Callable[[], Millis]) -> None:
         self._submit = submit
@@ -34,7 +31,7 @@ class LeavingRows:
         )
 
     async def leave(self, row: SessionRow, token: str) -> Left:
-        """Hide a bundled session, unless changed; `remove_some` removes the rows.
+        """Hide a bundled session; `remove_some` removes the rows.
 
         Raises SessionOwned for a lost lease under this token, or StorageFailed if somebody wrote to
         the session.

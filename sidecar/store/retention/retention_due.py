@@ -23,7 +23,7 @@ _DELEGATED = str(DelegatedRecord.__struct_config__.tag).encode()
 
 @dataclass(frozen=True, slots=True)
 class GoingSession:
-    """A session to archive, freeing `size` bytes; a subtask's with its `parent`."""
+    """A session to archive, freeing `size` bytes; a subtask with its `parent`."""
 
     id: SessionId
     title: str
@@ -34,7 +34,7 @@ class GoingSession:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPlan:
-    """Removals, bytes freed, and a sentence about a wrong clock, or ""."""
+    """Bytes freed, and a sentence about a wrong clock, or ""."""
 
     outputs: tuple[GoingOutput, ...]
     outputs_size: int

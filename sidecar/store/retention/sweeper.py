@@ -28,7 +28,7 @@ class KeepingRows:
         self._clock = clock
 
     async def look(self) -> str:
-        """Note the passing of time; a sentence about a wrong clock, or ""."""
+        """Note the passing of time; a sentence about a wrong clock."""
         run = partial(seen_time.note, now=self._clock.now(), count=self._clock.uptime())
         return await self._submit(run, synced=False)
 
@@ -53,7 +53,7 @@ class KeepingRows:
         await self._submit(partial(_swept, token=token, whole=whole, now=self._clock.now()))
 
     async def warned(self, names: Iterable[str]) -> frozenset[str]:
-        """Note exceeded quotas; return those noted over an hour ago."""
+        """Note exceeded quotas; return those over an hour old."""
         told = frozenset(names)
         return await self._submit(lambda con: _warned(con, told, self._clock.ages(con)))
 

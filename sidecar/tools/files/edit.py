@@ -1,4 +1,4 @@
-"""`write_file` and `edit_file`: change files, through the editor where possible."""
+"""`write_file` and `edit_file`, through the editor where possible."""
 
 import asyncio
 import re
@@ -24,7 +24,7 @@ _MOST_ASKED = 400_000
 _MARK = "\ufeff"
 
 _Texts: TypeAlias = tuple[str | None, str]
-"""A file's text before and after an edit; before, `None` where there is no file."""
+"""Before and after an edit; before, `None` for no file."""
 
 
 async def write_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
@@ -42,7 +42,7 @@ async def edit_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[Json]:
-    """An edit as ACP's `diff` blocks, one per hunk, or none."""
+    """ACP's `diff` blocks, one per hunk, or none."""
     texts = {"write_file": _rewritten, "edit_file": _edited}.get(name)
     if texts is None:
         return []
@@ -67,7 +67,7 @@ async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[J
 
 
 def _comparable(before: str, after: str) -> tuple[str, str]:
-    """As shown; with CRLF where LF is, too: one may become the other."""
+    """As shown; CRLF for LF too: one may become the other."""
     both = before + after
     if both.count("\r\n") in (0, both.count("\n")):
         return legible(before), legible(after)
@@ -112,10 +112,9 @@ async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Tex
 
 
 def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
-    """Matches exactly, else with LF and CRLF alike.
+    """Matches exactly, else with LF and CRLF alike; `new` gets the file's line endings.
 
-    `new` gets the file's line endings. Raises BadRequest if `old` is missing, or ambiguous without
-    `everywhere`.
+    Raises BadRequest if `old` is missing, or ambiguous without `everywhere`.
     """
     spans = _spans(re.escape(old), text)
     if not spans and "\n" in old:

@@ -13,7 +13,7 @@ _CONTEXT = 3
 
 @dataclass(frozen=True, slots=True)
 class EditDiff:
-    """Cut after `MAX_DIFF_LINES`, with total counts of lines added and removed."""
+    """Cut after `MAX_DIFF_LINES`; total counts of lines."""
 
     diff: str
     additions: int
@@ -44,7 +44,7 @@ def compare(path: str, before: str, after: str) -> EditDiff:
 
 
 def hunks(before: str, after: str) -> tuple[tuple[str, str], ...]:
-    """Differing pieces as (before, after), with three lines of context.
+    """Differing pieces (before, after), with three lines of context.
 
     Beyond `_MAX_COMPARED` lines, one piece.
     """

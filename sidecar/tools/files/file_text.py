@@ -32,10 +32,7 @@ async def editor_text(real: Path, context: ToolContext) -> str | None:
 
 
 async def current_text(real: Path, context: ToolContext) -> str:
-    """In the editor, else on disk.
-
-    Raises BadRequest for no text file or one too large, or OSError.
-    """
+    """In the editor, else on disk. Raises BadRequest for no text or too much, or OSError."""
     held = await editor_text(real, context)
     return held if held is not None else await asyncio.to_thread(files.read_text, real)
 

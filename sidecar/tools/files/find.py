@@ -28,7 +28,7 @@ MAX_LISTED = 1000
 DEFAULT_MATCHES = 200
 MAX_MATCHES = 2000
 DEADLINE = 20.0
-"""Seconds for a search or listing; results until then are returned."""
+"""Seconds; results until then are returned."""
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class Query:
 
 
 async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """A folder's entries, or with `pattern` all matching files below."""
+    """A folder's entries, or with `pattern` matching files below."""
     pattern = inputs.optional_text(given, "pattern")
     place = await reach(inputs.optional_text(given, "path") or ".", context)
     real = await asyncio.to_thread(folder, place, context)

@@ -1,4 +1,4 @@
-"""Search text by regular expression without ripgrep, including unsaved buffers. Blocks.
+"""Search text by regular expression without ripgrep, unsaved buffers too. Blocks.
 
 `regex` has a time limit and releases other threads; a bad pattern for `re` would block the daemon.
 """
@@ -16,12 +16,12 @@ MAX_SHOWN = 500
 """Characters shown of a matching line."""
 
 LINE_SECONDS = 2.0
-"""Seconds for a single line; slower patterns are too slow for all."""
+"""For a single line; slower patterns are too slow for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Path relative to the search's root, line number from 1."""
+    """Path relative to the search's root; line from 1."""
 
     path: str
     line: int
@@ -29,9 +29,9 @@ class Match:
 
 
 Left = Callable[[], float]
-"""Seconds until the search must end; 0 once cancelled."""
+"""Seconds left; 0 once cancelled."""
 Lines = Callable[[str, float], bool]
-"""Whether a line matches, found out in so many seconds. Raises `TimeoutError`."""
+"""Whether a line matches, in so many seconds; raises `TimeoutError`."""
 
 
 def compile_pattern(pattern: str) -> Lines:

@@ -25,7 +25,7 @@ _OPTIONS = (
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
 """Never wait: a file may have become a pipe."""
 _SURE = MAX_SHOWN
-"""Bytes by which a line is known again: ripgrep shows more of a long one."""
+"""Bytes that identify a line: ripgrep shows more of a long one."""
 _LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)
 
 
@@ -95,7 +95,7 @@ async def _collect(
     limit: int,
     matches: list[Match],
 ) -> None:
-    """Keep lines confirmed in a file reached without links: ripgrep follows paths."""
+    """Lines confirmed in a file reached without links: ripgrep follows paths."""
     assert stream is not None
     asked: dict[str, list[bytes]] = {}
     while len(matches) < limit and (line := await stream.readline()):
@@ -114,7 +114,7 @@ async def _collect(
 
 
 def _lines(real: Path) -> list[bytes]:
-    """Lines as ripgrep reads them, without links; empty if unreadable."""
+    """As ripgrep reads them, without links; empty if unreadable."""
     try:
         with folder_of(real) as folder, open(open_in(folder, real, _FLAGS), "rb") as file:
             data = file.read(MAX_FILE + 1)

@@ -1,6 +1,6 @@
 """Limits on foreign tools, whose definitions go out with every request.
 
-At most a third of a window of 128k tokens for one server, or the client.
+A third of a window of 128k tokens for one server, or the client.
 """
 
 import json
@@ -20,5 +20,5 @@ MOST_OF_ALL: Final = 128 * 1024
 
 
 def schema_size(schema: JsonObject) -> int:
-    """Characters as JSON; beyond any limit if nested too deep."""
+    """As JSON; beyond any limit if nested too deep."""
     return MOST_OF_ALL + 1 if is_deep(schema) else len(json.dumps(schema, ensure_ascii=False))

@@ -1,8 +1,7 @@
 """Starts an MCP server that ends with the daemon, however that ends.
 
 `python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. A watcher ends the server and its
-children when the process DAEMON is gone: some servers never read stdin, and a killed daemon sends
-nothing.
+children after the process DAEMON: some servers never read stdin, and a killed daemon sends nothing.
 """
 
 import os
@@ -14,11 +13,11 @@ import time
 GRACE = 2.0
 """Seconds from SIGTERM to SIGKILL."""
 LOOK = 1.0
-"""Seconds between looks, where the system does not tell of the end of a process."""
+"""Seconds between looks, without news of a process's end."""
 
 
 def main(daemon: int, command: list[str]) -> None:
-    """Leave a watcher and become the server; exits with 127 without one."""
+    """Leave a watcher and become the server; exits with 127."""
     server = os.getpid()
     if os.getppid() != daemon:
         return

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from sidecar.tools.mcp.mcp_client import Live, Offered
 
 START = 10.0
-"""Seconds for a server to start, shake hands and list its tools."""
+"""Seconds to start, shake hands and list tools."""
 JOIN = 2.0
-"""Seconds a new session waits for its servers; later ones join with the first prompt."""
+"""Seconds a new session waits; later servers join with the first prompt."""
 CALL = 120.0
 """Seconds for a call."""
 ENDING = 6.0
-"""Seconds for servers to end with the daemon; the SDK kills after five."""
+"""Seconds for servers' ends; the SDK kills after five."""
 
 _CHANGED = (
     "The MCP server {} says now that {} changes something or reaches beyond it, and that "
@@ -161,7 +161,7 @@ class McpServers:
         self._group: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
-        """Hold the tasks until cancelled, then up to `ENDING` seconds more."""
+        """Hold the tasks until cancelled, and up to `ENDING` seconds more."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             try:
@@ -182,7 +182,7 @@ class McpServers:
     ) -> None:
         """Start all except those running unchanged.
 
-        A `configured` one takes the place of none that its client gave.
+        A client's server precedes a `configured` one.
         """
         if not servers:
             return
@@ -197,7 +197,7 @@ class McpServers:
                 known[server.name] = self._begin(server, standing, configured)
 
     async def found(self, owner: str, wait: float = START) -> FoundTools:
-        """Tools of servers new to the session, after `wait` seconds at most."""
+        """Of servers new to the session, within `wait` seconds."""
         servers = [s for s in self._servers.get(owner, {}).values() if not s.joined]
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
@@ -219,9 +219,9 @@ class McpServers:
         return tuple(text for server in servers for text in server.said())
 
     def as_now(self, owner: str, spec: ToolSpec) -> ToolSpec:
-        """A tool as decided on: as a session began, or stricter if its server says so now.
+        """A tool as a session began, or stricter if its server says so now.
 
-        Another program may answer under the server's name by then.
+        Another program may answer by then.
         """
         server = self._named(owner, spec.name)
         offered = () if server is None or server.live is None else server.specs()
@@ -234,7 +234,8 @@ class McpServers:
     ) -> ToolAnswer:
         """By the model's name; failures become error answers.
 
-        A server started for the call may say more of the tool than was `decided` on: it is not run.
+        A server started for the call may say more of the tool than was `decided` on: then nothing
+        runs.
         """
         try:
             server = await self._ready(owner, name)

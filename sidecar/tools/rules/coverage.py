@@ -23,14 +23,11 @@ _GIT_VALUED = (
     "--config-env",
     "--attr-source",
 )
-"""Options of git whose value is the next word."""
+"""Options of git with a value in the next word."""
 
 
 def known(name: str) -> Program | None:
-    """By name or path; `None` if unknown.
-
-    A `g` before GNU's tools and a version at the end of the name are ignored.
-    """
+    """By name or path. GNU's `g` before a name and a version behind are ignored."""
     base = name.rsplit("/", 1)[-1].casefold().removesuffix(".exe")
     for spelt in (base, re.sub(r"[-.\d]+$", "", base)):
         for one in (spelt, spelt[1:] if spelt.startswith("g") else ""):
@@ -42,7 +39,7 @@ def known(name: str) -> Program | None:
 def uncovered(words: tuple[str, ...], named: int) -> str:
     """Why a rule's `*` does not cover a command's words; empty if covered.
 
-    `named`: number of leading words spelt out in the rule.
+    `named`: number of words spelt out in the rule.
     """
     program = known(words[0])
     if program is None:
@@ -69,7 +66,7 @@ def uncovered(words: tuple[str, ...], named: int) -> str:
 
 
 def written(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words that may name written files; empty if unknown."""
+    """Words that may name written files; none if unknown."""
     return words[1:] if _acting(words).writes else ()
 
 
@@ -80,16 +77,13 @@ def changes(words: tuple[str, ...]) -> bool:
 
 
 def expands(words: tuple[str, ...]) -> bool:
-    """Whether the program itself makes files of `~`, braces and globs in its words."""
+    """Whether the program itself expands `~`, braces and globs."""
     program = known(words[0]) if words else None
     return program is not None and program.expands
 
 
 def reads_by_git(words: tuple[str, ...]) -> bool:
-    """By a subcommand that `*` covers, whatever its options.
-
-    Not `remote`, whose other subcommands fetch.
-    """
+    """By a subcommand that `*` covers. Not `remote`, which may also fetch."""
     if not words or known(words[0]) is not GIT:
         return False
     rest = behind_options(words)
@@ -97,7 +91,7 @@ def reads_by_git(words: tuple[str, ...]) -> bool:
 
 
 def behind_options(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words behind a program's name; of git's, from the subcommand on."""
+    """Words behind a program's name; of git's, from the subcommand."""
     rest = words[1:]
     while known(words[0]) is GIT and rest and rest[0].startswith("-"):
         rest = rest[2 if rest[0] in _GIT_VALUED else 1 :]
@@ -105,7 +99,7 @@ def behind_options(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def led_astray(words: tuple[str, ...], path: str) -> str:
-    """Why a command must not follow a link to a path; empty if it may."""
+    """Why a command must not follow a link to a path, or empty."""
     if runs_later(path) or is_hidden(path):
         return "which runs later or is hidden"
     return ODD if _acting(words).creates and _is_unknown(path) else ""
@@ -120,9 +114,9 @@ def _acting(words: tuple[str, ...]) -> Program:
 
 
 def wider(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Leading words after which `*` is safe; empty if unknown.
+    """Leading words after which `*` is safe.
 
-    Safe only of the system's program: `./test` and `gid` may be others.
+    Empty if unknown, or not the system's program (`./test`).
     """
     bare = re.sub(r"^(?:/usr/local|/usr)?/bin/", "", words[0])
     program = PROGRAMS.get(bare)
@@ -184,10 +178,10 @@ def _is_covered(program: Program, word: str) -> bool:
 
 
 def _leads_away(program: Program, word: str) -> bool:
-    """A word may name more than an ordinary file.
+    """May name more than an ordinary file.
 
-    In git, a leading `:` leads beyond the folder; globs expand to unseen names, of which those of a
-    program that `expands` are looked at beforehand.
+    In git a leading `:` leads beyond the folder; globs expand to unseen names, looked at beforehand
+    for programs that `expands`.
     """
     # Go's `./...` is no hidden name.
     word = word.removesuffix("/...") if program.expands else word
@@ -198,7 +192,7 @@ def _leads_away(program: Program, word: str) -> bool:
 
 
 def _is_unknown(path: str) -> bool:
-    """A file of unknown kind; a bare name may be no file, as `make test`."""
+    """A file of unknown kind; a bare name may be none, as `make test`."""
     plain = "/".join(part for part in path.split("/") if part not in ("", "."))
     return bool(re.search("[./]", plain)) and not is_ordinary(plain)
 

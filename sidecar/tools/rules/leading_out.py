@@ -1,4 +1,4 @@
-"""Words of a command that lead out of the workspace, as programs may read them."""
+"""Words of a command that lead out of the workspace."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from sidecar.workspace.paths import MAX_LINKS
 
 MOST_CHOICES, MOST_NAMES = 5_000, 500_000
-"""Alternatives of a command's words, and names in a workspace: more lead out."""
+"""Alternatives of a command's words, names in a workspace: more lead out."""
 _CHOICE = re.compile(r"[{(]([^{}()]*)[})]")
 _EXTENDED = re.compile(r"[?*+@!]\(|\{[^{}]*\.\.")
 """Extended globs and ranges, `+(x)` and `{a..z}`."""
@@ -25,7 +25,7 @@ _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A command's look at the disk: what it may still read of `choices`."""
+    """One command's look at the disk, with the rest of `choices`."""
 
     folder: Path
     base: Path
@@ -38,9 +38,9 @@ def leading_out(
     """Words of a command, run in `folder`, that name something outside the workspace.
 
     Links are followed; text after `=` and before `::` counts too. With `expanded` so do parts at
-    `:` and `,`, and what a program may make of `~`, braces and globs; the program's own name stands
-    for a link out anywhere in the workspace. Missing paths count behind a link out, and where they
-    are absolute, in a folder of the disk's root; invalid paths never.
+    `:` and `,`, and expansions of `~`, braces and globs; the program's own name leads out with any
+    link out in the workspace. Missing paths count behind a link out, and where they are absolute,
+    in a folder of the disk's root; invalid paths never.
     """
     base = Path(os.path.realpath(root))
     if not expanded:
@@ -72,7 +72,7 @@ def _pattern_leads_out(part: str, look: _Look) -> bool:
 
 
 def _literal_choices(part: str) -> Iterator[str]:
-    """The part with one of each alternative, with backslashes and without."""
+    """Each alternative of the part, with backslashes and without."""
     ways = [part]
     while ways:
         way = ways.pop()
@@ -107,10 +107,10 @@ def _climbs(step: str) -> bool:
 
 
 def _holds_way_out(base: Path) -> bool:
-    """Whether a link anywhere in the workspace leads out; so do too many names to look at.
+    """Whether any link in the workspace leads out, or names are too many.
 
-    Which folders and links a program passes over depends on its settings and options, so none
-    are, but git's histories and the Python of a virtual environment.
+    Programs pass over other folders and links each; only git's histories and a virtual
+    environment's Python are passed over here.
     """
     folders, names = [base], 0
     while folders:
@@ -153,10 +153,7 @@ def _is_out(path: Path, base: Path) -> bool:
 
 
 def _depends(path: Path) -> bool:
-    """Whether a path leads through /proc or /dev, whose contents differ by process.
-
-    Beyond `MAX_LINKS`, yes.
-    """
+    """Through /proc or /dev, whose contents differ by process, or over `MAX_LINKS`."""
     at, left, links = "/", [*reversed(path.parts[1:])], 0
     while left:
         step = os.path.normpath(os.path.join(at, left.pop()))

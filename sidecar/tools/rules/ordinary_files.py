@@ -1,6 +1,6 @@
-"""Files covered by a rule for writing without being named: source, text and data.
+"""Files covered, unnamed, by a rule for writing: source, text and data.
 
-All others are asked about, as docs/decisions/known-kinds.md explains.
+All others are asked about (docs/decisions/known-kinds.md).
 """
 
 import unicodedata
@@ -26,8 +26,8 @@ _ENDINGS = (
     "feature http rest log example sample template fixture"
 )
 _SETTINGS = "json jsonc json5 yaml yml toml ini cfg conf properties xml plist dist"
-"""Formats of data, and of files obeyed by programs, which look for them in a project's root. PHP's
-tools, one started by git's hooks among them, obey `TOOL.xml.dist` without another file."""
+"""Formats of data, and of files obeyed by programs, which look in a project's root. PHP's tools,
+some started by git's hooks, obey `TOOL.xml.dist` alone."""
 _NAMES = (
     "makefile gnumakefile dockerfile containerfile procfile rakefile gemfile brewfile pipfile "
     "vagrantfile podfile fastfile justfile cmakelists.txt build workspace go.mod go.sum go.work "
@@ -47,10 +47,10 @@ _NAMES = (
 
 
 def is_ordinary(path: str) -> bool:
-    """By name; `path` is relative to the workspace.
+    """By name, relative to the workspace.
 
-    Hidden names and folders are not, except some files that only list others. Neither are names
-    with invisible letters, which some disks ignore.
+    Hidden names are not, except some files that only list others; nor are names with invisible
+    letters, ignored by some disks.
     """
     *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
     if as_found(path) != path or any(folder.startswith(".") for folder in folders):

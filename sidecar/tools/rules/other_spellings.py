@@ -1,7 +1,7 @@
-"""The texts of a command that a rule which rejects is compared with. Pure.
+"""The texts of a command for comparison with a rejecting rule. Pure.
 
-A model that means well puts a command behind `sudo`, a path or options, or into `sh -c`;
-one that hides a command is stopped by no comparison of words.
+A well-meaning model puts a command behind `sudo`, a path or options, or into `sh -c`; one that
+hides a command is stopped by no comparison.
 """
 
 import re
@@ -14,9 +14,9 @@ from sidecar.tools.rules.programs import RUNNERS, SHELLS
 from sidecar.tools.rules.shell_words import fed_texts, plain_words, simple_commands
 
 MOST_BEFORE = 30
-"""Words that may stand before a command: options and values of what runs it."""
+"""Words before a command: options and values of its runner."""
 MOST_NAMED = 4
-"""Words that a rule names in order, options left out between them."""
+"""Words named in order by a rule, options between them left out."""
 MOST_READINGS = 60
 _NAMES = (
     "sudo doas env command builtin exec eval coproc trap nohup time gtime timeout gtimeout nice "
@@ -24,25 +24,25 @@ _NAMES = (
     "script systemd-run chronic entr npx uv poetry run ! { if then elif else while until do"
 )
 _BEFORE = frozenset(_NAMES.split()) | SHELLS
-"""Programs and words of the shell's that run the command behind them and their options."""
+"""Programs and words of the shell's that run the command behind."""
 _ANYWHERE = RUNNERS - _BEFORE
-"""Programs that run a command which may begin at any of their words."""
+"""Programs that run a command beginning at any of their words."""
 _SEARCHES = frozenset({"find", "gfind", "fd", "fdfind", "git"})
 _RUNNING = frozenset(
     "-exec -execdir -ok -okdir -x -X --exec --exec-batch foreach run".split()  # noqa: SIM905
 )
-"""Words of these behind which a command stands, as in `git bisect run`."""
+"""Words before a command, as in `git bisect run`."""
 _CODE = re.compile(r"-\w*c")
 _JOINED = re.compile(r"-[A-Za-z](?=\S* )|--[\w-]+=")
-"""An option whose value is the rest of its word, as in `env -S'git push'`."""
+"""An option with its value in the same word, as in `env -S'git push'`."""
 _NO_PROGRAM = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?", re.DOTALL)
 
 
 @lru_cache(maxsize=16)
 def other_spellings(command: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    """As typed, and each simple command within as plain words, without what stands before it.
+    """As typed, and each simple command within as plain words, without anything before.
 
-    `words`: those of the whole command if it is a simple one.
+    `words`: of the whole command, if simple.
     """
     found = {command.strip(): None, " ".join(words): None}
     left, seen = [command], {command}
@@ -63,12 +63,12 @@ def other_spellings(command: str, words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def rule_spellings(rule: str) -> tuple[str, ...]:
-    """A rule as it is written, and with single blanks and without quotes."""
+    """As written, and with single blanks and without quotes."""
     return tuple(dict.fromkeys((rule, " ".join(plain_words(rule, rule=True)) or rule)))
 
 
 def _starts(words: tuple[str, ...]) -> Iterator[int]:
-    """Where a command may begin: at first, and behind each program or option that runs one."""
+    """Beginnings of a command: at first, and behind programs or options that run one."""
     searches = _name(words[0]) in _SEARCHES if words else False
     anywhere, behind, value = False, bool(words), False
     for at, word in enumerate(words):
@@ -95,7 +95,7 @@ def _spelt(words: tuple[str, ...]) -> Iterator[str]:
 def _without_options(kept: tuple[str, ...], words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Without options between the first words, as in `docker compose -f x down`.
 
-    Whether an option's value is the next word is not known, so it is read both ways.
+    An option's value may or may not be the next word: read both ways.
     """
     yield kept + words
     if not words or len(kept) > MOST_NAMED:

@@ -1,4 +1,4 @@
-r"""Whether a call may run: a pure decision over rules. Nobody is asked here.
+"""Whether a call may run: a pure decision over rules, asking nobody.
 
 docs/reference/permissions.md has the rules' form. A rule for writing never covers files that run
 later (`tools/rules/runs_later`), and files of unknown kind (`tools/rules/ordinary_files`) only by
@@ -25,12 +25,12 @@ from sidecar.tools.tool_contract import Access, PermissionOption
 
 _ASKING = ("edit", "execute")
 _HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
-"""Text that a shell or program would run or replace on reading a quoted word again."""
+"""Text that is run or replaced on reading a quoted word again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules from the configuration and the user's earlier answers."""
+    """From the configuration and the user's earlier answers."""
 
     allow: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
@@ -43,9 +43,10 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The user decides. `rules`: rules added by `always` answers, by option id.
+    """The user decides.
 
-    `why`: the uncovered part of a call that some rule nearly covers, or empty.
+    `rules`: added by `always` answers, by option id. `why`: the part that keeps some rule from
+    covering the call, or empty.
     """
 
     title: str
@@ -73,7 +74,7 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
     """Reading inside the workspace, todo and recall are free.
 
     A subtask costs money, so asks, trusted or not. In an untrusted workspace, built-in tools that
-    edit or execute are refused; a client's tools run in the client, so only ask.
+    edit or execute are refused; a client's tools run there, so only ask.
     """
     if access.problem:
         return Allow()
@@ -140,7 +141,7 @@ def _where(access: Access) -> str:
 
 
 def _key(spec: ToolSpec, access: Access) -> str:
-    """The rule for just this call; empty if none can express it."""
+    """The rule for just this call; empty if inexpressible."""
     named = access.outside or (access.shown if _is_odd(access) else ())
     if not (access.command or named):
         # To a rule such a name is the whole kind.
@@ -153,7 +154,7 @@ def _key(spec: ToolSpec, access: Access) -> str:
 
 
 def _at(spec: ToolSpec, access: Access) -> str:
-    """The tool's name, with the folder unless the root; empty if the folder has no name."""
+    """The tool's name, with any folder but the root; empty for a nameless one."""
     folder = access.shown[0] if len(access.shown) == 1 else ""
     if not folder or re.search(r"[:\\*]", folder) or folder != folder.strip():
         return ""
@@ -210,7 +211,7 @@ def _is_odd(access: Access) -> bool:
 
 
 def _problem(rule: str, access: Access) -> str | None:
-    """Why a rule does not cover a command: empty if it does, `None` if unrelated."""
+    """Why a rule does not cover a command; empty if covered, `None` if unrelated."""
     tool, colon, pattern = rule.partition(":")
     _, at, folder = tool.partition("@")
     if not colon and not at:
@@ -275,7 +276,7 @@ def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
 def _stands_in(folder: str, access: Access) -> bool:
     """By default in the root.
 
-    Names of invalid bytes are shown with backslashes, also possible in other names, so never match.
+    Never for names of invalid bytes: shown with backslashes, they look like others.
     """
     where = access.shown[0] if len(access.shown) == 1 else ""
     named = folder.removeprefix("./").rstrip("/") or ("/" if folder[:1] == "/" else ".")
@@ -318,7 +319,7 @@ def _means(name: str, spec: ToolSpec) -> bool:
 
 
 def _upward(path: str) -> Iterator[str]:
-    """The path and all folders above: up to `/`, or up to the workspace's root, an empty name."""
+    """The path and all folders above: to `/`, or to the workspace's root, an empty name."""
     top = "/" if path.startswith("/") else ""
     while path.strip("/"):
         yield path
@@ -352,7 +353,7 @@ def _rule_words(pieces: str) -> tuple[str, ...]:
 def _fits(pieces: str, text: str) -> bool:
     """Each `STAR` is any characters.
 
-    Without regular expressions: two stars take hours on a model's long command.
+    Regular expressions take hours for two stars on a long command.
     """
     head, *rest = pieces.split(STAR)
     if not rest:

@@ -1,4 +1,4 @@
-"""An entry of the tables of programs: the words covered by a rule's `*`."""
+"""Entries of the tables of programs: the words covered by a rule's `*`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,16 +12,15 @@ NO_OPERAND = r"(?!)"
 class Program:
     """The words of a program covered by `*`.
 
-    `why`: effects of all others. `options`: covered, with any value or, as `--x=y`, with this one;
-    short ones as letters, which may be joined; with `whole` each is one word, as in find;
-    `any_option`: all. `operands`: pattern of other words, at most `most`; `first`: of the first
-    word, `script`: of the first that is no option; `scripts`: the entry instead where the rule
-    names that one, as in `npm run test *`. `nowhere`: pattern forbidden in any word. `writes`:
-    words must not lead to hidden files, outside, or to files that run later, unless `unwritten`
-    matches all words up to this one, which names no file; `creates`: a word with a folder or an
-    ending must be a file of a known kind, too. `rewrites`: files change whatever the words name.
-    `expands`: the program takes `~`, braces and globs of words apart itself, and goes through
-    folders. `subcommands`: covered; those in `named` only if the rule's own words name them.
+    `why`: effects of all others. `options`: covered, with any value or, as `--x=y`, this one; short
+    ones are joinable letters, unless `whole`, as in find; `any_option`: all. `operands`: pattern of
+    other words, at most `most`; `first`: of the first word; `script`: of the first non-option;
+    `scripts`: instead, if the rule names that one, as in `npm run test *`. `nowhere`: pattern
+    forbidden in any word. `writes`: words must not lead to hidden files, outside, or to files that
+    run later, unless `unwritten` matches all words so far; `creates`: paths must be of a known
+    kind, too. `rewrites`: files change whatever the words name. `expands`: takes `~`, braces and
+    globs apart, and walks folders. `subcommands`: covered; those in `named` only if the rule names
+    them.
     """
 
     why: str
@@ -44,7 +43,7 @@ class Program:
 
 
 def options(*groups: str) -> frozenset[str]:
-    """`abc` are letters, `--long` and `-single` stand for themselves."""
+    """`abc` are letters; `--long` and `-single` stand for themselves."""
     found: set[str] = set()
     for word in " ".join(groups).split():
         found.update({word} if word.startswith("-") else {f"-{letter}" for letter in word})

@@ -1,7 +1,7 @@
 """Words not covered by a rule's `*`, by program, with reasons.
 
-Of a listed program only listed options are covered (docs/decisions/rules-on-words.md); programs in
-`_RUNNING` run other programs: nothing is. Of any other program all literal words are.
+Of a listed program only listed options are covered (docs/decisions/rules-on-words.md); of those in
+`_RUNNING`, which run others, nothing; of any other all literal words.
 """
 
 from collections.abc import Mapping
@@ -288,7 +288,7 @@ TRUSTED: Mapping[str, Program] = OWN_CODE | CHECKING
 
 
 def _table() -> dict[str, Program]:
-    """By name; for programs that run their arguments, no word is covered."""
+    """By name; without words for programs that run their arguments."""
     tables = {**_READING, **TRUSTED, "git": GIT}
     found = {name: program for names, program in tables.items() for name in names.split()}
     for why, names in _RUNNING.items():

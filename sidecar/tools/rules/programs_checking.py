@@ -1,6 +1,6 @@
-"""Words covered by a rule's `*` of linters, formatters, compilers that check, and test runners.
+"""Words covered by a rule's `*` of linters, formatters, checkers and test runners.
 
-A rule for one trusts the workspace's own code and settings, but none from elsewhere.
+A rule trusts the workspace's own code and settings, but none from elsewhere.
 """
 
 from sidecar.tools.rules.program import NO_OPERAND, Program, options
@@ -11,10 +11,10 @@ _WHY = (
 )
 _ENDING = r"\.(?:[cm]?[jt]sx?|vue|svelte|astro)"
 _RULE_WITH_OPTIONS = r":(?!\s*[\"']?(?:off|warn|error|[012])[\"']?\s*(?:[,}]|$))"
-"""A rule's options load plugins from anywhere, and have texts put into files."""
+"""Its options load plugins from anywhere, and put texts into files."""
 _SUBCOMMANDS = "its other subcommands run code, fetch or write"
 _WITHIN = r"(?!@)(?!(?:[\s\S]*/)?\.\.(?:/|$))[\s\S]*"
-"""No file of words (`@x`), and no path leading out of the folder."""
+"""No file of words (`@x`), and no path out of the folder."""
 
 
 def _checker(
@@ -25,7 +25,7 @@ def _checker(
     unwritten: str = NO_OPERAND,
     nowhere: str = "",
 ) -> Program:
-    """An entry; `starting`: words that start something else, wherever they stand."""
+    """`starting`: words that start something else, wherever they stand."""
     return Program(
         _WHY,
         options(*covered),

@@ -1,7 +1,7 @@
 """Words of git covered by a rule's `*`.
 
-Those that change something, if the rule names them; never those that run programs, change settings
-or talk to other machines.
+Changing ones, if the rule names them; never those that run programs, change settings or talk to
+other machines.
 """
 
 from dataclasses import replace
@@ -41,7 +41,7 @@ _LISTED = (
 _SIGNED = r"%[-+ ]?G|(?:^|[=(:])[-*]*signature\b"
 """Formats and orders that make git run gpg."""
 _WITHIN = r"(?!:(?![!^]))(?!(?:[\s\S]*/)?\.\.(?:/|$))[\s\S]*"
-"""No path leading out of the folder, and no magic word of git's except to exclude."""
+"""No path out of the folder, no magic word but for exclusion."""
 
 
 def _git(

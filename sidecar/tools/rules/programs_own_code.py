@@ -1,4 +1,4 @@
-"""Words covered by a rule's `*` of programs that run the workspace's code, or change its files."""
+"""Words covered by a rule's `*`, of programs that run the workspace's code, or change its files."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ _CARGO = options(
 # To npm `--silent=x` is two words, so that `x` may be a subcommand or any option.
 _JOINED = r"^-[^=]*=(?!\d+$)"
 _SCRIPT = r"(?!env$)\w[\w:./-]*"
-"""A script's name: npm and yarn have an `env` of their own, which runs the words behind it."""
+"""A script's name: `env` of npm and yarn runs the words behind."""
 _BEHIND = Program(
     "what is behind a script's name goes to its program: options may take code or a place from "
     "elsewhere, addresses and `..` lead there",

@@ -1,4 +1,4 @@
-"""Rules that reject, with what their words lead to: paths through links, and names of MCP tools."""
+"""Rejecting rules, with their words' targets: paths through links, names of MCP tools."""
 
 import os
 import re
@@ -13,16 +13,16 @@ from sidecar.workspace.paths import display, printable
 
 
 def as_called(rules: Rules, root: Path) -> Rules:
-    """Those that reject also as calls name it; a few calls of lstat for each.
+    """Rejecting rules, also with paths' targets and names as calls have them.
 
-    Calls name where a path leads, and tools of servers in characters that providers take.
+    A few calls of lstat each; of servers' tools, names in characters that providers take.
     """
     found = (more for rule in rules.reject for more in (*_named(rule), *_led(rule, root)))
     return replace(rules, reject=tuple(dict.fromkeys((*rules.reject, *found))))
 
 
 def _named(rule: str) -> Iterator[str]:
-    """For each server and tool that a name may mean: `__` may be in both, and between them."""
+    """For each possible server and tool: `__` may be in both, and between them."""
     start, name = rule.strip()[:5], rule.strip()[5:]
     if start.casefold() != "mcp__" or ":" in name:
         return

@@ -1,7 +1,4 @@
-"""Files that are run or obeyed later, so that writing has further effects.
-
-No tool writes in `.git`.
-"""
+"""Files run or obeyed later: writing has further effects. No tool writes in `.git`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +16,7 @@ _PYTHON = "Python runs it whenever it starts"
 _DEBUGGER = "a debugger or another program runs or obeys it when it starts"
 _SYSTEM = "the system runs it, or lets somebody in by it"
 _SHORT = re.compile(r"(?=.{3,8}(?:\.|$))[^.~]+~\d+(?:\.[^.]{0,3})?")
-"""Names such as `VSCODE~1`, by which Windows' disks, mounted anywhere, find `.vscode` as well."""
+"""As `VSCODE~1`, by which Windows' disks find `.vscode` too."""
 
 _RUN_LATER: Mapping[str, str] = {
     ".envrc* .direnvrc .direnv/ .env.zsh .autoenv* .env.leave mise.* .mise.* mise/ .mise/ "
@@ -105,14 +102,14 @@ _RUN_LATER: Mapping[str, str] = {
     "profile.d/ sudoers.d/ sudoers ld.so.preload *.service *.desktop": _SYSTEM,
 }
 """Lower-case names of files, of folders (`x/`, with everything below), endings (`*.pth`), and
-beginnings (`x*`) of either."""
+beginnings (`x*`)."""
 
 
 def runs_later(path: str) -> str:
     """Why writing a resolved path has later effects; empty for an ordinary file.
 
     Ignores case and invisible letters, since some disks find `.vscode` under `.VSCode.`; any name
-    like `VSCODE~1` may be another file's.
+    like `VSCODE~1` may be another's.
     """
     parts = [plain_path(part) for part in path.split("/") if part not in ("", ".")]
     if any(_SHORT.fullmatch(part) for part in parts):
@@ -132,10 +129,10 @@ def runs_later(path: str) -> str:
 
 
 def held_above(folders: Sequence[str], path: str = "") -> str:
-    """The hidden folder, or the one whose files run later, that a workspace lies in; else empty.
+    """A hidden folder, or one whose files run later, that holds a workspace; else empty.
 
-    `folders`: names down to the root, itself the last, from the home folder on; `path`: a file,
-    relative to the root, of which the root's name may make another (`gradle` and `wrapper/x`).
+    `folders`: names from the home folder to the root; `path`: a file, relative to the root, whose
+    name may change the file's meaning (`gradle` and `wrapper/x`).
     """
     names = [plain_path(folder) for folder in folders]
     ends = (at + 1 for at, name in enumerate(names) if name in _APART)
@@ -156,7 +153,7 @@ _NAMES["library/application support/"] = _TAKEN
 _FOLDERS = {name[:-1]: why for name, why in _NAMES.items() if name.endswith("/")}
 _FILES = {name: why for name, why in _NAMES.items() if not name.endswith("/")}
 _APART = frozenset({"worktrees", ".worktrees"})
-"""Folders of whole projects, wherever they lie: what is above them says nothing."""
+"""Folders of whole projects: those above say nothing."""
 _PROJECTS = frozenset({"mise", "taskcluster", "githooks", "git-hooks"})
-"""Folders that are projects' own names, too: above a root they say nothing."""
+"""Folders with projects' own names: above a root they say nothing."""
 _BEGINNINGS = {name[:-1]: why for name, why in _NAMES.items() if name.endswith("*")}

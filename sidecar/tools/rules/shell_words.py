@@ -1,7 +1,7 @@
-"""A command's words as its shell will see them, where known without running.
+"""A command's words as its shell will see them, if known without running.
 
-The grammar finds the words' borders. Accepted are words every shell reads alike: bare ones of
-letters, digits and a few signs, and quotes without anything a shell would replace.
+The grammar finds the words' borders. Accepted are words that every shell reads alike: bare ones of
+letters, digits and a few signs, and quotes without anything to replace.
 """
 
 import re
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
 STAR = "\ue000"
-"""Stands for a rule's `*` among its words. Not printable, so in no command."""
+"""A rule's `*` among its words. Not printable, so in no command."""
 LONGEST = 10_000
 """Longest command examined, in characters."""
 BLANK = " \t\n"
@@ -30,7 +30,7 @@ _PROGRAM = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+/-]*")
 # In double quotes a backslash before one of these is a backslash, to every shell.
 _REPLACED = re.compile(r"[$`]|\\(?![|()\[\]{}.*+?^<>/=:,A-Za-z0-9-])")
 _ESCAPED = {r"\(": "(", r"\)": ")", r"\!": "!", "!": "!"}
-"""Words of their own for find, and their spelling without quotes."""
+"""Words of find's own, and their spelling without quotes."""
 
 _BORDERS = re.compile(r"\$\(|[;&|(){}`\n]+")
 _QUOTES = re.compile(r"[\"'\\]")
@@ -38,15 +38,15 @@ _ASSIGNS = re.compile(r"\w+\+?=")
 _KEPT = re.compile(r"""\\(["$`\\])""")
 _PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect")
 _BUILT_IN = ("declaration_command", "unset_command", "test_command")
-"""Commands that the grammar knows by themselves, as `export A=1`."""
+"""Commands known to the grammar, as `export A=1`."""
 
 
 def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
     """Words of exactly one simple command of literal words, else `()`.
 
     Refused: variables, globs, braces, tildes, most escapes, assignments, redirections,
-    substitutions, comments, operators, control characters, and syntax errors. With `rule`, a word
-    may hold `STAR`.
+    substitutions, comments, operators, control characters, syntax errors. With `rule`, a word may
+    hold `STAR`.
     """
     text = command.strip(BLANK)
     if not text or len(text) > LONGEST:
@@ -74,10 +74,10 @@ def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
 
 
 def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
-    """Words of each, of nested ones too, without redirections and assignments.
+    """Words of each, nested too, without redirections and assignments.
 
-    Of a text that the grammar does not know, and of one over `LONGEST` characters, since parsing
-    some takes quadratic time: whatever stands between two signs of the shell's.
+    Of an ungrammatical text, or one over `LONGEST` characters, which may take quadratic time:
+    anything between two signs of the shell's.
     """
     root = _parsed(command) if len(command) <= LONGEST else None
     found: list[tuple[str, ...]] = []
@@ -117,7 +117,7 @@ def _by_lines(words: Iterator["Node"]) -> list[tuple[str, ...]]:
 
 
 def fed_texts(command: str) -> tuple[tuple[frozenset[str], str], ...]:
-    """Each here-document and here-string, beside the words of the commands that may read it.
+    """Each here-document and here-string, with the words of its possible readers.
 
     None of a text over `LONGEST` characters.
     """
@@ -145,7 +145,7 @@ def _roughly(text: str) -> tuple[str, ...]:
 
 
 def _unquoted(node: "Node") -> str:
-    """A word whose value is known only when it runs, as `sh -c` may take it."""
+    """A word known only at run time, as `sh -c` may take it."""
     text = (node.text or b"").decode()
     match node.type:
         case "string":
@@ -167,7 +167,7 @@ def _command(text: str) -> "Node | None":
 
 
 def _parsed(text: str) -> "Node | None":
-    """`None` also if no file can be opened to load the parser."""
+    """`None` also without a descriptor to load the parser."""
     try:
         from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
 
@@ -207,7 +207,7 @@ def _word(node: "Node", rule: bool) -> str | None:
 
 
 def _joined(node: "Node", rule: bool) -> str | None:
-    """Pieces such as `a'b'`; a tilde in a later piece refuses the word too."""
+    """Pieces such as `a'b'`; `None` for a tilde in a later piece."""
     pieces: list[str] = []
     end = node.start_byte
     for child in node.children:

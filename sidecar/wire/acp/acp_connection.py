@@ -1,4 +1,4 @@
-"""One ACP client: updates and requests in ACP's names and shapes."""
+"""One ACP client: updates and requests in ACP's form."""
 
 from collections import deque
 from dataclasses import replace
@@ -28,17 +28,17 @@ from sidecar.wire.outbox import Outbox
 from sidecar.wire.translate import notification
 
 MOST_EARLY = 200
-"""Events kept of sessions whose ids the client has not been told yet."""
+"""Events kept of sessions whose ids the client lacks."""
 MOST_SHOWN = 16 * 1024
 """Last characters shown of a running tool's output."""
 OUTPUT_EVERY = 0.25
-"""Seconds between updates of a running tool's output: each repeats the whole."""
+"""Seconds between updates of a tool's output: each repeats the whole."""
 
 _CONTENT_TEXT = ["params", "update", "content", "text"]
 
 
 class AgentRequests(ClientRequests):
-    """Requests by ACP's or Sidecar's names, with ACP's way to withdraw."""
+    """Requests by ACP's or Sidecar's names, with ACP's withdrawal."""
 
     def asking(self, method: str, params: JsonObject) -> JsonObject:
         return super().asking(outgoing(method), params)
@@ -51,7 +51,7 @@ class AgentRequests(ClientRequests):
 class AgentConnection(Connection):
     """Implements `tools.tool_contract.Client` for an ACP client.
 
-    Updates of a session wait until the client has its id.
+    A session's updates wait until the client has its id.
     """
 
     def __init__(self, outbox: Outbox) -> None:
@@ -81,9 +81,9 @@ class AgentConnection(Connection):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """A call without a diff is shown whole in a fence; of the title nothing is hidden.
+        """Without a diff, a call is shown whole in a fence.
 
-        Clients may draw titles as Markdown, which hides the address of a link and comments.
+        Drawn as Markdown, a title hides comments and links' addresses.
         """
         tool_call = {**tool_call, "title": visible_lines(str(tool_call.get("title") or ""))}
         given = tool_call.get("rawInput")

@@ -25,7 +25,7 @@ def model_code(kind: str) -> int:
 def turn_failed(error: JsonObject, about: JsonObject) -> RefusedMessage:
     """ACP has no stop reason for failures.
 
-    `error`: the turn's `{kind, message, …}`; `about`: the turn's ids, for `data`.
+    `error`: `{kind, message, …}`; `about`: the turn's ids, for `data`.
     """
     kind, message = str(error.get("kind", "internal")), str(error.get("message", ""))
     rest = {k: v for k, v in error.items() if k not in ("kind", "message", "code")}

@@ -20,7 +20,7 @@ CLIENT_METHODS = frozenset(
 
 
 def incoming(method: str) -> str | None:
-    """A name without the prefix; `None` for a name without."""
+    """`None` without the prefix."""
     return method.removeprefix(PREFIX) if method.startswith(PREFIX) else None
 
 

@@ -10,7 +10,7 @@ import msgspec
 from sidecar.core.parts import Json, JsonObject
 
 Opaque: TypeAlias = dict[str, Any]
-"""Any JSON object, as far as msgspec is to look."""
+"""Any JSON object, for msgspec."""
 
 
 class Shape(msgspec.Struct, frozen=True, rename="camel"):
@@ -20,7 +20,7 @@ class Shape(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Initialize(Shape, frozen=True):
-    """The version is not read: some clients send no number."""
+    """Without version: some clients send no number."""
 
     client_capabilities: Opaque = {}
 

@@ -30,7 +30,7 @@ THOUGHT = "agent_thought_chunk"
 
 
 def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
-    """`None` where ACP has no update for an event."""
+    """`None` without an update in ACP."""
     match event:
         case MeterChanged(meter=measured):
             return usage_update(measured)
@@ -118,7 +118,7 @@ def _rewritten(event: EpochChanged, can: Abilities) -> JsonObject | None:
 
 
 def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonObject | None:
-    """A notice; for clients without notices a thought (warnings and errors only)."""
+    """A notice; for clients without notices a thought (warnings and errors)."""
     meta: JsonObject = {"sidecar": about}
     if can.notices:
         return {"sessionUpdate": "notice", "severity": level, "title": text, "_meta": meta}
@@ -128,7 +128,7 @@ def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonOb
 
 
 def _retrying(event: Retrying, can: Abilities) -> JsonObject | None:
-    """Declare a retried step's part void: ACP cannot withdraw parts."""
+    """Voids a retried step's part, which ACP cannot withdraw."""
     void = " What was just shown of it is void." if event.discard else ""
     seconds = ceil(event.delay_ms / 1000)
     text = (

@@ -16,7 +16,7 @@ KEY_HELP = (
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """Capabilities beyond ACP's core.
+    """Beyond ACP's core.
 
     `ours`: Sidecar's own notifications; `compaction`, `notices`: updates shown; `terminal`: runs
     commands.

@@ -1,4 +1,4 @@
-"""Changes of a tool call as ACP's `diff` content, one per hunk."""
+"""A tool call's changes as ACP's `diff` content, one per hunk."""
 
 from pathlib import Path
 

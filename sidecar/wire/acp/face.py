@@ -125,9 +125,9 @@ class AgentFace:
         return welcome(self._version)
 
     def _take_root(self, cwd: object) -> None:
-        """Take the first named folder as the workspace whose configuration holds.
+        """Take the first named folder as the workspace of the configuration.
 
-        Without a valid one, the daemon's current folder, which the client chose.
+        Without a valid one, the daemon's current folder.
         """
         if not self._rooted:
             self._rooted = True

@@ -1,6 +1,6 @@
-"""`textDocument/codeAction`: arguments for commands in editors without a plugin.
+"""`textDocument/codeAction`: commands with arguments, for editors without a plugin.
 
-Many editors run a server's commands without arguments.
+Many run a server's commands without arguments.
 """
 
 from collections.abc import Sequence

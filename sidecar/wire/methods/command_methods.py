@@ -1,4 +1,4 @@
-"""`workspace/executeCommand`: sessions through LSP alone, without a plugin.
+"""`workspace/executeCommand`: sessions through LSP alone.
 
 Answered at once; progress and result come as messages. Where the editor asks no questions,
 arguments answer: `sidecar.rollback 2 files overwrite`.
@@ -23,9 +23,9 @@ from sidecar.wire.plain_editor import PlainEditor, meter_line, tokens
 from sidecar.wire.rollback_words import numbered, paths, summary, turns_back, wanted
 
 MOST_TURNS = 8
-"""Turns offered for going back: more answers are hard to read."""
+"""Turns offered for going back: more are hard to read."""
 MOST_SAID = 300
-"""Characters of an answer shown in a message; the editor's log has the rest."""
+"""Characters of an answer in a message; the editor's log has the rest."""
 BACK, TALK_ONLY, FILES_ONLY, LEAVE = "Go back", "Conversation only", "Files only", "Leave it"
 
 logger = logging.getLogger("sidecar.wire")
@@ -254,7 +254,7 @@ class Commands:
     async def _chosen(
         self, question: str, choices: tuple[str, ...], else_: str | None
     ) -> str | None:
-        """Where the editor cannot ask, `else_`, or BadRequest without one."""
+        """Where the editor cannot ask, `else_`, or BadRequest."""
         try:
             return await self._editor.choose(question, choices)
         except ClientFailed:
@@ -268,7 +268,7 @@ class Commands:
 
 
 Act: TypeAlias = Callable[[str], Awaitable[None]]
-"""A command over its arguments, joined as one text."""
+"""A command over its arguments as one text."""
 
 
 def _size(told: JsonObject, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The editor's open documents, and its cancellations of work."""
+"""The editor's open documents and cancellations."""
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -9,7 +9,7 @@ from sidecar.wire.connection import path_of
 
 
 def follow_documents(server: LanguageServer, documents: EditorDocuments) -> None:
-    """Sessions' buffers equal the editor's documents, saved or not."""
+    """Sessions' buffers equal the editor's documents."""
 
     def opened(uri: str) -> None:
         path = path_of(uri)
@@ -39,7 +39,7 @@ def follow_documents(server: LanguageServer, documents: EditorDocuments) -> None
 
 
 def follow_cancellations(server: LanguageServer, sessions: OpenSessions) -> None:
-    """Cancel work shown by `$/progress` when the user does there."""
+    """Cancel work shown by `$/progress` on the user's wish."""
 
     @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
     def cancelled(params: types.WorkDoneProgressCancelParams) -> None:

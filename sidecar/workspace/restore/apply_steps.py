@@ -29,7 +29,7 @@ from sidecar.workspace.restore.staging import new_name, old_name
 
 
 class StateMoved(Exception):
-    """Changed since its check: the whole restore must be undone."""
+    """Changed since the check: the whole restore must be undone."""
 
     def __init__(self, conflict: Conflict) -> None:
         super().__init__(conflict.reason)
@@ -37,7 +37,7 @@ class StateMoved(Exception):
 
 
 class _Kept(Exception):
-    """A folder with entries removed by no step stays."""
+    """A folder with other entries stays."""
 
 
 def apply(
@@ -47,10 +47,10 @@ def apply(
     changed: Mapping[bytes, int],
     done: Callable[[int], None],
 ) -> list[bytes]:
-    """Carry out all steps; return folders kept because of other entries.
+    """Carry out all steps; return folders kept for other entries.
 
-    `changed`: `ctime` (ns) by path at the check. `done` gets the number of finished steps after
-    each, and may raise. After any error the caller must undo.
+    `changed`: `ctime` (ns) by path at the check. `done` gets the number of finished steps, and may
+    raise. After any error the caller must undo.
     """
     kept: list[bytes] = []
     with root_folder(root) as top:
@@ -70,7 +70,7 @@ def apply(
 
 
 def same(mark: FileMark, found: os.stat_result) -> bool:
-    """Compares inode and mode; for files also mtime and size."""
+    """By inode and mode; files also by mtime and size."""
     if mark.inode != found.st_ino or mark.mode != found.st_mode:
         return False
     if stat.S_ISDIR(mark.mode):

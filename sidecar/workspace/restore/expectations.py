@@ -1,4 +1,4 @@
-"""Compare the files with a plan's expectations, changing nothing. Blocks."""
+"""Compare the files with a plan's expectations. Changes nothing; blocks."""
 
 import os
 import stat
@@ -41,9 +41,9 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An action whose path is as expected; `found` is `None` for nothing there.
+    """An action whose path is as expected; `found` is `None` for nothing.
 
-    `mark` holds the hash of the bytes read.
+    `mark` has the hash of the bytes read.
     """
 
     action: Action
@@ -52,7 +52,7 @@ class Checked:
 
 
 def check_plan(actions: Sequence[Action]) -> None:
-    """Raises BadRequest for a path closed to restores or listed twice, or content not stored."""
+    """Raises BadRequest for a closed or repeated path, or unstored content."""
     seen: set[bytes] = set()
     for action in actions:
         check_path(action.path)
@@ -103,7 +103,7 @@ def check(
 
 
 def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, FileMark] | str:
-    """Stat and mark as expected, or the difference for people."""
+    """Stat and mark, or the difference for people."""
     found = stat_in(at, name)
     if found is None:
         return GONE

@@ -1,7 +1,7 @@
 """Order a plan's steps, each with a staging folder.
 
 Files leave first, then emptied folders; new entries follow, outer before inner. Modes come last, so
-that folders close when complete.
+folders close when complete.
 """
 
 import os
@@ -16,12 +16,12 @@ from sidecar.workspace.restore.expectations import Checked, mark_of, missing_fol
 from sidecar.workspace.restore.places import folder, root_folder, stat_at
 
 OPEN = 0o700
-"""Mode bits a folder's owner needs to change its contents."""
+"""Mode bits that let a folder's owner change its contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A step that empties a path, fills it with `entry`, or both.
+    """Empties a path, fills it with `entry`, or both.
 
     `action` is `None` for a missing parent folder, with the umask's mode.
     """
@@ -36,10 +36,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Ordered steps; `stages`: folders to make a staging folder in.
-
-    `loosened`: folders made writable first.
-    """
+    """`stages`: folders for staging folders. `loosened`: folders made writable first."""
 
     stages: tuple[bytes, ...]
     puts: tuple[Put, ...]

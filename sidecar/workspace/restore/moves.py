@@ -1,4 +1,4 @@
-"""Moves that never overwrite: to a free name, or an exchange of two names."""
+"""Moves that never overwrite: to a free name, or an exchange."""
 
 import ctypes
 import errno
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 _NO_REPLACE, _EXCHANGE = 1, 2
 UNABLE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
-"""Errors of systems and file systems without such moves."""
+"""Errors of systems without such moves."""
 
 
 class At(NamedTuple):

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Blocked(Exception):
-    """`at`, a parent of a path, is no folder: `missing`, or a file or link."""
+    """A path's parent `at` is no folder: `missing`, a file or a link."""
 
     def __init__(self, at: bytes, *, missing: bool) -> None:
         super().__init__(at)
@@ -42,7 +42,7 @@ def check_path(path: bytes) -> None:
 
 
 class _Opened(AbstractContextManager[T]):
-    """A descriptor closed after the block; a generator would double the time."""
+    """A generator would double the time."""
 
     __slots__ = ("_descriptor", "_given")
 
@@ -106,7 +106,7 @@ def stat_in(at: int, name: bytes) -> os.stat_result | None:
 
 
 def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
-    """Whether all names of a path are listed in this exact spelling.
+    """Whether all names of a path are listed in this spelling.
 
     Case-insensitive disks also find `a` under `A`. Unreadable folders count as listing all.
     """

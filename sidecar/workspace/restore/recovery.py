@@ -1,4 +1,4 @@
-"""End interrupted restores: undo unfinished ones, clean up finished ones."""
+"""End interrupted restores: undo unfinished ones, clean up after others."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ OnTouched: TypeAlias = Callable[..., None]
 """Called with paths (bytes) that may have changed."""
 
 _tokens: set[str] = set()
-"""Running restores of this process; others under its name were interrupted."""
+"""Restores running here; others under this process's name were interrupted."""
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def claimed(root: bytes) -> Iterator[RestoreClaim]:
 async def recover(
     root: Path, store: Store, *, touched: OnTouched | None = None
 ) -> Recovered | None:
-    """End a restore left by a dead process; `None` without one.
+    """End a dead process's restore; `None` without one.
 
     Due before loading a session of the workspace and its first snapshot. Raises StorageFailed; the
     next call tries again.
@@ -52,7 +52,7 @@ async def recover(
 
 
 async def settle(root: Path, store: Store, *, touched: OnTouched | None = None) -> Recovered | None:
-    """As `recover`, but leave the report to the next `recover`."""
+    """As `recover`, with the report left for the next `recover`."""
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     rows = store.restores
     with claimed(base) as claim:
@@ -124,7 +124,7 @@ async def clean(
     *,
     small: bool = False,
 ) -> str:
-    """Remove the staging folders and forget the restore; return a failure in words, or empty.
+    """Remove the staging folders and forget the restore; return a failure, or "".
 
     `meanwhile` runs during the removal, and may raise.
     """
@@ -156,7 +156,7 @@ async def _undo(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conf
 
 
 async def _tidy(root: bytes, rows: RestoreRows, found: Unfinished) -> str:
-    """Record an undo first: before, nothing may be removed."""
+    """Records an undo before any removal."""
     if found.state == "applying":
         try:
             await rows.undone(found.id)

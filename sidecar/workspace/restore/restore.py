@@ -1,7 +1,7 @@
 """Carry out a plan and record it in the session's log, completely or not at all.
 
 New content is written beside the files, then the moves are stored: from here on a restart undoes
-everything. One transaction writes the records and ends the restore.
+all. One transaction writes the records and ends the restore.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ Record = Callable[[], Awaitable[Sequence[StoreChange]]]
 TRIES = 3
 INLINE_PATHS = 8
 INLINE_BYTES = 256 * 1024
-"""Limits for checks on the event loop, where a thread would take longer."""
+"""Limits for checks on the event loop, where a thread takes longer."""
 
 
 async def _nothing() -> Sequence[StoreChange]:
@@ -103,17 +103,12 @@ async def restore(
 ) -> RestoreOutcome:
     """Carry out a plan in a workspace.
 
-    `record` returns the session's changes to commit with the files: called once, after all moves;
-    an error undoes everything. `touched` gets the paths before and after moves, and after an undo.
-    `stands` is called once durable, and must not raise. `progress` gets steps done and total.
-    `quick`: few small files are checked without a thread.
-
-    Cancelled before the commit, everything is undone and CancelledError raised; later, the outcome
-    is returned.
-
-    Raises BadRequest for an impossible plan or unwritable files, Overloaded while another window
-    restores files in this folder, or StorageFailed. Files are unchanged, unless the message
-    announces a later undo.
+    `record` returns the session's changes to commit with the files: called once, after all moves.
+    `touched` gets the paths before and after moves, and after an undo. `stands` is called once
+    durable, and must not raise. `progress` gets steps done and total. `quick`: few small files are
+    checked without a thread. Raises BadRequest for an impossible plan or unwritable files,
+    Overloaded while another window restores here, StorageFailed, or CancelledError before the
+    commit: files are unchanged, unless the message announces a later undo.
     """
     check_plan(actions)
     stop = threading.Event()
@@ -291,7 +286,7 @@ def _write(
 
 
 async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> RestoreOutcome:
-    """Wait even when cancelled: nothing may be left half done."""
+    """Also when cancelled: nothing may be left half done."""
     cancelled: asyncio.CancelledError | None = None
 
     async def guarded() -> RestoreOutcome | Exception:

@@ -1,4 +1,4 @@
-"""Outcomes of a restore, and its failures in words."""
+"""A restore's outcomes, and failures in words."""
 
 import errno
 from dataclasses import dataclass
@@ -40,10 +40,7 @@ SWEPT = (
 
 @dataclass(frozen=True, slots=True)
 class FilesRestored:
-    """A complete restore; `kept`: folders that stay because of other entries.
-
-    `leftover`: why a staging folder remains, or empty.
-    """
+    """`kept`: folders with other entries. `leftover`: why a staging folder remains, or empty."""
 
     kept: tuple[bytes, ...] = ()
     leftover: str = ""
@@ -51,7 +48,7 @@ class FilesRestored:
 
 @dataclass(frozen=True, slots=True)
 class RestoreRefused:
-    """Nothing was restored: these paths differ from the plan."""
+    """Nothing was restored: paths differ from the plan."""
 
     conflicts: tuple[Conflict, ...]
 
@@ -61,7 +58,7 @@ RestoreOutcome: TypeAlias = FilesRestored | RestoreRefused
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """Outcome of an interrupted restore: `finished` (was complete) or `undone`.
+    """An interrupted restore was `finished` or `undone`.
 
     If `undone`, files and logs are as before, except `left`, changed by somebody meanwhile.
     `leftover`: why a staging folder remains, or empty.

@@ -17,7 +17,7 @@ from sidecar.workspace.restore.places import Blocked, folder, root_folder, sync
 
 BATCH_FILES = 128
 BATCH_BYTES = 8 * 1024 * 1024
-"""Limits of a batch, synced together: many files, few enough to keep open."""
+"""Limits of a batch, synced together, with all files open."""
 IGNORE_ALL = b"*\n"
 EMPTY = digest(b"")
 """Known content, never requested from the store."""
@@ -37,9 +37,9 @@ def old_name(number: int) -> bytes:
 
 
 def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Make the folders `stages`, relative to `root`; raises OSError, also for one that is there.
+    """Make the folders `stages`, relative to `root`; raises OSError, also for an existing one.
 
-    In each, a `.gitignore` of everything keeps `git clean` and `git add` away.
+    In each, a `.gitignore` of everything stops `git clean` and `git add`.
     """
     with root_folder(root) as top:
         for stage in stages:
@@ -71,7 +71,7 @@ def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
 def write_batch(
     root: bytes, stages: Sequence[bytes], batch: Sequence[Put], contents: Mapping[str, bytes]
 ) -> dict[int, FileMark]:
-    """Write and sync; return the marks of staged entries by number. Raises OSError."""
+    """Write and sync; return staged entries' marks by number. Raises OSError."""
     marks: dict[int, FileMark] = {}
     opened: list[int] = []
     with root_folder(root) as top:

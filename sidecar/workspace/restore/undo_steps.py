@@ -46,9 +46,8 @@ def undo(
 ) -> list[Conflict]:
     """Undo all steps; return paths changed by somebody meanwhile, with their outcome.
 
-    `contents`: bytes by hash, for `lacking` hashes.
-
-    Raises OSError: a step cannot be undone; all others are.
+    `contents`: bytes by hash, for `lacking` hashes. Raises OSError if a step cannot be undone,
+    after all others.
     """
     left: list[Conflict] = []
     failed: OSError | None = None
@@ -69,7 +68,7 @@ def undo(
 
 
 def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[Step]) -> frozenset[str]:
-    """Former entries whose staging folder somebody removed, by hash."""
+    """Hashes of former entries whose staging folder somebody removed."""
     found: set[str] = set()
     with root_folder(root) as top:
         for step in steps:
@@ -85,7 +84,7 @@ class _Now(NamedTuple):
     """A step's path and staging folder on disk.
 
     `staged`: the folder exists. `aside`: the former entry's name there. `waiting`: the new entry is
-    still there.
+    there.
     """
 
     target: os.stat_result | None

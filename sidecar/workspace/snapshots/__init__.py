@@ -1,1 +1,1 @@
-"""Snapshots: exact states of all files of a workspace, taken cheaply."""
+"""Snapshots: exact states of a workspace's files, taken cheaply."""

@@ -9,23 +9,20 @@ from sidecar.store.content.snapshot_rows import SnapshotRows
 from sidecar.workspace.snapshots.known_paths import lasting
 
 SWEPT_AT_ONCE = 2000
-"""Blobs in one transaction of a sweep, some tens of milliseconds."""
+"""Blobs in a sweep's transaction of some tens of milliseconds."""
 MOST_UNTOLD = 1000
 """Paths with stats known only here; beyond, `keep` is due. Also the longest delta kept at hand,
-since usually requested at once."""
+usually requested at once."""
 
 PAUSE = 0.1
 PATIENCE = 50
-"""Seconds between looks at another process's progress, and idle looks before giving up."""
+"""Seconds between looks at another process's progress; idle looks before giving up."""
 BRIEFLY = 5
-"""Idle looks at a process that may have died long ago."""
+"""Idle looks at a perhaps dead process."""
 
 
 class SnapshotChain:
-    """With the known head.
-
-    `complete`: the first snapshot's content is stored. `held`: bytes stored.
-    """
+    """`complete`: the first snapshot's content is stored. `held`: bytes."""
 
     def __init__(self, base: bytes, rows: SnapshotRows, now: Callable[[], int]) -> None:
         self._base = base
@@ -57,7 +54,7 @@ class SnapshotChain:
             await asyncio.sleep(PAUSE)
 
     def hurry(self) -> None:
-        """Wait for no other process any more, since the chain is about to be closed."""
+        """Wait for no process any more, before closing."""
         self._patient = False
 
     async def load(self, patience: int = 0) -> dict[bytes, SeenEntry]:
@@ -86,7 +83,7 @@ class SnapshotChain:
         return moved
 
     async def fill(self, addition: Addition, *, complete: bool = False) -> ChainMoved | None:
-        """Store more of the head's state, or return the head if others moved it."""
+        """Store more of the head's state, or return the head moved by others."""
         moved = self._done(await self._rows.fill(self._id, self.head, addition, complete=complete))
         self.complete = self.complete or (complete and moved is None)
         if moved is None:
@@ -106,7 +103,7 @@ class SnapshotChain:
     async def adopt(self, moved: ChainMoved) -> dict[bytes, SeenEntry | None] | None:
         """Move to the chain's current head; return the state of paths changed by others.
 
-        `None` for another chain, to be loaded; waits while that chain begins.
+        `None` for another chain, to be loaded; waits while that one begins.
         """
         deltas = await self._rows.deltas(self._id, self.head, moved.head)
         if deltas is None:
@@ -128,7 +125,7 @@ class SnapshotChain:
         return self.head in await self._rows.ids(self._id)
 
     async def sweep(self, before: SnapshotId) -> bool:
-        """Drop content of snapshots before one; whether any was left."""
+        """Drop earlier snapshots' content; whether any was left."""
         done = await self._rows.sweep(self._id, before, SWEPT_AT_ONCE)
         self.held = done.held
         return done.looked > 0
@@ -153,6 +150,6 @@ class SnapshotChain:
 
 
 def _to_look_at(path: bytes, seen: SeenEntry | None) -> SeenEntry | None:
-    """Distrust others' stats of folders and .gitignore files: both must be read here."""
+    """Distrust others' stats of folders and .gitignore files, to be read here."""
     rules = path.rpartition(b"/")[2] == b".gitignore"
     return seen._replace(ctime=0) if seen and (rules or seen.entry.is_folder) else seen

@@ -1,6 +1,6 @@
 """Ignored paths: .gitignore at every level, git's own excludes, built-in names.
 
-A path (bytes) is asked about only if no folder above is ignored: so the last matching line decides.
+A path (bytes) is asked about only if no folder above is ignored: the last matching line decides.
 """
 
 import os
@@ -17,11 +17,11 @@ from sidecar.workspace.files import read_beginning
 from sidecar.workspace.snapshots.git_index import Tracked, read_tracked
 
 HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
-"""Never searched or touched, whatever the rules."""
+"""Never searched or touched."""
 STAGING = b".sidecar-restore-"
 """Prefix of a restore's own folders."""
 LOCK = b".#"
-"""Prefix of the links by which Emacs locks changed files."""
+"""Prefix of Emacs's links that lock changed files."""
 BUILT_IN = frozenset(
     {
         b"node_modules", b"bower_components", b".venv", b"venv", b"__pycache__", b"target",
@@ -30,11 +30,11 @@ BUILT_IN = frozenset(
         b".direnv", b".DS_Store", b"Thumbs.db",
     }
 )  # fmt: skip
-"""Ignored without git, where nobody has listed build output."""
+"""Ignored without git, where nobody lists build output."""
 BESIDE = tuple(sorted(HISTORIES | BUILT_IN))
-"""Entries usually in no snapshot, and so not restored."""
+"""Entries usually in no snapshot, so never restored."""
 MOST_NAMED = 8 * 1024
-"""Bytes of a `.git` file that names a folder."""
+"""Bytes of a `.git` file."""
 MAX_BYTES = 256 * 1024
 MOST_NAMES = 20_000
 """Cached verdicts on names, per list of rules."""
@@ -46,7 +46,7 @@ _BRACKETS = re.compile(r"\\.|\[(?!\^/\])\^?\]?(?:\\.|[^\\\]])*\]", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One line of a rule file.
+    """A rule file's line.
 
     `plain`: no `/` except at the end; matches names at any depth. `literal`: the only name matched,
     or empty. `piece`: text in every matching name, or empty.
@@ -61,7 +61,7 @@ class Pattern:
 
 
 class Patterns:
-    """A rule file's lines; verdicts are cached by name."""
+    """Verdicts are cached by name."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         found = [pattern for line in lines if (pattern := _pattern(line)) is not None]
@@ -83,7 +83,7 @@ class Patterns:
         return not any(map(text.__contains__, self._pieces))
 
     def verdict(self, path: bytes, name: bytes, is_folder: bool) -> bool | None:
-        """Of a path relative to the rules' folder; `None` without a match."""
+        """`path`: relative to the rules' folder; `None` without a match."""
         known = self._names[is_folder]
         best = known.get(name) if self._wild or name in self._literals else NO_OPINION
         if best is None:
@@ -99,7 +99,7 @@ class Patterns:
 
 @dataclass(frozen=True)
 class Repository:
-    """A folder with `.git`, at the path `folder` of the workspace.
+    """A folder with `.git`, at `folder` of the workspace.
 
     `above`: the path from an enclosing repository to the root, with `/` at the end.
     """
@@ -114,14 +114,14 @@ class Repository:
         return read_tracked(self.git)
 
     def tracks(self, path: bytes, is_folder: bool) -> bool:
-        """Of a folder: whether any file below is tracked."""
+        """Of a folder: any file below."""
         relative = self.above + (path[len(self.folder) + 1 :] if self.folder else path)
         return relative in (self.tracked.folders if is_folder else self.tracked.files)
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreLevel:
-    """Patterns of `folder`, or of one around the root, with the path `above` from there."""
+    """Patterns of `folder`, or of one around the root, `above` the path."""
 
     patterns: Patterns
     folder: bytes
@@ -130,7 +130,7 @@ class IgnoreLevel:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The rules of one folder; `levels` run from weakest to strongest."""
+    """One folder's; `levels` run from weakest to strongest."""
 
     levels: tuple[IgnoreLevel, ...] = ()
     repository: Repository | None = None
@@ -149,7 +149,7 @@ class IgnoreRules:
         return self.repository is None or not self.repository.tracks(path, is_folder)
 
     def keeps_all(self, names: list[bytes]) -> bool:
-        """Quickly, whether no name is ignored, the usual case."""
+        """Quickly, whether no name is ignored, as usual."""
         text = b"/" + b"/".join(names)
         # Names ignored by themselves begin with a dot, as few others do.
         dotted = b"/." in text and (

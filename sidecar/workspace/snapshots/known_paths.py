@@ -1,4 +1,4 @@
-"""All known paths of a workspace, with stats, by folder."""
+"""A workspace's known paths, with stats, by folder."""
 
 import gc
 import os
@@ -10,10 +10,10 @@ from sidecar.core.files.tree import Loss, SeenEntry, TreeEntry
 from sidecar.workspace.snapshots.stat_table import StatTable, stat_table
 
 COARSE_NS = 2_000_000_000
-"""Nanoseconds of the coarsest file systems' time stamps: two writes within may look like one."""
+"""Nanoseconds of the coarsest time stamps: two writes within may look like one."""
 FINE_NS = 200_000_000
-"""The same for stamps finer than milliseconds: the clock's tick, at most 10 ms, and a file server's
-clock error."""
+"""The same for stamps finer than milliseconds: a clock's tick, at most 10 ms, and a file server's
+error."""
 POSIX = os.name == "posix"
 KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
@@ -21,7 +21,7 @@ KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 class KnownPaths:
     """`folders` maps each folder to its names (root: empty).
 
-    An ignored file written by a tool may be known without its folder.
+    A tool's ignored file may be known without its folder.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class KnownPaths:
                 yield join(folder, name), seen
 
     def table(self, base: bytes) -> StatTable | None:
-        """Proven stats for the root's path `base`; `None` where unsupported."""
+        """Proven stats for the root's path; `None` where unsupported."""
         known = len(self)
         if self._table is None or len(self._table) > 2 * known + 1000:
             self._table = stat_table(base)
@@ -103,7 +103,7 @@ class KnownPaths:
 def lasting() -> Iterator[None]:
     """Build many lasting objects without garbage collection, now or later.
 
-    With 28,000 files, each collection would stop everything for a tenth of a second.
+    With 28,000 files, each collection takes a tenth of a second.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -128,7 +128,7 @@ def ancestors(path: bytes) -> Iterator[bytes]:
 
 
 def unchanged(seen: SeenEntry, found: os.stat_result) -> bool:
-    """Whether a stat proves an entry unchanged, or an unread one as first seen."""
+    """A stat proves the entry unchanged, or an unread one as first seen."""
     return (
         seen.ctime == found.st_ctime_ns
         and seen.mtime == found.st_mtime_ns
@@ -164,7 +164,7 @@ def seen_of(
 
 
 def unread_of(found: os.stat_result, at: int) -> SeenEntry:
-    """Found at a time (ms), to be read later."""
+    """Found at a time (ms)."""
     mode, mtime = found.st_mode, found.st_mtime_ns
     is_folder = mode & 0o170000 == 0o040000
     # Every file passes here before the first turn: skipping the named constructors of tuples saves
@@ -178,7 +178,7 @@ def unread_of(found: os.stat_result, at: int) -> SeenEntry:
 
 
 def is_racy(found: os.stat_result, read_ms: int) -> bool:
-    """Whether a file read at `read_ms` may change without a new time stamp."""
+    """Whether a file may have changed since without a new time stamp."""
     stamp = found.st_ctime_ns if POSIX else found.st_mtime_ns
     return stamp >= read_ms * 1_000_000 - (FINE_NS if stamp % 1_000_000 else COARSE_NS)
 

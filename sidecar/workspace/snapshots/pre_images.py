@@ -19,13 +19,13 @@ from sidecar.workspace.unlinked_open import stat_straight
 
 SLICE_FILES = 256
 SLICE_BYTES = 4 * 1024 * 1024
-"""Limits of one read, so that snapshots never wait for long."""
+"""Limits of one read: snapshots never wait for long."""
 
 Batch: TypeAlias = dict[bytes, SeenEntry]
 
 
 class Beginning:
-    """A first snapshot's paths, with stats, whose content is still to be stored."""
+    """A first snapshot's paths, with stats, whose content is unstored."""
 
     def __init__(self) -> None:
         self._left: Batch | None = {}
@@ -84,7 +84,7 @@ def read_batch(
     room: int,
     now: Callable[[], int],
 ) -> Looked:
-    """Paths unchanged since the first snapshot; others are left to a later one."""
+    """Paths unchanged since the first snapshot; others are left to later ones."""
     stats: dict[bytes, os.stat_result] = {}
     restless: set[bytes] = set()
     for path, seen in batch.items():

@@ -7,10 +7,10 @@ from sidecar.core.errors import BadRequest
 
 
 def check_root(root: Path, data_dir: Path, home: Path | None = None) -> Path:
-    """The real path, if snapshots are allowed there.
+    """The real path.
 
     Raises BadRequest: no folder, the file system's root, the home folder or one above, or a folder
-    containing or inside Sidecar's data.
+    around or inside Sidecar's data.
     """
     real = Path(os.path.realpath(root))
     own = Path(os.path.realpath(data_dir))

@@ -1,4 +1,4 @@
-"""Results of a scan: the delta, and the state known afterwards."""
+"""A scan's results: the delta, and the new state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from sidecar.workspace.snapshots.steady_read import Looked
 
 @dataclass(frozen=True, slots=True)
 class ScanOutcome:
-    """`delta`: changes since the last snapshot; `known`: new states by path."""
+    """`delta`: since the last snapshot; `known`: new states."""
 
     delta: Delta
     known: Mapping[bytes, SeenEntry | None]

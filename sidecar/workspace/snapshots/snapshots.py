@@ -29,7 +29,7 @@ T = TypeVar("T")
 Read = Callable[[Scan], Looked]
 
 TRIES = 8
-"""How often a snapshot begins anew because another process appended to the same chain."""
+"""Beginnings of a snapshot, while another process appends to the chain."""
 BUSY = "Too many other processes take snapshots of this folder. Try again."
 CLOSED = "The snapshots of this folder were closed meanwhile. Try again."
 
@@ -95,7 +95,7 @@ class Snapshots:
         return self
 
     async def snapshot(self) -> SnapshotId:
-        """Contains every change whose system call returned before this call.
+        """Contains every change whose system call returned before.
 
         Without changes, the newest snapshot.
         """
@@ -105,10 +105,7 @@ class Snapshots:
             return await self._take()
 
     async def ready(self) -> None:
-        """Wait until the first snapshot's contents are stored.
-
-        Due before a command that may overwrite files.
-        """
+        """Wait for the first contents to be stored: due before a command that may overwrite files."""
         while not self._chain.complete:
             async with self._lock:
                 await (self._read_more() if self._chain.begun else self._take())
@@ -158,8 +155,8 @@ class Snapshots:
     async def recheck(self) -> tuple[bytes, ...]:
         """Look at all files; return those changed without an event, for the next snapshot.
 
-        Writes through `mmap` or outside hard links cause none. Once any is found, every snapshot
-        looks at all files.
+        Writes through `mmap` or outside hard links cause none. After any, every snapshot looks at
+        all files.
         """
         async with self._lock:
             await self._take()
@@ -192,13 +189,13 @@ class Snapshots:
 
     @property
     def quick(self) -> bool:
-        """Whether the file system is local: few files are then read sooner without a thread."""
+        """Whether the file system is local: few files are read sooner without a thread."""
         return self._noticing.quick
 
     def status(self) -> JsonObject:
-        """Watch mode and its reason, known paths, stored bytes and their limit.
+        """Watch mode and reason, known paths, stored bytes and limit.
 
-        `unread`: files whose first content is not yet stored.
+        `unread`: files without stored first content.
         """
         return {
             "mode": self._noticing.mode,

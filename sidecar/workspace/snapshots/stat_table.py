@@ -1,6 +1,6 @@
 """Stats of all known paths as raw kernel bytes, compared in bulk.
 
-Objects compared by field would double the time of the system calls, one per path.
+Comparing objects by field would double the time of the system calls.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ from itertools import repeat
 from typing import TypeAlias
 
 ROOM = 256
-"""Bytes kept per stat. Linux writes 216 at most; the rest stays 0."""
+"""Bytes per stat. Linux writes 216 at most; the rest stays 0."""
 AT_ONCE = 256
 """Paths compared in one piece."""
 _NOFOLLOW = 0x100
@@ -26,7 +26,7 @@ _Fstatat: TypeAlias = Callable[[int, bytes, ctypes.c_void_p, int], int]
 class StatTable:
     """Tells which paths are proven unchanged. Blocks.
 
-    A raw stat is proof only if taken before an `os.lstat` that found no change.
+    A raw stat is proof only if taken before an `os.lstat` without change.
     """
 
     def __init__(self, base: bytes, fstatat: _Fstatat) -> None:
@@ -64,7 +64,7 @@ class StatTable:
         return suspects
 
     def prove(self, path: bytes) -> None:
-        """Keep the latest raw stat as proof, after `os.lstat` found no change."""
+        """Keep the latest raw stat as proof, after an `os.lstat` without change."""
         piece, at = divmod(self._at[path], AT_ONCE)
         if piece in self._found:
             found = self._found[piece][at * ROOM : (at + 1) * ROOM]

@@ -23,10 +23,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes: of an untracked or tracked file, read per snapshot, stored per workspace.
-
-    The last is compressed.
-    """
+    """Bytes: of a file untracked or tracked, read per snapshot, stored per workspace (packed)."""
 
     untracked: int
     tracked: int
@@ -57,7 +54,7 @@ class SnapshotBudget:
 
 @dataclass(slots=True)
 class Looked:
-    """Entries by path, `None` if missing; `restless` paths kept changing."""
+    """By path, `None` if missing; `restless` paths kept changing."""
 
     seen: dict[bytes, SeenEntry | None] = field(default_factory=dict)
     blobs: list[PressedBlob] = field(default_factory=list)
@@ -72,7 +69,7 @@ class Looked:
 def read(
     base: bytes, path: bytes, found: os.stat_result, limit: int
 ) -> tuple[os.stat_result, bytes | Loss] | None:
-    """Stat and bytes of a file or a link's target, or the reason for none.
+    """Stat and bytes of a file or a link's target, or a reason.
 
     `None` if unreachable without a link, or a folder or pipe.
     """
@@ -105,7 +102,7 @@ def read(
 def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result | None:
     """A second stat of a scanned path; `None` if unreachable without a link.
 
-    `found` where unknown: no descriptors left, or the root has moved.
+    `found` if unknown: no descriptors left, or the root moved.
     """
     try:
         return stat_straight(base + b"/" + path)
@@ -128,8 +125,8 @@ def look(
 ) -> Looked:
     """Small files first, within the budget.
 
-    `limit` returns the most bytes to read, by path and size. `now`, and `scanned` (before any
-    folder was listed), are milliseconds since 1970.
+    `limit`: most bytes to read, by path and size. `now`, and `scanned` (before any folder was
+    listed), are milliseconds since 1970.
     """
     looked = Looked()
     for path in sorted(stats, key=lambda path: stats[path].st_size) if len(stats) > 1 else stats:

@@ -1,1 +1,1 @@
-"""Find possible changes by stat alone, without ignored paths."""
+"""Possible changes by stat alone, without ignored paths."""

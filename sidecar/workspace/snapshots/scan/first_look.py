@@ -14,7 +14,7 @@ from sidecar.workspace.snapshots.known_paths import unread_of
 from sidecar.workspace.snapshots.scan.rule_book import RuleBook
 
 AT_ONCE = 64
-"""Sibling folders listed before their names are checked against rules."""
+"""Sibling folders listed before names are checked against rules."""
 
 Folders = dict[bytes, dict[bytes, SeenEntry]]
 
@@ -36,7 +36,7 @@ def first_look(
 ) -> FirstLook:
     """`at`: start time (ms).
 
-    `names_in` watches and lists a folder; `left_out`: rules ignore a path (file or folder).
+    `names_in` watches and lists a folder; `left_out`: whether rules ignore a path.
     """
     found = FirstLook({}, {})
     pending = [[b""]]

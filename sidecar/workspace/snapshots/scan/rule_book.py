@@ -38,7 +38,7 @@ class RuleBook:
         )
 
     def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> IgnoreRules:
-        """`stale`: rules read before may be out of date."""
+        """`stale`: rules read before may be outdated."""
         before = self.known(folder)
         own = (b".git" in names, b".gitignore" in names)
         if before is not None and not stale and before.own == own:
@@ -61,7 +61,7 @@ class RuleBook:
         return False
 
     def outside(self, path: bytes) -> IgnoreRules:
-        """The rules that decide on a path: those inside its parent folder."""
+        """The rules that decide on a path: its parent folder's."""
         return self.inside(path.rpartition(b"/")[0])
 
     def ignores(self, path: bytes) -> bool:
@@ -74,7 +74,7 @@ class RuleBook:
         self._changes[folder] = None
 
     def forget(self, folder: bytes, kept: Container[bytes]) -> None:
-        """Forget rules of unvisited folders (not `kept`) below one with changed rules."""
+        """Forget rules of unvisited folders (not `kept`) below changed rules."""
         begin = folder + b"/" if folder else b""
         for path in self._kept.keys() | self._changes.keys():
             if path.startswith(begin) and path not in kept:

@@ -26,20 +26,19 @@ from sidecar.workspace.unlinked_open import stat_straight
 from sidecar.workspace.unlinked_path import PathMoved
 
 FEW_BYTES = 256 * 1024
-"""Bytes of few files read on the event loop."""
+"""Bytes of few files, read on the event loop."""
 
 _CTIME, _INODE, _RACY = map(SeenEntry._fields.index, ("ctime", "inode", "racy"))
 _Visit = tuple[bytes, bool, bool, bool]
-"""A folder to visit: path, whether to list it again, whether to read rules again, whether ignored
-before."""
+"""Path; whether to list it again; whether to read rules again; whether ignored before."""
 
 
 class Scan:
     """One look at a workspace.
 
     `stats`: paths not proven unchanged. `gone`: known paths now missing. `shown`: new paths ignored
-    before. `linked`: inodes of files with several hard links, which may change without an event.
-    `unread`: names by folder, of a first look begun at `begun` (ms).
+    before. `linked`: inodes with several hard links, changing without an event. `unread`: names by
+    folder, of a first look begun at `begun` (ms).
     """
 
     def __init__(
@@ -69,10 +68,7 @@ class Scan:
         """Known folders found to be none."""
 
     def noticed(self, noticed: Noticed, rules: bool) -> None:
-        """Raises WatchFailed if a folder cannot be watched.
-
-        `rules`: rule files outside the workspace changed.
-        """
+        """Raises WatchFailed. `rules`: rule files outside the workspace changed."""
         if noticed.all:
             # Where events were lost, folders may have come and gone that are to be watched.
             self.everything(deep=self._watch is not None, rules=rules, again=True)
@@ -91,7 +87,7 @@ class Scan:
     def everything(self, *, deep: bool, rules: bool = False, again: bool = False) -> None:
         """`deep` also lists folders with an unchanged stat.
 
-        `again`: known paths are looked at again, so a table of stats pays.
+        `again`: for known paths again, so a table of stats pays.
         """
         known = self._state.root
         found = os.lstat(self._base)

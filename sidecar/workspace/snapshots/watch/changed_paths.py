@@ -1,4 +1,4 @@
-"""Gather changes since the last snapshot from events, tools and stats."""
+"""Changes since the last snapshot, from events, tools and stats."""
 
 import asyncio
 import os
@@ -20,10 +20,7 @@ class InThread(Protocol):
 
 
 class Noticing:
-    """Possibly changed paths.
-
-    `why_rescan`: why there is no watch, or empty.
-    """
+    """`why_rescan`: why there is no watch, or empty."""
 
     def __init__(self, base: bytes, in_thread: InThread) -> None:
         self._base = base
@@ -70,7 +67,7 @@ class Noticing:
         return not self.unwatched or not (self.unwatched.notice(state, waiting) or waiting)
 
     async def gather(self, state: KnownPaths) -> tuple[Noticed, bool]:
-        """All changes, and whether rules outside the workspace changed."""
+        """All changes; whether rules outside the workspace changed."""
         noticed, self.waiting = self.waiting, Noticed()
         try:
             if self.watch is None:

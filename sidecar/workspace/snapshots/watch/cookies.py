@@ -1,4 +1,4 @@
-"""A watch by `watchfiles`, complete once the event of a file of our own has come.
+"""A watch by `watchfiles`, complete after the event of a file of our own.
 
 The file, a cookie, lies in a folder of the same watch: its event follows all earlier ones.
 """
@@ -20,14 +20,14 @@ ELSEWHERE = (
     "The folder is on another disk or share than Sidecar's data, so no event there says that all "
     "of this folder's came: files are looked at instead."
 )
-"""On a share, the cookie's event arrives from the local disk, but none of the share's."""
+"""A share's own events never arrive with the local cookie's."""
 DEBOUNCE_MS = 5
 STEP_MS = 1
 ADDED, DELETED = 1, 3
 
 
 class CookieWatch:
-    """Watches a workspace with everything below, ignored folders too."""
+    """Watches a workspace with all below, ignored folders too."""
 
     mode: Mode = "watchfiles"
 
@@ -62,8 +62,7 @@ class CookieWatch:
     def settle(self, into: Noticed) -> bool:
         """Make a cookie and take all events up to its own.
 
-        A folder's creation or removal needs a second cookie: watching a new folder begins after its
-        event.
+        A folder's creation or removal needs a second: watching a new folder begins after its event.
         """
         if not self._until_cookie(into):
             return False

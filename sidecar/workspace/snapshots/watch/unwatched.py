@@ -12,11 +12,11 @@ from sidecar.workspace.snapshots.known_paths import KnownPaths, unchanged
 from sidecar.workspace.snapshots.watch.watch import Noticed
 
 MOST_LINKED = 1000
-"""Files with several hard links looked at each time; with more, all files are."""
+"""Files with several hard links; with more, all files are looked at."""
 
 
 class Unwatched:
-    """Paths to check at each snapshot; `follow`: ignored files written by tools."""
+    """Checked at each snapshot; `follow`: ignored files written by tools."""
 
     def __init__(self, base: bytes) -> None:
         self._base = base

@@ -1,4 +1,4 @@
-"""The interface of all watches for changes in a workspace."""
+"""The interface of all watches."""
 
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
@@ -10,15 +10,12 @@ Mode: TypeAlias = Literal["inotify", "watchfiles", "rescan"]
 MOST_DIRTY = 100_000
 """Waiting paths; beyond, everything counts as changed."""
 FEW = 16
-"""Paths looked at on the event loop, where a thread would take longer."""
+"""Paths looked at on the event loop, where a thread takes longer."""
 
 
 @dataclass(slots=True)
 class Noticed:
-    """Possibly changed.
-
-    `folders`: with everything below. `all`: events were lost.
-    """
+    """`folders`: with everything below. `all`: events were lost."""
 
     paths: set[bytes] = field(default_factory=set)
     folders: set[bytes] = field(default_factory=set)
@@ -61,18 +58,18 @@ class WatchFailed(Exception):
 
 
 class Watch(Protocol):
-    """Notices changes below a folder; paths are bytes relative to the folder."""
+    """Notices changes below a folder; paths are relative bytes."""
 
     mode: Mode
 
     def add(self, folder: bytes) -> None:
-        """Watch a folder's names before listing; may be called from a thread.
+        """Watch a folder's names before listing; from any thread.
 
-        Raises: WatchFailed: impossible. OSError: the folder is gone.
+        Raises WatchFailed, or OSError for a missing folder.
         """
 
     def drop(self, folder: bytes) -> None:
-        """For a removed folder; may be called from a thread."""
+        """For a removed folder; from any thread."""
 
     def idle(self) -> bool:
         """Quickly, whether nothing happened; `False` where unknown."""

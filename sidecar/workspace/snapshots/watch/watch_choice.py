@@ -1,7 +1,6 @@
-"""Choose a workspace's watch.
+"""Choose a workspace's watch: on Linux inotify, elsewhere `watchfiles` with a cookie.
 
-On Linux inotify, elsewhere `watchfiles` with a cookie (docs/decisions/own-inotify.md). If neither
-is trusted, every snapshot looks at everything.
+docs/decisions/own-inotify.md. Without a trusted one, every snapshot looks at everything.
 """
 
 import os
@@ -19,13 +18,13 @@ NO_EVENTS = frozenset(
         "vmhgfs",
     }
 )  # fmt: skip
-"""File systems where others may write without an event here."""
+"""File systems where others write without an event here."""
 
 
 def why_no_events(root: bytes, mounts: str | None = None) -> str:
-    """Names the remote file system at, around or below `root`; empty without one, or off Linux.
+    """Names the remote file system at, around or below `root`, or "".
 
-    `mounts`: text of /proc/self/mountinfo, read on Linux if not given, which may raise OSError.
+    `mounts`: text of /proc/self/mountinfo, on Linux read if not given, which may raise OSError.
     """
     if mounts is None:
         if not sys.platform.startswith("linux"):
