@@ -43,10 +43,9 @@ class LogReplay:
     ) -> Callable[[], Iterator[Event]]:
         """Emit the log, oldest first: an event per part, records' events in between.
 
-        Starts behind part `after`, if known, rather with repetition than a loss. Skips withdrawn
-        attempts and context blocks. Slices are read in turn. The result iterates over open
-        messages, and news since. Raises UnknownSession for a session deleted meanwhile, or
-        StorageFailed.
+        Starts behind part `after`, if known. Skips withdrawn attempts and context blocks. The
+        result iterates over open messages, and news since. Raises UnknownSession for a session
+        deleted meanwhile, or StorageFailed.
         """
         one = _Replay(self, after, emit)
         try:

@@ -1,8 +1,7 @@
 """The hourly sweep by one of several daemons, in slices with pauses.
 
-Finishes interrupted work, removes old outputs, archives by rule, returns free pages. A quota acts
-an hour after its warning; a folder's snapshot quota at once if snapshots grow by a tenth within the
-hour.
+A quota acts an hour after its warning; a folder's snapshot quota at once if snapshots grow by a
+tenth within the hour.
 """
 
 import asyncio

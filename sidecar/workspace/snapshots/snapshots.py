@@ -105,7 +105,7 @@ class Snapshots:
             return await self._take()
 
     async def ready(self) -> None:
-        """Wait for the first contents to be stored: due before a command that may overwrite files."""
+        """Wait for the first contents, before a command that may overwrite files."""
         while not self._chain.complete:
             async with self._lock:
                 await (self._read_more() if self._chain.begun else self._take())
