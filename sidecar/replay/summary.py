@@ -27,8 +27,9 @@ def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str
 
 
 LEGEND = (
-    "ratio: of opencode's cost, with what it costs to read again text that an edit needed and "
-    "that was gone; alike: if static text lived an hour in the cache under each policy. edits, "
+    "ratio: cost in parts of opencode's, with what it costs to read again text that an edit needed "
+    "and that was gone, and each policy's own lifetimes in the cache; alike: the same with one "
+    "lifetime for all, an hour for tools and system text. edits, "
     "far edits: of the texts that the recorded agent replaced, the share that stood in view word "
     "for word; far ones had last been shown 15 or more requests before, as far lines, which the "
     "agent wrote again. whole: names needed after as long, in blocks shown whole. rw/100: "
