@@ -39,6 +39,7 @@ from sidecar.workspace.workspaces import Workspaces
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Script
 from tests.fakes.validation import refusal
+from tests.session import inside
 from tests.session.net import Net
 from tests.session.work import TOOLS, BilledModel, Worker
 
@@ -139,7 +140,7 @@ class Desk:
         return [request.prompt for request in self.model.requests]
 
     def messages(self, session: Session) -> tuple[Message, ...]:
-        return session.state.log.messages
+        return inside.messages(session)
 
 
 def prompt_of(text: str, **given: Any) -> PromptRequest:
@@ -277,7 +278,7 @@ class World:
             assert request.purpose == "summary"
             assert refusal(encode(request)) is None
             return
-        logs = [s.state.log for sessions in self.open for s in sessions.open]
+        logs = [inside.log(s) for sessions in self.open for s in sessions.open]
         log = next(log for log in logs if any(m.turn_id == turn for m in log))
         self.net.check(request, log, moves_prefix=self.moves_prefix)
 

@@ -1,5 +1,6 @@
 """What a session holds, as tests look at it: where a session keeps a thing is said here alone."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -16,84 +17,92 @@ from sidecar.session.compaction.planner import Planner
 from sidecar.session.compaction.rewrite_commit import RewriteCommits
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.lessons import Lessons
+from sidecar.session.lifecycle.assembly import gauge_of
 from sidecar.session.lifecycle.session import Session
-from sidecar.session.log.channel import give_notice
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.meter.gauge import Gauge
 from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
+from sidecar.session.state import State
 from sidecar.session.turn.clock import Clock
 from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.log_records import NoticeLevel, OptionRecord
 from sidecar.store.format.values import Record, SessionRow
+from sidecar.workspace.buffers import Buffers
 from tests.session.logged import logged
 
 T = TypeVar("T")
 
 
+def state(session: Session) -> State:
+    """What it is made of."""
+    return session._state
+
+
 def log(session: Session) -> SessionLog:
-    return session.state.log
+    return state(session).log
 
 
 def messages(session: Session) -> tuple[Message, ...]:
     """All messages, those too that were left behind."""
-    return session.state.log.messages
+    return state(session).log.messages
 
 
 def conversation(session: Session) -> list[Message]:
     """The messages of the conversation as it stands."""
-    return list(session.state.log)
+    return list(state(session).log)
 
 
 def parts(session: Session, kind: type[T]) -> list[T]:
     """The parts of a kind in the conversation as it stands."""
-    return [p for m in session.state.log for p in m.parts if isinstance(p, kind)]
+    return [p for m in state(session).log for p in m.parts if isinstance(p, kind)]
 
 
 def records(session: Session, *kinds: str) -> list[Record]:
     """The records as the store has them, or those of some kinds."""
-    return [one for one in logged(session.state.log) if not kinds or one.kind in kinds]
+    return [one for one in logged(state(session).log) if not kinds or one.kind in kinds]
 
 
 def row(session: Session) -> SessionRow:
-    return session.state.log.row
+    return state(session).log.row
 
 
 def cost(session: Session) -> Decimal:
     """What the session has cost."""
-    return Decimal(session.state.log.row.cost or 0)
+    return Decimal(state(session).log.row.cost or 0)
 
 
 def rewrites(session: Session) -> tuple[Any, ...]:
     """The rewrites in effect, oldest first."""
-    return session.state.views.standing()
+    return state(session).views.standing()
 
 
 def view(session: Session) -> View:
     """What the rewrites come to."""
-    return session.state.views.view()
+    return state(session).views.view()
 
 
 def pinned(session: Session) -> frozenset[PartId]:
-    return session.state.views.pinned
+    return state(session).views.pinned
 
 
 def static(session: Session) -> Static:
     """The beginning of its prompts."""
-    return session.state.view.static
+    return state(session).view.static
 
 
 def owned(session: Session) -> Ownership:
     """Who writes it."""
-    return session.state.ownership
+    return state(session).ownership
 
 
 def settings(session: Session) -> SessionSettings:
-    return session.state.settings
+    return state(session).settings
 
 
 def model_view(session: Session) -> ModelView:
     """What the model sees of the log, and how large it is."""
-    return session.state.view
+    return state(session).view
 
 
 def policy(session: Session) -> Policy:
@@ -102,52 +111,68 @@ def policy(session: Session) -> Policy:
 
 def chosen(session: Session) -> ChosenPolicy:
     """What it goes by."""
-    return ChosenPolicy(session.state.settings, session.state.environment.settings)
+    return ChosenPolicy(state(session).settings, state(session).environment.settings)
+
+
+def gauge(session: Session) -> Gauge:
+    """A reader of its meter."""
+    return gauge_of(state(session))
 
 
 def planner(session: Session) -> Planner:
     """A planner of its own, that knows nothing yet."""
-    state, current = session.state, session.state.environment.settings
+    held = state(session)
+    current = held.environment.settings
     return Planner(
-        state.log, state.view, state.views, state.settings, current, state.buffers, state.clock
+        held.log, held.view, held.views, held.settings, current, held.buffers, held.clock
     )
 
 
 def decisions(session: Session) -> Decisions:
     """Who decides on its rewrites, with a planner that knows nothing yet."""
-    state = session.state
-    return Decisions(planner(session), chosen(session), state.settings, state.clock)
+    held = state(session)
+    return Decisions(planner(session), chosen(session), held.settings, held.clock)
 
 
 def commits(session: Session) -> RewriteCommits:
     """Who makes its rewrites durable."""
-    state = session.state
-    return RewriteCommits(state.log, state.view, state.views, state.channel, state.clock)
+    held = state(session)
+    return RewriteCommits(held.log, held.view, held.views, held.channel, held.clock)
 
 
 def environment(session: Session) -> Environment:
     """What all sessions of the daemon share."""
-    return session.state.environment
+    return state(session).environment
+
+
+def buffers(session: Session) -> Buffers:
+    """The editor's open documents."""
+    return state(session).buffers
+
+
+def plan_prices(session: Session, plan: Callable[[], str | None]) -> None:
+    """Have the price of a compaction planned so."""
+    session.rewriting.price._plan = plan
 
 
 def clock(session: Session) -> Clock:
-    return session.state.clock
+    return state(session).clock
 
 
 def tracking(session: Session) -> Tracking:
     """Who changes the files while it is open."""
-    return session.state.tracking
+    return state(session).tracking
 
 
 def milestones(session: Session) -> Milestones:
     """A writer of checkpoints of its own."""
-    state = session.state
-    return Milestones(state.environment, state.log, state.view, state.settings, state.ownership)
+    held = state(session)
+    return Milestones(held.environment, held.log, held.view, held.settings, held.ownership)
 
 
 def trust(session: Session, *, granted: bool) -> None:
     """Trust its workspace from now on, or do not."""
-    session.state.trust.granted = granted
+    state(session).trust.granted = granted
 
 
 def configure(session: Session, name: str, value: Json) -> None:
@@ -157,7 +182,7 @@ def configure(session: Session, name: str, value: Json) -> None:
 
 async def commit(session: Session, facts: tuple[Fact, ...] = ()) -> None:
     """Write down what waits, and what was learned."""
-    await session.state.log.writer.commit(OptionRecord(), facts=facts)
+    await state(session).log.writer.commit(OptionRecord(), facts=facts)
 
 
 async def learn(session: Session, *facts: Fact) -> None:
@@ -168,10 +193,10 @@ async def learn(session: Session, *facts: Fact) -> None:
 
 async def promote(session: Session) -> None:
     """Keep what the session has learned for later sessions."""
-    state = session.state
-    await Lessons(state.environment, state.log, state.channel, state.trust).promote()
+    held = state(session)
+    await Lessons(held.environment, held.log, held.channel, held.trust).promote()
 
 
 def notice(session: Session, level: NoticeLevel, text: str) -> None:
     """Have the session tell its clients something of its own accord."""
-    give_notice(session.state.log, session.state.channel, level, text)
+    session.notify(level, text)

@@ -1,6 +1,5 @@
 """Records what is entered of the product while something is done: each function once, in order."""
 
-import itertools
 import sys
 import threading
 from collections import Counter
@@ -29,6 +28,11 @@ class Entered:
     def __post_init__(self) -> None:
         self._known: dict[CodeType, str] = {}
 
+    def forget(self) -> None:
+        """Begin anew."""
+        self.names.clear()
+        self.times.clear()
+
     def enter(self, frame: FrameType, event: str, _: object) -> None:
         """Take in an event of a profile."""
         if event != "call":
@@ -41,15 +45,6 @@ class Entered:
             if name not in self.times:
                 self.names.append(name)
             self.times[name] += 1
-
-    def files(self) -> list[str]:
-        """Give the module of each function."""
-        return [name.partition(".")[0] for name in self.names]
-
-    def switches(self) -> int:
-        """Count how often a function of another package than the last one's was first entered."""
-        packages = [file.partition("/")[0] for file in self.files()]
-        return sum(one != other for one, other in itertools.pairwise(packages))
 
 
 def _name(code: CodeType) -> str:

@@ -9,8 +9,9 @@ import pytest
 
 from sidecar.session.interface import Wish
 from tests.fakes.scripted_model import calls, says, write
+from tests.polling import until
 from tests.session import inside
-from tests.session.conftest import Desk
+from tests.session.conftest import Desk, World
 from tests.session.recorder import Entered, entered
 
 pytestmark = pytest.mark.usefixtures("following")
@@ -18,6 +19,11 @@ pytestmark = pytest.mark.usefixtures("following")
 PAGE = Path(__file__).parents[2] / "docs" / "inside" / "three-ways.md"
 READ = ("r", "read_file", {"path": "notes.txt"})
 SMALL = {"window": 30_000, "max_tokens": 4_000}
+LAST = "session/meter/pings.Pings.work"
+"""What is begun last of all that follows an answer."""
+MOST = {True: (448, 514), False: (580, 630)}
+"""Functions to a first answer, and with what follows: where the folder had been looked at, and at
+once after opening. Ten more than were seen; at once more, for what happens to fall together."""
 MOST_TURNS = 10
 
 
@@ -45,6 +51,25 @@ async def prompted(desk: Desk) -> Entered:
         result = await desk.ask(session, "look twice")
     assert result.stop_reason == "end_turn"
     return seen
+
+
+async def first_prompt(world: World, *, looked_at: bool) -> tuple[int, int]:
+    """Count functions in all threads, to the answer of two reads, and with what follows it.
+
+    At once after a session was opened, or in a folder that has been looked at since.
+    """
+    with entered() as seen:
+        async with world.daemon() as desk:
+            session = await desk.open()
+            if looked_at:
+                made, _ = await inside.tracking(session).since()
+                await made.ready()
+            seen.forget()
+            desk.script(calls(READ), calls(READ), says("done"))
+            await desk.ask(session, "look twice")
+            answered = len(seen.names)
+            await until(lambda: seen.times[LAST])
+            return answered, len(seen.names)
 
 
 async def rewritten(desk: Desk) -> Entered:
@@ -81,6 +106,14 @@ async def test_a_way_goes_as_its_list_says(desk: Desk, way: str) -> None:
     names = listed(way)
     assert 12 <= len(names) <= 20
     assert problems(names, await WAYS[way](desk)) == []
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+async def test_a_first_prompt_enters_no_more_functions_than_it_did(
+    world: World, looked_at: bool
+) -> None:
+    found = await first_prompt(world, looked_at=looked_at)
+    assert all(now <= most for now, most in zip(found, MOST[looked_at], strict=True)), found
 
 
 async def test_a_prompt_is_built_once_for_each_request_and_once_for_the_meter(

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from decimal import Decimal
 
+from sidecar.config.settings import DelegateLimits
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.conversation.turns import tool_parts, turn_usage
 from sidecar.core.errors import SidecarError, innermost
@@ -40,31 +41,37 @@ Close = Callable[[SessionId], Awaitable[None]]
 
 
 async def delegate(
-    parent: Session, begin: Begin, close: Close, subtask: Subtask, call_id: str, progress: Progress
+    parent: Session,
+    state: State,
+    begin: Begin,
+    close: Close,
+    subtask: Subtask,
+    call_id: str,
+    progress: Progress,
 ) -> SubtaskEnd:
-    """The subtask's end, from a new session; errors as in `found_child`.
+    """The subtask's end, from a new session; errors as in `found_child`. `state`: the parent's.
 
     Cancelling ends the child's turn first: its log is whole, the cost known.
     """
-    state = parent.state
-    child = await begin(await found_child(state, subtask), state)
+    log = await found_child(state, subtask)
+    child = await begin(log, state)
     about: JsonObject = {"sessionId": child.id, "callId": call_id}
     name = one_line(subtask.task, 60)
 
     def client() -> Client:
         return ThroughParent(parent.audience.client(), parent.id, name, about)
 
-    child.delegating.bound = Bound(client, state.config.delegate.steps, parent.id)
-    child.state.tracking.above = state.tracking
-    following = _Following(parent, child, progress)
-    child.state.channel.attach(following.see)
+    limits = state.config.delegate
+    child.delegating.bind(Bound(client, limits.steps, parent.id), state.tracking)
+    following = _Following(parent, state.log, child, log, limits, progress)
+    child.audience.follow(following.see)
     try:
         await state.log.writer.commit(DelegatedRecord(session_id=child.id, call_id=call_id))
         result = await _turn(child, PromptRequest(blocks_of(subtask)))
         return following.end(result)
     finally:
-        child.state.channel.detach(following.see)
-        child.delegating.bound = child.state.tracking.above = None
+        child.audience.detach(following.see)
+        child.delegating.release()
         following.charge()
         if not child.prompts.busy and not child.audience.watchers():
             with suppress(SidecarError):
@@ -91,13 +98,23 @@ async def _turn(child: Session, request: PromptRequest) -> PromptResult | Sideca
 
 
 class _Following:
-    """Shows progress, charges the parent, stops at limits."""
+    """Shows progress, charges the parent's log for the child's (`log`), stops at limits."""
 
-    def __init__(self, parent: Session, child: Session, progress: Progress) -> None:
+    def __init__(
+        self,
+        parent: Session,
+        charged: SessionLog,
+        child: Session,
+        log: SessionLog,
+        limits: DelegateLimits,
+        progress: Progress,
+    ) -> None:
         self._parent = parent
+        self._parents = charged
         self._child = child
+        self._log = log
+        self._limits = limits
         self._progress = progress
-        self._limits = parent.state.config.delegate
         self._charged, self._cost = Usage(), Decimal(0)
         self._newest, self._newest_cost = Usage(), Decimal(0)
         self._last_for = self._used_up = ""
@@ -117,8 +134,7 @@ class _Following:
                 pass
 
     def charge(self) -> None:
-        log, child = self._parent.state.log, self._child.state
-        used, total = self._used(), child.log.row.cost
+        used, total = self._used(), self._log.row.cost
         more = Usage(
             *(
                 now - before
@@ -132,15 +148,15 @@ class _Following:
         if total is not None:
             self._newest_cost, self._cost = Decimal(total) - self._cost, Decimal(total)
             cost = money(self._newest_cost)
-        log.entry.spend(cost)
+        self._parents.entry.spend(cost)
         record = AskedRecord(
             purpose="subtask",
-            model=child.settings.model_id,
+            model=str(self._log.row.settings["model"]),
             usage=UsageShape(**asdict(more)),
             cost=cost,
             session_id=self._child.id,
         )
-        written = log.writer.commit(record)
+        written = self._parents.writer.commit(record)
         # Nobody awaits the write, so a failure is retrieved here; the next commit reports it too.
         written.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._parent.rewritten(None, "subtask")
@@ -149,7 +165,7 @@ class _Following:
         messages = self._messages()
         failed = self._why(result, messages)
         report = found_so_far(messages) if failed else last_words(messages)
-        steps, cost = turn_usage(messages).requests, self._child.state.log.row.cost
+        steps, cost = turn_usage(messages).requests, self._log.row.cost
         return SubtaskEnd(self._child.id, report, steps, cost, failed)
 
     def _why(self, result: PromptResult | SidecarError, messages: tuple[Message, ...]) -> str:
@@ -200,13 +216,13 @@ class _Following:
         return f"its {what} {were} used up before it was done"
 
     def _messages(self) -> tuple[Message, ...]:
-        messages = self._child.state.log.messages
+        messages = self._log.messages
         first = messages[0].turn_id if messages else None
         return tuple(m for m in messages if m.turn_id == first)
 
     def _used(self) -> Usage:
         messages = self._messages()
-        asked = asked_since(self._child.state.log, messages[0].turn_id) if messages else ()
+        asked = asked_since(self._log, messages[0].turn_id) if messages else ()
         return sum((usage for usage, _ in asked), turn_usage(messages))
 
 

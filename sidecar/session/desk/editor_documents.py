@@ -21,4 +21,4 @@ class EditorDocuments:
 
     def saved(self, path: str) -> None:
         for session in self._sessions:
-            session.state.tracking.saved(Path(path))
+            session.audience.saved(Path(path))

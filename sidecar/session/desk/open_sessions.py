@@ -38,7 +38,7 @@ class OpenSessions:
         if busy == self._told_busy:
             return
         self._told_busy = busy
-        title = session.state.log.row.title or "a new session"
+        title = session.row.title or "a new session"
         self.tell_all(StatusChanged(busy, f"working on: {title}" if busy else "ready"))
 
     def tell_all(self, event: Event) -> None:

@@ -20,7 +20,7 @@ from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import resolved
 from sidecar.session.interface import Handoff, NewSession, Opened, SessionSummary
 from sidecar.session.lifecycle import fresh_window
-from sidecar.session.lifecycle.assembly import caveats_of, compose, replay_of
+from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.lifecycle.damage import open_log
 from sidecar.session.lifecycle.fork import fork
 from sidecar.session.lifecycle.new_session import found, summary_of
@@ -118,7 +118,7 @@ class Sessions:
         environment = await self.shared.ready()
         session = await self._begin(await found(environment, request))
         session.audience.attach(watcher, client)
-        caveats_of(session.state).tell()
+        session.caveats.tell()
         return session.opened()
 
     async def fork(
@@ -176,7 +176,7 @@ class Sessions:
         Read-only while another daemon writes the session. Raises UnknownSession.
         """
         session = await self.get(session_id)
-        rest = await replay_of(session.state).tell(after, emit) if replay else None
+        rest = await session.replay.tell(after, emit) if replay else None
         session.audience.attach(watcher, client)
         # The streaming answer is shown without an await between, so that no event is missed.
         for event in () if rest is None else rest():
@@ -201,9 +201,10 @@ class Sessions:
             log, problems = await open_log(environment, session_id, writes=writes)
             if writes:
                 ownership.take()
-            session = self._start(compose(environment, log, ownership))
+            state = compose(environment, log, ownership)
+            session = self._start(state)
             if writes:
-                tell_damage(log, session.state.channel, problems)
+                tell_damage(log, state.channel, problems)
                 await session.recover()
             return session
 
@@ -239,14 +240,13 @@ class Sessions:
         if await erase_archived(environment.store, session_id):
             return await put_aside(environment.store)
         session = await self.get(session_id)
-        if session.state.ownership.read_only:
-            raise session.state.ownership.refusal()
+        await session.writable(None)
         check_idle(session.prompts.busy and not force, "delete with force, which cancels it")
         await session.end()
         await session.ended()
         self.open.drop(session_id)
         environment.forget(session_id)
-        ground, row = self._ground(environment), session.state.log.row
+        ground, row = self._ground(environment), session.row
         return await delete(ground, environment.workspaces, row)
 
     def _ground(self, environment: Environment) -> Ground:
@@ -262,7 +262,7 @@ class Sessions:
     def _start(self, state: State) -> Session:
         self.shared.check_running()
         session = Session(state, self.open.busy_changed)
-        session.delegating.delegate = partial(delegate, session, self._begin, self.close)
+        session.delegating.delegate = partial(delegate, session, state, self._begin, self.close)
         assert self._group is not None
         session.start(self._group)
         self.open.add(session)

@@ -7,7 +7,6 @@ from pathlib import Path
 from sidecar.config.layers import Resolved
 from sidecar.config.reload import CurrentSettings, Stamps, stamps
 from sidecar.session.lifecycle.session import Session
-from sidecar.session.log.channel import give_notice
 from sidecar.tools.rules.permission import Rules
 
 EVERY = 2.0
@@ -38,8 +37,7 @@ def take_over(settings: CurrentSettings, sessions: Iterable[Session], resolved: 
     before, result = settings.config, settings.take(resolved)
     rules = [Rules(c.permissions.allow, c.permissions.reject) for c in (before, result.config)]
     for session in sessions:
-        state = session.state
-        state.permissions.exchange(*rules)
-        if result.told and not state.ownership.read_only:
+        session.permissions.exchange(*rules)
+        if result.told and not session.opened().read_only:
             text = " ".join(("The settings were read again.", *result.told))
-            give_notice(state.log, state.channel, "warning" if result.bad else "info", text)
+            session.notify("warning" if result.bad else "info", text)

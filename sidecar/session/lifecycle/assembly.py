@@ -20,6 +20,7 @@ from sidecar.session.epochs.epochs import Epochs
 from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.history.checkpoint_list import Checkpoints
 from sidecar.session.history.log_updates import LogReplay
+from sidecar.session.lifecycle.config_options import ConfigOptions
 from sidecar.session.lifecycle.damage import begin_if_lost
 from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
@@ -97,8 +98,7 @@ def compose(
     )
     log.writer.durable = partial(observe_record, environment.observe, environment.models.info, log)
     log.filled = take
-    cache_options_of(state).restore()
-    restore(state, kept_cache_of(state))
+    _restore(state)
     if not ownership.read_only:
         replace_gone_policy(state)
     return state
@@ -125,9 +125,14 @@ async def read_again(state: State, *, writes: bool = False) -> Sequence[str]:
     state.view.become(_view(state.environment.models, state.log))
     state.views.forget()
     state.cached.forget()
-    cache_options_of(state).restore()
-    restore(state, kept_cache_of(state))
+    _restore(state)
     return problems
+
+
+def _restore(state: State) -> None:
+    cache_options_of(state).restore()
+    kept = kept_cache_of(state)
+    restore(state.log, state.views, state.view, state.cached, state.settings, kept)
 
 
 def _view(models: ModelAccess, log: SessionLog) -> ModelView:
@@ -191,6 +196,10 @@ def rollback_of(
     )
     files = FilePlans(tracking, state.buffers, rows, checkpoints.differences, client)
     return Rollback(state.environment, log, conversation, files, checkpoints, host, prompts, gate)
+
+
+def options_of(state: State, caveats: Caveats) -> ConfigOptions:
+    return ConfigOptions(state.log, state.settings, state.environment.models, caveats)
 
 
 def caveats_of(state: State) -> Caveats:

@@ -1,5 +1,7 @@
 """Connections to a session; the client to ask."""
 
+from pathlib import Path
+
 from sidecar.core.errors import Cancelled
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.log.channel import Channel
@@ -24,9 +26,17 @@ class Audience:
         self._channel.attach(watcher)
         self._tracking.opened(writes=not self._ownership.read_only)
 
+    def follow(self, watcher: Watcher) -> None:
+        """As `attach`, where nobody can be asked."""
+        self._channel.attach(watcher)
+
     def detach(self, watcher: Watcher) -> None:
         self._clients = [(w, c) for w, c in self._clients if w != watcher]
         self._channel.detach(watcher)
+
+    def saved(self, path: Path) -> None:
+        """An editor saved a file: the change is the user's."""
+        self._tracking.saved(path)
 
     def watchers(self) -> tuple[Watcher, ...]:
         return tuple(watcher for watcher, _ in self._clients)

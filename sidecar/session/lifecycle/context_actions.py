@@ -87,7 +87,15 @@ class Rewriting:
         self.checkpoints = Milestones(
             state.environment, state.log, state.view, state.settings, state.ownership
         )
-        self.fold = Folds(state, self.checkpoints.folding).fold
+        folds = Folds(
+            state.log,
+            state.view,
+            state.views,
+            state.store,
+            state.ownership,
+            self.checkpoints.folding,
+        )
+        self.fold = folds.fold
         refusals = Refusals(state.log, state.channel)
         side = SideRequests(state.log, state.view, state.cached, state.environment.models, clock)
         summariser = Summariser(state.environment, state.log, state.cached, state.settings, side)

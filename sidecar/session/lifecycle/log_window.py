@@ -22,8 +22,10 @@ from sidecar.session.log.past import Past
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import message_count, newest_branch, opened_by
 from sidecar.session.meter.gauge import sized_turns
-from sidecar.session.state import State
+from sidecar.session.ownership import Ownership
 from sidecar.session.turn.clock import Clock
+from sidecar.session.view.model_view import ModelView
+from sidecar.session.view.view_history import Views
 from sidecar.store.format.log_records import (
     AskedRecord,
     BegunAgainRecord,
@@ -144,35 +146,46 @@ def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> 
 class Folds:
     """A session's folds; `folding` returns the ledger in the making."""
 
-    def __init__(self, state: State, folding: Callable[[], Folding]) -> None:
-        self._state = state
+    def __init__(
+        self,
+        log: SessionLog,
+        view: ModelView,
+        views: Views,
+        store: Store,
+        ownership: Ownership,
+        folding: Callable[[], Folding],
+    ) -> None:
+        self._log = log
+        self._view = view
+        self._views = views
+        self._store = store
+        self._ownership = ownership
         self._folding = folding
         self._messages = self._revision = 0
 
     async def fold(self) -> None:
         """If due; a failure only slows the next resume."""
-        state, log = self._state, self._state.log
+        log = self._log
         count = message_count(log)
-        if state.ownership.read_only or log.damaged or not log.is_whole or count < LEAST:
+        if self._ownership.read_only or log.damaged or not log.is_whole or count < LEAST:
             return
         newest_rewrite = log.last_record(RewriteRecord)
         rewritten = 0 if newest_rewrite is None else newest_rewrite.revision
         if count - self._messages < SPACING and rewritten <= self._revision:
             return
-        found, last = gather(state, self._folding()), log.messages[-1].id
+        found, last = gather(log, self._view, self._views, self._folding()), log.messages[-1].id
         self._messages, self._revision = count, log.row.revision
         if found is None or found.messages < LEAST:
             return
         version = await asyncio.to_thread(pasts.version)
         body = await asyncio.to_thread(pasts.encode, found)
         with suppress(StorageFailed):
-            await state.store.write(PutFold(log.row.id, found.revision, last, version, body))
+            await self._store.write(PutFold(log.row.id, found.revision, last, version, body))
 
 
-def gather(state: State, folding: Folding) -> Past | None:
+def gather(log: SessionLog, view: ModelView, views: Views, folding: Folding) -> Past | None:
     """Fold the log for reading by a window; `None` where a window would not suffice."""
-    log, view = state.log, state.view
-    opened, rewrite = state.views.opened, state.views.newest_epoch()
+    opened, rewrite = views.opened, views.newest_epoch()
     conversation = tuple(log)
     if opened is None or rewrite is None or not all(map(is_settled, log.messages)):
         return None

@@ -6,9 +6,12 @@ The newest requests are replayed, each in the view of its time.
 from sidecar.core.parts import Message, StepFinishPart
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.tokens import Calibration
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.kept_cache import KeptCache
-from sidecar.session.state import State
-from sidecar.session.view.view_history import Epoch
+from sidecar.session.session_settings import SessionSettings
+from sidecar.session.view.cache_state import CacheWatch
+from sidecar.session.view.model_view import ModelView
+from sidecar.session.view.view_history import Epoch, Views
 from sidecar.store.format.log_records import StepRecord
 
 REPLAYED = 20
@@ -17,33 +20,40 @@ FORESEEN = 4
 """Requests whose cache entries are followed; they have read all older entries since."""
 
 
-def restore(state: State, kept: KeptCache) -> None:
-    messages = tuple(state.log)
-    epochs = list(state.views.epochs())
-    window = _window(state, messages)
-    _show(state, epochs.pop(0))
+def restore(
+    log: SessionLog,
+    views: Views,
+    view: ModelView,
+    cached: CacheWatch,
+    settings: SessionSettings,
+    kept: KeptCache,
+) -> None:
+    messages = tuple(log)
+    epochs = list(views.epochs())
+    window = _window(view, views, messages)
+    _show(view, epochs.pop(0))
     for index in window:
         while epochs and epochs[0].since <= messages[index].created:
-            _show(state, epochs.pop(0))
+            _show(view, epochs.pop(0))
         foreseen = window[-FORESEEN:]
         if index in foreseen:
-            _foresee(state, messages, index, begin=index == foreseen[0])
-        state.view.observe(messages[index], messages[: index + 1])
+            _foresee(view, cached, settings, messages[: index + 1], begin=index == foreseen[0])
+        view.observe(messages[index], messages[: index + 1])
     kept.restore()
     for epoch in epochs:
-        _show(state, epoch)
+        _show(view, epoch)
     # A replay notes no cache misses; the newest is in the log.
-    steps = (r for r in reversed(state.log.records) if isinstance(r, StepRecord))
+    steps = (r for r in reversed(log.records) if isinstance(r, StepRecord))
     breaks = ((r.segment, r.reason or "") for r in steps if r.segment is not None)
-    state.cached.last_break = next(breaks, None)
+    cached.last_break = next(breaks, None)
 
 
-def _window(state: State, messages: tuple[Message, ...]) -> list[int]:
+def _window(view: ModelView, views: Views, messages: tuple[Message, ...]) -> list[int]:
     """Steps to replay: of those since the view changed the first and the newest, or the last few.
 
     The first teaches how large the static part is.
     """
-    view, opened = state.view, state.views.opened
+    opened = views.opened
     steps = [
         index
         for index, message in enumerate(messages)
@@ -57,8 +67,8 @@ def _window(state: State, messages: tuple[Message, ...]) -> list[int]:
     return [*newest[:-REPLAYED][:1], *newest[-REPLAYED:]] or steps[-FORESEEN:]
 
 
-def _show(state: State, epoch: Epoch) -> None:
-    view, newest = state.view, epoch.newest
+def _show(view: ModelView, epoch: Epoch) -> None:
+    newest = epoch.newest
     opens = newest is not None and epoch.opened == epoch.since >= view.since
     anchor = None if newest is None else newest.anchor
     view.reshape(epoch.view, anchor, epoch.since if opens else None)
@@ -66,16 +76,23 @@ def _show(state: State, epoch: Epoch) -> None:
         view.calibration = Calibration(newest.factor, newest.observations, newest.bias)
 
 
-def _foresee(state: State, messages: tuple[Message, ...], index: int, *, begin: bool) -> None:
-    view, finish = state.view, _finish(messages[index])
+def _foresee(
+    view: ModelView,
+    cached: CacheWatch,
+    settings: SessionSettings,
+    messages: tuple[Message, ...],
+    *,
+    begin: bool,
+) -> None:
+    *asked, answer = messages
+    finish = _finish(answer)
     assert finish is not None
-    prompt, effort = view.prompt(messages[:index]), state.settings.effort
-    request = ModelRequest(view.static.model, prompt, 0, effort)
+    request = ModelRequest(view.static.model, view.prompt(asked), 0, settings.effort)
     if begin:
-        state.cached.resume(request, finish.started, finish.usage)
+        cached.resume(request, finish.started, finish.usage)
     else:
-        minimum, factor = state.settings.info().min_cacheable, view.calibration.factor
-        state.cached.sent(request, finish.started, minimum, factor, finish.usage)
+        minimum, factor = settings.info().min_cacheable, view.calibration.factor
+        cached.sent(request, finish.started, minimum, factor, finish.usage)
 
 
 def _finish(message: Message) -> StepFinishPart | None:

@@ -6,6 +6,7 @@ Every change runs on the session's task or between two of the task's awaits, so 
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 
 from sidecar.core.errors import Cancelled, innermost
@@ -16,22 +17,24 @@ from sidecar.session.epochs.session_params import check_fits
 from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
-from sidecar.session.lifecycle import config_options
 from sidecar.session.lifecycle.assembly import (
     cache_options_of,
+    caveats_of,
     checkpoints_of,
     epochs_of,
     gauge_of,
     instructions_of,
+    options_of,
     pings_of,
     read_again,
     replace_gone_policy,
+    replay_of,
     rollback_of,
 )
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.subtask import Delegating
-from sidecar.session.lifecycle.turn_setup import turn_of
+from sidecar.session.lifecycle.turn_setup import provide, turn_of
 from sidecar.session.lifecycle.turn_start import begin
 from sidecar.session.lifecycle.work_news import WorkNews
 from sidecar.session.log.channel import give_notice, tell_damage
@@ -51,6 +54,7 @@ from sidecar.session.turn.prompt_line import PromptLine, Waiting
 from sidecar.session.turn.turn import TurnEnd
 from sidecar.session.turn.turn_log import TurnLog
 from sidecar.store.format.log_records import OptionRecord
+from sidecar.store.format.values import SessionRow
 
 logger = logging.getLogger("sidecar.session")
 
@@ -75,7 +79,13 @@ class Session:
         self._instructions = instructions_of(state)
         self._epochs = epochs_of(state, self._instructions)
         self._caching = cache_options_of(state)
-        self.delegating = Delegating()
+        self.caveats = caveats_of(state)
+        self._options = options_of(state, self.caveats)
+        self.replay = replay_of(state)
+        self.provide = partial(provide, state)
+        self.permissions = state.permissions
+        self.notify = partial(give_notice, state.log, state.channel)
+        self.delegating = Delegating(state.tracking)
         self._gauge = gauge_of(state)
         self.rewriting = Rewriting(state, self, self.news, self._instructions, self._gauge)
         self.checkpoints = checkpoints_of(state)
@@ -97,13 +107,14 @@ class Session:
         return self._state.log.row.id
 
     @property
-    def state(self) -> State:
-        return self._state
+    def row(self) -> SessionRow:
+        """Unstored changes included."""
+        return self._state.log.row
 
     def opened(self) -> Opened:
         """As `session/new` and `session/load` answer."""
         state, row = self._state, self._state.log.row
-        described = config_options.describe(state)
+        described = self._options.described()
         return Opened(row.id, row.revision, state.ownership.read_only, described)
 
     # --- requests of callers -----------------------------------------------------------------
@@ -126,9 +137,9 @@ class Session:
     ) -> tuple[JsonObject, ...]:
         """A new model's epoch begins now, or after the turn."""
         await self.writable(expected_revision)
-        config_options.change(self._state, config_id, value)
+        self._options.change(config_id, value)
         await self._state.log.writer.commit(OptionRecord(config_id=config_id))
-        described = config_options.describe(self._state)
+        described = self._options.described()
         self._tell(OptionsChanged(self.id, self._state.channel.next_seq(), described))
         await self._instructions.look()
         if not self.prompts.running:

@@ -9,6 +9,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Message, SessionId, TextPart, ToolError, ToolPart
 from sidecar.core.prompt.prompt import Static, ToolSpec
 from sidecar.core.prompt.render import Block, TextBlock
+from sidecar.session.changes.tracker import Tracking
 from sidecar.session.epochs import epochs
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import State
@@ -47,8 +48,16 @@ class Bound:
 class Delegating:
     """`bound` while a session works for another; `delegate` has another work for this one."""
 
+    tracking: Tracking
     bound: Bound | None = None
     delegate: Delegate | None = None
+
+    def bind(self, bound: Bound, above: Tracking) -> None:
+        """Work for another, whose agent is the author of all writes."""
+        self.bound, self.tracking.above = bound, above
+
+    def release(self) -> None:
+        self.bound = self.tracking.above = None
 
 
 async def found_child(parent: State, subtask: Subtask) -> SessionLog:

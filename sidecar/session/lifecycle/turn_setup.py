@@ -66,6 +66,7 @@ def turn_of(
 
 
 def provide(state: State, servers: tuple[McpServer, ...]) -> None:
+    """Start the MCP servers that a client gives its session."""
     state.environment.mcp.provide(state.log.row.id, servers, state.trust.standing())
 
 

@@ -22,8 +22,7 @@ from sidecar.session.compaction.session_handoff import ledger_of
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import amiss, checked_folder, is_model_name
-from sidecar.session.lifecycle import config_options
-from sidecar.session.lifecycle.assembly import compose, gauge_of, replay_of
+from sidecar.session.lifecycle.assembly import caveats_of, compose, gauge_of, options_of, replay_of
 from sidecar.session.log.events import Event
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
@@ -365,7 +364,7 @@ def _read_all(environment: Environment, stored: Stored, check: Callable[[], None
         raise odd("what it would send is no conversation")
     gauge_of(state).read()
     check()
-    config_options.describe(state)
+    options_of(state, caveats_of(state)).described()
     timeline = Timeline(log.messages, log.records)
     timeline.talk(len(timeline.events))
     timeline.head_before(len(timeline.events))

@@ -38,7 +38,7 @@ class Desk:
     async def enter(self, session_id: str) -> Session:
         """Raises UnknownSession."""
         session = await self.sessions.get(SessionId(session_id))
-        self.connection.enter(session_id, session.state.log.row.cwd)
+        self.connection.enter(session_id, session.row.cwd)
         return session
 
     async def watch(self, session_id: str) -> Session:
@@ -153,7 +153,7 @@ async def _made(desk: Desk, made: Json, ticket: Ticket) -> JsonObject:
     """The session's updates follow the answer."""
     assert isinstance(made, dict)
     session = await desk.sessions.get(SessionId(str(made["sessionId"])))
-    folder = session.state.log.row.cwd
+    folder = session.row.cwd
 
     def enter() -> None:
         desk.connection.enter(session.id, folder)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from sidecar.core.parts import Json, JsonObject, MessageId, SessionId
 from sidecar.session.desk.sessions import Sessions
-from sidecar.session.lifecycle.turn_setup import provide
 from sidecar.session.transfer.bundle_export import export_session
 from sidecar.session.transfer.bundle_import import ImportSource, import_session
 from sidecar.wire.connection import Connection
@@ -30,7 +29,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             connection.watch,
         )
         if servers := servers_of(given(params.mcp_servers) or ()):
-            provide((await sessions.get(made.session_id)).state, servers)
+            (await sessions.get(made.session_id)).provide(servers)
         return {"sessionId": made.session_id, "revision": made.revision}
 
     async def handoff(connection: Connection, params: SessionHandoffParams, _: Ticket) -> Json:

@@ -10,7 +10,6 @@ from sidecar.core.parts import Json, PartId, SessionId
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import NewSession, PromptRequest
-from sidecar.session.lifecycle.turn_setup import provide
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import (
@@ -65,7 +64,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         after = given(params.after)
         if servers := servers_of(given(params.mcp_servers) or ()):
             session = await sessions.get(SessionId(params.session_id))
-            provide(session.state, servers)
+            session.provide(servers)
         return loaded(
             await sessions.load(
                 SessionId(params.session_id),

@@ -34,6 +34,7 @@ from tests.core.policies.situations import is_note
 from tests.e2e.recorded import RECORDED, catalogue, script
 from tests.e2e.recorded import Script as Recording
 from tests.fakes.scripted_model import SUMMARY, ScriptedModel, call, started, stop, text, thought
+from tests.session import inside
 from tests.session.conftest import Desk, World, prompt_of
 
 pytestmark = pytest.mark.long
@@ -190,25 +191,25 @@ def told_by_model(plan: Plan, situation: Situation) -> Plan:
 
 def replayed(session: Session, summaries: bool) -> SimulatedRun:
     """Play a session's log again, by the policy and in the window that it has."""
-    state = session.state
+    settings = inside.settings(session)
     listener = Exactly(count)
-    for message in state.log:
+    for message in inside.conversation(session):
         listener.hear(message)
     conversation = listener.conversation("log", "sidecar")
-    policy, tell = policies()[state.settings.text("policy")], told_by_extract
+    policy, tell = policies()[settings.text("policy")], told_by_extract
     return simulate(
         conversation,
         policy,
-        state.settings.window(),
-        rates(state.settings.info()),
+        settings.room().window,
+        rates(settings.info()),
         told_by_model if summaries else tell,
     )
 
 
 def agree(session: Session, summaries: bool) -> int:
     """Compare a session with the replay of its log; says how many rewrites there were."""
-    run, state = replayed(session, summaries), session.state
-    opened = [one for one in state.views.standing() if one.opens]
+    run = replayed(session, summaries)
+    opened = [one for one in inside.rewrites(session) if one.opens]
     made = [
         (one.steps, one.rewrite.cause, one.policy, one.tokens_before, one.tokens_after)
         for one in opened
@@ -216,8 +217,7 @@ def agree(session: Session, summaries: bool) -> int:
     assert [(r.step, r.cause, r.policy, r.before, r.after) for r in run.rewrites] == made
     for ours, theirs in zip(run.rewrites, opened, strict=True):
         assert dict(ours.shown) == dict(theirs.rewrite.shown)
-    parts = (part for message in state.log for part in message.parts)
-    usages = [part.usage for part in parts if isinstance(part, StepFinishPart)]
+    usages = [part.usage for part in inside.parts(session, StepFinishPart)]
     assert [sent.prompt for sent in run.sent] == [usage.prompt for usage in usages]
     return len(made)
 

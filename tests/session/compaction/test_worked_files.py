@@ -68,7 +68,7 @@ async def test_what_the_editor_holds_counts(desk: Desk) -> None:
     worker = await worked(desk)
     held = (desk.workspace / NAME).read_text().replace("extra = 1\n", "")
     real = (desk.workspace / NAME).resolve()
-    worker.session.state.buffers.set(real, held, 1)
+    desk.sessions.documents.open(str(real), held, 1)
     lines = image(desk, await compact(worker, dry_run=True))
     assert lines[:10] == ["[lines 1-40]", "```", *BEFORE[:6], "value_7 = 70", BEFORE[7]]
 

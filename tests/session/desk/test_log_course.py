@@ -27,7 +27,6 @@ from sidecar.observe.report.spending import running
 from sidecar.session.desk.log_course import read_course
 from sidecar.session.desk.store_look import find, look
 from sidecar.session.interface import Wish
-from sidecar.session.lifecycle.assembly import gauge_of
 from tests.session import inside
 from tests.session.conftest import Desk, World
 from tests.session.work import Worker
@@ -71,8 +70,7 @@ def by_hand(course: Course) -> tuple[Decimal, Decimal]:
 
 def check(worker: Worker) -> Course:
     """Hold a course against what the model was sent, the meter and the log."""
-    state = worker.session.state
-    course = read_course(state, same)
+    course = read_course(inside.state(worker.session), same)
     sent = worker.desk.model.requests
     assert len(course.requests) == len(sent)
     for one, request in zip(course.requests, sent, strict=True):
@@ -80,7 +78,7 @@ def check(worker: Worker) -> Course:
         expected = spread(weighed(request), one.spent.usage.prompt)
         assert dict(zip(REGIONS, one.regions, strict=True)) == expected, one.number
         assert one.held == one.spent.usage.prompt
-    meter = gauge_of(state).read()
+    meter = inside.gauge(worker.session).read()
     assert (course.meter, sum(course.now)) == (meter, meter.used)
     assert sum(piece.tokens for piece in course.pieces) == meter.used
     assert running(course)[0][-1] == Decimal(meter.cost.session or "nothing")
@@ -193,10 +191,10 @@ async def test_a_key_is_taken_out_before_a_text_is_cut(desk: Desk) -> None:
     worker = await desk.worker(policy="manual")
     desk.editor.tools["look"] = lambda given: f"{'x' * 40} {KEY} {'y' * 100}"
     await worker.turn(2, f"{'word ' * 12}{KEY}")
-    course = read_course(worker.session.state, clean)
+    course = read_course(inside.state(worker.session), clean)
     assert "sk-ant" not in repr(course)
     assert "[redacted]" in course.turns[0].title
-    assert "sk-ant" in repr(read_course(worker.session.state, same))
+    assert "sk-ant" in repr(read_course(inside.state(worker.session), same))
 
 
 @pytest.mark.parametrize("name", ["ses_", "", "nothing"])
@@ -218,7 +216,8 @@ async def test_a_session_is_found_by_the_beginning_of_its_id(desk: Desk, name: s
 
 
 async def test_a_long_session_is_read_in_seconds(desk: Desk) -> None:
-    log = inside.log(await desk.open(system=SYSTEM))
+    session = await desk.open(system=SYSTEM)
+    log = inside.log(session)
     for n in range(LONG):
         turn = TurnId(f"turn_{n}")
         asked = TextPart(PartId(f"asked {n}"), "Look at the next files.", "typed")
@@ -231,9 +230,8 @@ async def test_a_long_session_is_read_in_seconds(desk: Desk) -> None:
             )
             name, now = MessageId(f"step {n} {step}"), desk.world.now()
             log.writer.put(Message(name, turn, "assistant", parts, now, "complete", "scripted"))
-    state = desk.sessions.open.find(log.row.id).state
     began = monotonic()
-    course = read_course(state, same)
+    course = read_course(inside.state(session), same)
     assert monotonic() - began < MOST_SECONDS
     assert (len(course.turns), len(course.requests)) == (LONG, 3 * LONG)
     assert [one.held for one in course.requests[::3]] == [900 + n for n in range(LONG)]

@@ -7,6 +7,7 @@ from sidecar.config.layers import resolve
 from sidecar.core.parts import ToolError, ToolPart
 from sidecar.session.log.events import Notice
 from tests.fakes.scripted_model import calls, says, shell, write
+from tests.session import inside
 from tests.session.conftest import Desk, World
 
 
@@ -74,7 +75,7 @@ async def test_a_bad_file_changes_nothing_and_new_sessions_hear_of_it(desk: Desk
     assert notice.level == "warning"
     assert "stay as they were. config.toml: max_steps: must be from 1" in notice.text
     later = await desk.open()
-    assert not later.state.config.keep_alive
-    assert later.state.config.max_steps == 200
+    assert not inside.state(later).config.keep_alive
+    assert inside.state(later).config.max_steps == 200
     assert desk.of(Notice)[-1].session_id == later.id
     assert "config.toml: max_steps: must be" in desk.of(Notice)[-1].text

@@ -153,7 +153,7 @@ async def test_facts_are_written_with_the_rewrite_or_not_at_all(desk: Desk) -> N
             # As when the user comes back right after a rewrite in the background.
             task.cancel()
 
-    worker.session.state.channel.attach(leave)
+    worker.session.audience.follow(leave)
     with pytest.raises(asyncio.CancelledError):
         await summed_up(worker)
     task.uncancel()

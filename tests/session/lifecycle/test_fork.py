@@ -83,7 +83,7 @@ async def test_a_fork_reads_what_its_parent_wrote(desk: Desk) -> None:
     result = await desk.ask(made, "Go another way.")
     step = desk.messages(made)[-1].parts[-1]
     assert step.usage.cache_read > 0.9 * before  # type: ignore[union-attr] # the step's end
-    assert made.state.cached.last_break is None
+    assert made.meter().cache.last_break is None
     assert result.stop_reason == "end_turn"
     assert len(inside.messages(parent)) == len(inside.messages(made)) - 2
 

@@ -54,11 +54,11 @@ async def test_a_fresh_window_is_like_the_old_one_but_empty(desk: Desk) -> None:
     await session.set_option("effort", "high")
     await work(desk, session)
     made = await go_on(desk, session)
-    old, new = session.state, made.state
-    assert new.log.messages == ()
-    assert (new.view.static, new.log.row.cwd) == (old.view.static, old.log.row.cwd)
-    assert {**old.log.row.settings, "parent": session.id} == new.log.row.settings
-    assert (new.log.row.title, new.log.row.cost) == ("The parser (continued)", "0")
+    assert inside.messages(made) == ()
+    assert inside.static(made) == inside.static(session)
+    assert made.row.cwd == session.row.cwd
+    assert {**session.row.settings, "parent": session.id} == made.row.settings
+    assert (made.row.title, made.row.cost) == ("The parser (continued)", "0")
     assert made.audience.watchers()
 
 

@@ -312,7 +312,8 @@ async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
     """A message of which nothing is sent may have a note before it since the fold."""
     async with world.daemon() as desk:
         worker = await long_work(desk)
-        state, shown = worker.session.state, inside.model_view(worker.session).rendering
+        state = inside.state(worker.session)
+        shown = state.view.rendering
         hidden = [one.message.id for one in shown.seen(state.log) if not one.rendered]
         noted = {note.before for note in shown.shown.notes.values()}
         place = next(name for name in hidden if name not in noted)

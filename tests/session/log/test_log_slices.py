@@ -88,7 +88,7 @@ def _without_number(event: Any) -> Any:
 async def compare(world: World, session_id: str, dice: random.Random | None = None) -> bool:
     """Tell a session both ways; says whether there were slices to be read."""
     async with copied(world, "copy", folds=True).daemon() as desk:
-        state = (await desk.sessions.get(SessionId(session_id))).state
+        state = inside.state(await desk.sessions.get(SessionId(session_id)))
         windowed = not state.log.is_whole
         sliced = await told(replay, state)
         parts = [e.origin.part_id for e in sliced if hasattr(e, "origin")]
@@ -217,7 +217,7 @@ async def reopened(long: Long) -> AsyncIterator[tuple[Desk, Session]]:
 
 async def test_what_goes_on_meanwhile_is_told_behind_it(long: Long) -> None:
     async with reopened(long) as (desk, session):
-        state, hold = session.state, Hold()
+        state, hold = inside.state(session), Hold()
         desk.script([started(), *text("first"), hold, *text(" and last", 1), stop()])
         turn = asyncio.ensure_future(session.prompt(prompt_of("go")))
         async with asyncio.timeout(LIMIT):
@@ -243,8 +243,8 @@ async def test_all_may_be_read_meanwhile(long: Long) -> None:
             if number == 20:
                 await inside.log(session).whole()
 
-        sliced = await told(replay, session.state, act=read)
-        assert sliced == await told(whole.replay, session.state)
+        sliced = await told(replay, inside.state(session), act=read)
+        assert sliced == await told(whole.replay, inside.state(session))
 
 
 async def test_what_comes_back_meanwhile_is_told_behind_it(world: World) -> None:
@@ -257,7 +257,7 @@ async def test_what_comes_back_meanwhile_is_told_behind_it(world: World) -> None
             if number == 2:
                 await session.rollback.redo(Wish("conversation", None))
 
-        sliced = await told(replay, session.state, act=back)
+        sliced = await told(replay, inside.state(session), act=back)
         shown = {event.origin.message_id for event in sliced if hasattr(event, "origin")}
         assert last in shown
 
@@ -279,7 +279,7 @@ async def test_a_session_that_is_deleted_meanwhile_is_unknown(long: Long) -> Non
                 await desk.sessions.delete(session.id)
 
         with pytest.raises(UnknownSession):
-            await told(replay, session.state, act=delete)
+            await told(replay, inside.state(session), act=delete)
 
 
 async def test_a_replay_that_is_cancelled_ends_and_keeps_nothing(long: Long) -> None:
@@ -306,7 +306,7 @@ async def test_a_replay_that_is_cancelled_ends_and_keeps_nothing(long: Long) -> 
         inside.notice(session, "info", "Who is there?")
         assert len(shown) == 20
         assert not inside.log(session).is_whole
-        assert len(await told(replay, session.state)) > 40
+        assert len(await told(replay, inside.state(session))) > 40
 
 
 @pytest.mark.moves_prefix("what was sent is lost")
@@ -331,7 +331,7 @@ async def test_what_is_damaged_is_told_as_of_the_whole(long: Long, damage: str) 
         con.execute("PRAGMA foreign_keys = OFF")
         assert con.execute(damage, about).rowcount
     async with other.daemon() as desk:
-        state = (await desk.sessions.get(long.session_id)).state
+        state = inside.state(await desk.sessions.get(long.session_id))
         assert not state.log.is_whole
         sliced = await told(replay, state)
         assert state.log.is_whole
@@ -356,7 +356,7 @@ async def test_others_have_their_turn(long: Long) -> None:
                 await asyncio.sleep(0)
 
         other = asyncio.ensure_future(others())
-        assert len(await told(replay, session.state, act=count)) > 2 * BREATH
+        assert len(await told(replay, inside.state(session), act=count)) > 2 * BREATH
         other.cancel()
         assert most <= 2 * BREATH
 

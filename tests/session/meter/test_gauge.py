@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from sidecar.session.lifecycle.assembly import gauge_of
 from tests.session import inside
 from tests.session.conftest import Desk, World
 
@@ -18,7 +17,7 @@ async def test_the_first_turn_has_not_brought_what_stood_there_before_it(desk: D
     brought = first.used - first.regions["system"] - first.regions["tools"]
     assert 0 < brought < first.used / 2
     assert first.velocity == brought
-    assert abs(gauge_of(worker.session.state).usual_growth() - brought) <= 0.1 * brought
+    assert abs(inside.gauge(worker.session).usual_growth() - brought) <= 0.1 * brought
     second = (await worker.turn(4)).meter
     assert second.velocity == pytest.approx((second.used - first.used + brought) / 2, rel=0.01)
     left = (second.compact_at - second.used) / second.velocity

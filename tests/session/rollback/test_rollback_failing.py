@@ -149,15 +149,15 @@ async def test_a_price_is_kept_where_nothing_else_was_logged(
 ) -> None:
     session = await desk.open()
     plans = map(str, itertools.count())
-    monkeypatch.setattr(session.rewriting.price, "_plan", lambda: next(plans))
+    inside.plan_prices(session, lambda: next(plans))
     turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
-    state, planned = session.state, session.priced_meter().cost.compact_now
+    planned = session.priced_meter().cost.compact_now
     assert planned is not None
     snapshot = Snapshots.snapshot
 
     async def changing(self: Snapshots) -> SnapshotId:
         if changes and not (desk.workspace / "a.txt").exists():
-            await state.log.writer.commit(OptionRecord(config_id="model"))
+            await inside.commit(session)
         return await snapshot(self)
 
     with monkeypatch.context() as patch:
