@@ -14,11 +14,12 @@ from sidecar.core.plans.plan import Change, Plan, Situation
 from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prompt import Prompt, Ttl
 from sidecar.core.prompt.visibility import Dropped, Placeholder
-from sidecar.replay.simulate import _Simulation
 from sidecar.replay.simulated_cache import MINIMUM, StaticLifetime
 from tests.core.prompts import system, user
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body
+from tests.replay import inside
+from tests.replay.inside import Simulation
 from tests.replay.talks import RATES, WINDOW, Scripted, talk
 
 NOTE = 25
@@ -86,10 +87,11 @@ def counted(text: str) -> int:
     return int(found[1])
 
 
-def assert_same_positions(state: _Simulation, places: list[int], ends: list[int]) -> None:
+def assert_same_positions(state: Simulation, places: list[int], ends: list[int]) -> None:
     whole = [0, *(i + 1 for i, item in enumerate(state.items) if item.unit.kind != "call")]
-    assert [state._places[i] for i in whole] == [places[ends[i]] for i in whole]
-    assert state._places[-1] == places[-1]
+    at = inside.places(state)
+    assert [at[i] for i in whole] == [places[ends[i]] for i in whole]
+    assert at[-1] == places[-1]
 
 
 class Fixed(StaticLifetime):
@@ -99,11 +101,10 @@ class Fixed(StaticLifetime):
         return self.wants
 
 
-def played(conversation: Any, edits: list[Edit], ttl: Ttl) -> _Simulation:
+def played(conversation: Any, edits: list[Edit], ttl: Ttl) -> Simulation:
     script = {edit.step: partial(edited, edit) for edit in edits}
-    state = _Simulation(conversation, Scripted(script), WINDOW, RATES)
-    state._kept = Fixed(ttl, conversation.static, RATES)
-    return state
+    kept = Fixed(ttl, conversation.static, RATES)
+    return inside.simulation(kept, conversation, Scripted(script), WINDOW, RATES)
 
 
 def compare(notation: str, edits: list[Edit], ttl: Ttl, static: int) -> None:
@@ -116,7 +117,7 @@ def compare(notation: str, edits: list[Edit], ttl: Ttl, static: int) -> None:
         state.arrive(request)
         state.decide(request)
         blocks, ends = blocks_of(state.items, static)
-        marks = [(0, ttl), *state._marks()]
+        marks = [(0, ttl), *inside.marks(state)]
         prompt = body(blocks, [(ends[index], ttl) for index, ttl in marks])
         assert_same_positions(state, provider._prefixes(prompt, blocks)[2], ends)
         usage = provider.request(prompt)
@@ -197,9 +198,9 @@ def test_breakpoints_stand_where_a_session_would_put_them(notation: str, edits: 
         first, *others = (block["text"] for block in blocks)
         prompt = Prompt((), system(first), (user(*others),))
         # An edit ends what the last request had: a breakpoint stands where they begin to differ.
-        sent = before if state.items is whole else ends[state._extends]
-        found = place(prompt, sent, anchor=ends[state._anchored])
+        sent = before if state.items is whole else ends[inside.shared(state)]
+        found = place(prompt, sent, anchor=ends[inside.anchored(state)])
         wanted = [(0 if b.message is None else b.block + 1, b.ttl) for b in found]
-        assert [(0, "5m"), *((ends[index], ttl) for index, ttl in state._marks())] == wanted
+        assert [(0, "5m"), *((ends[index], ttl) for index, ttl in inside.marks(state))] == wanted
         state.send(request)
         before = len(blocks) - 1

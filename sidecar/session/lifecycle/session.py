@@ -34,7 +34,7 @@ from sidecar.session.lifecycle.assembly import (
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.subtask import Delegating
-from sidecar.session.lifecycle.turn_setup import provide, turn_of
+from sidecar.session.lifecycle.turn_setup import SessionServers, turn_of
 from sidecar.session.lifecycle.turn_start import begin
 from sidecar.session.lifecycle.work_news import WorkNews
 from sidecar.session.log.channel import give_notice, tell_damage
@@ -82,7 +82,7 @@ class Session:
         self.caveats = caveats_of(state)
         self._options = options_of(state, self.caveats)
         self.replay = replay_of(state)
-        self.provide = partial(provide, state)
+        self.servers = SessionServers(state.environment, state.trust, state.log.row.id)
         self.permissions = state.permissions
         self.notify = partial(give_notice, state.log, state.channel)
         self.delegating = Delegating(state.tracking)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from sidecar.config.mcp_settings import McpServer
 from sidecar.core.parts import Json, SessionId, TurnId
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.session.changes.session_trust import Trust
 from sidecar.session.compaction.cache_options import CacheOptions
+from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.subtask import Delegating
 from sidecar.session.state import State
@@ -51,7 +53,8 @@ def turn_of(
         consent, row.cwd, state.buffers, variables, state.tracking, recall, delegating.delegate
     )
     tools = {tool.name: tool for tool in view.static.tools}
-    served = _ServersTools(state, row.id if bound is None else bound.parent)
+    owner = row.id if bound is None else bound.parent
+    served = SessionServers(state.environment, state.trust, owner)
     return RunningTurn(
         turn=turn,
         steps=steps,
@@ -65,23 +68,23 @@ def turn_of(
     )
 
 
-def provide(state: State, servers: tuple[McpServer, ...]) -> None:
-    """Start the MCP servers that a client gives its session."""
-    state.environment.mcp.provide(state.log.row.id, servers, state.trust.standing())
-
-
 @dataclass(frozen=True, slots=True)
-class _ServersTools:
-    """Calls servers in a session's name; a subtask's calls its parent's."""
+class SessionServers:
+    """MCP servers that were started for a session; a subtask's calls go to its parent's."""
 
-    state: State
+    environment: Environment
+    trust: Trust
     owner: SessionId
 
+    def provide(self, servers: tuple[McpServer, ...]) -> None:
+        """Start those that a client gives."""
+        self.environment.mcp.provide(self.owner, servers, self.trust.standing())
+
     def as_now(self, spec: ToolSpec) -> ToolSpec:
-        return self.state.environment.mcp.as_now(self.owner, spec)
+        return self.environment.mcp.as_now(self.owner, spec)
 
     async def call(self, spec: ToolSpec, given: Json) -> ToolAnswer:
-        environment, standing = self.state.environment, self.state.trust.standing()
+        environment, standing = self.environment, self.trust.standing()
         # Configured servers start when a stored session first needs them.
         if servers := environment.settings.config.mcp_servers:
             environment.mcp.provide(self.owner, servers, standing, configured=True)

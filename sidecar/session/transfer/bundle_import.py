@@ -22,11 +22,11 @@ from sidecar.session.compaction.session_handoff import ledger_of
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import amiss, checked_folder, is_model_name
+from sidecar.session.history.log_updates import LogReplay
 from sidecar.session.lifecycle.assembly import caveats_of, compose, gauge_of, options_of, replay_of
 from sidecar.session.log.events import Event
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
-from sidecar.session.state import State
 from sidecar.session.transfer.archive import BACK, gone_outputs, is_own, take_back
 from sidecar.session.transfer.bundle_export import SUBTASKS_LEFT_OUT
 from sidecar.session.transfer.bundle_screen import (
@@ -371,15 +371,15 @@ def _read_all(environment: Environment, stored: Stored, check: Callable[[], None
     check()
     ledger_of(log, log.records)
     check()
-    asyncio.run(_shown(state, check))
+    asyncio.run(_shown(replay_of(state), check))
 
 
-async def _shown(state: State, check: Callable[[], None]) -> None:
+async def _shown(replay: LogReplay, check: Callable[[], None]) -> None:
     """Replay the whole history to nobody."""
 
     async def nobody(_: Event) -> None:
         pass
 
-    rest = await replay_of(state).tell(None, nobody)
+    rest = await replay.tell(None, nobody)
     for _ in rest():
         check()

@@ -29,7 +29,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             connection.watch,
         )
         if servers := servers_of(given(params.mcp_servers) or ()):
-            (await sessions.get(made.session_id)).provide(servers)
+            (await sessions.get(made.session_id)).servers.provide(servers)
         return {"sessionId": made.session_id, "revision": made.revision}
 
     async def handoff(connection: Connection, params: SessionHandoffParams, _: Ticket) -> Json:

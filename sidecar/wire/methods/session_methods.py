@@ -64,7 +64,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         after = given(params.after)
         if servers := servers_of(given(params.mcp_servers) or ()):
             session = await sessions.get(SessionId(params.session_id))
-            session.provide(servers)
+            session.servers.provide(servers)
         return loaded(
             await sessions.load(
                 SessionId(params.session_id),
