@@ -21,17 +21,27 @@ MOST_READINGS = 60
 _NAMES = (
     "sudo doas env command builtin exec eval coproc trap nohup time gtime timeout gtimeout nice "
     "ionice setsid stdbuf xargs watch caffeinate unbuffer su runuser pkexec taskset chrt strace "
-    "script systemd-run chronic entr npx uv poetry run ! { if then elif else while until do"
+    "script systemd-run chronic entr npx bunx pnpx uvx uv poetry run ! { if then elif "
+    "else while until do"
 )
 _BEFORE = frozenset(_NAMES.split()) | SHELLS
 """Programs and words of the shell's that run the command behind."""
-_ANYWHERE = RUNNERS - _BEFORE
+_ANYWHERE = (RUNNERS | {"ssh", "mosh", "autossh", "wsl", "cmd"}) - _BEFORE
 """Programs that run a command beginning at any of their words."""
-_SEARCHES = frozenset({"find", "gfind", "fd", "fdfind", "git"})
-_RUNNING = frozenset(
+_NARROW = frozenset(
     "-exec -execdir -ok -okdir -x -X --exec --exec-batch foreach run".split()  # noqa: SIM905
 )
-"""Words before a command, as in `git bisect run`."""
+_WIDE = frozenset("exec run dlx x -- -c --run --command".split())  # noqa: SIM905
+_EXECUTES = (
+    "npm pnpm yarn bun bundle pdm pipenv hatch rye pixi pipx conda mamba micromamba nix nix-shell "
+    "tox nox volta docker podman nerdctl docker-compose podman-compose kubectl oc lxc vagrant "
+    "machinectl flatpak"
+)
+_SEARCHES = dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), _NARROW) | dict.fromkeys(
+    _EXECUTES.split(), _WIDE
+)
+"""By program, words before a command, as in `git bisect run`; behind those of the wide ones it
+begins at any word."""
 _CODE = re.compile(r"-\w*c")
 _JOINED = re.compile(r"-[A-Za-z](?=\S* )|--[\w-]+=")
 """An option with its value in the same word, as in `env -S'git push'`."""
@@ -57,6 +67,7 @@ def other_spellings(command: str, words: tuple[str, ...]) -> tuple[str, ...]:
             within = (_JOINED.sub("", one[start]) for start in starts if start)
             inner |= {word for word in within if " " in word}
             inner |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
+            inner |= {word.partition("=")[2] for word in one if word.startswith("--exec=")}
         left += inner - seen
         seen |= inner
     return tuple(found)
@@ -68,20 +79,22 @@ def rule_spellings(rule: str) -> tuple[str, ...]:
 
 
 def _starts(words: tuple[str, ...]) -> Iterator[int]:
-    """Beginnings of a command: at first, and behind programs or options that run one."""
-    searches = _name(words[0]) in _SEARCHES if words else False
+    """Where a command may begin: at first, and behind each program or option that runs one."""
     anywhere, behind, value = False, bool(words), False
+    searched: frozenset[str] = frozenset()
     for at, word in enumerate(words):
         if anywhere:
             yield at
         elif behind:
             yield at
             anywhere = _name(word) in _ANYWHERE
+            searched = _SEARCHES.get(_name(word), searched)
             # Whether an option's value is the next word is not known.
             before = at > 0 and (value or bool(_NO_PROGRAM.fullmatch(word)))
             behind, value = before or _name(word) in _BEFORE, word.startswith("-")
         else:
-            behind = searches and word in _RUNNING
+            behind = word in searched
+            anywhere = behind and searched is _WIDE
 
 
 def _spelt(words: tuple[str, ...]) -> Iterator[str]:

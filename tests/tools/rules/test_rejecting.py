@@ -181,6 +181,20 @@ def test_a_command_is_rejected_behind_what_runs_it(command: str, context: ToolCo
         "op run -- git push",
         "direnv exec . git push",
         "sudo aws-vault exec me -- git push",
+        "bundle exec git push",
+        "npm exec -- git push",
+        "pnpm -r exec git push",
+        "yarn exec git push",
+        "conda run -n x git push",
+        "nix develop -c git push",
+        "nix-shell --run 'git push'",
+        "tox -e x -- git push",
+        "sudo docker exec -it c git push",
+        "docker compose exec web sh -c 'git push'",
+        "docker run --rm image git push",
+        "kubectl exec p -- git push",
+        "ssh host git push",
+        "git rebase --exec='git push' main",
     ],
 )
 def test_a_command_is_rejected_wherever_its_runner_may_have_it(
@@ -193,7 +207,8 @@ def test_a_command_is_rejected_wherever_its_runner_may_have_it(
 @pytest.mark.parametrize(
     "command",
     ["sudo apt install git", "grep -x git push", "echo git push", "find . -name 'git push'",
-     "git log push", "git -C push log", "npm exec git push", "cat <<E > notes.md\ngit push\nE"],
+     "git log push", "git -C push log", "npm install git push",
+     "docker pull git push", "bundle add git", "cat <<E > notes.md\ngit push\nE"],
 )  # fmt: skip
 def test_words_of_another_command_are_not_rejected(command: str, context: ToolContext) -> None:
     reject = ("shell:git push *", "shell:git")
