@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sidecar.core.conversation.call_outcome import error_line, one_line
-from sidecar.core.ledger.net_changes import net_files, told_files
+from sidecar.core.ledger.net_changes import net_files, told_files, told_more
 from sidecar.core.ledger.units import Item, Unit, overcome, strings
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NOTES, newest_typed, untouchable
@@ -193,7 +193,7 @@ def _plain(text: str) -> str:
 
 
 def _unnamed(candidate: Candidate) -> Iterator[str]:
-    """Changed files out of view that no note and no call names."""
+    """Changed files out of view that no note and no call names, if notes do not count them."""
     files = net_files(item.unit.changed for item in candidate.situation.items)
     out_of_sight: dict[str, bool] = {}
     for item in candidate.situation.items:
@@ -210,7 +210,11 @@ def _unnamed(candidate: Candidate) -> Iterator[str]:
         for text in strings(block.content.input)
     ]
     said = _plain("\n".join((candidate.notes, *told_files((candidate.notes,))))).replace("\\", "/")
-    for path, is_out in out_of_sight.items():
-        named = _plain(path).replace("\\", "/") in said
-        if is_out and not named and not any(path in text for text in calls):
-            yield path
+    unnamed = [
+        path
+        for path, is_out in out_of_sight.items()
+        if is_out and _plain(path).replace("\\", "/") not in said
+        if not any(path in text for text in calls)
+    ]
+    if len(unnamed) > told_more((candidate.notes,)):
+        yield from unnamed

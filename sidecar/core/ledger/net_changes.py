@@ -1,6 +1,7 @@
 """What changes came to: files that differ, and of each the hunks that still stand."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
@@ -16,7 +17,10 @@ LONGEST = 20_000
 CHANGED, DELETED = "Changed", "Deleted"
 LEAST_SAVED = 10
 """Characters that a mention of a folder must save."""
+MOST_NAMED, MOST_FOLDERS = 40, 12
+"""Files of a list that are named, the newest; folders by which the others are counted."""
 _TOLD = re.compile(rf"({CHANGED}|{DELETED})(?: in (.+?))?: (.+)")
+_MORE = re.compile(r"And (\d+) more (?:changed|deleted): .+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +147,30 @@ def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()
 
 
 def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
-    """Newest first, a folder that many have in common once; none as it was `told`."""
+    """Newest first, a folder that many have in common once; none as it was `told`.
+
+    The newest are named, of the others is told how many lie where.
+    """
     for title in (CHANGED, DELETED):
         paths = [path for path in reversed(files) if files[path] == title]
         inside = _inside(paths)
         paths = [path for path in paths if title != told.get(path) and path not in inside]
+        paths, more = paths[:MOST_NAMED], paths[MOST_NAMED:]
         while root := _root(paths):
             within = ", ".join(path.removeprefix(root) for path in paths if path.startswith(root))
             yield f"{title} in {root}: {within}"
             paths = [path for path in paths if not path.startswith(root)]
         if paths:
             yield f"{title}: {', '.join(paths)}"
+        if more:
+            yield f"And {len(more)} more {title.lower()}: {_by_folder(more)}; recall lists them"
+
+
+def _by_folder(paths: Sequence[str]) -> str:
+    counts = Counter(next(_above(path), ".") for path in paths).most_common()
+    rest = sum(count for _, count in counts[MOST_FOLDERS:])
+    told = [f"{folder} ({count})" for folder, count in counts[:MOST_FOLDERS]]
+    return ", ".join([*told, *([f"elsewhere ({rest})"] if rest else [])])
 
 
 def told_files(texts: Iterable[str]) -> dict[str, str]:
@@ -165,6 +182,12 @@ def told_files(texts: Iterable[str]) -> dict[str, str]:
         if line is not None
         for path in line[3].split(", ")
     }
+
+
+def told_more(texts: Iterable[str]) -> int:
+    """How many files lines of `file_lines` in these texts count and do not name."""
+    found = (_MORE.fullmatch(line) for text in texts for line in text.splitlines())
+    return sum(int(line[1]) for line in found if line is not None)
 
 
 def _root(paths: Sequence[str]) -> str:

@@ -46,7 +46,7 @@ _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Tokens per section; changed files have no limit, failures usually none.
+    """Tokens per section; failures usually have no limit.
 
     `quoted`: characters for an attempt, and for its error. `story`: of passages in their places,
     which tell in order what a note without them lists as asked, worked and said. `hunks`: of what

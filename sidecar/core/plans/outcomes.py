@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.ledger.deeds import Operation, TouchedFile
-from sidecar.core.ledger.net_changes import NetHunk, net_changes
+from sidecar.core.ledger.net_changes import MOST_NAMED, NetHunk, net_changes
 from sidecar.core.ledger.units import Unit, overcome
 from sidecar.core.parts import PartId
 
@@ -109,7 +109,7 @@ def _history(unit: Unit) -> Iterator[str]:
 
 
 def told_changes(deeds: Iterable[TouchedFile]) -> str:
-    """`edited a, b; moved c to d`: each file once, and none that came and went."""
+    """`edited a, b; moved c to d`: each file once, none that came and went, the last ones named."""
     came: set[str] = set()
     now: dict[str, Operation] = {}
     for deed in deeds:
@@ -128,7 +128,13 @@ def told_changes(deeds: Iterable[TouchedFile]) -> str:
             told.setdefault(f"moved to {_short(folder)}:", []).append(name)
         elif path not in moved.values():
             told.setdefault(how, []).append(_short(path))
-    return "; ".join(f"{verb} {', '.join(dict.fromkeys(names))}" for verb, names in told.items())
+    return "; ".join(f"{verb} {_listed(names)}" for verb, names in told.items())
+
+
+def _listed(names: Iterable[str]) -> str:
+    once = list(dict.fromkeys(names))
+    more = [f"{len(once) - MOST_NAMED} before"] if len(once) > MOST_NAMED else []
+    return ", ".join([*more, *once[-MOST_NAMED:]])
 
 
 def _moved(now: Mapping[str, Operation]) -> dict[str, str]:

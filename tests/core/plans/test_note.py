@@ -20,6 +20,7 @@ from sidecar.core.ledger.deeds import (
     Operation,
     TouchedFile,
 )
+from sidecar.core.ledger.net_changes import told_files
 from sidecar.core.ledger.replacements import Replacement
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
@@ -178,9 +179,13 @@ def test_all_changed_files_are_told_newest_first_and_once_wherever_they_stand() 
     assert "Changed: d.py, a.py, b.py" in lines(given, ["p4"])
 
 
-def test_changed_files_have_no_limit() -> None:
-    given = items(" ".join(f"C9:edit(file-{number:03}.py)" for number in range(900)))
-    assert note(given).count("file-") == 900
+def test_of_many_changed_files_the_newest_are_named_and_the_others_counted_by_folder() -> None:
+    paths = [f"src/part{n // 30}/file-{n:03}.py" for n in range(100)]
+    told = lines(items(" ".join(f"C9:edit({path})" for path in paths)))
+    assert told_files(told) == dict.fromkeys(reversed(paths[60:]), "Changed")
+    assert told[-1] == "And 60 more changed: src/part1 (30), src/part0 (30); recall lists them"
+    many = items(" ".join(f"C9:edit(d{n:02}/file.py)" for n in range(60)))
+    assert lines(many)[-1].endswith("d08 (1), elsewhere (8); recall lists them")
 
 
 def test_changed_files_stay_told_through_any_number_of_rewrites() -> None:

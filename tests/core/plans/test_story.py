@@ -270,6 +270,14 @@ def test_every_file_and_commit_of_a_gap_is_told_and_no_file_that_came_and_went()
     }
 
 
+def test_of_many_files_of_a_gap_the_last_are_named() -> None:
+    talk = scene("U9 C9:edit U9 C9; C9")
+    talk[1] = did(talk[1], *(deed for n in range(60) for deed in touched(f"src/a{n}.py")))
+    [_, line] = told(talk, ["p3", "p4"])["user2"].splitlines()
+    assert line.startswith("- edited 20 before, src/a20.py, src/a21.py, ")
+    assert line.endswith(", src/a59.py")
+
+
 @pytest.mark.parametrize(
     ("command", "output", "said"),
     [
