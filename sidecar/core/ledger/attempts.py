@@ -32,6 +32,8 @@ _FILTER = re.compile(
 _ASIDE = re.compile(r"\d?>&\d|&?\d?>>?\s*[^\s|&;]+|;\s*echo\b[^;|&\n]*|\|\|\s*true\b")
 _BEFORE = re.compile(r"^(?:cd\s+[^&;\n]+(?:&&|;|\n)|timeout\s+\S+|[A-Za-z_]\w*=\S*\s|sudo\s)\s*")
 _SCRIPT = re.compile(r"<<-?\s*['\"]?\w+.*", re.S)
+PLANS = frozenset({"exitplanmode", "exit_plan_mode", "plan_exit", "present_plan", "submit_plan"})
+"""Tools that ask whether a plan is well: each asks the same, whatever the plan."""
 _LOOKERS = READERS | LISTERS | SEARCHERS | WEB
 _SYNTAX = frozenset({
     "!", "{", "}", "(", ")", "if", "then", "elif", "else", "fi", "while", "until", "do", "done",
@@ -89,6 +91,8 @@ def attempt(tool: str, tried: str) -> str:
     A command counts without its pipes, a here-document as the program that runs the script.
     """
     name = own_name(tool)
+    if name in PLANS:
+        return "plan"
     if not tried or tried.endswith("…"):
         return ""
     if name in SHELLS:

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from sidecar.core.conversation.call_outcome import argument, failed, one_line, result_text, status
+from sidecar.core.conversation.call_outcome import (
+    argument,
+    failed,
+    one_line,
+    refused,
+    result_text,
+    status,
+)
 from sidecar.core.conversation.user_words import user_words
 from sidecar.core.ledger.attempts import achieved, attempt_of, is_overcome, needs
 from sidecar.core.ledger.deeds import Deed, Means, TouchedFile, changed, deeds_of, means_of
@@ -48,7 +55,8 @@ class Unit:
     `attempt`: equal for calls that try the same. `steps`: what a call achieved, or if it failed,
     what must go through before nobody need know. `replaced`: texts of files.
     `guidance`: a source and the rules that it states. `attached`: the name of a file that the user
-    sent along, whose text is not the user's. `said`: what the user answered to a call.
+    sent along, whose text is not the user's. `said`: what the user answered to a call; `refused`:
+    by them.
 
     What plans ask for often is found once: `means`, the paths `touched`, and what was `changed`.
     """
@@ -77,6 +85,7 @@ class Unit:
     guidance: tuple[str, ...] = ()
     attached: str = ""
     said: tuple[str, ...] = ()
+    refused: bool = False
     means: Means = field(init=False, default="prose")
     touched: tuple[str, ...] = field(init=False, default=())
     changed: tuple[TouchedFile, ...] = field(init=False, default=())
@@ -232,6 +241,7 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
         replaced=replacements(part),
         guidance=guidance_of(part),
         said=user_words(part),
+        refused=refused(part),
     )
 
 

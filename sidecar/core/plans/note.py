@@ -31,7 +31,7 @@ from sidecar.core.prompt.visibility import Dropped, Excerpt, Quoted, Shown, Trun
 ASKED = "Asked by the user, oldest first:"
 DIRECTIVE, BRIEF = 800, 400
 """Characters of a typed message that is told whole; bytes that are told of a longer one."""
-FAILED = "Failed, do not repeat:"
+FAILED, REFUSED = "Failed, do not repeat:", "Refused by the user:"
 CAME_TO = "What edits came to, newest first, as it stands unless a command changed it:"
 FILE = 60
 """Lines of a file's hunks, each of which is told whole or counted."""
@@ -157,13 +157,16 @@ def _failures(after: Aftermath, stays: Sequence[str], room: Room) -> Iterator[st
     lost = (unit for unit, how in after.shown if unit.part_id in failures and _lost(unit, how))
     learnt = after.learnt if room.story else {}
     every = dict.fromkeys(
-        failure_line(unit, room.quoted) + _lesson(learnt.get(unit.part_id)) for unit in lost
+        (unit.refused, failure_line(unit, room.quoted) + _lesson(learnt.get(unit.part_id)))
+        for unit in lost
     )
-    lines = [line for line in every if line not in told]
+    lines = [(how, line) for how, line in every if line not in told]
     if room.failures is not None:
-        lines = list(_within(reversed(lines), room.failures))[::-1]
-    if lines:
-        yield "\n".join((FAILED, *lines))
+        kept = set(_within((line for _, line in reversed(lines)), room.failures))
+        lines = [(how, line) for how, line in lines if line in kept]
+    for title, is_refused in ((FAILED, False), (REFUSED, True)):
+        if mine := [line for how, line in lines if how is is_refused]:
+            yield "\n".join((title, *mine))
 
 
 def _lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:

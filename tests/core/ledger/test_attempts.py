@@ -134,6 +134,15 @@ def test_a_mistyped_folder_is_overcome_by_the_right_one() -> None:
     assert left(wrong, call("Read", {"file_path": "/y/plan.md"})) == [0]
 
 
+def test_a_plan_that_was_refused_is_overcome_by_a_later_one_that_was_accepted() -> None:
+    refused = "The user doesn't want to proceed with this tool use. the user said: smaller"
+    first = call("ExitPlanMode", {"plan": "# All of it"}, refused, failure="error")
+    second = call("ExitPlanMode", {"plan": "# Half of it"}, "User has approved your plan.")
+    assert left(first, second) == []
+    assert left(second, first) == [1]
+    assert left(first, call("Bash", {"command": "ls"}, "a")) == [0]
+
+
 def test_only_the_same_attempt_overcomes_a_refusal() -> None:
     refused = "The user doesn't want to proceed with this tool use. the user said: not yet"
     no = call("Bash", {"command": "git commit -m x"}, refused, failure="error")

@@ -139,6 +139,15 @@ def test_every_failed_call_is_there_with_its_error_line_once() -> None:
     ]
 
 
+def test_what_the_user_refused_is_told_apart_from_what_failed() -> None:
+    gone = items("C9!:bash(push) C9!:bash(make)", p0="not yet", p1="Error: no rule")
+    gone[0] = replace(gone[0], unit=replace(gone[0].unit, refused=True))
+    assert lines(gone)[:4] == [
+        "Failed, do not repeat:", "- bash make → Error: no rule",
+        "Refused by the user:", "- bash push → not yet",
+    ]  # fmt: skip
+
+
 def test_failures_have_no_limit_but_where_there_is_no_choice() -> None:
     gone = items(" ".join(f"C9!:bash(command-{number})" for number in range(900)))
     assert len(lines(gone)) == 901
