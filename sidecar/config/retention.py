@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from sidecar.config.readers import count
 from sidecar.config.setting import setting
 
-DAY = 24 * 3_600_000
+HOUR = 3_600_000
 """In milliseconds."""
-MIB = 1024 * 1024
+DAY = 24 * HOUR
 
 
 @dataclass(frozen=True, slots=True)

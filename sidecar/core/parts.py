@@ -14,7 +14,8 @@ MessageId = NewType("MessageId", str)
 PartId = NewType("PartId", str)
 Millis: TypeAlias = int
 """Milliseconds since 1970 in UTC; `daemon.py` reads the clock, everything else is told."""
-
+MOST_COUNT = 10**12
+"""Tokens or characters; larger numbers are no counts."""
 
 MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
 """Media accepted by the Messages API besides text; any other fails the whole request."""

@@ -13,7 +13,7 @@ from sidecar.core.conversation.stream import (
     ResponseStarted,
     StreamEvent,
 )
-from sidecar.core.parts import Json, JsonObject, Usage
+from sidecar.core.parts import MOST_COUNT, Json, JsonObject, Usage
 from sidecar.core.text.json_text import is_deep, plain, read
 from sidecar.model.stalls import AnswerLimits
 
@@ -29,8 +29,6 @@ PER_VALUE = 8
 """Bytes per block and value: writing one takes tokens, keeping takes memory."""
 LONGEST_STOP = 64
 """Characters of a stop reason."""
-MOST = 10**12
-"""Tokens; larger numbers are no counts."""
 
 
 class ResponseDecoder:
@@ -146,8 +144,9 @@ def usage_of(told: JsonObject, before: Usage) -> Usage:
     """Missing or invalid counts stay as in `before`."""
 
     def number(value: Json, otherwise: int) -> int:
-        counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
-        return value if counts and isinstance(value, int) else otherwise
+        if not isinstance(value, int) or isinstance(value, bool):
+            return otherwise
+        return value if 0 <= value <= MOST_COUNT else otherwise
 
     written = _object(told.get("cache_creation"))
     known = before.cache_write_5m + before.cache_write_1h

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 from sidecar.core.parts import (
+    MOST_COUNT,
     FilePart,
     Json,
     JsonObject,
@@ -35,8 +36,6 @@ _MACHINE_MADE = re.compile(
     r"[^>\n]*>.*?</(?P=tag)>|\[Request interrupted by user[^\]\n]*\])\s*)+",
     re.S,
 )
-MOST = 1_000_000_000_000
-"""Tokens or characters, above any recording's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +298,6 @@ def count(value: object) -> int:
     """0 for other values, ValueError if too large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
-    if not -MOST < value < MOST:
+    if not -MOST_COUNT < value < MOST_COUNT:
         raise ValueError("a number is no count")
     return max(0, int(value))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from sidecar.config.mcp_settings import McpServer
 from sidecar.core.files.reconcile import OnConflict
@@ -10,6 +10,7 @@ from sidecar.core.files.restore_plan import Fate
 from sidecar.core.parts import JsonObject, MessageId, Millis, SessionId, TurnId, Usage
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.store.format.view_records import RestoreScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class Handoff:
     session_id: SessionId | None = None
 
 
-Scope: TypeAlias = Literal["conversation", "files", "both"]
+Scope: TypeAlias = RestoreScope
 
 
 @dataclass(frozen=True, slots=True)

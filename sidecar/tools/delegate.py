@@ -1,6 +1,7 @@
 """`delegate`: a task for a child session, which reports back."""
 
 from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.conversation.turns import TITLE
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
 from sidecar.core.text.json_text import kind
@@ -9,7 +10,6 @@ from sidecar.tools.tool_contract import Subtask, SubtaskEnd, ToolAnswer, ToolCon
 
 MOST_TOKENS = 2_000
 """Of a report: subtasks are to spare the context."""
-_TITLE = 80
 
 
 async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
@@ -40,7 +40,7 @@ def read_subtask(given: JsonObject) -> Subtask:
 
 
 def title_of(subtask: Subtask) -> str:
-    return f"Delegate {one_line(subtask.task, _TITLE)}"
+    return f"Delegate {one_line(subtask.task, TITLE)}"
 
 
 def _names(given: JsonObject) -> tuple[str, ...] | None:

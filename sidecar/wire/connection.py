@@ -24,13 +24,12 @@ from sidecar.wire.client_requests import (
     inside,
     shown,
 )
-from sidecar.wire.outbox import Outbox
+from sidecar.wire.outbox import CONTENT_TEXT, Outbox
 from sidecar.wire.translate import notification
 
 MOST_SHOWN = 120
 """Characters shown of a wrong answer."""
 
-_CONTENT_TEXT = ["params", "update", "content", "text"]
 _INPUT_DELTA = ["params", "update", "_meta", "sidecar", "inputDelta"]
 _OUTPUT_DELTA = ["params", "update", "_meta", "sidecar", "outputDelta"]
 
@@ -115,7 +114,7 @@ class Connection:
                 self._outbox.meter(session_id, message)
             case TextChunk(origin=origin):
                 key = f"{origin.part_id} text"
-                self._outbox.chunk(origin.session_id, key, message, _CONTENT_TEXT)
+                self._outbox.chunk(origin.session_id, key, message, CONTENT_TEXT)
             case ToolInputChunk(origin=origin):
                 key = f"{origin.part_id} input"
                 self._outbox.chunk(origin.session_id, key, message, _INPUT_DELTA)

@@ -18,6 +18,9 @@ MAX_UPDATE_BYTES = 4 * 1024 * 1024
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 BATCH_BYTES = 256 * 1024
 
+CONTENT_TEXT = ["params", "update", "content", "text"]
+"""Keys to a piece's text in a session's update."""
+
 OutgoingKind: TypeAlias = Literal["answer", "update", "chunk", "meter"]
 
 

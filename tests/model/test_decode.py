@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sidecar.core.conversation.stream import BlockFinished, BlockMetadata, BlockStarted, StreamEvent
-from sidecar.core.parts import Usage
-from sidecar.model.decode import MOST, ResponseDecoder, usage_of
+from sidecar.core.parts import MOST_COUNT, Usage
+from sidecar.model.decode import ResponseDecoder, usage_of
 from sidecar.model.stalls import Endless, limits
 
 
@@ -40,7 +40,7 @@ def test_usage_of_another_shape_counts_nothing(usage: Any) -> None:
     assert [event.usage for event in ended] == [Usage()]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("count", [-1, MOST + 1, 10**400, True, 1.5, "1", None])
+@pytest.mark.parametrize("count", [-1, MOST_COUNT + 1, 10**400, True, 1.5, "1", None])
 def test_what_is_no_count_leaves_usage_as_it_was(count: Any) -> None:
     before = Usage(1, 2, 3, 4, 5, 6, 7)
     told = {

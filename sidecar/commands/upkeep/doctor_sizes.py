@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sidecar.config import Config
-from sidecar.config.retention import MIB
+from sidecar.core.files.tree import MIB
 from sidecar.core.text.visible import visible, whole_letters
 from sidecar.session.compaction import milestones
 from sidecar.session.transfer import archive, bundle_export

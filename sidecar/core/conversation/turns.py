@@ -20,6 +20,9 @@ from sidecar.core.parts import (
 )
 from sidecar.core.text.visible import whole_letters
 
+TITLE = 80
+"""Characters of a title."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -69,7 +72,7 @@ def is_settled(message: Message) -> bool:
     ]
 
 
-def first_line(messages: Sequence[Message], limit: int = 80) -> str:
+def first_line(messages: Sequence[Message], limit: int = TITLE) -> str:
     """First typed line: a provisional title."""
     for message in messages:
         for part in message.parts:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, NewType, TypeAlias
 
+MIB = 1024 * 1024
+
 SnapshotId = NewType("SnapshotId", int)
 """Of one workspace; later ones are larger."""
 

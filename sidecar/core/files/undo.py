@@ -6,11 +6,10 @@ from typing import Literal, TypeAlias
 from sidecar.core.files.changeset import same, same_content
 from sidecar.core.files.reconcile import OTHERS, Choices, HeldState, without
 from sidecar.core.files.strands import Strand
-from sidecar.core.files.tree import TreeEntry
+from sidecar.core.files.tree import MIB, TreeEntry
 
 FateKind: TypeAlias = Literal["restored", "merged", "skipped", "conflict"]
 
-MIB = 1024 * 1024
 _ASKED = " Changes made since are overwritten, as asked."
 _UNKNOWN = (
     f"It changed while a command of the agent ran: by that command, or by {OTHERS}. Nobody can tell"

@@ -2,12 +2,11 @@
 
 import json
 import re
-from ast import literal_eval
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Literal, TypeAlias, get_args
 
-from sidecar.core.text.json_text import escapes_mended
+from sidecar.core.text.json_text import FAULTS, read_object, without_trailing_commas
 
 FactKind: TypeAlias = Literal[
     "decision", "error", "file_state", "dependency", "constraint", "learning"
@@ -41,16 +40,12 @@ _TAGGED = re.compile(r"<facts\b[^>\n]*>(.*?)(?:</facts\s*>|\Z)", re.S | re.I)
 _FENCED = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.S | re.M)
 _BARE = re.compile(r"""^[ \t]*(?:[-*][ \t]+)?\{(?=[^\n]*\bkind\b)(?=[^\n]*\bcontent\b).*$""", re.M)
 _TITLE = re.compile(r"^[ \t]*(?:#{1,6}[ \t]*|\*\*)?facts:?(?:\*\*)?:?[ \t]*\n?\s*\Z", re.I | re.M)
-_TRAILING_COMMA = re.compile(r",\s*([}\]])")
 _BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_]\w*)\s*:")
-_PYTHON_ESCAPE = re.compile(r"""\\(["'\\bfnrt]|u[0-9a-fA-F]{4})?""")
 _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'"})
 _ENDS = ("}", '"}', '""}', "'}", "]}")
 """What a last line may lack that was cut off."""
 REPAIRED = 4_000
 """Characters of a line that is worth a repair."""
-FAULTS = 100
-"""After so many objects that cannot be read nothing more is expected."""
 
 
 def claims_in(reply: str) -> ReadClaims:
@@ -131,29 +126,14 @@ def _inner(value: object) -> Iterator[object]:
 def _repaired(line: str) -> dict[object, object] | None:
     if len(line) > REPAIRED:
         return None
-    plain = _TRAILING_COMMA.sub(r"\1", line)
+    plain = without_trailing_commas(line)
     keyed = _BARE_KEY.sub(r'\1"\2":', plain)
     for text in dict.fromkeys((plain, keyed, keyed.translate(_CURLY))):
         for end in ("", *_ENDS):
-            for read in (_as_json, _as_python):
-                value = read(text + end)
-                if isinstance(value, dict):
-                    return cast("dict[object, object]", value)
+            value = read_object(text + end)
+            if value is not None:
+                return value
     return None
-
-
-def _as_json(text: str) -> object:
-    try:
-        return json.loads(escapes_mended(text), strict=False)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _as_python(text: str) -> object:
-    try:
-        return literal_eval(escapes_mended(text, _PYTHON_ESCAPE))
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
 
 
 def _claim(value: object) -> Claim | str:

@@ -12,6 +12,7 @@ from sidecar.core.plans.plan import FileImage, Situation
 from sidecar.core.plans.value import IMAGE_NEED, NEED_AGES, KnownLine
 from sidecar.core.prompt.tokens import weigh
 from sidecar.core.sights.seen_files import NEVER, SeenFile
+from sidecar.core.text.line_diff import CONTROL
 
 HEAD = (
     "[Files that you work on, as they stood when earlier parts were left out: all changes until "
@@ -19,7 +20,6 @@ HEAD = (
     "need, between two fences: what stands there is the file's. ⋯ marks what is left out: read the "
     "file for that.]"
 )
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BACKTICKS = re.compile("`+")
 _WORD = re.compile(r"\w\w")
 NEAR = 12
@@ -141,7 +141,7 @@ def _image(
     told = ", ".join(f"{start + 1}-{end}" for start, end in ranges)
     about = f", give or take {file.drift}" if file.drift else ""
     # A line of its own, so that the path can be copied; one only, whatever the name.
-    lines = [_CONTROL.sub("?", path), f"[lines {told}{about}]"]
+    lines = [CONTROL.sub("?", path), f"[lines {told}{about}]"]
     texts = [_text(file, start, end) for start, end in ranges]
     fence = _fence(texts)
     at = 0

@@ -3,14 +3,13 @@
 No turn is invented; failed approaches, paths and URLs stay.
 """
 
-import json
 import re
-from ast import literal_eval
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast, get_args
 
 from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.conversation.turns import TITLE
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
 from sidecar.core.plans.draft import evicted
@@ -20,6 +19,7 @@ from sidecar.core.prompt.visibility import Dropped
 from sidecar.core.summaries.model_summary import framed
 from sidecar.core.summaries.sections import cut
 from sidecar.core.text.identifiers import names_in
+from sidecar.core.text.json_text import FAULTS, read_object, without_trailing_commas
 
 TurnAction: TypeAlias = Literal["keep", "summarise", "reference", "drop"]
 ACTIONS: tuple[TurnAction, ...] = get_args(TurnAction)
@@ -27,12 +27,10 @@ STEPS = 8
 """Steps of a stretch; longer turns have several."""
 LISTED = 120
 """Turns in one question, oldest first."""
-TITLE, SHOWN = 80, 4
-"""Characters of a title; failures and files named per turn."""
+SHOWN = 4
+"""Failures and files named per turn."""
 SUMMARY = 1_200
 """Most characters of one turn's summary."""
-FAULTS = 100
-"""After so many braces that open nothing that can be read, nothing more is expected."""
 LONG = 2_000
 """Characters of a call searched for addresses."""
 
@@ -308,27 +306,6 @@ def _end(text: str, start: int) -> int:
     return 0
 
 
-_COMMA = re.compile(r",\s*([}\]])")
-
-
 def _read(text: str) -> Mapping[str, object] | None:
-    for repaired in dict.fromkeys((text, _COMMA.sub(r"\1", text))):
-        for read in (_as_json, _as_python):
-            value = read(repaired)
-            if isinstance(value, dict):
-                return cast("Mapping[str, object]", value)
-    return None
-
-
-def _as_json(text: str) -> object:
-    try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _as_python(text: str) -> object:
-    try:
-        return literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
+    found = read_object(text) or read_object(without_trailing_commas(text))
+    return cast("Mapping[str, object] | None", found)

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from ast import literal_eval
 from collections.abc import Callable
 from typing import Final, NoReturn
 
@@ -12,6 +13,8 @@ DEEPEST: Final = 100
 """Nesting; more would overflow the stack of whoever walks it."""
 MOST_INNER: Final = 1_000_000
 """Lists and objects in one text. An empty one takes three letters, and seventy bytes of memory."""
+FAULTS: Final = 100
+"""Unreadable objects of a reply, after which no more are expected."""
 _SHOWN = 20
 _NAMES: tuple[tuple[type, str], ...] = (
     (bool, "a boolean"),
@@ -22,6 +25,8 @@ _NAMES: tuple[tuple[type, str], ...] = (
     (dict, "an object"),
 )
 _ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
+_PYTHON_ESCAPE = re.compile(r"""\\(["'\\bfnrt]|u[0-9a-fA-F]{4})?""")
+_TRAILING_COMMA = re.compile(r",\s*([}\]])")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.S)
 
 
@@ -36,6 +41,19 @@ class TooDeep(ValueError):
 def escapes_mended(text: str, known: re.Pattern[str] = _ESCAPE) -> str:
     """A backslash that begins no `known` escape stands for itself."""
     return known.sub(lambda found: found[0] if found[1] else "\\\\", text)
+
+
+def without_trailing_commas(text: str) -> str:
+    return _TRAILING_COMMA.sub(r"\1", text)
+
+
+def read_object(text: str) -> dict[object, object] | None:
+    """A model's JSON or Python literal; `None` for neither, or no object."""
+    for read_it in (_as_json, _as_python):
+        value = read_it(text)
+        if isinstance(value, dict):
+            return value
+    return None
 
 
 def read(text: str | bytes) -> Json:
@@ -91,6 +109,20 @@ def plain(value: Json) -> Json:
 def kind(value: Json) -> str:
     """As in "an object"."""
     return next((name for found, name in _NAMES if isinstance(value, found)), "null")
+
+
+def _as_json(text: str) -> object:
+    try:
+        return json.loads(escapes_mended(text), strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _as_python(text: str) -> object:
+    try:
+        return literal_eval(escapes_mended(text, _PYTHON_ESCAPE))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
 
 
 def _loaded(

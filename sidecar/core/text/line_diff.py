@@ -13,8 +13,8 @@ _QUICK = 24 * 24
 _MOST_EDITS = 400
 _CONTEXT = 3
 _NO_END = "\\ No newline at end of file"
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_QUOTED = re.compile(rf'{_CONTROL.pattern}|["\\]')
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_QUOTED = re.compile(rf'{CONTROL.pattern}|["\\]')
 _ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t", '"': r"\"", "\\": r"\\"}
 
 
@@ -82,7 +82,7 @@ def count(old: bytes | None, new: bytes | None) -> tuple[int, int]:
 
 def in_header(name: str) -> str:
     """Control characters quoted as in git, against forged diff lines."""
-    if _CONTROL.search(name) is None:
+    if CONTROL.search(name) is None:
         return name
     return f'"{_QUOTED.sub(lambda found: _escaped(found[0]), name)}"'
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from sidecar.config.retention import HOUR
+
 AlertLevel: TypeAlias = Literal["info", "warning", "critical"]
 
 
@@ -21,9 +23,6 @@ class Rule:
     message: Callable[[float, float], str]
     action: str
     quiet: int = 0
-
-
-HOUR = 3_600_000
 
 
 def _share(text: str) -> Callable[[float, float], str]:

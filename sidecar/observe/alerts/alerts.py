@@ -15,7 +15,7 @@ FEW_REQUESTS = 5
 """Requests; shares of fewer mean nothing."""
 FEW_REPEATED = 10
 """Repeated prompts; the first are largely new, and say nothing about the cache."""
-BURNING = 5
+STRETCH = 5
 """Minutes of a stretch of costs."""
 USUAL = 3
 """Stretches with costs needed for a comparison."""
@@ -130,11 +130,11 @@ def burn_spike(past: RecentPast, now: Millis) -> float | None:
     The dearest: bursts and a cold cache are usual. `None` with fewer than three stretches with
     costs.
     """
-    minutes = {one.number: one.spent for one in past.within(now, 60 + BURNING)}
+    minutes = {one.number: one.spent for one in past.within(now, 60 + STRETCH)}
     newest = now // 60_000
     stretches = [
-        sum(minutes.get(newest - ago - each, 0.0) for each in range(BURNING))
-        for ago in range(0, 60 + BURNING, BURNING)
+        sum(minutes.get(newest - ago - each, 0.0) for each in range(STRETCH))
+        for ago in range(0, 60 + STRETCH, STRETCH)
     ]
     before = [spent for spent in stretches[1:] if spent > 0]
     if len(before) < USUAL:

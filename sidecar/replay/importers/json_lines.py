@@ -11,6 +11,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.json_text import TooDeep, TooMuch, escapes_mended, is_deep, read_all
 from sidecar.replay.transcript import DamagedLine
+from sidecar.store.format.signatures import GZIP, ZSTD
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes; longer lines are skipped, so files without line ends need no more memory."""
@@ -19,8 +20,6 @@ LARGEST_DOCUMENT: Final = 200 * 1024 * 1024
 
 NumberedLine: TypeAlias = tuple[int, JsonObject]
 
-_GZIP: Final = b"\x1f\x8b"
-_ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _MARK: Final = b"\xef\xbb\xbf"
 _TORN: Final = (OSError, EOFError, zlib.error)
 
@@ -75,9 +74,9 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as file:
         magic = file.read(4)
         file.seek(0)
-        if magic == _ZSTD:
+        if magic == ZSTD:
             raise BadRequest(f"{path} is packed; unpack it first, with `zstd -d`", "path")
-        if magic[:2] == _GZIP:
+        if magic[:2] == GZIP:
             with gzip.open(file) as unpacked:
                 yield cast("IO[bytes]", unpacked)
         else:

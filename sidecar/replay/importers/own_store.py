@@ -20,12 +20,12 @@ from sidecar.replay.transcript import Compacted, DamagedLine, Transcript, Transc
 from sidecar.store.connection import store_files
 from sidecar.store.connection.store_faults import FAULTS, storage_failed
 from sidecar.store.content import session_rows
+from sidecar.store.format.signatures import SQLITE
 from sidecar.store.format.values import SessionRow, Stored
 
 NAME: Final = "sidecar"
 STORE_FILE: Final = store_files.NAME
 
-_MAGIC: Final = b"SQLite format 3\0"
 _PAGE: Final = 500
 _REWRITE: Final = "rewrite"
 """Kind of records that changed the view of earlier messages."""
@@ -110,7 +110,7 @@ def _ended_part(part: Part, message: Message) -> Part:
 
 def _is_store(file: Path) -> bool:
     with file.open("rb") as opened:
-        return opened.read(len(_MAGIC)) == _MAGIC
+        return opened.read(len(SQLITE)) == SQLITE
 
 
 def _unreadable(store: Path, error: Exception) -> BadRequest:

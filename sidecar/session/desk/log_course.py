@@ -32,6 +32,7 @@ from sidecar.session.meter.side_request import asked_of
 from sidecar.session.state import State
 from sidecar.session.view.past_sizes import PastStanding
 from sidecar.session.view.view_history import Epoch
+from sidecar.store.format.bundles import OURS
 from sidecar.store.format.log_records import (
     AskedRecord,
     ForkedRecord,
@@ -52,8 +53,6 @@ from sidecar.store.format.view_records import (
 
 Clean: TypeAlias = Callable[[str], str]
 """Removes keys from a text, before any cut."""
-OURS = "sidecar"
-"""Import format of sessions of our own."""
 _KINDS: Mapping[type[ViewRecord], CourseChangeKind] = {
     RewriteRecord: "rewrite",
     UndoneRecord: "undo",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from sidecar.core.conversation.call_outcome import failed
-from sidecar.core.conversation.turns import first_line, tool_parts, turns
+from sidecar.core.conversation.turns import TITLE, first_line, tool_parts, turns
 from sidecar.core.parts import Message, StepFinishPart, Usage
 from sidecar.core.text.visible import visible
 from sidecar.observe.report.course import (
@@ -20,8 +20,6 @@ from sidecar.session.history.inspection import ENOUGH
 from sidecar.session.log.change_records import shown
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.log_records import TurnEndedRecord
-
-TITLE = 80
 
 
 def numbered(messages: Iterable[Message]) -> Mapping[str, int]:

@@ -42,13 +42,12 @@ from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.session.transfer.bundle_import import Recording
 from sidecar.store.content.changes import weight
 from sidecar.store.format.bundles import MOST_BYTES, MOST_LINES
+from sidecar.store.format.signatures import GZIP, SQLITE
 
 MOST_MESSAGES: Final = 100_000
 MOST_SKIPPED: Final = 10_000
 BEGINNING: Final = "(What was said before is not in the recording.)"
 
-_SQLITE = b"SQLite format 3\0"
-_GZIP = b"\x1f\x8b"
 _PIECE = 1024 * 1024
 
 
@@ -97,8 +96,8 @@ def _read(path: Path, format_name: str, taking: "_Taking", called: str) -> Recor
 
 def _check_size(path: Path, called: str, check: Callable[[], None]) -> None:
     with path.open("rb") as file:
-        first = file.read(len(_SQLITE))
-        if first == _SQLITE:
+        first = file.read(len(SQLITE))
+        if first == SQLITE:
             raise BadRequest(
                 f"{called} is a store with sessions in it: write one of them out with "
                 "`sidecar export`, then import that",
@@ -107,7 +106,7 @@ def _check_size(path: Path, called: str, check: Callable[[], None]) -> None:
         file.seek(0)
         total = 0
         try:
-            with gzip.open(file) if first.startswith(_GZIP) else nullcontext(file) as unpacked:
+            with gzip.open(file) if first.startswith(GZIP) else nullcontext(file) as unpacked:
                 while piece := unpacked.read(_PIECE):
                     check()
                     total += len(piece)

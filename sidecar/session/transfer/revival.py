@@ -3,6 +3,7 @@
 from functools import partial
 
 from sidecar.config import Config
+from sidecar.core.conversation.turns import TITLE
 from sidecar.core.parts import (
     JsonObject,
     Message,
@@ -16,8 +17,6 @@ from sidecar.store.format.log_records import DiscardedRecord, TurnStartedRecord
 from sidecar.store.format.record_codec import named_by, read_all
 from sidecar.store.format.values import SessionRow
 from sidecar.store.repair.rebuilt_store import Headless, Revive
-
-TITLE = 80
 
 
 def reviving(config: Config) -> Revive:

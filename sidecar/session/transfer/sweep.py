@@ -9,8 +9,9 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
-from sidecar.config.retention import MIB, Retention
+from sidecar.config.retention import Retention
 from sidecar.core.errors import SidecarError, StorageFailed
+from sidecar.core.files.tree import MIB
 from sidecar.core.parts import JsonObject, Millis
 from sidecar.session.log.change_records import shown
 from sidecar.session.log.events import AlertChanged

@@ -16,12 +16,12 @@ import zstandard
 from sidecar.core.errors import BadRequest
 from sidecar.store.connection.store_files import FILE_MODE, sync_folder
 from sidecar.store.format.bundles import HEAD, MOST_BYTES
+from sidecar.store.format.signatures import ZSTD
 
 LEVEL = 9
 """Packs a session a third smaller than 3, at some 50 MB/s."""
 LONGEST_LINE = 34 * 1024 * 1024
 """The Messages API's largest request has 32 MB."""
-_MAGIC = b"\x28\xb5\x2f\xfd"
 _WINDOW = 1 << 25
 _PACKED_PIECE = 1024
 """A kilobyte unfolds to 32 MB at most."""
@@ -65,7 +65,7 @@ def is_bundle(source: Path | bytes) -> bool:
     False for no regular file or a too large one; raises OSError.
     """
     with suppress(BadRequest), _opened(source) as (first, rest):
-        return first == _MAGIC or next(_joined(first, rest)).startswith(HEAD)
+        return first == ZSTD or next(_joined(first, rest)).startswith(HEAD)
     return False
 
 
@@ -126,12 +126,12 @@ def _opened(source: Path | bytes) -> Iterator[tuple[bytes, Iterator[bytes]]]:
         if found.st_size > MOST_BYTES:
             raise BadRequest(f"{source} cannot be imported: {TOO_LARGE}", "params.path")
         first = file.read(4)
-        size = _PACKED_PIECE if first == _MAGIC else _PLAIN_PIECE
+        size = _PACKED_PIECE if first == ZSTD else _PLAIN_PIECE
         yield first, iter(lambda: file.read(size), b"")
 
 
 def _unpacked(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    if first != _MAGIC:
+    if first != ZSTD:
         yield from _joined(first, rest)
         return
     expand = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()

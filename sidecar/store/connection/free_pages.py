@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.store.connection import store_files
-from sidecar.store.connection.store_access import StoreRead, Submit
+from sidecar.store.connection.store_access import SLICE_SECONDS, StoreRead, Submit
 
-SLICE_SECONDS = 0.005
-AT_ONCE = 16
+PAGES_AT_ONCE = 16
 """Pages between looks at the clock, 10 to 50 microseconds each."""
 INCREMENTAL = 2
 """`PRAGMA auto_vacuum` of files able to shrink."""
@@ -74,7 +73,7 @@ def shrink(con: sqlite3.Connection) -> Space:
     end = time.monotonic() + SLICE_SECONDS
     while before := _number(con, "freelist_count"):
         # Each row is a page; without fetching all rows, the vacuum stops early.
-        con.execute(f"PRAGMA incremental_vacuum({AT_ONCE})").fetchall()
+        con.execute(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})").fetchall()
         if _number(con, "freelist_count") == before or time.monotonic() >= end:
             break
     return space(con)

@@ -7,6 +7,9 @@ from typing import Protocol, TypeVar
 T = TypeVar("T")
 Run = Callable[[sqlite3.Connection], T]
 
+SLICE_SECONDS = 0.005
+"""Of a piece of upkeep: turns wait for one at most."""
+
 
 class Submit(Protocol):
     """Run a unit of about `size` bytes in the writer."""

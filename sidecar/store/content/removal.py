@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 
 from sidecar.core.parts import Millis, SessionId
+from sidecar.store.connection.store_access import SLICE_SECONDS
 from sidecar.store.connection.store_files import overwriting
 from sidecar.store.content import chains
 from sidecar.store.content.fact_rows import drop_facts, forget_words
@@ -18,8 +19,7 @@ from sidecar.store.content.session_rows import leaving
 BODIES = ("session", "message", "part", "record")
 DELETED: Millis = 0
 """For a deleted session, in place of a time."""
-SLICE_SECONDS = 0.005
-AT_ONCE = 16
+ROWS_AT_ONCE = 16
 """Rows between looks at the clock."""
 
 
@@ -82,7 +82,7 @@ def _remove(con: sqlite3.Connection, session_id: SessionId) -> int | None:
     for table, key in (("part", "id"), ("record", "revision"), ("message", "id")):
         found = con.execute(
             f"SELECT {key}, length(body) FROM {table} WHERE session_id = ? LIMIT ?",
-            (session_id, AT_ONCE),
+            (session_id, ROWS_AT_ONCE),
         ).fetchall()
         if found:
             keys = [(session_id, one) for one, _ in found]
@@ -148,7 +148,7 @@ def _sweep_unreachable(con: sqlite3.Connection, session_id: SessionId) -> int | 
     if found is None or found[1] is None:
         return None
     workspace, base = found
-    return 0 if chains.sweep(con, workspace, base, AT_ONCE).looked else None
+    return 0 if chains.sweep(con, workspace, base, ROWS_AT_ONCE).looked else None
 
 
 def unfinished(con: sqlite3.Connection) -> dict[SessionId, Millis]:

@@ -18,6 +18,7 @@ from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.migrations import MIGRATIONS, NEWER, migrate
 from sidecar.store.format.packing import decode_text
 from sidecar.store.format.pages import read_pages
+from sidecar.store.format.signatures import SQLITE
 from sidecar.store.format.values import (
     AppendRecord,
     PutMessage,
@@ -139,9 +140,7 @@ def _log_of(folder: Path) -> Path:
 
 
 def _is_newer(page: bytes) -> bool:
-    return page.startswith(b"SQLite format 3\0") and (
-        len(MIGRATIONS) < int.from_bytes(page[60:64], "big") < 1000
-    )
+    return page.startswith(SQLITE) and (len(MIGRATIONS) < int.from_bytes(page[60:64], "big") < 1000)
 
 
 def _lost_pages(made: SalvagedRows) -> Iterator[str]:

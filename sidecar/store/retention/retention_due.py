@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sidecar.config.retention import DAY, MIB, Retention
+from sidecar.config.retention import DAY, Retention
+from sidecar.core.files.tree import MIB
 from sidecar.core.parts import Millis, PartId, SessionId
 from sidecar.store.connection.seen_time import Ages
 from sidecar.store.content.fact_rows import drop_facts

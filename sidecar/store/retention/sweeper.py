@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable
 from functools import partial
 
-from sidecar.config.retention import Retention
+from sidecar.config.retention import HOUR, Retention
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store.connection import lease, seen_time
 from sidecar.store.connection.seen_time import Ages, SeenClock
@@ -16,7 +16,6 @@ from sidecar.store.retention.store_sizes import StoreWeights
 
 SWEEP = SessionId("(sweep)")
 """The id whose lease marks the sweeping daemon."""
-HOUR: Millis = 3_600_000
 
 
 class KeepingRows:

@@ -24,7 +24,7 @@ from sidecar.wire.acp.markdown_answers import fenced
 from sidecar.wire.acp.terminals import AgentTerminals
 from sidecar.wire.client_requests import ClientLog, ClientRequests
 from sidecar.wire.connection import Connection, announced_by
-from sidecar.wire.outbox import Outbox
+from sidecar.wire.outbox import CONTENT_TEXT, Outbox
 from sidecar.wire.translate import notification
 
 MOST_EARLY = 200
@@ -33,8 +33,6 @@ MOST_SHOWN = 16 * 1024
 """Last characters shown of a running tool's output."""
 OUTPUT_EVERY = 0.25
 """Seconds between updates of a tool's output: each repeats the whole."""
-
-_CONTENT_TEXT = ["params", "update", "content", "text"]
 
 
 class AgentRequests(ClientRequests):
@@ -150,7 +148,7 @@ class AgentConnection(Connection):
             case MeterChanged():
                 self._outbox.meter(session_id, message)
             case TextChunk(origin=origin):
-                self._outbox.chunk(session_id, f"{origin.part_id} text", message, _CONTENT_TEXT)
+                self._outbox.chunk(session_id, f"{origin.part_id} text", message, CONTENT_TEXT)
             case _:
                 self._outbox.update(session_id, message)
 

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sidecar.config import SnapshotSizes
-from sidecar.config.retention import MIB
-from sidecar.core.files.tree import Loss, SeenEntry, TreeEntry
+from sidecar.core.files.tree import MIB, Loss, SeenEntry, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.content.blobs import PressedBlob, press
 from sidecar.workspace.snapshots.known_paths import lost, same_stat, seen_of

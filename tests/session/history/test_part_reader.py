@@ -1,6 +1,7 @@
 """Reading again what was logged, when its complete output is stored no more."""
 
-from sidecar.config.retention import DAY, MIB, Retention
+from sidecar.config.retention import DAY, Retention
+from sidecar.core.files.tree import MIB
 from sidecar.core.parts import ToolPart
 from sidecar.session.history.part_reader import recall_left_out
 from sidecar.session.lifecycle.session import Session

@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from sidecar.config.retention import DAY, MIB, Retention
+from sidecar.config.retention import DAY, HOUR, Retention
+from sidecar.core.files.tree import MIB
 from sidecar.core.parts import JsonObject, MessageId, SessionId
 from sidecar.session.transfer.archive import bundles_of
 from sidecar.session.transfer.sweep import Quota, Sweeping, SweptSessions, carry_out
@@ -16,7 +17,6 @@ from sidecar.store.format.values import (
     PutSession,
     Record,
 )
-from sidecar.store.retention.sweeper import HOUR
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 from tests.session.work import TOOLS

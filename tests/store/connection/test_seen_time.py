@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.config.retention import DAY, MIB, Retention
+from sidecar.config.retention import DAY, HOUR, Retention
+from sidecar.core.files.tree import MIB
 from sidecar.store.connection.seen_time import (
     MOST,
     SLACK,
@@ -19,7 +20,6 @@ from sidecar.store.connection.seen_time import (
     looked,
 )
 from sidecar.store.journal import Store
-from sidecar.store.retention.sweeper import HOUR
 from tests.store.contents import noise
 from tests.store.on_disk import opened_beside
 from tests.store.samples import NOW

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.config.retention import DAY, MIB, Retention
+from sidecar.config.retention import DAY, Retention
+from sidecar.core.files.tree import MIB
 from sidecar.core.parts import MessageId, PartId, SessionId, ToolPart
 from sidecar.store.content.outputs import Freed
 from sidecar.store.format.migrations import MIGRATIONS, migrate

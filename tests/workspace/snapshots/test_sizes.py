@@ -5,8 +5,9 @@ import os
 import subprocess
 
 from sidecar.config import SnapshotSizes
+from sidecar.core.files.tree import MIB
 from sidecar.workspace.snapshots.snapshots import Snapshots
-from sidecar.workspace.snapshots.steady_read import MIB, Limits
+from sidecar.workspace.snapshots.steady_read import Limits
 from tests.workspace.snapshots.work import Work, held
 
 
