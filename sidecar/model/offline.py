@@ -19,7 +19,7 @@ from sidecar.core.prompt.prompt import ModelRequest, Prompt, flat
 from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock
 from sidecar.core.prompt.tokens import Count, count_block, count_tool
 from sidecar.model.encode import encode
-from sidecar.model.offline_rules import Call, Step, plan
+from sidecar.model.offline_rules import Call, OfflineStep, plan
 from sidecar.model.offline_summary import summarise
 
 PIECE = 12
@@ -93,7 +93,7 @@ class OfflineModel:
         return Usage()
 
     async def _acting(
-        self, turn: _Turn, step: Step, steps: tuple[Step, ...]
+        self, turn: _Turn, step: OfflineStep, steps: tuple[OfflineStep, ...]
     ) -> AsyncIterator[StreamEvent]:
         index = 0
         if not turn.calls:
@@ -167,7 +167,7 @@ def _read(prompt: Prompt) -> _Turn:
     )
 
 
-def _next(steps: tuple[Step, ...], turn: _Turn) -> Step:
+def _next(steps: tuple[OfflineStep, ...], turn: _Turn) -> OfflineStep:
     made = 0
     for step in steps:
         if made >= len(turn.calls):
@@ -176,7 +176,7 @@ def _next(steps: tuple[Step, ...], turn: _Turn) -> Step:
     return ()
 
 
-def _opening(turn: _Turn, step: Step) -> str:
+def _opening(turn: _Turn, step: OfflineStep) -> str:
     who = "I am not a language model; I follow simple rules. " if turn.first else ""
     return f"{who}I will {' and '.join(_named(call) for call in step)}."
 
@@ -187,7 +187,7 @@ def _named(call: Call) -> str:
     return f"call {call.name} on {first[:60]}" if first else f"call {call.name}"
 
 
-def _closing(turn: _Turn, steps: tuple[Step, ...]) -> str:
+def _closing(turn: _Turn, steps: tuple[OfflineStep, ...]) -> str:
     if not steps:
         return f"{HELP}\n\nYour message had {len(turn.text)} characters, and none of my rules fits."
     names = {call.call_id: call.name for call in turn.calls}

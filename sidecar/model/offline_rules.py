@@ -21,7 +21,7 @@ class Call:
     input: Json
 
 
-Step = tuple[Call, ...]
+OfflineStep = tuple[Call, ...]
 """Calls that run together."""
 
 _THEN = re.compile(r"\s*(?:;|,)?\s+(?:and\s+)?then\s+|\n+", re.IGNORECASE)
@@ -45,9 +45,9 @@ _RECALL = re.compile(r"recall\s+(\S+)", re.IGNORECASE)
 _CALL = re.compile(r"(?:call|use)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
-def plan(text: str, tools: Collection[str]) -> tuple[Step, ...]:
+def plan(text: str, tools: Collection[str]) -> tuple[OfflineStep, ...]:
     """Sentences without a rule are left out."""
-    steps: list[Step] = []
+    steps: list[OfflineStep] = []
     for sentence in _THEN.split(text.strip()):
         repeat = _REPEAT.fullmatch(sentence.strip())
         times = min(MOST_REPEATS, int(repeat[1])) if repeat else 1
@@ -56,7 +56,7 @@ def plan(text: str, tools: Collection[str]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _step(sentence: str, tools: Collection[str]) -> Step:
+def _step(sentence: str, tools: Collection[str]) -> OfflineStep:
     for pattern, make in _RULES:
         found = pattern.fullmatch(sentence)
         if found and (step := make(found, tools)):
@@ -64,31 +64,31 @@ def _step(sentence: str, tools: Collection[str]) -> Step:
     return ()
 
 
-def _read(found: re.Match[str], _: Collection[str]) -> Step:
+def _read(found: re.Match[str], _: Collection[str]) -> OfflineStep:
     return tuple(Call("read_file", {"path": path}) for path in _things(found[1]))
 
 
-def _list(found: re.Match[str], _: Collection[str]) -> Step:
+def _list(found: re.Match[str], _: Collection[str]) -> OfflineStep:
     where = _bare(found[1])
     return (Call("list_files", {"path": where} if where else {}),)
 
 
-def _search(found: re.Match[str], _: Collection[str]) -> Step:
+def _search(found: re.Match[str], _: Collection[str]) -> OfflineStep:
     where: dict[str, Json] = {"path": _bare(found[2])} if found[2] else {}
     return (Call("search", {"pattern": _bare(found[1]), **where}),)
 
 
-def _write(found: re.Match[str], _: Collection[str]) -> Step:
+def _write(found: re.Match[str], _: Collection[str]) -> OfflineStep:
     content = _bare(found[2]).replace("\\n", "\n")
     ended = content if content.endswith("\n") else content + "\n"
     return (Call("write_file", {"path": _bare(found[1]), "content": ended}),)
 
 
-def _replace(found: re.Match[str], _: Collection[str]) -> Step:
+def _replace(found: re.Match[str], _: Collection[str]) -> OfflineStep:
     return (_edit(found[3], found[1], found[2]),)
 
 
-def _change(found: re.Match[str], _: Collection[str]) -> Step:
+def _change(found: re.Match[str], _: Collection[str]) -> OfflineStep:
     return (_edit(found[1], found[2], found[3]),)
 
 
@@ -97,11 +97,11 @@ def _edit(path: str, old: str, new: str) -> Call:
     return Call("edit_file", {"path": _bare(path), **texts})
 
 
-def _run(found: re.Match[str], _: Collection[str]) -> Step:
+def _run(found: re.Match[str], _: Collection[str]) -> OfflineStep:
     return (Call("shell", {"command": _bare(found[1])}),)
 
 
-def _todo(found: re.Match[str], _: Collection[str]) -> Step:
+def _todo(found: re.Match[str], _: Collection[str]) -> OfflineStep:
     items: list[Json] = [
         {"content": item.strip(), "status": "pending"}
         for item in found[1].split(";")
@@ -110,11 +110,11 @@ def _todo(found: re.Match[str], _: Collection[str]) -> Step:
     return (Call("todo", {"items": items}),)
 
 
-def _recall(found: re.Match[str], _: Collection[str]) -> Step:
+def _recall(found: re.Match[str], _: Collection[str]) -> OfflineStep:
     return (Call("recall", {"id": _bare(found[1])}),)
 
 
-def _call(found: re.Match[str], tools: Collection[str]) -> Step:
+def _call(found: re.Match[str], tools: Collection[str]) -> OfflineStep:
     """`NAME {json} and NAME2 {json}`; every name must be in `tools`."""
     rest = found[1].strip()
     calls: list[Call] = []

@@ -16,7 +16,7 @@ from sidecar.core.prompt.observation import (
     read,
 )
 from sidecar.observe.alerts.alerts import Alert, AlertKey, Changed, look
-from sidecar.observe.alerts.recent import RecentPast, after
+from sidecar.observe.alerts.recent_past import RecentPast, after
 from sidecar.observe.telemetry.exporters import Exporting, start
 from sidecar.observe.totals import Totals, add
 

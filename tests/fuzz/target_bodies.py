@@ -9,7 +9,13 @@ from sidecar.core.files.tree import TreeChange, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.content.blobs import expand, press
 from sidecar.store.content.deltas import pack_delta, unpack_delta
-from sidecar.store.content.restores import FileMark, Step, pack_steps, unpack_stages, unpack_steps
+from sidecar.store.content.restores import (
+    FileMark,
+    RestoreStep,
+    pack_steps,
+    unpack_stages,
+    unpack_steps,
+)
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.packing import BLOB_EXTENSION, TAG, Packed, ReadBlob
@@ -68,7 +74,7 @@ CHECKED: list[tuple[bytes, Callable[[bytes], object]]] = [
         unpack_delta,
     ),
     (
-        pack_steps((Step("put", b"a", 1, 0, FileMark(33188, 1, 2, 3), None),) * 9),
+        pack_steps((RestoreStep("put", b"a", 1, 0, FileMark(33188, 1, 2, 3), None),) * 9),
         unpack_steps,
     ),
 ]

@@ -15,7 +15,7 @@ from sidecar.store.content.blobs import press
 from sidecar.store.content.chains import Addition
 from sidecar.store.content.changes import apply_all
 from sidecar.store.content.fact_rows import FactRows
-from sidecar.store.content.restores import FileMark, RestoreClaim, RestoreRows, Step
+from sidecar.store.content.restores import FileMark, RestoreClaim, RestoreRows, RestoreStep
 from sidecar.store.content.snapshot_rows import SnapshotRows
 from sidecar.store.format.values import (
     AppendRecord,
@@ -94,7 +94,7 @@ def _filled() -> tuple[sqlite3.Connection, int]:
     more = Addition((TreeChange(b"b", None, entry),), (), ())
     chains.append(con, workspace.id, workspace.head, more, NOW)
     _done(_restores(con).begin(RestoreClaim(ROOT, OWNER), [b"/w/.s"], [blob.hash]))
-    steps = [Step("put", b"a", 1, 0, FileMark(33188, 1, 2, 3), None)]
+    steps = [RestoreStep("put", b"a", 1, 0, FileMark(33188, 1, 2, 3), None)]
     _done(_restores(con).intend(1, OWNER.token, steps))
     lease.acquire(con, session_id, OWNER, NOW)
     return con, workspace.id

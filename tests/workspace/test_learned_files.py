@@ -10,7 +10,7 @@ import pytest
 
 from sidecar.core.ledger.learned_markdown import key_of
 from sidecar.core.parts import SessionId
-from sidecar.workspace.learned import MOST_READ, promote, read_learned
+from sidecar.workspace.learned_files import MOST_READ, promote, read_learned
 from tests.core.stated import stated
 
 SES = SessionId("ses_1")

@@ -21,7 +21,7 @@ from sidecar.core.text.visible import visible_json
 from sidecar.daemon import open_store, read_clock
 from sidecar.session.transfer.archive import Ground, settle
 from sidecar.session.transfer.erasure import erase
-from sidecar.session.transfer.sweep import SweptSessions, Tell, carry_out, quiet, shrink
+from sidecar.session.transfer.sweep import SweepProgress, SweptSessions, carry_out, quiet, shrink
 from sidecar.store.connection.free_pages import Space
 from sidecar.store.connection.lease import this_process
 from sidecar.store.journal import Store
@@ -111,7 +111,7 @@ def _bars(console: Console, *, shown: bool) -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not shown)
 
 
-def _teller(progress: Progress, *, shown: bool) -> Tell:
+def _teller(progress: Progress, *, shown: bool) -> SweepProgress:
     if not shown:
         return quiet
     tasks: dict[str, TaskID] = {}

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic
 
 from sidecar.core.engine.breaker import Breaker
 from sidecar.core.engine.ladder import (
-    Completed,
+    One,
     Rung,
     Tell,
     descend,
@@ -19,7 +19,6 @@ from sidecar.core.plans.rebuild import WORTHWHILE
 from sidecar.core.policies.manual import MANUAL
 from sidecar.core.prompt.visibility import Cause
 
-One = TypeVar("One", bound=Completed)
 ATTEMPTS = 2
 """Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
 

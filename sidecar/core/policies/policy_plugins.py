@@ -15,7 +15,7 @@ from sidecar.core.prompt.visibility import Cause
 
 GROUP = "sidecar.policies"
 Answer = TypeVar("Answer")
-Tell = Callable[[str], None]
+TellProblem = Callable[[str], None]
 
 
 @cache
@@ -65,7 +65,7 @@ class PluginPolicy:
     own: Policy | None
     fallback: Policy
     problem: str = ""
-    tell: Tell | None = field(default=None, compare=False)
+    tell: TellProblem | None = field(default=None, compare=False)
 
     @property
     def static_ttl(self) -> Ttl:

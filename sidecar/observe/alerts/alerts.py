@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from sidecar.config.alert_thresholds import Alerts
 from sidecar.core.parts import Millis, SessionId
 from sidecar.observe.alerts.alert_rules import RULES, AlertLevel, Rule
-from sidecar.observe.alerts.recent import TURNS, RecentPast, SessionStanding
+from sidecar.observe.alerts.recent_past import TURNS, RecentPast, SessionStanding
 
 SLACK = 0.1
 """Share of the threshold, between a number and the threshold, that clears an alert."""

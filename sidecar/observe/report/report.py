@@ -1,6 +1,6 @@
 """A session as one HTML page: no fetch, no script."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from html import escape
 
@@ -10,11 +10,10 @@ from sidecar.observe.report import report_charts, report_tables
 from sidecar.observe.report.course import Course
 from sidecar.observe.report.plot import SHAPES
 from sidecar.observe.report.report_charts import NAMES
+from sidecar.observe.report.report_tables import When
 from sidecar.observe.report.spending import dollars, running
 from sidecar.observe.report.style import style
 
-When = Callable[[Millis], str]
-"""Writes a time in the reader's zone."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 SWITCH = """<fieldset><legend>Colours</legend>
 <label><input type="radio" name="colours" id="auto" checked>Auto</label>

@@ -165,10 +165,10 @@ def _told(one: Instrument) -> tuple[str, str, str]:
     return one.name, one.unit, one.description
 
 
-Ask = Callable[[], Iterable[tuple[float, Attributes]]]
+ReadPoints = Callable[[], Iterable[tuple[float, Attributes]]]
 
 
-def _observed(levels: Levels) -> Mapping[str, Ask]:
+def _observed(levels: Levels) -> Mapping[str, ReadPoints]:
     return {
         "sidecar.context.used": partial(_regions, levels),
         "sidecar.context.utilization": partial(_utilization, levels),
@@ -183,7 +183,7 @@ def _observed(levels: Levels) -> Mapping[str, Ask]:
     }
 
 
-def _answer(ask: Ask, _: CallbackOptions) -> Iterator[Level]:
+def _answer(ask: ReadPoints, _: CallbackOptions) -> Iterator[Level]:
     return (Level(value, about) for value, about in ask())
 
 

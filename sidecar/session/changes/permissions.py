@@ -17,7 +17,7 @@ AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaita
 """(tool call, options) -> the chosen option's id, or `None`."""
 
 
-class Answer(Enum):
+class QuestionOutcome(Enum):
     """A question's outcome; one may go unanswered."""
 
     allowed = "allowed"
@@ -57,19 +57,21 @@ class Permissions:
 
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
-    ) -> Answer | str:
+    ) -> QuestionOutcome | str:
         """Asks if a rule says so; the text is a refusal's reason."""
         rules = await asyncio.to_thread(as_called, self._book.rules, self._root)
         decision = decide(spec, wanted, rules, trusted)
         match decision:
             case Allow():
-                return Answer.allowed
+                return QuestionOutcome.allowed
             case Refuse(reason=reason):
                 return reason
             case Ask():
                 return await self._put(spec, decision, call, ask)
 
-    async def _put(self, spec: ToolSpec, asked: Ask, call: ToolPart, ask: AskUser) -> Answer:
+    async def _put(
+        self, spec: ToolSpec, asked: Ask, call: ToolPart, ask: AskUser
+    ) -> QuestionOutcome:
         about: JsonObject = {"question": "permission", "partId": call.id}
         if asked.why:
             about["why"] = asked.why
@@ -84,8 +86,8 @@ class Permissions:
         chosen = await ask(question, asked.options)
         option = next((o for o in asked.options if o.option_id == chosen), None)
         if option is None:
-            return Answer.dismissed
+            return QuestionOutcome.dismissed
         allowed = option.kind.startswith("allow")
         if rule := asked.rules.get(option.option_id):
             self._book.rules = remember(self._book.rules, rule, allowed)
-        return Answer.allowed if allowed else Answer.refused
+        return QuestionOutcome.allowed if allowed else QuestionOutcome.refused

@@ -8,7 +8,7 @@ from sidecar.core.plans.plan import Policy
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.policies.evict import HYBRID, weighed
 from sidecar.core.policies.manual import MANUAL
-from sidecar.core.policies.policy_plugins import PluginPolicy, Tell
+from sidecar.core.policies.policy_plugins import PluginPolicy, TellProblem
 from sidecar.session.session_settings import SessionSettings
 
 
@@ -16,7 +16,7 @@ class ChosenPolicy:
     """As set for the session and weighted for its agent."""
 
     def __init__(
-        self, settings: SessionSettings, current: CurrentSettings, tell: Tell | None = None
+        self, settings: SessionSettings, current: CurrentSettings, tell: TellProblem | None = None
     ) -> None:
         """`tell` hears once of each plug-in that fails."""
         self._settings = settings

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.refusals import Refusals
-from sidecar.session.compaction.rewrite_commit import RewriteCommits, Tell
+from sidecar.session.compaction.rewrite_commit import RewriteCommits, TellEpoch
 from sidecar.session.compaction.rewrite_figures import figures_of
 from sidecar.session.compaction.settlement import Settled
 from sidecar.session.epochs.lessons import Lessons
@@ -26,7 +26,7 @@ class Installations:
         lessons: Lessons,
         checkpoints: Milestones,
         counts: Counts,
-        tell: Tell,
+        tell: TellEpoch,
     ) -> None:
         self._log = log
         self._clock = clock

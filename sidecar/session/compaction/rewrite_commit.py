@@ -25,7 +25,7 @@ from sidecar.session.view.stale_thinking import unbound
 from sidecar.session.view.view_history import Views
 from sidecar.store.format.view_records import RewriteRecord, UndoneRecord
 
-Tell = Callable[[EpochChanged | None], None]
+TellEpoch = Callable[[EpochChanged | None], None]
 """Called once, when a change of the view is durable or has failed."""
 
 
@@ -42,7 +42,7 @@ class RewriteCommits:
         self._clock = clock
 
     async def carry_out(
-        self, decision: Decision, tell: Tell, facts: tuple[Fact, ...] = ()
+        self, decision: Decision, tell: TellEpoch, facts: tuple[Fact, ...] = ()
     ) -> Recorded:
         """Log a rewrite, change the view, and tell clients once durable.
 
@@ -72,7 +72,7 @@ class RewriteCommits:
                 return recorded.rewrite.id
         raise NothingToDo("no compaction is in effect in this session, so none can be taken back")
 
-    async def undo(self, compaction_id: str, tell: Tell) -> None:
+    async def undo(self, compaction_id: str, tell: TellEpoch) -> None:
         """Take a rewrite back, whatever came later; the parts left out are shown again.
 
         Raises NothingToDo without this rewrite in effect, or StorageFailed, which restores the
@@ -112,7 +112,7 @@ class RewriteCommits:
         self,
         record: RewriteRecord | UndoneRecord,
         recorded: Recorded,
-        tell: Tell,
+        tell: TellEpoch,
         static: Static,
         facts: tuple[Fact, ...] = (),
     ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import JsonObject
 from sidecar.session.environment import Environment
-from sidecar.session.log.past import version
+from sidecar.session.log.log_fold import version
 
 STOPPING = "the daemon is stopping"
 

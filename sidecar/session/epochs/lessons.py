@@ -20,7 +20,7 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.store.content.fact_rows import FactRows, StoredFact
 from sidecar.store.format.log_records import NoticeLevel
-from sidecar.workspace.learned import FOLDER, promote, read_learned
+from sidecar.workspace.learned_files import FOLDER, promote, read_learned
 
 ROOM = 2_000
 """Most tokens of learned facts in a prompt."""

@@ -15,7 +15,7 @@ from sidecar.session.compaction.installation import Installations
 from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import BY_HAND, Occasion, Planner, Scene
 from sidecar.session.compaction.refusals import Refusals
-from sidecar.session.compaction.rewrite_commit import RewriteCommits, Tell
+from sidecar.session.compaction.rewrite_commit import RewriteCommits, TellEpoch
 from sidecar.session.compaction.settlement import Settlements
 from sidecar.session.compaction.summariser import Summariser
 from sidecar.session.epochs.known_instructions import KnownInstructions
@@ -169,7 +169,7 @@ class Rewriting:
         if not self._state.ownership.read_only:
             give_notice(self._state.log, self._state.channel, "warning", text)
 
-    def _told(self, cause: str) -> Tell:
+    def _told(self, cause: str) -> TellEpoch:
         return lambda event: self._host.rewritten(event, cause)
 
     async def breakdown(self) -> tuple[Meter, list[JsonObject]]:

@@ -16,9 +16,9 @@ from sidecar.core.ledger.ledger import Folding
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, StepFinishPart
 from sidecar.session.lifecycle.fork import AHEAD
 from sidecar.session.lifecycle.resumption import FORESEEN
-from sidecar.session.log import past as pasts
+from sidecar.session.log import log_fold as pasts
 from sidecar.session.log.change_records import newest
-from sidecar.session.log.past import Past
+from sidecar.session.log.log_fold import Past
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import message_count, newest_branch, opened_by
 from sidecar.session.meter.gauge import sized_turns

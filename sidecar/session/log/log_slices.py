@@ -11,8 +11,8 @@ from itertools import dropwhile
 from typing import Protocol
 
 from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, TurnId
+from sidecar.session.log.log_fold import Past
 from sidecar.session.log.losses import readable
-from sidecar.session.log.past import Past
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.content.slices import LogRows
 from sidecar.store.format.record_codec import LogRecord, named_by, read_all

@@ -8,9 +8,9 @@ from typing import TypeVar
 from sidecar.core.errors import RevisionConflict
 from sidecar.core.parts import Message, MessageId, Millis, ToolPart
 from sidecar.session.log.held_log import held_of
+from sidecar.session.log.log_fold import Past
 from sidecar.session.log.log_writer import LogWriter, SessionEntry
 from sidecar.session.log.losses import readable
-from sidecar.session.log.past import Past
 from sidecar.store.format.log_records import RecordHead, TurnStartedRecord
 from sidecar.store.format.record_codec import LogRecord, read_all
 from sidecar.store.format.values import (

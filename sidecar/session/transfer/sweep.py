@@ -36,7 +36,7 @@ FOLDER_QUOTA = "snapshots.workspace_mib"
 MUCH_FREE = 16 * MIB
 """Bytes of free pages kept for reuse, or a tenth of the file, if more: returning is work."""
 
-Tell = Callable[[str, int, int], None]
+SweepProgress = Callable[[str, int, int], None]
 """(work, done, total): bytes or pieces."""
 
 
@@ -69,7 +69,9 @@ class Quota:
 def quiet(_: str, __: int, ___: int) -> None: ...
 
 
-async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> SweptSessions:
+async def carry_out(
+    ground: Ground, plan: RetentionPlan, tell: SweepProgress = quiet
+) -> SweptSessions:
     """Remove the plan's outputs, then archive its sessions, in slices; cancellable between.
 
     `skipped`: sessions not archived. StorageFailed undoes nothing.
@@ -94,7 +96,7 @@ async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> 
     return SweptSessions(Freed(count, size), tuple(done), tuple(skipped), space)
 
 
-async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
+async def shrink(ground: Ground, tell: SweepProgress = quiet) -> Space:
     """All free pages in slices; cancellable between."""
     pages = ground.store.pages
     before = (await pages.space()).free

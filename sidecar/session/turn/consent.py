@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sidecar.core.parts import Json, JsonObject, SessionId, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec
-from sidecar.session.changes.permissions import Answer, Permissions
+from sidecar.session.changes.permissions import Permissions, QuestionOutcome
 from sidecar.session.changes.session_trust import Trust
 from sidecar.tools.tool_contract import Access, Client, PermissionOption
 
@@ -28,7 +28,7 @@ class Consent:
         wanted: Access,
         part: ToolPart,
         foreseen: Callable[[], Awaitable[list[Json]]],
-    ) -> Answer | str:
+    ) -> QuestionOutcome | str:
         """By the workspace's trust, then rules, then the user.
 
         `foreseen` gives the call's change as ACP content.

@@ -26,7 +26,7 @@ from sidecar.core.parts import (
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.core.prompt.tokens import Count
 from sidecar.core.text.truncate import MAX_BYTES, cut, cut_to_tokens
-from sidecar.session.changes.permissions import Answer
+from sidecar.session.changes.permissions import QuestionOutcome
 from sidecar.session.log.events import PlanChanged, ToolChanged, ToolOutputChunk
 from sidecar.session.turn.consent import Consent
 from sidecar.session.turn.turn_log import TurnLog
@@ -140,17 +140,17 @@ class _Call:
             text = f"The user could not be asked for permission: {error.message}."
             return await self._fail(text, "denied", started, wanted)
         match answer:
-            case Answer.refused:
+            case QuestionOutcome.refused:
                 await self._fail(REFUSED, "denied", started, wanted)
                 return CallsEnd.refused
-            case Answer.dismissed:
+            case QuestionOutcome.dismissed:
                 await self._fail("The user dismissed the question.", "cancelled", started, wanted)
                 return CallsEnd.dismissed
             case str():
                 return await self._fail(answer, "denied", started, wanted)
-            case Answer.allowed if shown and shown != await self._change(spec, wanted):
+            case QuestionOutcome.allowed if shown and shown != await self._change(spec, wanted):
                 return await self._fail(_OTHERWISE, "error", started, wanted)
-            case Answer.allowed:
+            case QuestionOutcome.allowed:
                 pass
         self._show("in_progress")
         return await self._perform(spec, wanted)

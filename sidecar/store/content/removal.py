@@ -24,23 +24,23 @@ ROWS_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class RemovedRows:
     """Bytes removed; `done`: no row is left."""
 
     size: int
     done: bool
 
 
-def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
+def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> RemovedRows:
     """Hide a session, archived `at` a time or `DELETED`; ignore unknown ids.
 
     Facts go at once, except an archived session's shared ones.
     """
     found = con.execute("SELECT cwd FROM session WHERE id = ?", (session_id,)).fetchone()
     if found is None:
-        return Left(drop_facts(con, session_id), done=True)
+        return RemovedRows(drop_facts(con, session_id), done=True)
     if session_id in leaving(con):
-        return Left(0, done=False)
+        return RemovedRows(0, done=False)
     with overwriting(con):
         con.execute("INSERT INTO erasing (session_id, at) VALUES (?, ?)", (session_id, at))
         con.execute("DELETE FROM lease WHERE session_id = ?", (session_id,))
@@ -50,14 +50,14 @@ def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
         if at == DELETED:
             _leave_folder(con, found[0])
     first = remove_some(con, session_id)
-    return Left(size + first.size, first.done)
+    return RemovedRows(size + first.size, first.done)
 
 
 def remove_some(
     con: sqlite3.Connection, session_id: SessionId, seconds: float = SLICE_SECONDS
-) -> Left:
+) -> RemovedRows:
     if session_id not in leaving(con):
-        return Left(0, done=True)
+        return RemovedRows(0, done=True)
     end = time.monotonic() + seconds
     size, done = 0, False
     with overwriting(con):
@@ -66,7 +66,7 @@ def remove_some(
             size, done = size + (freed or 0), freed is None
             if time.monotonic() >= end:
                 break
-    return Left(size, done)
+    return RemovedRows(size, done)
 
 
 def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:

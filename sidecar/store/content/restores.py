@@ -51,7 +51,7 @@ class FileMark(NamedTuple):
     hash: str = ""
 
 
-class Step(NamedTuple):
+class RestoreStep(NamedTuple):
     """One change of a path (bytes, relative to the root).
 
     `put`: `old` goes aside, `new` takes its place, if any. Staging folder `stage` has both as
@@ -73,7 +73,7 @@ class Unfinished:
     id: int
     state: RestoreState
     stages: tuple[bytes, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[RestoreStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class RestoreRows:
         size = sum(len(blob.data) for blob in blobs)
         await self._submit(partial(_keep, restore=restore, blobs=tuple(blobs)), size)
 
-    async def intend(self, restore: int, token: str, steps: Sequence[Step]) -> None:
+    async def intend(self, restore: int, token: str, steps: Sequence[RestoreStep]) -> None:
         """From now on, finish or undo."""
         body = pack_steps(steps)
         run = partial(_move, restore=restore, token=token, to="applying", now=self._now())
@@ -314,7 +314,7 @@ def _over(con: sqlite3.Connection, restore: int) -> None:
     drop_unreferenced(con, ours)
 
 
-def pack_steps(steps: Sequence[Step]) -> bytes:
+def pack_steps(steps: Sequence[RestoreStep]) -> bytes:
     plain = msgpack.packb([[*step[:4], _plain(step.old), _plain(step.new)] for step in steps])
     assert plain is not None
     blob = press(plain)
@@ -334,7 +334,7 @@ def unpack_stages(body: bytes) -> tuple[bytes, ...]:
     return stages
 
 
-def unpack_steps(body: bytes) -> tuple[Step, ...]:
+def unpack_steps(body: bytes) -> tuple[RestoreStep, ...]:
     """Raises BodyBroken."""
     # A damaged row may hold a value of any type.
     if not isinstance(body, bytes) or not body.startswith(TAG) or len(body) < 28:
@@ -346,7 +346,7 @@ def unpack_steps(body: bytes) -> tuple[Step, ...]:
         raise BodyBroken("a restore is damaged: its steps have another hash")
     try:
         return tuple(
-            Step(kind, path, number, stage, _mark(old), _mark(new))
+            RestoreStep(kind, path, number, stage, _mark(old), _mark(new))
             for kind, path, number, stage, old, new in msgpack.unpackb(data)
         )
     except (ValueError, TypeError) as error:

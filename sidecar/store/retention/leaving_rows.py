@@ -8,7 +8,7 @@ from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store.connection.store_access import StoreRead, Submit
 from sidecar.store.content import removal, session_rows
-from sidecar.store.content.removal import Left
+from sidecar.store.content.removal import RemovedRows
 from sidecar.store.format.values import SessionRow
 from sidecar.store.retention import retention_due
 
@@ -30,7 +30,7 @@ class LeavingRows:
             lambda con: retention_due.family(con, session_rows.row(con, session_id), now)
         )
 
-    async def leave(self, row: SessionRow, token: str) -> Left:
+    async def leave(self, row: SessionRow, token: str) -> RemovedRows:
         """Hide a bundled session; `remove_some` removes the rows.
 
         Raises SessionOwned for a lost lease under this token, or StorageFailed if somebody wrote to
@@ -38,7 +38,7 @@ class LeavingRows:
         """
         return await self._submit(partial(_leave, row=row, token=token, at=self._now()))
 
-    async def remove_some(self, session_id: SessionId) -> Left:
+    async def remove_some(self, session_id: SessionId) -> RemovedRows:
         run = partial(removal.remove_some, session_id=session_id)
         return await self._submit(run, synced=False)
 
@@ -51,7 +51,7 @@ class LeavingRows:
         await self._submit(partial(removal.finish, session_id=session_id))
 
 
-def _leave(con: sqlite3.Connection, row: SessionRow, token: str, at: Millis) -> Left:
+def _leave(con: sqlite3.Connection, row: SessionRow, token: str, at: Millis) -> RemovedRows:
     held = con.execute("SELECT token FROM lease WHERE session_id = ?", (row.id,)).fetchone()
     if held is None or held[0] != token:
         raise SessionOwned("another window has opened this session: close it there first")

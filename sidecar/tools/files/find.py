@@ -14,7 +14,7 @@ from typing import TypeVar
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
-from sidecar.tools.files.grep import Left, Match, compile_pattern, search_text
+from sidecar.tools.files.grep import Match, TimeLeft, compile_pattern, search_text
 from sidecar.tools.files.reach import folder, reach
 from sidecar.tools.files.ripgrep import run_ripgrep
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
@@ -125,7 +125,7 @@ async def _on_disk(
     return await _in_time(lambda left: _by_ourselves(query, opened, left), query.limit)
 
 
-async def _in_time(work: Callable[[Left], Iterator[T]], limit: int) -> tuple[list[T], bool]:
+async def _in_time(work: Callable[[TimeLeft], Iterator[T]], limit: int) -> tuple[list[T], bool]:
     stopped = Event()
     end = time.monotonic() + DEADLINE
 
@@ -147,7 +147,7 @@ async def _in_time(work: Callable[[Left], Iterator[T]], limit: int) -> tuple[lis
         stopped.set()
 
 
-def _named(real: Path, accepts: Callable[[str], bool], left: Left) -> Iterator[str]:
+def _named(real: Path, accepts: Callable[[str], bool], left: TimeLeft) -> Iterator[str]:
     for path in walk(real):
         if left() <= 0:
             raise TimeoutError
@@ -155,7 +155,7 @@ def _named(real: Path, accepts: Callable[[str], bool], left: Left) -> Iterator[s
             yield path
 
 
-def _by_ourselves(query: Query, opened: dict[str, str], left: Left) -> Iterator[Match]:
+def _by_ourselves(query: Query, opened: dict[str, str], left: TimeLeft) -> Iterator[Match]:
     matches = compile_pattern(query.pattern)
     base = query.real if query.is_folder else query.real.parent
     paths = walk(query.real) if query.is_folder else iter((query.real.name,))
@@ -164,7 +164,7 @@ def _by_ourselves(query: Query, opened: dict[str, str], left: Left) -> Iterator[
             yield from search_text(path, _text(base / path), matches, left)
 
 
-def _in_buffers(query: Query, opened: dict[str, str], left: Left) -> Iterator[Match]:
+def _in_buffers(query: Query, opened: dict[str, str], left: TimeLeft) -> Iterator[Match]:
     matches = compile_pattern(query.pattern)
     for path, text in opened.items():
         yield from search_text(path, text, matches, left)

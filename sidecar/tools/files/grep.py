@@ -28,7 +28,7 @@ class Match:
     text: str
 
 
-Left = Callable[[], float]
+TimeLeft = Callable[[], float]
 """Seconds left; 0 once cancelled."""
 Lines = Callable[[str, float], bool]
 """Whether a line matches, in so many seconds; raises `TimeoutError`."""
@@ -50,7 +50,7 @@ def compile_pattern(pattern: str) -> Lines:
     return lambda line, seconds: search(line, timeout=seconds) is not None
 
 
-def search_text(path: str, text: str, matches: Lines, left: Left) -> Iterator[Match]:
+def search_text(path: str, text: str, matches: Lines, left: TimeLeft) -> Iterator[Match]:
     """Raises TimeoutError."""
     for number, line in enumerate(legible(text).split("\n"), 1):
         seconds = left()

@@ -5,7 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
 
-from sidecar.store.content.restores import FileMark, Step
+from sidecar.store.content.restores import FileMark, RestoreStep
 from sidecar.workspace.restore.expectations import (
     BLOCKED,
     CHANGED,
@@ -43,7 +43,7 @@ class _Kept(Exception):
 def apply(
     root: bytes,
     stages: Sequence[bytes],
-    steps: Sequence[Step],
+    steps: Sequence[RestoreStep],
     changed: Mapping[bytes, int],
     done: Callable[[int], None],
 ) -> list[bytes]:
@@ -78,7 +78,7 @@ def same(mark: FileMark, found: os.stat_result) -> bool:
     return mark.mtime == found.st_mtime_ns and mark.size == found.st_size
 
 
-def _do(top: int, stages: Sequence[bytes], step: Step, changed: int | None) -> None:
+def _do(top: int, stages: Sequence[bytes], step: RestoreStep, changed: int | None) -> None:
     with around(top, step.path) as (at, name):
         target = At(at, name)
         found = stat_in(at, name)
@@ -100,7 +100,7 @@ def _do(top: int, stages: Sequence[bytes], step: Step, changed: int | None) -> N
             _put(step, target, At(staged, new_name(step.number)), At(staged, old_name(step.number)))
 
 
-def _put(step: Step, target: At, new: At, old: At) -> None:
+def _put(step: RestoreStep, target: At, new: At, old: At) -> None:
     try:
         if step.old is None:
             move(new, target)
@@ -117,7 +117,7 @@ def _put(step: Step, target: At, new: At, old: At) -> None:
         raise StateMoved(Conflict(step.path, GONE)) from error
 
 
-def _set_aside(step: Step, mark: FileMark, target: At, old: At) -> None:
+def _set_aside(step: RestoreStep, mark: FileMark, target: At, old: At) -> None:
     try:
         move(target, old)
     except OSError as error:
@@ -129,7 +129,7 @@ def _set_aside(step: Step, mark: FileMark, target: At, old: At) -> None:
     _look(step, mark, old, lambda: move(old, target))
 
 
-def _look(step: Step, mark: FileMark, aside: At, back: Callable[[], object]) -> None:
+def _look(step: RestoreStep, mark: FileMark, aside: At, back: Callable[[], object]) -> None:
     found = stat_in(aside.folder, aside.name)
     if found is None or not same(mark, found):
         back()
@@ -139,20 +139,22 @@ def _look(step: Step, mark: FileMark, aside: At, back: Callable[[], object]) -> 
         _leave(step)
 
 
-def _leave(step: Step) -> None:
+def _leave(step: RestoreStep) -> None:
     if step.new is None:
         raise _Kept
     raise StateMoved(Conflict(step.path, HOLDS_OTHERS))
 
 
-def _expect(step: Step, mark: FileMark, found: os.stat_result | None, changed: int | None) -> None:
+def _expect(
+    step: RestoreStep, mark: FileMark, found: os.stat_result | None, changed: int | None
+) -> None:
     if found is None:
         raise StateMoved(Conflict(step.path, GONE))
     if not same(mark, found) or (changed is not None and changed != found.st_ctime_ns):
         raise StateMoved(Conflict(step.path, CHANGED))
 
 
-def _settled(top: int, stages: Sequence[bytes], steps: Sequence[Step]) -> None:
+def _settled(top: int, stages: Sequence[bytes], steps: Sequence[RestoreStep]) -> None:
     """Raise StateMoved if an old descriptor wrote to an entry set aside."""
     for step in steps:
         if step.kind != "put" or step.old is None or stat.S_ISDIR(step.old.mode):
@@ -165,6 +167,6 @@ def _settled(top: int, stages: Sequence[bytes], steps: Sequence[Step]) -> None:
             raise StateMoved(Conflict(step.path, CHANGED))
 
 
-def _touched(steps: Sequence[Step], stages: Sequence[bytes]) -> set[bytes]:
+def _touched(steps: Sequence[RestoreStep], stages: Sequence[bytes]) -> set[bytes]:
     puts = [step for step in steps if step.kind == "put"]
     return {step.path.rpartition(b"/")[0] for step in puts} | {stages[s.stage] for s in puts}

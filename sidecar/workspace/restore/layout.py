@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sidecar.core.files.restore_plan import Action
 from sidecar.core.files.tree import TreeEntry
-from sidecar.store.content.restores import FileMark, Step
+from sidecar.store.content.restores import FileMark, RestoreStep
 from sidecar.workspace.restore.expectations import Checked, mark_of, missing_folders, only_mode
 from sidecar.workspace.restore.places import folder, root_folder, stat_at
 
@@ -40,17 +40,19 @@ class Layout:
 
     stages: tuple[bytes, ...]
     puts: tuple[Put, ...]
-    loosened: tuple[Step, ...]
-    modes: tuple[Step, ...]
+    loosened: tuple[RestoreStep, ...]
+    modes: tuple[RestoreStep, ...]
 
-    def steps(self, staged: Mapping[int, FileMark]) -> tuple[Step, ...]:
+    def steps(self, staged: Mapping[int, FileMark]) -> tuple[RestoreStep, ...]:
         """`staged`: marks by number."""
         made = [
-            Step("put", put.path, put.number, put.stage, put.old, staged.get(put.number))
+            RestoreStep("put", put.path, put.number, put.stage, put.old, staged.get(put.number))
             for put in self.puts
         ]
         closed = [
-            Step("mode", put.path, put.number, put.stage, mark, mark._replace(mode=put.entry.mode))
+            RestoreStep(
+                "mode", put.path, put.number, put.stage, mark, mark._replace(mode=put.entry.mode)
+            )
             for put in self.puts
             if put.entry is not None
             and put.action is not None
@@ -120,8 +122,8 @@ def _comes(checked: Checked) -> bool:
     return checked.action.entry is not None and not only_mode(checked.action)
 
 
-def _loosened(top: int, puts: Sequence[Put]) -> dict[bytes, Step]:
-    found: dict[bytes, Step] = {}
+def _loosened(top: int, puts: Sequence[Put]) -> dict[bytes, RestoreStep]:
+    found: dict[bytes, RestoreStep] = {}
     for outer in sorted({put.path.rpartition(b"/")[0] for put in puts} - {b""}):
         seen = stat_at(top, outer)
         if seen is None or not stat.S_ISDIR(seen.st_mode):
@@ -131,13 +133,15 @@ def _loosened(top: int, puts: Sequence[Put]) -> dict[bytes, Step]:
                 continue
         mark = mark_of(seen)
         opened = mark._replace(mode=mark.mode | OPEN)
-        found[outer] = Step("mode", outer, 0, 0, mark, opened)
+        found[outer] = RestoreStep("mode", outer, 0, 0, mark, opened)
     return found
 
 
-def _modes(checked: Sequence[Checked], loosened: Mapping[bytes, Step]) -> tuple[Step, ...]:
+def _modes(
+    checked: Sequence[Checked], loosened: Mapping[bytes, RestoreStep]
+) -> tuple[RestoreStep, ...]:
     by_path = {c.action.path: c.action for c in checked}
-    steps: list[Step] = []
+    steps: list[RestoreStep] = []
     for one in checked:
         entry = one.action.entry
         if entry is None or one.mark is None or not only_mode(one.action):
@@ -146,10 +150,10 @@ def _modes(checked: Sequence[Checked], loosened: Mapping[bytes, Step]) -> tuple[
         before = one.mark if opened is None or opened.new is None else opened.new
         if before.mode != entry.mode:
             after = before._replace(mode=entry.mode)
-            steps.append(Step("mode", one.action.path, 0, 0, before, after))
+            steps.append(RestoreStep("mode", one.action.path, 0, 0, before, after))
     for path, opened in loosened.items():
         if path not in by_path:
-            steps.append(Step("mode", path, 0, 0, opened.new, opened.old))
+            steps.append(RestoreStep("mode", path, 0, 0, opened.new, opened.old))
     return tuple(steps)
 
 
@@ -158,5 +162,5 @@ def _folders_last(checked: Checked) -> tuple[bool, int]:
     return is_folder, -checked.action.path.count(b"/")
 
 
-def _inner_first(step: Step) -> int:
+def _inner_first(step: RestoreStep) -> int:
     return -step.path.count(b"/")

@@ -21,8 +21,8 @@ from sidecar.store.content.restores import (
     FileMark,
     RestoreClaim,
     RestoreRows,
+    RestoreStep,
     Running,
-    Step,
     Unfinished,
 )
 from sidecar.store.format.values import StoreChange
@@ -44,8 +44,8 @@ from sidecar.workspace.restore.staging import EMPTY, batches, make_stages, sync_
 from sidecar.workspace.snapshots.ignore import STAGING
 from sidecar.workspace.snapshots.known_paths import join
 
-Progress = Callable[[int, int], None]
-Record = Callable[[], Awaitable[Sequence[StoreChange]]]
+StepsDone = Callable[[int, int], None]
+RecordChanges = Callable[[], Awaitable[Sequence[StoreChange]]]
 
 TRIES = 3
 INLINE_PATHS = 8
@@ -67,7 +67,7 @@ class _Work:
     rows: RestoreRows
     claim: RestoreClaim
     stop: threading.Event
-    tell: Progress | None
+    tell: StepsDone | None
     stands: Callable[[], None]
 
     def check(self) -> None:
@@ -95,10 +95,10 @@ async def restore(
     actions: Sequence[Action],
     store: Store,
     *,
-    record: Record = _nothing,
+    record: RecordChanges = _nothing,
     touched: OnTouched | None = None,
     stands: Callable[[], None] = lambda: None,
-    progress: Progress | None = None,
+    progress: StepsDone | None = None,
     quick: bool = False,
 ) -> RestoreOutcome:
     """Carry out a plan in a workspace.
@@ -131,7 +131,7 @@ async def restore(
 
 
 async def _restore(
-    work: _Work, found: _Found, record: Record, touched: OnTouched
+    work: _Work, found: _Found, record: RecordChanges, touched: OnTouched
 ) -> RestoreOutcome:
     stages = work.stages(found.layout.stages)
     try:
@@ -161,9 +161,9 @@ async def _apply(
     work: _Work,
     number: int,
     stages: tuple[bytes, ...],
-    steps: Sequence[Step],
+    steps: Sequence[RestoreStep],
     checked: Sequence[Checked],
-    record: Record,
+    record: RecordChanges,
     touch: Callable[[], None],
 ) -> RestoreOutcome:
     found = [(c.action.path, c.found) for c in checked if c.found is not None]
@@ -196,7 +196,7 @@ async def _apply(
     return FilesRestored(tuple(sorted(kept)), leftover)
 
 
-async def _finish(work: _Work, number: int, record: Record) -> None:
+async def _finish(work: _Work, number: int, record: RecordChanges) -> None:
     changes = await record()
     try:
         await work.rows.finish(number, work.claim.owner.token, changes)

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sidecar.store.content.restores import FileMark, Step
+from sidecar.store.content.restores import FileMark, RestoreStep
 from sidecar.workspace.restore.apply_steps import same
 from sidecar.workspace.restore.expectations import Conflict, names_in
 from sidecar.workspace.restore.moves import At, exchange, move
@@ -42,7 +42,10 @@ REST = b".before-restore"
 
 
 def undo(
-    root: bytes, stages: Sequence[bytes], steps: Sequence[Step], contents: Mapping[str, bytes]
+    root: bytes,
+    stages: Sequence[bytes],
+    steps: Sequence[RestoreStep],
+    contents: Mapping[str, bytes],
 ) -> list[Conflict]:
     """Undo all steps; return paths changed by somebody meanwhile, with their outcome.
 
@@ -67,7 +70,7 @@ def undo(
     return left
 
 
-def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[Step]) -> frozenset[str]:
+def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[RestoreStep]) -> frozenset[str]:
     """Hashes of former entries whose staging folder somebody removed."""
     found: set[str] = set()
     with root_folder(root) as top:
@@ -93,7 +96,7 @@ class _Now(NamedTuple):
     waiting: bool
 
 
-def _now(top: int, stages: Sequence[bytes], step: Step) -> _Now:
+def _now(top: int, stages: Sequence[bytes], step: RestoreStep) -> _Now:
     target = stat_at(top, step.path)
     try:
         with folder(top, stages[step.stage]) as staged:
@@ -111,7 +114,7 @@ def _now(top: int, stages: Sequence[bytes], step: Step) -> _Now:
 
 
 def _undo(
-    top: int, stages: Sequence[bytes], step: Step, contents: Mapping[str, bytes]
+    top: int, stages: Sequence[bytes], step: RestoreStep, contents: Mapping[str, bytes]
 ) -> Conflict | None:
     if step.kind == "mode":
         return _undo_mode(top, step)
@@ -131,7 +134,9 @@ def _undo(
             return Conflict(step.path, NO_WAY.format(name=_shown(kept)))
 
 
-def _put_back(step: Step, source: At, target: At, *, ours: bool, there: bool) -> Conflict | None:
+def _put_back(
+    step: RestoreStep, source: At, target: At, *, ours: bool, there: bool
+) -> Conflict | None:
     if not there:
         move(source, target)
         return None
@@ -160,7 +165,7 @@ def _put_back(step: Step, source: At, target: At, *, ours: bool, there: bool) ->
 
 
 def _without_aside(
-    top: int, step: Step, now: _Now, *, ours: bool, contents: Mapping[str, bytes]
+    top: int, step: RestoreStep, now: _Now, *, ours: bool, contents: Mapping[str, bytes]
 ) -> Conflict | None:
     data = None if step.old is None else contents.get(step.old.hash)
     folder_left = step.old is not None and stat.S_ISDIR(step.old.mode)
@@ -183,7 +188,7 @@ def _without_aside(
     return None
 
 
-def _removed(target: At, step: Step) -> bool:
+def _removed(target: At, step: RestoreStep) -> bool:
     assert step.new is not None
     if not stat.S_ISDIR(step.new.mode):
         os.unlink(target.name, dir_fd=target.folder)
@@ -215,7 +220,7 @@ def _make_again(target: At, mark: FileMark, data: bytes | None) -> None:
             os.fsync(descriptor)
 
 
-def _undo_mode(top: int, step: Step) -> Conflict | None:
+def _undo_mode(top: int, step: RestoreStep) -> Conflict | None:
     assert step.old is not None
     assert step.new is not None
     try:

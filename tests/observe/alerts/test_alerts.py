@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sidecar.config.alert_thresholds import NAMES, Alerts
 from sidecar.observe.alerts.alert_rules import RULES
 from sidecar.observe.alerts.alerts import Alert, AlertKey, Changed, burn_spike, look
-from sidecar.observe.alerts.recent import RecentPast, after
+from sidecar.observe.alerts.recent_past import RecentPast, after
 from tests.observe.seen import NOW, SES, asked, closed, repeated, rewritten, turn_done
 
 MINUTE = 60_000

@@ -28,7 +28,7 @@ from sidecar.model.encode import encode
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle import log_window
 from sidecar.session.lifecycle.session import Session
-from sidecar.session.log import past
+from sidecar.session.log import log_fold
 from sidecar.session.log.events import MeterChanged, Notice
 from sidecar.session.log.losses import LOST
 from sidecar.session.log.whole_log import message_count
@@ -373,9 +373,9 @@ async def test_a_fold_in_another_shape_is_as_if_there_were_none(world: World) ->
 
 async def test_the_code_is_named_as_it_was_when_it_was_started(desk: Desk) -> None:
     """Another version may be installed over it while it runs, whose folds are not its own."""
-    past.version.cache_clear()
+    log_fold.version.cache_clear()
     await desk.sessions.shared.warm_up()
-    assert past.version.cache_info().currsize == 1
+    assert log_fold.version.cache_info().currsize == 1
 
 
 async def test_deleting_a_session_deletes_its_fold(world: World) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from sidecar.config.alert_thresholds import Alerts
 from sidecar.observe.alerts.alerts import Alert, AlertKey, look
-from sidecar.observe.alerts.recent import RecentPast, after
+from sidecar.observe.alerts.recent_past import RecentPast, after
 from tests.session import inside
 from tests.session.conftest import Desk
 

@@ -10,7 +10,7 @@ from sidecar.core.errors import NothingToDo, RestoreConflict
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.rollback import going_back
-from sidecar.workspace.restore.restore import Record
+from sidecar.workspace.restore.restore import RecordChanges
 from tests.fakes.scripted_model import calls, shell, write
 from tests.session import inside
 from tests.session.changes.test_tracker import told
@@ -33,7 +33,7 @@ def meddled(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Write as the user, between the files' restore and the snapshot after it."""
     real = going_back.carry_out
 
-    async def carry_out(*given: Any, record: Record, **named: Any) -> Any:
+    async def carry_out(*given: Any, record: RecordChanges, **named: Any) -> Any:
         async def meddling() -> Any:
             (world.workspace / "mine.txt").write_text("mine\n")
             (world.workspace / "notes.txt").write_text("alpha\nmine\n")

@@ -9,7 +9,7 @@ import pytest
 from sidecar.core.errors import StorageFailed, UnknownSession
 from sidecar.core.parts import MessageId, PartId, SessionId
 from sidecar.store.content import removal
-from sidecar.store.content.removal import DELETED, Left
+from sidecar.store.content.removal import DELETED, RemovedRows
 from sidecar.store.format.values import (
     AppendRecord,
     CopyLog,
@@ -45,7 +45,7 @@ async def test_it_is_gone_for_everybody_before_its_rows_are(tmp_path: Path, at: 
     await fill(store)
     before = await store.logs.load(OTHER)
 
-    def leave(con: object) -> Left:
+    def leave(con: object) -> RemovedRows:
         return removal.leave(con, SES, at)  # type: ignore[arg-type]
 
     # The slice within it is cut short, as a long session's is.
@@ -100,7 +100,7 @@ async def test_nobody_takes_anything_over_from_one_that_leaves(tmp_path: Path) -
 async def test_one_that_stays_is_never_touched(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await fill(store)
-    assert await store.leaving.remove_some(SES) == Left(0, done=True)
+    assert await store.leaving.remove_some(SES) == RemovedRows(0, done=True)
     assert len((await store.logs.load(SES)).messages[0].parts) == PARTS
     await store.close()
 

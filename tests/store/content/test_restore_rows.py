@@ -14,8 +14,8 @@ from sidecar.store.content.restores import (
     AT_ONCE,
     Begun,
     FileMark,
+    RestoreStep,
     Running,
-    Step,
     Unfinished,
     pack_steps,
     unpack_stages,
@@ -33,9 +33,9 @@ ROOT = b"/home/dev/caf\xe9"
 STAGES = (b".sidecar-restore-1", b"mounted/.sidecar-restore-1")
 OLD = FileMark(0o100644, 2**63, 1_700_000_000_123_456_789, 3, blob(b"one").hash)
 STEPS = (
-    Step("put", b"a\xff", 0, 1, OLD, None),
-    Step("put", b"b", 1, 0, None, OLD),
-    Step("mode", b"c", 0, 0, OLD, OLD._replace(mode=0o100755)),
+    RestoreStep("put", b"a\xff", 0, 1, OLD, None),
+    RestoreStep("put", b"b", 1, 0, None, OLD),
+    RestoreStep("mode", b"c", 0, 0, OLD, OLD._replace(mode=0o100755)),
 )
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from sidecar.core.parts import Json
 from sidecar.tools.files import find
-from sidecar.tools.files.grep import Left
+from sidecar.tools.files.grep import TimeLeft
 from sidecar.tools.runner import run_builtin
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 from tests.workspace.swapping import SECONDS, swapping
@@ -236,7 +236,7 @@ async def test_a_slow_pattern_holds_up_nothing(
 async def test_cancelling_stops_the_thread() -> None:
     began, ended = Event(), Event()
 
-    def work(left: Left) -> Iterator[str]:
+    def work(left: TimeLeft) -> Iterator[str]:
         began.set()
         while left() > 0:
             time.sleep(0.001)

@@ -12,7 +12,7 @@ from sidecar.workspace.snapshots.git_index import NOTHING, Tracked, read_tracked
 from sidecar.workspace.snapshots.ignore import HISTORIES, STAGING, IgnoreRules, root_rules
 from sidecar.workspace.snapshots.known_paths import KnownPaths
 from sidecar.workspace.snapshots.scan.scan import Scan
-from sidecar.workspace.snapshots.watch.unwatched import Unwatched
+from sidecar.workspace.snapshots.watch.unwatched_paths import Unwatched
 
 PATTERNS = r"""
 *.log

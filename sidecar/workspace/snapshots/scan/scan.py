@@ -20,7 +20,7 @@ from sidecar.workspace.snapshots.known_paths import (
 from sidecar.workspace.snapshots.scan.first_look import first_look
 from sidecar.workspace.snapshots.scan.rule_book import RULE_NAMES, RuleBook
 from sidecar.workspace.snapshots.stat_table import StatTable
-from sidecar.workspace.snapshots.watch.unwatched import Unwatched
+from sidecar.workspace.snapshots.watch.unwatched_paths import Unwatched
 from sidecar.workspace.snapshots.watch.watch import FEW, Noticed, Watch
 from sidecar.workspace.unlinked_open import stat_straight
 from sidecar.workspace.unlinked_path import PathMoved

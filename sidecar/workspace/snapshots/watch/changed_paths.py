@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from sidecar.workspace.snapshots.known_paths import KnownPaths
 from sidecar.workspace.snapshots.watch.inotify import InotifyWatch
-from sidecar.workspace.snapshots.watch.unwatched import Unwatched
+from sidecar.workspace.snapshots.watch.unwatched_paths import Unwatched
 from sidecar.workspace.snapshots.watch.watch import Mode, Noticed, Watch, WatchFailed
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from sidecar.workspace.snapshots.known_paths import KnownPaths, unread_of
 from sidecar.workspace.snapshots.scan import first_look
 from sidecar.workspace.snapshots.scan.scan import Scan
 from sidecar.workspace.snapshots.watch.inotify import InotifyWatch
-from sidecar.workspace.snapshots.watch.unwatched import Unwatched
+from sidecar.workspace.snapshots.watch.unwatched_paths import Unwatched
 from tests.workspace.snapshots.upheaval import NAMES, Upheaval, plain
 from tests.workspace.snapshots.work import Work, now
 

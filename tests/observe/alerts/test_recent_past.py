@@ -3,7 +3,14 @@
 from typing import Any
 
 from sidecar.core.parts import Usage
-from sidecar.observe.alerts.recent import KEPT, TURNS, Minute, RecentPast, SessionStanding, after
+from sidecar.observe.alerts.recent_past import (
+    KEPT,
+    TURNS,
+    Minute,
+    RecentPast,
+    SessionStanding,
+    after,
+)
 from tests.observe.seen import (
     NOW,
     SES,
