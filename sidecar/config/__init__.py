@@ -1,7 +1,6 @@
-"""The configuration: one frozen value, merged once.
+"""The configuration: one frozen value, merged once. Knows no session.
 
-Weakest layer first: defaults, user file, trusted workspace's file, environment, `initialize`. Names
-in snake or camel case.
+Weakest layer first: defaults, user file, trusted workspace's file, environment, `initialize`.
 """
 
 from sidecar.config.layers import Layer, Problem, merge

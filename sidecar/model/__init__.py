@@ -1,1 +1,1 @@
-"""Models: the only place that knows a vendor's SDK."""
+"""Models behind one interface: alone in knowing a vendor. Knows no session and no store."""

@@ -1,1 +1,1 @@
-"""Metrics, alerts, the inspector and the report. Reads; decides nothing."""
+"""Metrics, alerts, the inspector, the report. Reads and decides nothing; knows no session."""

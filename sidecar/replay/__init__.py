@@ -1,1 +1,1 @@
-"""Replays of recorded sessions: real cost, and cost under each policy."""
+"""Recorded sessions, played under policies. Knows no live session and no model."""

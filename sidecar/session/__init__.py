@@ -1,1 +1,1 @@
-"""The imperative shell: one inbox and one task per session, the turn loop, permissions."""
+"""Sessions at work: one inbox and one task each. Knows no JSON-RPC, SDK or SQL."""

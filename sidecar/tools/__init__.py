@@ -1,1 +1,1 @@
-"""Tools for the model: built in, provided by the client, and of MCP servers."""
+"""Tools for the model: built in, a client's, MCP servers'. Know no session."""

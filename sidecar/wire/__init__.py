@@ -1,1 +1,1 @@
-"""The only package that knows pygls, lsprotocol, JSON framing and JSON-RPC."""
+"""Alone in knowing pygls, framing and JSON-RPC. Knows no store, model or workspace."""

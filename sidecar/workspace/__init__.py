@@ -1,1 +1,1 @@
-"""The only package that touches the user's files."""
+"""Alone in touching the user's files. Knows no session and no prompt."""

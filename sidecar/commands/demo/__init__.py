@@ -1,1 +1,1 @@
-"""`sidecar demo`: a session with the offline model, to be watched."""
+"""`sidecar demo`: a session with the offline model. Knows only the protocol."""

@@ -1,1 +1,1 @@
-"""`sidecar inspect`, `report`, `audit`: look at a session, changing nothing."""
+"""`sidecar inspect`, `report`, `audit`: a session shown. Changes nothing."""

@@ -1,1 +1,1 @@
-"""`sidecar replay`: recorded sessions, priced and judged."""
+"""`sidecar replay`: recordings, priced and judged. Knows no stored session."""

@@ -1,1 +1,1 @@
-"""Care of a store: doctor, verify, prune, archive, delete, export, import."""
+"""A store checked, cleared, exported. Knows no turn."""

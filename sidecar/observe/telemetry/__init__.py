@@ -1,1 +1,1 @@
-"""OpenTelemetry metrics and traces, loaded only if enabled."""
+"""OpenTelemetry, loaded only if enabled. Knows no alert's rules."""

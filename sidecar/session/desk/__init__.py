@@ -1,1 +1,1 @@
-"""A daemon's sessions, subtasks and settings; imports all other rooms."""
+"""All sessions of a daemon, subtasks, settings. Knows no client's protocol."""

@@ -1,1 +1,1 @@
-"""The Agent Client Protocol, version 1: names, shapes and error codes."""
+"""The Agent Client Protocol, version 1. Knows no LSP."""

@@ -1,1 +1,1 @@
-"""One module per family of methods; each handler takes a connection, params and a ticket."""
+"""A module per family of methods; handlers take connection, params, ticket. Knows no framing."""

@@ -1,1 +1,1 @@
-"""Carries out planned restores, completely or not at all."""
+"""Planned restores, carried out completely or not at all. Knows no conversation."""

@@ -1,1 +1,1 @@
-"""Snapshots: exact states of a workspace's files, taken cheaply."""
+"""Exact states of a workspace's files, taken cheaply. Knows no author of a change."""

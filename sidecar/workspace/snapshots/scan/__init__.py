@@ -1,1 +1,1 @@
-"""Possible changes by stat alone, without ignored paths."""
+"""Possible changes by stat alone. Knows no event."""

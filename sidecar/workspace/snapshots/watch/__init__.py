@@ -1,1 +1,1 @@
-"""Notice changes in a workspace, by events or by stats."""
+"""Changes noticed by events or stats. Knows no content."""
