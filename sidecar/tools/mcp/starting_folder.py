@@ -33,7 +33,9 @@ RUNNERS: Final[Mapping[str, str]] = {
     "pnpx": _PNPM,
     "pnx": _PNPM,
     "pnpm dlx": _PNPM,
+    "pnpm create": _PNPM,
     "yarn dlx": _YARN,
+    "yarn create": _YARN,
     "bunx": _BUN,
     "bun x": _BUN,
     "uvx": _UV,
@@ -63,6 +65,8 @@ _FILE = re.compile(
     r"exs?|json5?|ya?ml|toml|ini|cfg|conf|env|txt|md|csv|sql|db|sqlite3?)"
 )
 """A relative file of code, settings or data."""
+_AWAY = re.compile(r"(?:--?[\w-]+=|-[A-Za-z])?[/~]|--with|-w$|.*://|[^@]*/[^@]*@")
+"""A path elsewhere, also behind an option, an address, or packages beside the project's."""
 _REMOTE = re.compile(r"(?:npm|jsr|https?):")
 _ENDING = re.compile(r"\.(?:exe|cmd|bat|ps1)$|-cli\.[cm]?js$")
 _VALUED = re.compile(
@@ -107,7 +111,7 @@ def is_of_the_workspace(command: tuple[str, ...]) -> bool:
         return False
     if _RELATIVE.fullmatch(words[0]) or any(map(_FILE.fullmatch, words)):
         return True
-    away = any(word.startswith(("/", "~", "--with")) for word in words[1:])
+    away = any(map(_AWAY.match, words[1:]))
     return not away and any(_stands_for(words[at:], OWN_CODE) for at in range(len(words)))
 
 

@@ -148,7 +148,9 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
      "corepack pnpm dlx s", "python -m uv tool run s", "python3 -m pipx run s",
      "node /usr/lib/npm/bin/npx-cli.js s", "node npm-cli.js exec s", "sh -c 'cd /x; npx s'",
      "bash -lc 'exec \"npx\" s'", "uv run --with mcp mcp run /a/server.py",
-     "uv run --offline python /a/server.py", "uv run --with=mcp[cli]==1.2 mcp"],
+     "uv run --offline python /a/server.py", "uv run --with=mcp[cli]==1.2 mcp",
+     "uv run -w mcp mcp", "uv run https://x.test/s.py", "go run github.com/x/y@latest",
+     "pnpm create x", "npm --prefix=/a start", "poetry --directory=/a run x", "make -C/a mcp"],
 )  # fmt: skip
 def test_runners_are_known(command: str) -> None:
     words = tuple(shlex.split(command, posix="\\" not in command))
