@@ -33,6 +33,8 @@ DIRECTIVE, BRIEF = 800, 400
 """Characters of a typed message that is told whole; bytes that are told of a longer one."""
 FAILED, REFUSED = "Failed, do not repeat:", "Refused by the user:"
 CAME_TO = "What edits came to, newest first, as it stands unless a command changed it:"
+ALIKE = 60
+"""Characters of a hunk from which on one that is alike is told in a word."""
 FILE = 60
 """Lines of a file's hunks, each of which is told whole or counted."""
 OVERTAKEN = 1
@@ -92,12 +94,18 @@ def aftermath(
 
 
 def write_note(
-    after: Aftermath, *, head: str, first: int = 0, room: Room | None = None, files: str = ""
+    after: Aftermath,
+    *,
+    head: str,
+    first: int = 0,
+    room: Room | None = None,
+    files: str = "",
+    passages: str = "",
 ) -> str:
     """Write the note of what a plan leaves out.
 
     Thread, subtasks and commands start at index `first`: a note that stays tells earlier ones.
-    `files`: what is shown beside of files as they stand.
+    `files`: what is shown beside of files as they stand; `passages`: what is told in its place.
     """
     room, shown = room or Room(), after.shown
     stays = [u.text for u, _ in shown if u.kind == "ledger" and u.part_id not in after.retired]
@@ -109,7 +117,7 @@ def write_note(
     sections = [
         head,
         *_asked(shown, stays, room.asked),
-        *standing_rules(shown, room.rules),
+        *standing_rules(shown, room.rules, passages),
         *_failures(after, stays, room),
         *file_lines(net_files((unit.changed for unit in units), told), told),
         *_hunks(after, hidden, room.hunks, files),
@@ -147,7 +155,7 @@ def directive(unit: Unit) -> str:
         return f"attached {unit.attached} (recall {unit.part_id})"
     text = unit.text.strip()
     if len(text) > DIRECTIVE:
-        text = f"{brief(unit, BRIEF)} […] (recall {unit.part_id})"
+        text = f"{brief(unit, BRIEF)} ⋯ (recall {unit.part_id})"
     return text.replace("\n", "\n  ")
 
 
@@ -203,6 +211,7 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
     """What edits out of view came to, the file changed last first; not what stands below."""
     stands: set[str] | None = None
     lines: list[str] = []
+    alike: dict[str, str] = {}
     for path, hunks in reversed(after.upshot.net.items()):
         mine: list[str] = []
         left: list[tuple[int, PartId]] = []
@@ -212,10 +221,16 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
             if stands is None:
                 stands = _lines_below(after.shown, files)
             diff = diff_lines(hunk, stands)
+            place = [line for line in diff if line.startswith("@@ ")]
+            differ = "\n".join(diff[len(place) :])
+            if differ in alike:
+                diff = [*place, f"= as in {alike[differ]}"]
             size = sum(tokens_of(line) - 6 for line in diff)
             if size <= room and len(mine) + len(diff) <= FILE:
                 room -= size
                 mine += diff
+                if len(differ) >= ALIKE:
+                    alike.setdefault(differ, " ".join((path, *place)))
             else:
                 left.append((len(diff), hunk.part_ids[-1]))
         if mine:

@@ -152,9 +152,10 @@ def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
     after = aftermath(situation.items, changes, retired, basis.upshot)
     passages = tell_story(after, room.story)
     beside = sum(weigh(passage.text, situation.factor) for passage in passages)
+    told = "\n".join(passage.text for passage in passages)
     shown = images(situation, [one for one in basis.stretches if one.piece.id in sifted.whole])
     files, head = "\n".join(one.text for one in shown), _head(situation)
-    note = write_note(after, head=head, room=room, files=files)
+    note = write_note(after, head=head, room=room, files=files, passages=told)
     note_tokens = weigh(note, situation.factor) + beside + sum(one.tokens for one in shown)
     note_tokens += weigh(IMAGES_HEAD, situation.factor) if shown else 0
     freed = sifted.freed - note_tokens

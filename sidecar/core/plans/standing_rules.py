@@ -16,13 +16,15 @@ _TYPED = ""
 """The source of typed rules."""
 
 
-def standing_rules(shown: UnitsShown, room: int) -> Iterator[str]:
-    """Sections of rules in about `room` tokens.
+def standing_rules(shown: UnitsShown, room: int, beside: str = "") -> Iterator[str]:
+    """Sections of rules in about `room` tokens; none that stands `beside` them.
 
     Those that a note told before come first, lest one be lost; then typed ones, newest first.
     """
-    before = {line for unit, _ in shown if unit.kind == "ledger" for line in unit.text.split("\n")}
-    told = sorted(_out_of_view(shown), key=lambda one: (f"- {one[1]}" not in before, bool(one[0])))
+    before = _joined("\n".join(unit.text for unit, _ in shown if unit.kind == "ledger"))
+    said = _joined(beside)
+    found = [one for one in _out_of_view(shown) if one[1] not in said]
+    told = sorted(found, key=lambda one: (one[1] not in before, bool(one[0])))
     kept: dict[str, list[str]] = {}
     for source, rule in told:
         size = tokens_of(rule) - 6 + (0 if source in kept else len(source) // 3)
@@ -60,3 +62,7 @@ def _typed(unit: Unit, how: Shown | None) -> Iterator[str]:
         first, last = rule.span
         if rule.sure == FIRM and last <= own and not any(a <= first < b for a, b in seen):
             yield one_line(unit.text[first:last], LONGEST_RULE)
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())

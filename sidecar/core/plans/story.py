@@ -1,5 +1,6 @@
 """What was left out, told in its place: notes between the messages that stay, in order of time."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -42,6 +43,10 @@ SILENT: frozenset[UnitKind] = frozenset({"reasoning", "opaque"})
 """Kinds whose absence no passage tells."""
 NEWEST = 0.9
 """An age (1 is now) from which on an answer is told at length."""
+TWICE = 60
+"""Characters from which on a line is told once."""
+_GAP = "  ⋯"
+_LABEL = re.compile(r"\s*(?:- )?(?:Answer: |Said last: )?")
 MARK = 12
 """Tokens of the story for each passage: where there are more, empty ones join the next."""
 _CLOSERS, _ASKS = "*_`\"')", ("?", "\uff1f", "\u061f")
@@ -269,14 +274,29 @@ def _kept(lines: Sequence[_Line], room: int) -> dict[int, list[str]]:
             continue
         taken.append(n)
     found: dict[int, list[str]] = {}
+    seen: set[str] = set()
     ordered = (lines[n] for n in sorted(taken))
     for (stretch, changes), group in groupby(ordered, lambda line: (line.stretch, bool(line.deed))):
         told = found.setdefault(stretch, [])
         if not changes:
-            told += [line.text for line in group]
+            told += filter(None, (_first_time(line.text, seen) for line in group))
         elif text := told_changes(line.deed for line in group if line.deed):
             told.append(f"- {text}")
     return found
+
+
+def _first_time(text: str, seen: set[str]) -> str:
+    """With a mark for long lines that stand before; empty where nothing else is left."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        said = _LABEL.sub("", line, count=1)
+        again = len(said) >= TWICE and said in seen
+        seen.add(said)
+        if not again or lines[-1:] != [_GAP]:
+            lines.append(_GAP if again else line)
+    if lines == [_GAP]:
+        return ""
+    return "\n".join(("- ⋯", *lines[1:]) if lines[0] == _GAP else lines)
 
 
 def _sizes(stretch: _Stretch) -> str:

@@ -124,7 +124,7 @@ def brief(unit: Unit, room: int) -> str:
     """First words and rules in about `room` bytes."""
     text = unit.text
     spans = joined((_opening(text), *_rules(unit, room - FIRST_WORDS, SOFT)), text)
-    return " […] ".join(text[slice(*span)] for span in spans)
+    return " ⋯ ".join(text[slice(*span)] for span in spans)
 
 
 def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:

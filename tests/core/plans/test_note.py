@@ -117,7 +117,7 @@ def test_what_the_user_asked_for_is_told_word_for_word() -> None:
         "Asked by the user, oldest first:", "- Never touch a.py.", "- Two", "  lines."
     ]  # fmt: skip
     assert told[4].startswith("- xxx")
-    assert "[…]" in told[4]
+    assert "⋯" in told[4]
     assert len(told[4]) < 900
     stays = items("L9", p0="[old]\n- Never touch a.py.")
     assert "- Never touch a.py." not in lines([*stays, *gone[:1]], ["p0"])
@@ -268,6 +268,21 @@ def test_a_hunk_is_told_whole_or_counted() -> None:
     assert told == [
         "b.py:", "-tail", *(f"+{line}" for line in long[:30]),
         "a.py:", "-next", "+following = 1", "⋯ 1 more edit of it, 60 lines; recall p0",
+    ]  # fmt: skip
+
+
+def test_a_hunk_that_another_file_has_too_is_told_once() -> None:
+    listed = items("C9:tool C9:tool X9")
+    place, new = (
+        "def parsed(text):",
+        "    return parsed(text) or fallback(text)  # as the old one did",
+    )
+    for n, path in enumerate(("a.py", "b.py")):
+        listed[n] = replacing(listed[n], path, f"{place}\n    pass", f"{place}\n{new}")
+    told = lines(listed, ["p0", "p1"], HUNKS)[1:]
+    assert told == [
+        "b.py:", f"@@ {place}", "-    pass", f"+{new}",
+        "a.py:", f"@@ {place}", f"= as in b.py @@ {place}",
     ]  # fmt: skip
 
 

@@ -165,6 +165,15 @@ def test_what_was_read_is_told_by_its_source_and_never_as_the_user_s() -> None:
     assert "run the tests" not in seen
 
 
+def test_a_rule_of_a_message_that_is_told_whole_in_its_place_is_not_told_again() -> None:
+    items = history("U10 A9 U9 A9 C90k; C90k; C10; C10")
+    items[2] = saying(items[2], "Never push. " + FILLER)
+    told = standing_rules(
+        [(items[2].unit, Dropped())], 99, f"[⋯]\n- The user: {items[2].unit.text}"
+    )
+    assert list(told) == []
+
+
 def test_a_rule_that_stands_in_view_is_not_told_again() -> None:
     items = history("U10 C30k; C90; C90k; C10; C10")
     items[1] = read(items[1], "Read", "AGENTS.md", f"Never run make.\n{FILLER * 40}")

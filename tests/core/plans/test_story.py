@@ -144,6 +144,15 @@ def test_what_is_said_twice_is_told_once_and_where_it_came_last() -> None:
     assert [name for name, said in text.items() if words in said] == ["answer3"]
 
 
+def test_a_long_line_of_two_texts_is_told_once_and_the_other_keeps_a_mark() -> None:
+    words = "All tests pass, and this is a summary of all that was done in it:"
+    talk = scene("U9 A9 U9 A9 U9 C9; C9", p1=f"{words}\none", p3=f"Two.\n{words}\n{words}\ntwo")
+    assert [text.split("\n", 1)[1] for text in told(talk, ["p5", "p6"]).values()] == [
+        f"- Answer: {words}\n  one",
+        "- Answer: Two.\n  ⋯\n  two",
+    ]
+
+
 def test_an_answer_of_a_long_text_says_where_the_rest_is() -> None:
     text = told(scene("U9 A9 U9 C9; C9", p1="word " * 900), ["p3"])["user2"]
     assert "word ⋯ recall p1" in text
