@@ -21,7 +21,7 @@ from sidecar.core.ledger.net_changes import (
 )
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
-from sidecar.core.plans.outcomes import Upshot, failures_in
+from sidecar.core.plans.outcomes import Upshot, failures_in, short
 from sidecar.core.plans.plan import REWRITE_ID, Change, UnitsShown
 from sidecar.core.plans.standing_rules import standing_rules
 from sidecar.core.plans.typed_text import brief
@@ -230,7 +230,7 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
                 room -= size
                 mine += diff
                 if len(differ) >= ALIKE:
-                    alike.setdefault(differ, " ".join((path, *place)))
+                    alike.setdefault(differ, " ".join((short(path), *place)))
             else:
                 left.append((len(diff), hunk.part_ids[-1]))
         if mine:

@@ -125,9 +125,9 @@ def told_changes(deeds: Iterable[TouchedFile]) -> str:
     for path, how in now.items():
         if path in moved:
             folder, _, name = moved[path].rpartition("/")
-            told.setdefault(f"moved to {_short(folder)}:", []).append(name)
+            told.setdefault(f"moved to {short(folder)}:", []).append(name)
         elif path not in moved.values():
-            told.setdefault(how, []).append(_short(path))
+            told.setdefault(how, []).append(short(path))
     return "; ".join(f"{verb} {_listed(names)}" for verb, names in told.items())
 
 
@@ -148,6 +148,6 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _short(path: str) -> str:
+def short(path: str) -> str:
     """Its last two names."""
     return "/".join(path.split("/")[-2:]) or "."

@@ -290,7 +290,7 @@ def _first_time(text: str, seen: set[str]) -> str:
     lines: list[str] = []
     for line in text.split("\n"):
         said = _LABEL.sub("", line, count=1)
-        again = len(said) >= TWICE and said in seen
+        again = len(line) >= TWICE and said in seen
         seen.add(said)
         if not again or lines[-1:] != [_GAP]:
             lines.append(_GAP if again else line)

@@ -20,7 +20,6 @@ from sidecar.core.policies.economic import (
 )
 from sidecar.core.prompt.visibility import Cause
 from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in, with_summary
-from tests.core.plans.test_note import did, touched
 from tests.core.policies.situations import history, saying, situation
 from tests.core.policies.test_economic_plans import situations, told_tokens
 
@@ -111,9 +110,8 @@ def test_a_new_summary_takes_the_place_of_the_one_that_was_carried_on() -> None:
 @pytest.mark.parametrize("cause", ["cold", "pays", "idle"])
 def test_a_rewrite_that_need_not_be_leaves_a_third_at_most(cause: Cause) -> None:
     # A note of 3,900 tokens of which nothing is forgotten gives way to one that says the same.
-    items = history("L3900 U10 C3k; C10; C10")
-    deeds = (deed for number in range(200) for deed in touched(f"src/module_{number}.py"))
-    items[2] = did(items[2], *deeds)
+    failed = " ".join(f"C15!:bash(command-{number})" for number in range(200))
+    items = history(f"L3900 U10 {failed}; C10; C10")
     told = situation(items, warm=cause != "cold")
     whole = rebuild(sift(basis_of(told), POLICY.keeping), cause, POLICY.name)
     assert whole is not None
