@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import get_args
 
 from sidecar.core.parts import JsonObject, Media, Message
+from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.prompt import Prompt, Static, assemble, flat
 from sidecar.core.prompt.render import (
     RENDERER,
@@ -20,6 +21,8 @@ from sidecar.core.prompt.render import (
     render,
 )
 
+room = budget
+"""The window's division, by its tokens and those of an answer."""
 REGIONS: tuple[Region, ...] = get_args(Region)
 
 

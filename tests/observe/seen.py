@@ -3,7 +3,6 @@
 from typing import Any
 
 from sidecar.core.parts import SessionId, TurnId, Usage
-from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.prompt.observation import (
     ModelAsked,
@@ -17,6 +16,7 @@ from sidecar.core.prompt.observation import (
     TurnDone,
     ViewRewritten,
 )
+from tests.core.prompts import room
 
 SES = SessionId("ses_1")
 TURN = TurnId("turn_1")
@@ -43,7 +43,7 @@ def meter(used: int = 50_000, results: int = 10_000) -> Meter:
     return measure(
         session_id=SES,
         revision=3,
-        room=budget(132_000, 32_000),
+        room=room(132_000, 32_000),
         compact_at=80_000,
         burn_rate=None,
         size=Size(used, {"toolResults": results, "user": used - results}, "exact", ""),

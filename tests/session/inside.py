@@ -28,7 +28,6 @@ from sidecar.session.turn.clock import Clock
 from sidecar.session.view.model_view import ModelView
 from sidecar.store.format.log_records import NoticeLevel, OptionRecord
 from sidecar.store.format.values import Record, SessionRow
-from sidecar.workspace.buffers import Buffers
 from tests.session.logged import logged
 
 T = TypeVar("T")
@@ -143,11 +142,6 @@ def commits(session: Session) -> RewriteCommits:
 def environment(session: Session) -> Environment:
     """What all sessions of the daemon share."""
     return state(session).environment
-
-
-def buffers(session: Session) -> Buffers:
-    """The editor's open documents."""
-    return state(session).buffers
 
 
 def plan_prices(session: Session, plan: Callable[[], str | None]) -> None:

@@ -4,19 +4,19 @@ import msgspec
 import pytest
 
 from sidecar.core.parts import MessageId, PartId, SessionId, TurnId, Usage
-from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.meter import CacheState, Costs, Size, measure
 from sidecar.session.interface import Opened, PromptResult, SessionSummary
 from sidecar.session.log import events as e
 from sidecar.wire import messages as m
 from sidecar.wire.translate import loaded, meter, notification, opened, prompt_result, summary
+from tests.core.prompts import room
 
 SES = SessionId("ses_1")
 ORIGIN = e.EventOrigin(SES, TurnId("turn_1"), MessageId("msg_1"), PartId("part_1"), 5)
 METER = measure(
     session_id=SES,
     revision=3,
-    room=budget(200_000, 32_000),
+    room=room(200_000, 32_000),
     compact_at=160_000,
     burn_rate="1.25",
     size=Size(100, {"system": 1}, "exact", "as reported"),

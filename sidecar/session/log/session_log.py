@@ -38,7 +38,8 @@ class SessionLog:
 
     Iteration yields the conversation; `messages` also those left behind. `past` folds the unread
     log, for this room alone; others ask `whole_log`, or await `whole`, of which `filled` hears.
-    `readings`: how often all was read anew.
+    `readings`: how often all was read anew. `damaged`: memory holds what the store does not, and no
+    window could hold that.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class SessionLog:
         self.readings = 0
         self.writer = LogWriter(held, store, now)
         self.entry = SessionEntry(held, store)
-        self._damaged = bool(stored.problems)
+        self.damaged = bool(stored.problems)
         self.past = past
         self.filled: Callable[[Rest], None] = _unheard
 
@@ -73,18 +74,13 @@ class SessionLog:
         """Records put aside, still without a revision."""
         return tuple(self._held.aside)
 
-    @property
-    def damaged(self) -> bool:
-        """Whether memory holds what the store does not; no window could hold that."""
-        return self._damaged
-
     def become(self, found: Stored) -> Sequence[str]:
         """Hold what is left of a stored log; return sentences on what is unreadable."""
         stored = readable(found)
         self._held.become(held_of(stored))
         self.writer.forget()
         # A message made up for a lost beginning is not stored.
-        self._damaged = bool(found.problems) or stored.messages != found.messages
+        self.damaged = bool(found.problems) or stored.messages != found.messages
         self.past = None
         self.readings += 1
         return found.problems
@@ -112,7 +108,7 @@ class SessionLog:
         until, here = past.revision, self._held.messages
         before = {m.id: here.get(m.id, m) for m in stored.messages}
         rest = frozenset(name for name in before if name not in here)
-        self._damaged = bool(stored.problems)
+        self.damaged = bool(stored.problems)
         self._held.messages = {**before, **here}
         # Of what cannot be read any more, it is kept as far as it is known here.
         known = {record.revision: record for record in self.records}

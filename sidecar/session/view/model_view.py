@@ -51,7 +51,7 @@ class ModelView:
         self._count = count
         self.rendering = Rendering(count, static.model, bound)
         self.anchor_message: MessageId | None = None
-        self._static_ttl: Ttl = "5m"
+        self.static_ttl: Ttl = "5m"
         self._minimum = 0
         self._sent: Mapping[MessageId, RenderedMessage] = {}
         self.last: Anchor | None = None
@@ -96,11 +96,7 @@ class ModelView:
 
     def cache_for(self, static_ttl: Ttl, minimum: int) -> None:
         """Have the provider keep the static part so long; `minimum`: fewest tokens it caches."""
-        self._static_ttl, self._minimum = static_ttl, minimum
-
-    @property
-    def static_ttl(self) -> Ttl:
-        return self._static_ttl
+        self.static_ttl, self._minimum = static_ttl, minimum
 
     def tokens(self, text: str) -> int:
         """Estimated and calibrated."""
@@ -167,7 +163,7 @@ class ModelView:
         """With breakpoints; built once while nothing changes."""
         seen = tuple(self.rendering.seen(messages))
         factor = self.calibration.factor
-        marked = self.anchor, self.anchor_message, self._static_ttl, self._minimum, factor
+        marked = self.anchor, self.anchor_message, self.static_ttl, self._minimum, factor
         inputs = seen, self.static, marked, self._sent
         if self._built is None or self._built[0] != inputs:
             self._built = inputs, self._build(seen)
@@ -182,7 +178,7 @@ class ModelView:
             prompt,
             self._shared(seen) if self.anchor is None else self.anchor.blocks,
             anchor=sum([len(one.raw) for one in seen[:anchored]]),
-            static_ttl=self._static_ttl,
+            static_ttl=self.static_ttl,
             sizes=list(accumulate(pieces)) if self._minimum else (),
             minimum=floor(self._minimum * SURELY / self.calibration.factor),
         )

@@ -21,7 +21,6 @@ from sidecar.core.prompt.budget import (
     zones,
 )
 from sidecar.core.prompt.meter import CacheState, Costs, Size, measure
-from sidecar.core.prompt.render import Region
 
 
 @pytest.mark.parametrize(
@@ -125,7 +124,7 @@ def test_a_region_over_four_fifths_of_its_room_is_named() -> None:
 
 
 def test_the_history_gets_what_the_prefix_leaves() -> None:
-    before: dict[Region, int] = {"system": 10, "tools": 20, "ledger": 5}
+    before = {"system": 10, "tools": 20, "ledger": 5}
     assert over_soft_limit(100, {**before, "user": 53}) == ("user",)
     assert over_soft_limit(100, {**before, "user": 52}) == ()
     assert over_soft_limit(20, {"system": 16, "tools": 16, "user": 1}) == ("user",)

@@ -322,11 +322,11 @@ async def test_what_drifted_since_a_checkpoint_is_told(world: World) -> None:
         again = await desk.sessions.get(session.id)
         found = await asyncio.to_thread(milestones.read, world.config.data_dir, session.id)
         assert found is not None
-        assert await drifted(Path(again.row.cwd), inside.buffers(again), found) == ()
+        assert await drifted(Path(again.row.cwd), inside.state(again).buffers, found) == ()
         (world.workspace / "a.py").write_text("other\n")
         (world.workspace / "b.py").unlink()
         (git / "HEAD").write_text("ref: refs/heads/other\n")
-        assert await drifted(Path(again.row.cwd), inside.buffers(again), found) == (
+        assert await drifted(Path(again.row.cwd), inside.state(again).buffers, found) == (
             "The git branch was main and is other now.",
             "a.py is not as it was when you changed it: read it again before relying on it.",
             "b.py is gone; it was created before.",
