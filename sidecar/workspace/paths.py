@@ -96,8 +96,8 @@ def linked_names(
     """Other names of paths through links, as `Place.shown`.
 
     Links on each path, its resolved path, the usual place for a variable's value, and links to the
-    path or its parents: in any parent folder, the home folder, their `.git/hooks`, and up to
-    `MAX_DEPTH` levels of subfolders with names for `holding`, where hard links count too.
+    path or its parents: in parent folders, the home folder, their `.git/hooks`, and up to
+    `MAX_DEPTH` levels of subfolders with names for `holding`, hard links too.
     """
     base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
     found: list[Path] = []
@@ -217,8 +217,8 @@ def in_git(real: Path) -> bool:
     """Whether a resolved path lies in a repository's own folder, changed by git alone.
 
     As on some disks, `.git` matches in any case, with trailing dots or spaces, with invisible
-    letters, and as `GIT~1`. A `.git` file may name any folder with HEAD and commondir, that one any
-    with objects and refs: these match too.
+    letters, and as `GIT~1`. Folders with HEAD and commondir, or objects and refs, match too: a
+    `.git` file may name them.
     """
     named = any(re.fullmatch(r"\.git|git~\d+", plain_path(part)) for part in real.parts)
     return named or any(_is_history(folder) for folder in (real, *real.parents))

@@ -34,7 +34,7 @@ def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     """The variable whose value, or a word of it, names a resolved file; or empty.
 
     Relative to the root, through links, behind a `/` also without the ending. A folder counts
-    within the root, for a variable called after a configuration: others name programs' own code.
+    within the root, for a variable called after a configuration.
     """
     base = Path(os.path.realpath(root))
     given = {**environment, "PWD": str(base)}

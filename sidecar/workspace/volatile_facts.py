@@ -71,8 +71,7 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
     """Branch and status, within a second each; `None` without an answer.
 
     Not in untrusted workspaces, whose configuration could name programs. No filter is run in a
-    trusted one either, since nobody was asked: the user's (git-lfs) may run programs of the
-    repository's settings.
+    trusted one either: the user's (git-lfs) may run programs of the repository's settings.
     """
     git = program("git", environment)
     if not trusted or git is None:

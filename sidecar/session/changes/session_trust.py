@@ -19,9 +19,9 @@ runs later rests on them."""
 
 
 class Trust:
-    """`said` by the editor is final.
+    """The editor's word, `said`, is final.
 
-    Otherwise the user is asked once, before the first tool. An `always` is kept on disk.
+    Otherwise the user is asked once, before the first tool; an `always` is kept on disk.
     """
 
     def __init__(self, said: bool | None, workspace: Path, data: Path) -> None:

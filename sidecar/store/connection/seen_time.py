@@ -1,7 +1,6 @@
-"""Ages of stored things, by time seen to pass (docs/decisions/counted-age.md).
+"""Ages of stored things, by time seen to pass (docs/decisions/eras.md).
 
-In an era clock and uptime agree; a jump or a long unseen time begins another. Nothing ages faster
-than seen time, but for minutes, and half a day per unseen stretch.
+In an era clock and uptime agree; a jump or a long unseen time begins another.
 """
 
 import sqlite3
@@ -83,7 +82,7 @@ class Ages:
 
 
 def believing(now: Millis) -> Ages:
-    """Trust all dates, for lack of an uptime."""
+    """Without an uptime, every date counts as true."""
     return Ages(now, (Era(-ALWAYS, now, -ALWAYS),))
 
 

@@ -1,7 +1,7 @@
 """Running restores, for recovery to undo or clean up.
 
-A row exists from before the first change until the last trace is gone; after a process ended, any
-other may adopt its restore.
+A row exists from before the first change to the last trace; after a process ended, any other may
+adopt its restore.
 """
 
 import sqlite3

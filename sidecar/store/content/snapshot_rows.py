@@ -1,6 +1,6 @@
 """Snapshots on the disk: per workspace, a chain of deltas and the newest state.
 
-Writers name the expected head; on `ChainMoved`, another process's, read the new deltas and retry.
+Writers name the expected head; on `ChainMoved` read the new deltas and retry.
 """
 
 from collections.abc import Iterable

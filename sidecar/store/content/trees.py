@@ -1,6 +1,6 @@
 """The state at each chain's head, and blobs held by snapshots.
 
-A row per path and blob would be most of a snapshot's cost: `fold` adds many at once.
+Rows would be most of a snapshot's cost: `fold` adds many at once.
 """
 
 import sqlite3

@@ -1,9 +1,8 @@
 """Bundles: a session as lines of JSON, for another store.
 
 First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with chained hashes.
-Between: one `session`, `message`, `part` (of the message before), `record`, `fact`, `gone` (a
-removed output), or piece of an `output` a line. Anybody may have written a bundle: this module
-checks form, not meaning.
+Between: a `session`, `message`, `part` (of the message before), `record`, `fact`, `gone` (a removed
+output), or piece of an `output` a line. Checks form, not meaning.
 """
 
 import json

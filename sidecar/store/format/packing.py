@@ -1,7 +1,6 @@
 """Bodies on disk: tagged msgpack, long strings in blobs.
 
-Opaque JSON is stored as text: msgpack has no integers beyond 64 bits. UTF-8 may hold lone
-surrogates, as may JSON.
+Opaque JSON is stored as text: msgpack has no integers beyond 64 bits. Lone surrogates are possible.
 """
 
 import json

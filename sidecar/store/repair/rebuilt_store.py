@@ -74,8 +74,7 @@ class Repaired:
 def repair(folder: Path, now: int, revive: Revive) -> Repaired:
     """Put a store aside, and its readable content into a new one.
 
-    Blocks, perhaps long. `now` is ms since 1970. The old store stays until the new one is complete;
-    StorageFailed leaves everything as before.
+    Blocks, perhaps long. `now` is ms since 1970. StorageFailed leaves everything as before.
     """
     path = folder / store_files.NAME
     try:

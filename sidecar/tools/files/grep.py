@@ -1,6 +1,6 @@
 """Search text by regular expression without ripgrep, unsaved buffers too. Blocks.
 
-`regex` has a time limit and releases other threads; a bad pattern for `re` would block the daemon.
+`regex` has a time limit and releases other threads, unlike `re`.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,8 @@
 """Where an MCP server starts: in the workspace only where its words say so.
 
-Many programs take code or settings from the current folder, which a rule for writing lets a model
-fill, so even in a trusted workspace a server starts in an empty one, unless its words name a file
-of the workspace or a program that runs a project's own code.
+Many programs obey the current folder, which a rule for writing lets a model fill. So even from a
+trusted workspace a server starts in an empty one, unless its words name a file of the workspace or
+a program that runs a project's own code.
 """
 
 import itertools
@@ -80,9 +80,9 @@ _RELATIVE = re.compile(r"((?:--?[\w-]+=|file:)?)(\.{1,2}(?:[/\\].*)?)", re.DOTAL
 def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Path]:
     """The server as started, and its folder.
 
-    A folder named in the settings is taken, unless in an untrusted workspace, from which no program
-    is taken either. A server that starts in the empty folder though its workspace is trusted gets
-    absolute paths for `.`, `./x` and `../x`.
+    A folder in the settings is taken, unless in an untrusted workspace, which gives no program
+    either. From a trusted workspace, a server in the empty folder gets absolute paths for `.`,
+    `./x` and `../x`.
     """
     workspace = standing.workspace
     if not standing.trusted:
@@ -103,8 +103,8 @@ def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Pa
 def is_of_the_workspace(command: tuple[str, ...]) -> bool:
     """Whether a command names a file of the workspace, or runs a project's own code.
 
-    Never where a runner of packages stands behind any of its words, in a shell's text too, since
-    wrappers (`op run --`, `nice`, `env -S`) start their words in their own folder.
+    Never with a runner of packages behind any word, or in a shell's text: wrappers (`op run --`,
+    `nice`, `env -S`) start their words in their own folder.
     """
     words = [piece for word in command for piece in word.split() or [word]]
     if not words or any(_takes_packages(words[at:]) for at in range(len(words))):

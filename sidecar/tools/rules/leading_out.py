@@ -109,8 +109,7 @@ def _climbs(step: str) -> bool:
 def _holds_way_out(base: Path) -> bool:
     """Whether any link in the workspace leads out, or names are too many.
 
-    Programs pass over other folders and links each; only git's histories and a virtual
-    environment's Python are passed over here.
+    Passed over are git's histories and a virtual environment's Python.
     """
     folders, names = [base], 0
     while folders:

@@ -131,8 +131,8 @@ def runs_later(path: str) -> str:
 def held_above(folders: Sequence[str], path: str = "") -> str:
     """A hidden folder, or one whose files run later, that holds a workspace; else empty.
 
-    `folders`: names from the home folder to the root; `path`: a file, relative to the root, whose
-    name may change the file's meaning (`gradle` and `wrapper/x`).
+    `folders`: names from the home folder to the root; `path`: a file relative to the root, whose
+    name may matter (`gradle` and `wrapper/x`).
     """
     names = [plain_path(folder) for folder in folders]
     ends = (at + 1 for at, name in enumerate(names) if name in _APART)

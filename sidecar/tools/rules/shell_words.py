@@ -1,7 +1,7 @@
 """A command's words as its shell will see them, if known without running.
 
-The grammar finds the words' borders. Accepted are words that every shell reads alike: bare ones of
-letters, digits and a few signs, and quotes without anything to replace.
+The grammar finds their borders. Accepted are words that every shell reads alike: letters, digits, a
+few signs, and quotes without anything to replace.
 """
 
 import re
@@ -45,8 +45,7 @@ def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
     """Words of exactly one simple command of literal words, else `()`.
 
     Refused: variables, globs, braces, tildes, most escapes, assignments, redirections,
-    substitutions, comments, operators, control characters, syntax errors. With `rule`, a word may
-    hold `STAR`.
+    substitutions, comments, operators, control characters, syntax errors. `rule` allows `STAR`.
     """
     text = command.strip(BLANK)
     if not text or len(text) > LONGEST:

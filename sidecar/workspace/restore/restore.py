@@ -1,7 +1,7 @@
 """Carry out a plan and record it in the session's log, completely or not at all.
 
-New content is written beside the files, then the moves are stored: from here on a restart undoes
-all. One transaction writes the records and ends the restore.
+New content is written beside the files, then the moves are stored, for an undo at a restart. One
+transaction writes the records and ends the restore.
 """
 
 import asyncio
@@ -105,10 +105,10 @@ async def restore(
 
     `record` returns the session's changes to commit with the files: called once, after all moves.
     `touched` gets the paths before and after moves, and after an undo. `stands` is called once
-    durable, and must not raise. `progress` gets steps done and total. `quick`: few small files are
-    checked without a thread. Raises BadRequest for an impossible plan or unwritable files,
-    Overloaded while another window restores here, StorageFailed, or CancelledError before the
-    commit: files are unchanged, unless the message announces a later undo.
+    durable, and must not raise. `progress` gets steps done and total. `quick`: few small files need
+    no thread. Raises BadRequest for an impossible plan or unwritable files, Overloaded while
+    another window restores here, StorageFailed, or CancelledError before the commit: files are
+    unchanged, unless the message announces a later undo.
     """
     check_plan(actions)
     stop = threading.Event()

@@ -25,7 +25,7 @@ Batch: TypeAlias = dict[bytes, SeenEntry]
 
 
 class Beginning:
-    """A first snapshot's paths, with stats, whose content is unstored."""
+    """Files of a first snapshot, until their content is stored."""
 
     def __init__(self) -> None:
         self._left: Batch | None = {}

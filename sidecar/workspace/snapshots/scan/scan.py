@@ -37,8 +37,8 @@ class Scan:
     """One look at a workspace.
 
     `stats`: paths not proven unchanged. `gone`: known paths now missing. `shown`: new paths ignored
-    before. `linked`: inodes with several hard links, changing without an event. `unread`: names by
-    folder, of a first look begun at `begun` (ms).
+    before. `linked`: inodes with several hard links. `unread`: names by folder, of a first look
+    begun at `begun` (ms).
     """
 
     def __init__(

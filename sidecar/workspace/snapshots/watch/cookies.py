@@ -1,6 +1,6 @@
 """A watch by `watchfiles`, complete after the event of a file of our own.
 
-The file, a cookie, lies in a folder of the same watch: its event follows all earlier ones.
+The file, a cookie, lies in a watched folder: its event follows all earlier ones.
 """
 
 import os
