@@ -21,7 +21,7 @@ PER_TOKEN = 8
 """Bytes; a token of prose or code has three to five. Twice as many still fit into most windows: the
 session can continue."""
 LEAST = 16 * 1024
-"""Bytes added for any answer."""
+"""Bytes allowed even to the shortest answer."""
 PIECES = 4
 """Pieces of a token; about as many as from servers of single letters."""
 LEAST_PIECES = 1_000

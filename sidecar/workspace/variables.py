@@ -97,7 +97,7 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
-    """On PATH, except relative folders, perhaps a workspace's."""
+    """On PATH, but for relative folders, which may be a workspace's."""
     return shutil.which(name, path=absolute_path(environment))
 
 

@@ -43,7 +43,7 @@ def _offers(given: JsonObject) -> bool:
 
 
 def _answers(asked: tuple[str, ...], text: str) -> list[tuple[str, str]]:
-    """Of a result with `"question"="answer"`, in order; else empty."""
+    """Pairs, where the result says `"question"="answer"`; else empty."""
     found: list[tuple[str, str]] = []
     rest = text
     for question in asked:

@@ -167,9 +167,9 @@ def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[S
 
 
 def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
-    """Drop changes that one side took back with no other side's between.
+    """Drop changes that one side took back, with no other side's between.
 
-    A row is one side's parts by starting state: none twice, or a circle would be cut.
+    A row holds one side's parts by starting state: none twice, or a circle would be cut.
     """
     rows: list[tuple[bool, list[StrandPart], dict[Hashable, int]]] = []
     for part in parts:

@@ -57,7 +57,7 @@ class SweptSessions:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """`used` of `bound` MiB, nearly or over, and advice."""
+    """A quota nearly or wholly used up: `used` of `bound` MiB, and advice."""
 
     name: str
     message: str

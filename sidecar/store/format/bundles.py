@@ -34,7 +34,7 @@ MOST_BYTES = 256 * 1024 * 1024
 MOST_LINES = 500_000
 """Of either; most lines of a recording hold nothing to keep."""
 MOST_VALUES = 3_000_000
-"""In all JSON of tool inputs, records and the like."""
+"""Values in all JSON of tool inputs, records and the like."""
 LATEST: Millis = 253_402_300_799_999
 """End of the year 9999."""
 _DIGITS = 18

@@ -99,7 +99,8 @@ class AppendRecord:
 class PutBlob:
     """Store bytes once under their `core.text.digest.digest`.
 
-    In one unit with their part (`Output.whole`): an unreferenced blob may go with another session.
+    In one unit with their part (`Output.whole`): a blob without a part may go when another session
+    does.
     """
 
     hash: str
