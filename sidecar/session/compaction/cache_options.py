@@ -30,29 +30,34 @@ class CacheOptions:
 
     def follow(self) -> None:
         """Before a request: choose a lifetime where the static text is written anew; log it."""
-        now = self._clock.now()
-        if not self._wants_hour():
-            self._cache_for("5m")
-            return
-        kept = self._view.static_ttl
-        self._cache_for(kept)
-        if is_kept(kept, None if self._view.last is None else self._view.last.started, now):
-            return
-        found = self._lifetime(now)
-        if found.ttl == kept:
-            return
-        self._cache_for(found.ttl)
-        decided = CachingRecord(
-            static_ttl=found.ttl,
-            why=found.reason,
-            cost=round(found.cost, 6),
-            saved=round(found.saved, 6),
-        )
-        self._log.writer.put_aside(decided)
+        ttl, found = self._choice(self._view)
+        self._cache_for(ttl)
+        if found is not None:
+            decided = CachingRecord(
+                static_ttl=ttl,
+                why=found.reason,
+                cost=round(found.cost, 6),
+                saved=round(found.saved, 6),
+            )
+            self._log.writer.put_aside(decided)
+
+    def foresee(self, view: ModelView) -> None:
+        """Have a preview's view cached as its request will be."""
+        view.cache_for(self._choice(view)[0], self._settings.info().min_cacheable)
 
     def restore(self) -> None:
         """As last chosen."""
         self._cache_for(self._logged() if self._wants_hour() else "5m")
+
+    def _choice(self, view: ModelView) -> tuple[Ttl, Lifetime | None]:
+        """The next request's lifetime, and the reason if another than before."""
+        if not self._wants_hour():
+            return "5m", None
+        kept, last, now = view.static_ttl, view.last, self._clock.now()
+        if is_kept(kept, None if last is None else last.started, now):
+            return kept, None
+        found = self._lifetime(view, now)
+        return found.ttl, None if found.ttl == kept else found
 
     def _cache_for(self, ttl: Ttl) -> None:
         self._view.cache_for(ttl, self._settings.info().min_cacheable)
@@ -62,11 +67,11 @@ class CacheOptions:
         priced = self._settings.info().price is not None
         return priced and self._chosen.policy().static_ttl == "1h"
 
-    def _lifetime(self, now: Millis) -> Lifetime:
+    def _lifetime(self, view: ModelView, now: Millis) -> Lifetime:
         card = self._settings.info().price
         assert card is not None
         return lifetime(
-            self._view.static_tokens,
+            view.static_tokens,
             write_5m=float(card.write_5m) / 1e6,
             write_1h=float(card.write_1h) / 1e6,
             read=float(card.read) / 1e6,

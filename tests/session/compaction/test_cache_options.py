@@ -117,3 +117,16 @@ async def test_a_pause_within_a_turn_counts_as_one_between_turns(desk: Desk) -> 
     desk.editor.tools["look"] = slow
     await worker.turn(2)
     assert [prompt.breakpoints[0].ttl for prompt in desk.prompts()] == ["5m", "5m", "1h"]
+
+
+async def test_a_preview_is_marked_as_its_request_will_be(desk: Desk) -> None:
+    worker = await desk.worker(policy="economic", system=SYSTEM)
+    await worker.turn(2)
+    await paused(worker, 1, 10)
+    desk.world.time += 10 * MINUTE
+    foreseen = await worker.session.rewriting.preview(({"type": "text", "text": "go"},))
+    assert foreseen.breakpoints[0]["ttl"] == "1h"
+    assert not told(worker)
+    assert inside.model_view(worker.session).static_ttl == "5m"
+    await worker.turn(0)
+    assert desk.prompts()[-1].breakpoints[0].ttl == "1h"
