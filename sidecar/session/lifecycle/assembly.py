@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from sidecar.core.policies import policies
-from sidecar.core.prompt.budget import ZoneStarts
 from sidecar.core.prompt.observation import SnapshotTaken
 from sidecar.session.changes.change_summary import Differences
 from sidecar.session.changes.permissions import Permissions
@@ -152,12 +151,20 @@ def kept_cache_of(state: State) -> KeptCache:
 
 
 def gauge_of(state: State) -> Gauge:
-    models = state.environment.models
-
-    def zones() -> ZoneStarts:
-        return state.config.zones
-
-    return Gauge(state.log, state.view, state.cached, state.settings, models, state.clock, zones)
+    models, chosen = (
+        state.environment.models,
+        ChosenPolicy(state.settings, state.environment.settings),
+    )
+    return Gauge(
+        state.log,
+        state.view,
+        state.cached,
+        state.settings,
+        models,
+        state.clock,
+        chosen.policy,
+        lambda: state.config.zones,
+    )
 
 
 def pings_of(state: State, gate: asyncio.Lock, told: Callable[[], None]) -> Pings:

@@ -15,9 +15,8 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.core.plans.plan import Rates, Standing
-from sidecar.core.policies import DEFAULT, policies
-from sidecar.core.prompt.budget import ZONE_STARTS, ZoneStarts, burn_rate, velocity
+from sidecar.core.plans.plan import Policy, Rates, Standing
+from sidecar.core.prompt.budget import ZoneStarts, burn_rate, velocity
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.prompt.pricing import MILLION, ModelInfo, Price, money_of, total
 from sidecar.core.prompt.prompt import ModelRequest
@@ -49,7 +48,8 @@ class Gauge:
         settings: SessionSettings,
         models: ModelAccess,
         clock: Clock,
-        zones: Callable[[], ZoneStarts] = lambda: ZONE_STARTS,
+        policy: Callable[[], Policy],
+        zones: Callable[[], ZoneStarts],
     ) -> None:
         self._log = log
         self._view = view
@@ -57,6 +57,7 @@ class Gauge:
         self._settings = settings
         self._models = models
         self._clock = clock
+        self._policy = policy
         self._zones = zones
 
     def read(self, compact_now: str | None = None) -> Meter:
@@ -116,14 +117,13 @@ class Gauge:
         """Tokens at which the policy must rewrite; the limit if never."""
         room = self._settings.room()
         static = self._view.static_tokens
-        policy = policies().get(self._settings.text("policy"), policies()[DEFAULT])
         if not self._settings.is_on("autoCompact"):
             return room.limit
         rest = Standing(
             size.total, static, room.window, room.limit, static, 0, 1, True, True, size.messages,
             rates(self._settings.info()),
         )  # fmt: skip
-        return compaction_point(policy, rest)
+        return compaction_point(self._policy(), rest)
 
     def _cache(self) -> CacheState:
         last, until = self._view.last, self._view.warm_until()
