@@ -151,16 +151,14 @@ def kept_cache_of(state: State) -> KeptCache:
 
 
 def gauge_of(state: State) -> Gauge:
-    models, chosen = (
-        state.environment.models,
-        ChosenPolicy(state.settings, state.environment.settings),
-    )
+    environment = state.environment
+    chosen = ChosenPolicy(state.settings, environment.settings)
     return Gauge(
         state.log,
         state.view,
         state.cached,
         state.settings,
-        models,
+        environment.models,
         state.clock,
         chosen.policy,
         lambda: state.config.zones,
