@@ -195,7 +195,7 @@ def gather(log: SessionLog, view: ModelView, views: Views, folding: Folding) -> 
         return None
     begun = _begun(conversation, rewrite.steps)
     cut = _cut(log.records, None if begun is None else conversation[begun])
-    if begun is None or cut is None or not _in_turns(conversation, log.records, log.left):
+    if begun is None or cut is None or not in_turns(conversation, log.records, log.left):
         return None
     inside = [
         one.message
@@ -214,7 +214,7 @@ def gather(log: SessionLog, view: ModelView, views: Views, folding: Folding) -> 
         newest_branch(log),
         opened_by(log),
         pasts.hashed_calls(m for m in log.messages if m.id not in names),
-        _needed(log.records, cut, parts, frozenset(view.rendering.shown.notes)),
+        needed_records(log.records, cut, parts, frozenset(view.rendering.shown.notes)),
         pasts.ledger_json(folding),
         tuple((key, content, progress) for key, (content, progress) in folding.todo.items()),
         tuple((key, one.same, tuple(sorted(one.missing))) for key, one in folding.failed.items()),
@@ -239,7 +239,7 @@ def _begun(conversation: Sequence[Message], steps: int) -> int | None:
     return next(i for i, message in enumerate(conversation) if message.turn_id in first)
 
 
-def _in_turns(
+def in_turns(
     conversation: Sequence[Message], records: Sequence[LogRecord], left: Container[MessageId]
 ) -> bool:
     """Whether each turn ends once, after all of its steps.
@@ -292,7 +292,7 @@ def _cut(records: Sequence[LogRecord], first: Message | None) -> int | None:
     return None if begun is None else min(begun, next(opens, begun))
 
 
-def _needed(
+def needed_records(
     records: Sequence[LogRecord], cut: int, parts: frozenset[PartId], notes: frozenset[PartId]
 ) -> tuple[Record, ...]:
     kept: list[Record] = []

@@ -124,7 +124,7 @@ def _step(log: SessionLog, record: StepRecord, info: Info) -> Observation | None
         _uncached(info(model), end.usage),
         stop=end.stop,
         foreseen=record.predicted_read or 0,
-        break_=_break(record),
+        break_=break_of(record),
     )
 
 
@@ -177,7 +177,7 @@ def _pinged(log: SessionLog, record: PingRecord, info: Info) -> Observation:
         _number(record.cost),
         _uncached(info(model), usage),
         foreseen=record.predicted_read or 0,
-        break_=_break(record),
+        break_=break_of(record),
     )
 
 
@@ -233,7 +233,7 @@ def _rewritten(log: SessionLog, record: RewriteRecord) -> Observation:
     )
 
 
-def _break(record: StepRecord | PingRecord) -> tuple[str, str] | None:
+def break_of(record: StepRecord | PingRecord) -> tuple[str, str] | None:
     """A miss's cause and kind of segment, no place: a metric may have few values only."""
     if record.miss is None:
         return None

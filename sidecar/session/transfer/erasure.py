@@ -119,13 +119,13 @@ def _put_aside(folder: Path) -> tuple[str, ...]:
         case []:
             return ()
         case [one]:
-            return (f"A damaged store put aside on {_day(one)} may still hold it: delete {one}.",)
+            return (f"A damaged store put aside on {day_of(one)} may still hold it: delete {one}.",)
         case [*_]:
-            days = f"from {_day(found[0])} to {_day(found[-1])}"
+            days = f"from {day_of(found[0])} to {day_of(found[-1])}"
             return (f"Damaged stores put aside {days} may still hold it: delete {folder}.",)
 
 
-def _day(aside: Path) -> str:
+def day_of(aside: Path) -> str:
     try:
         at = aside.stat().st_mtime
     except OSError:

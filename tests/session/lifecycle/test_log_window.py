@@ -336,7 +336,7 @@ async def test_the_newest_break_of_the_cache_is_known_after_a_ping(world: World)
         ping = PingRecord(started=0, uncached=0, read=0, write_5m=0, write_1h=0, **broke)
         records[10] = step
         records[20] = ping
-        kept = log_window._needed(records, 40, frozenset(), frozenset())
+        kept = log_window.needed_records(records, 40, frozenset(), frozenset())
         assert [one in kept for one in as_stored(step, ping)] == [True, False]
 
 

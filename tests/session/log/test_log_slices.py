@@ -381,7 +381,7 @@ def test_turns_that_are_told_before_their_steps_are_not_told_in_slices() -> None
     early = structs.replace(ended, at=9)
 
     def told(messages: tuple[Message, ...], *records: object, left: str = "") -> bool:
-        return log_window._in_turns(messages, records, {left})
+        return log_window.in_turns(messages, records, {left})
 
     assert told((asked, answered, later), begun, ended)
     assert not told((asked, answered, later, other), begun, ended)

@@ -133,7 +133,7 @@ async def test_a_broken_prefix_names_its_segment(desk: Desk, world: World) -> No
 )
 def test_a_break_names_a_kind_and_no_place(segment: str, kind: str) -> None:
     step = StepRecord(message_id=MessageId("m"), miss="changed", segment=segment)
-    assert observations._break(step) == ("changed", kind)
+    assert observations.break_of(step) == ("changed", kind)
 
 
 async def test_plans_are_timed(desk: Desk, world: World) -> None:

@@ -130,7 +130,7 @@ async def test_a_damaged_store_that_may_hold_it_is_named(world: World) -> None:
 
 
 def test_what_is_gone_meanwhile_is_no_error_of_what_was_deleted(tmp_path: Path) -> None:
-    assert erasure._day(tmp_path / "gone") == "an unknown day"
+    assert erasure.day_of(tmp_path / "gone") == "an unknown day"
 
 
 @pytest.mark.parametrize("name", ["x" * 4_000, "é" * 200, "../data", "", "\0", "\ud800", "."])
