@@ -17,7 +17,7 @@ from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import Occasion, Scene
 from sidecar.session.compaction.refusals import Refusals
 from sidecar.session.compaction.rewrite_commit import told_nothing
-from sidecar.session.compaction.settlement import Settled, Settlements, told_decision
+from sidecar.session.compaction.settlement import Settled, Settlements, told_draft, told_settled
 from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.progress import Token
@@ -190,8 +190,8 @@ class Compactor:
                 return told_nothing(self._planner.size().total, nothing)
             if summary:
                 settled = await self._settlements.settle(scene(), draft, again, token, dry=True)
-                return told_decision(settled.decision if settled else draft, settled)
-            return told_decision(draft, None, self._settlements.estimated(scene(), draft))
+                return told_draft(draft) if settled is None else told_settled(settled)
+            return told_draft(draft, self._settlements.estimated(scene(), draft))
         await self._host.writable(expected_revision)
         async with self.gate:
             self._installations.begin()
@@ -202,4 +202,4 @@ class Compactor:
             if settled is None:
                 raise NothingToDo("what was planned does not fit any more: try again")
             done = await self._installations.install(settled)
-        return {**told_decision(settled.decision, settled), "compactionId": done.rewrite.id}
+        return {**told_settled(settled), "compactionId": done.rewrite.id}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sidecar.core.engine.ladder import Tell
+from sidecar.core.engine.ladder import Tell, coming
 from sidecar.core.ledger.facts import to_json as fact_to_json
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.pricing import money, money_of
@@ -90,21 +90,26 @@ class Settlements:
         return possible[0].usd if possible else None
 
 
-def told_decision(
-    decision: Decision, settled: Settled | None, asking: Decimal | None = None
-) -> JsonObject:
-    """As `context/compact` answers; `asking` is the summary's estimated USD."""
-    plan, recorded = decision.plan, decision.recorded
-    text = "\n".join(note.text for note in recorded.rewrite.notes)
-    price = recorded.price if settled is None else settled.price()
-    if settled is None and price is not None and asking is not None:
+def told_settled(settled: Settled) -> JsonObject:
+    """As `context/compact` answers."""
+    return _told(settled.decision, settled.price(), 0)
+
+
+def told_draft(draft: Decision, asking: Decimal | None = None) -> JsonObject:
+    """As `told_settled`, with a summary still to come, for an estimated `asking` USD."""
+    price = draft.recorded.price
+    if price is not None and asking is not None:
         price = money(Decimal(price) + asking)
-    wanted = plan.summary if settled is None and not plan.told else None
-    coming = 0 if wanted is None else wanted.output_tokens
+    return _told(draft, price, coming(draft.plan))
+
+
+def _told(decision: Decision, price: str | None, still: int) -> JsonObject:
+    plan = decision.plan
+    text = "\n".join(note.text for note in decision.recorded.rewrite.notes)
     told: JsonObject = {
         "plan": told_plan(plan),
         "tokensBefore": plan.tokens_before,
-        "tokensAfter": plan.tokens_after + coming,
+        "tokensAfter": plan.tokens_after + still,
         "price": price,
         "breakEvenRequests": decision.break_even,
     }
