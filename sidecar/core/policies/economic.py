@@ -30,6 +30,7 @@ from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped
+from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in
 from sidecar.core.summaries.sections import shortened
 
@@ -59,7 +60,8 @@ MOST_TOLD = 2 * SUMMARY_TOKENS
 class Economic:
     """Shares are of the window. Fitted on recorded sessions; see the README beside.
 
-    `most`: history share that forces a rewrite; `cold`: on a cold cache. Due when carrying tokens
+    `most`: history share that forces a rewrite; `cold`: on a cold cache, where what is taken up
+    from elsewhere or after an hour stays as it is below `whole`. Due when carrying tokens
     above the base has cost `rent` rebuilds as a turn opens, or `within` a turn, whose own text is
     needed most, and `least` tokens were added. `first`: history share a first rebuild should leave.
     `arrival`: share for new results together. `spacing`: requests between rewrites that only pay,
@@ -72,6 +74,7 @@ class Economic:
     keeping: Keeping = KEEPING
     most: float = 0.80
     cold: float = 0.10
+    whole: float = 0.50
     rent: float = 8.0
     within: float = 10.0
     least: int = 11_000
@@ -96,7 +99,7 @@ class Economic:
             return None
         caches = st.rates.read < st.rates.write
         if caches and not st.warm and st.used >= st.static + self.cold * st.window:
-            return "cold"
+            return None if self._taken_up(st) else "cold"
         if st.requests < self.spacing and not self.cliff(st):
             return None
         return "pays" if self.rent_paid(st) >= self._rebuilds(st) * self.premium(st) else None
@@ -227,6 +230,11 @@ class Economic:
         if self.cliff(st):
             return 1.0
         return self.rent if st.opens_turn else self.within
+
+    def _taken_up(self, st: Standing) -> bool:
+        """Imported, or resumed after an hour, and never rewritten, with room left."""
+        anew = st.guessed >= st.used or st.cooling_ms > TTL_MS["1h"]
+        return anew and st.base <= st.static and st.used < self.whole * st.window
 
     def _arrived(self, st: Standing) -> bool:
         return st.newest > self.arrival * st.window

@@ -21,7 +21,7 @@ from sidecar.core.sights.seen_files import SeenFiles
 from sidecar.core.text.identifiers import NameIndex, names_in
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.log.whole_log import steps_before
+from sidecar.session.log.whole_log import imported_at, steps_before
 from sidecar.session.meter.gauge import rates
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.turn.clock import Clock
@@ -138,6 +138,8 @@ class Planner:
         base = size.static if newest is None else newest.tokens_after
         steps = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
         since = steps[0 if newest is None else newest.steps - steps_before(self._log) :]
+        begun = imported_at(self._log)
+        paid = [step.usage.prompt for step in since if step.started >= begun]
         now = self._clock.now()
         room, prices = self._settings.room(), rates(self._settings.info())
         return Standing(
@@ -146,7 +148,7 @@ class Planner:
             window=room.window,
             limit=room.limit,
             base=base,
-            rent=rent_of([step.usage.prompt for step in since], base, prices),
+            rent=rent_of(paid, base, prices),
             requests=len(since),
             warm=now <= view.warm_until(),
             opens_turn=occasion.opens_turn,

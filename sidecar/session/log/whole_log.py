@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from sidecar.core.ledger.ledger import Folding
-from sidecar.core.parts import Message, MessageId, TextPart
+from sidecar.core.parts import Message, MessageId, Millis, TextPart
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.log_records import (
     ForkedRecord,
@@ -15,6 +15,8 @@ from sidecar.store.format.log_records import (
 )
 from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRecord
 
+OURS = "sidecar"
+"""Import format of sessions of our own."""
 _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
 
@@ -26,6 +28,12 @@ def message_count(log: SessionLog) -> int:
 def steps_before(log: SessionLog) -> int:
     """The conversation's steps before those in memory."""
     return 0 if log.past is None else log.past.steps
+
+
+def imported_at(log: SessionLog) -> Millis:
+    """Requests of another agent's recording, begun before, were paid elsewhere; else 0."""
+    came = log.last_record(ImportedRecord)
+    return 0 if came is None or came.format == OURS else came.at
 
 
 def opened_by(log: SessionLog) -> frozenset[str]:

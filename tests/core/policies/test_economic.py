@@ -30,7 +30,7 @@ from tests.core.policies.situations import STATIC, shown_after, situation, stand
 Given: TypeAlias = dict[str, Any]
 """What a standing is to be."""
 ECONOMIC = Economic(
-    most=0.80, cold=0.10, rent=3.0, least=12_000, first=0.35, arrival=0.10,
+    most=0.80, cold=0.10, whole=0.40, rent=3.0, least=12_000, first=0.35, arrival=0.10,
     within=3.0, spacing=20, said=1_000,
 )  # fmt: skip
 """With numbers of its own, so that fitting the policy anew leaves the thresholds here alone."""
@@ -56,8 +56,8 @@ def test_the_default_is_the_balanced_one_of_three_dials() -> None:
 def test_the_default_has_the_numbers_that_were_fitted() -> None:
     """Whoever changes one has a study to show, and changes it here and in the docs as well."""
     assert Economic() == Economic(
-        most=0.80, cold=0.10, rent=8.0, within=10.0, least=11_000, first=0.35, arrival=0.25,
-        spacing=20, said=None,
+        most=0.80, cold=0.10, whole=0.50, rent=8.0, within=10.0, least=11_000, first=0.35,
+        arrival=0.25, spacing=20, said=None,
     )  # fmt: skip
     assert (GOAL, RUNWAY, SPARE, FULL) == (0.60, 0.58, 0.10, 0.90)
     assert LESS == (0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
@@ -115,6 +115,23 @@ def test_a_cold_cache_makes_a_rewrite_free_from_a_tenth_of_the_window_on(
     used: int, given: Given, cause: Cause | None
 ) -> None:
     assert due(used, **{"warm": False, **given}) == cause
+
+
+ANEW = ({"cooling_ms": 3_600_001}, {"guessed": 100_000})
+"""Away for more than an hour; nothing of the prompt counted by the provider, as after an import."""
+
+
+@pytest.mark.parametrize("anew", ANEW)
+def test_what_is_taken_up_anew_with_room_left_is_not_cut_because_it_is_cold(anew: Given) -> None:
+    given = {"warm": False, "rent": 10**9, **anew}
+    assert due(79_999, **given) is None
+    assert due(80_000, **given) == "cold"
+    assert due(79_999, base=STATIC + 1, **given) == "cold"
+    assert due(198_000, **given) == "budget"
+
+
+def test_a_session_that_is_gone_on_with_within_the_hour_is_rewritten_while_it_is_cold() -> None:
+    assert due(79_999, warm=False, cooling_ms=3_600_000, guessed=79_998) == "cold"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer import foreign_import
 from sidecar.session.transfer.bundle_import import Imported, ImportSource, import_session
 from sidecar.session.transfer.foreign_import import BEGINNING, read_recording
+from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import says
 from tests.fakes.validation import refusal
 from tests.replay.importers.test_media import DATA, with_images
@@ -170,6 +171,33 @@ async def test_real_recordings_go_on(desk: Desk) -> None:
         await desk.sessions.close(made.id)
     assert {"claude-code", "codex", "neutral", "pi"} <= formats
     assert (await desk.store.verify()).problems == ()
+
+
+def worked(tokens: int) -> bytes:
+    """A recording of 40 requests with as much in them, all of it paid for elsewhere."""
+    text = "".join(f"def name_{n}(one): return one + {n}\n" for n in range(tokens // 40 // 12))
+    lines = [line("user", said("Read them all."), ts=1.0)]
+    for number in range(40):
+        usage = {"prompt": tokens, "uncached": tokens, "cache_read": 0, "output": 9}
+        asked = call("show", {"path": f"{number}.py"}, f"call-{number}")
+        lines.append(line("assistant", asked, ts=2.0 + number, usage=usage))
+        lines.append(result(f"# {number}\n{text}", f"call-{number}"))
+    return content(*lines)
+
+
+@pytest.mark.parametrize(("share", "cut"), [(0.3, False), (0.6, True)])
+@pytest.mark.parametrize("minutes", [0, 10, 600])
+async def test_an_import_is_cut_at_its_first_prompt_only_where_it_fills_half_the_window(
+    desk: Desk, share: float, minutes: int, cut: bool
+) -> None:
+    desk.model.cache = CacheSimulator(lambda: desk.world.time / 1000)
+    made, _ = await take(desk, content=worked(round(share * 200_000)).decode())
+    inside.configure(made, "window", 200_000)
+    desk.world.time += minutes * 60_000
+    for _ in range(3):
+        desk.script(says("Yes."))
+        assert (await desk.ask(made, "Go on.")).stop_reason == "end_turn"
+    assert bool(inside.rewrites(made)) is cut
 
 
 def test_a_summary_that_a_recording_holds_of_itself_is_kept_as_context(tmp_path: Path) -> None:
