@@ -27,7 +27,6 @@ from sidecar.session.history.turn_lines import checkpoints, numbered, titles, tu
 from sidecar.session.lifecycle.assembly import gauge_of
 from sidecar.session.lifecycle.new_session import parent_of
 from sidecar.session.log.rewrite_records import Recorded, recorded_in
-from sidecar.session.log.whole_log import OURS
 from sidecar.session.meter.kept_cache import usage_of
 from sidecar.session.meter.side_request import asked_of
 from sidecar.session.state import State

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from sidecar.core.ledger.ledger import Folding
 from sidecar.core.parts import Message, MessageId, Millis, TextPart
 from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.bundles import OURS
 from sidecar.store.format.log_records import (
     ForkedRecord,
     ImportedRecord,
@@ -15,8 +16,6 @@ from sidecar.store.format.log_records import (
 )
 from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRecord
 
-OURS = "sidecar"
-"""Import format of sessions of our own."""
 _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
 

@@ -26,7 +26,6 @@ from sidecar.session.history.log_updates import LogReplay
 from sidecar.session.lifecycle.assembly import caveats_of, compose, gauge_of, options_of, replay_of
 from sidecar.session.log.events import Event
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.log.whole_log import OURS
 from sidecar.session.ownership import Ownership
 from sidecar.session.transfer.archive import BACK, gone_outputs, is_own, take_back
 from sidecar.session.transfer.bundle_export import SUBTASKS_LEFT_OUT
