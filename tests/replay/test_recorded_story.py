@@ -2,11 +2,14 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from sidecar.core.ledger.net_changes import diff_lines, net_changes
 from sidecar.core.ledger.units import RECORDED_SUMMARY, Item
+from sidecar.core.plans.note import CAME_TO
 from sidecar.core.plans.plan import Passage, Plan, Situation
 from sidecar.core.policies import policies
 from sidecar.core.prompt.visibility import Dropped
@@ -16,7 +19,19 @@ from tests.replay.recorded import AT_HAND, CARD, SESSIONS, Watched, conversation
 WINDOWS = (200_000, 100_000, 64_000)
 LONG = 60
 """Characters of an entry that says something: no two of one story are the same."""
+LISTED, NOISE = 40, 0.05
+"""Names of a list at most; of a note's characters, those of bare tokens at most."""
+BARE = re.compile(
+    r"(?:0x)?[0-9a-f]{10,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d(?:T\S*)?|"
+    r"\d\d:\d\d(?::\d\d)?\S*|[\d.,]+(?:ms|s|m|h|[kmg]?i?b)|\d+(?:\.\d+){3}(?::\d+)?|\d{5,}",
+    re.I,
+)
+"""Durations, sizes, hashes, times, addresses, long numbers."""
+LISTS = re.compile(
+    r"(?:Changed|Deleted)(?: in .+?)?: |- (?:created|edited|deleted|moved) |And \d+ more "
+)
 CHANGES = ("created", "edited", "deleted", "moved")
+ALIKE, MORE = ASIDE = ("=", "⋯")
 SILENT = ("reasoning", "opaque", "context")
 RECORDINGS = sorted(SESSIONS.glob("normalised/*.jsonl.gz"))
 
@@ -37,11 +52,15 @@ def read(plan: Plan, situation: Situation) -> None:
     gaps_are_marked(by_message, gone, told)
     every_message_is_answered(by_message, gone, told)
     nothing_is_said_twice(plan)
+    texts = [plan.note, *(passage.text for passage in plan.passages)]
+    few_tokens_are_bare("\n".join(texts))
+    lists_are_short(texts)
+    hunks_are_whole(plan.note, situation)
 
 
 def in_order(passages: tuple[Passage, ...], messages: list[str]) -> None:
     places = [messages.index(passage.before) for passage in passages]
-    assert places == sorted(set(places))
+    assert places == sorted(set(places)), "passages are not in order of time"
 
 
 def gaps_are_marked(
@@ -55,7 +74,7 @@ def gaps_are_marked(
             counted += sum(map(int, numbers))
         mine = (i.unit for i in items if i.unit.part_id in gone)
         out += sum(u.kind not in SILENT or u.text.startswith(RECORDED_SUMMARY) for u in mine)
-    assert counted == out
+    assert counted == out, f"{out} parts are left out, and gaps tell of {counted}"
 
 
 def every_message_is_answered(
@@ -68,7 +87,7 @@ def every_message_is_answered(
             continue
         out = any(i.unit.part_id in gone and i.unit.kind not in SILENT for i in items)
         if items[0].unit.kind == "typed":
-            assert answered or not lost or message in told, typed
+            assert answered or not lost or message in told, f"no answer is left of {typed}"
             typed, answered, lost = message, False, False
         elif message in told or any(i.unit.part_id not in gone for i in items):
             answered = True
@@ -76,13 +95,57 @@ def every_message_is_answered(
 
 
 def nothing_is_said_twice(plan: Plan) -> None:
+    texts = [plan.note.partition(f"\n{CAME_TO}\n")[0], *(passage.text for passage in plan.passages)]
     entries = Counter(
         entry
-        for passage in plan.passages
-        for entry in passage.text.split("\n- ")[1:]
+        for text in texts
+        for entry in re.split(r"\n(?:- |  )?", text)
         if len(entry) >= LONG and not entry.startswith(CHANGES)
     )
-    assert [entry for entry, times in entries.items() if times > 1] == []
+    twice = [entry for entry, times in entries.items() if times > 1]
+    assert not twice, f"said twice over note and passages: {twice}"
+
+
+def few_tokens_are_bare(text: str) -> None:
+    words = [word.strip("()[]{}<>.,;:`'\"→") for word in re.sub(r"recall \S+", "", text).split()]
+    bare = [word for word in words if BARE.fullmatch(word)]
+    share = sum(map(len, bare)) / sum(map(len, words))
+    assert share <= NOISE, f"{share:.3f} of a note is bare tokens: {bare[:20]}"
+
+
+def lists_are_short(texts: list[str]) -> None:
+    for text in texts:
+        for line in filter(LISTS.match, text.split("\n")):
+            for names in line.split("; "):
+                assert names.count(", ") <= LISTED, f"a list of more than {LISTED} names: {line}"
+
+
+def hunks_are_whole(note: str, situation: Situation) -> None:
+    """Under each file stand whole hunks of what its edits came to, one after the other."""
+    units = [item.unit for item in situation.items]
+    net = net_changes((unit.part_id, one) for unit in units for one in unit.replaced)
+    for path, told in hunks_told(note):
+        known = {tuple(diff_lines(hunk)) for hunk in net.get(path, ())}
+        left = told
+        while left:
+            aside = 2 if left[0].startswith("@@ ") and left[1:2] == [ALIKE] else left[0] in ASIDE
+            length = next((n for n in range(len(left), 0, -1) if tuple(left[:n]) in known), aside)
+            assert length, f"of {path} a hunk is not whole: {left[:9]}"
+            left = left[length:]
+
+
+def hunks_told(note: str) -> Iterator[tuple[str, list[str]]]:
+    """By file the lines under its name, with one word for what is no line of a hunk."""
+    path, told = "", list[str]()
+    for line in note.partition(f"\n{CAME_TO}\n")[2].split("\n"):
+        if line in ("To do:", "Subtasks:"):
+            break
+        if line.startswith(("+", "-", "@@ ", "= as in ", "⋯ ")):
+            told.append(ALIKE if line[0] == "=" else MORE if line[0] == "⋯" else line)
+            continue
+        yield path, told
+        path, told = line.removesuffix(":"), []
+    yield path, told
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name.removesuffix(".jsonl.gz"))

@@ -36,6 +36,10 @@ _HISTORY = re.compile(
 _PASSED = re.compile(
     r"\b\d+ (?:tests? )?pass(?:ed|ing)?\b|^(?:ok|PASS)\b|\b0 (?:errors?|issues)\b", re.M
 )
+_HASH = re.compile(r"\b([0-9a-f]{9})[0-9a-f]{3,55}\b")
+_LASTED = re.compile(
+    r"\s+(?:in )?(?:\(?\d+(?:\.\d+)?m?s\)?(?=[\s:;,.)`]|$)|\d+(?:\.\d+)? seconds?\b)"
+)
 _SPINS = re.compile("[\u2800-\u28ff]")
 
 
@@ -80,7 +84,7 @@ def outcomes(unit: Unit) -> Iterator[Outcome]:
         yield Outcome("changed", f"{deed.operation} {deed.path}", deed)
     if unit.means != "shell":
         return
-    history = [Outcome("history", text) for text in _history(unit)]
+    history = [Outcome("history", _told(text)) for text in _history(unit)]
     yield from history
     if unit.changed or history or _LOOKS.match(unit.argument):
         return
@@ -88,7 +92,12 @@ def outcomes(unit: Unit) -> Iterator[Outcome]:
     said = f"ran `{one_line(unit.argument, COMMAND)}`"
     if came and not _SPINS.search(came):
         said += f" → {one_line(came, CAME)}"
-    yield Outcome("check" if _PASSED.search(unit.text[-1_000:]) else "ran", said)
+    yield Outcome("check" if _PASSED.search(unit.text[-1_000:]) else "ran", _told(said))
+
+
+def _told(text: str) -> str:
+    """Without durations, and of hashes what names a commit."""
+    return _HASH.sub(r"\1", _LASTED.sub("", text))
 
 
 def _history(unit: Unit) -> Iterator[str]:

@@ -297,6 +297,13 @@ def test_of_many_files_of_a_gap_the_last_are_named() -> None:
         ("git commit --amend --no-edit", "", "committed"),
         ("git -C x commit -m y", "[b (root-commit) 1234567] Mend a\n", "committed 1234567: Mend a"),
         ("git log; git stash list", "a", ""),
+        (
+            "git reset -q 489165308c5f11e10761ea651a5db3aefc7a75eb",
+            "",
+            "ran `git reset -q 489165308`",
+        ),
+        ("go test", "ok  a/b\t23.485s", "ran `go test` → ok a/b"),
+        ("pytest", "= 3 passed in 0.12s =", "ran `pytest` → = 3 passed ="),
         ("workmux status", "working \u2819", "ran `workmux status`"),
     ],
 )
