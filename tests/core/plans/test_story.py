@@ -1,5 +1,6 @@
 """What was left out, told in its place: in order, every gap marked, every message answered."""
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -316,3 +317,77 @@ def test_what_a_command_came_to(command: str, output: str, said: str) -> None:
 
 def ran(item: Item, command: str, output: str) -> Item:
     return replace(item, unit=replace(item.unit, argument=command, call=command, text=output))
+
+
+def test_a_summary_of_a_recording_s_own_takes_about_a_third_of_the_story() -> None:
+    talk = scene("U9 X9 C9; U9 C9; C9", p1=f"{RECORDED_SUMMARY}{'We chose the parser. ' * 900}")
+    text = told(talk, ["p4", "p5"], room=1_000)["user2"]
+    assert 250 < tokens_of(text) < 350
+    assert "⋯ recall p1" in text
+
+
+def test_answers_together_take_about_six_tenths_of_the_story() -> None:
+    answers = {f"p{n}": f"{n}: {'word ' * 900}" for n in range(1, 20, 2)}
+    text = told(scene("U9 A9 " * 10 + "U9 " + "C9; " * 30 + "C9", **answers), room=2_000)
+    answered = [part for part in text.values() if "Answer:" in part]
+    assert len(answered) == 10
+    assert 1_000 < sum(map(tokens_of, answered)) < 1_500
+
+
+def test_as_many_thoughts_are_told_as_there_is_room_for() -> None:
+    thoughts = {f"p{n}": f"Thought {n:02} of some forty letters or more." for n in range(1, 40, 2)}
+    text = "\n".join(told(scene("U9 " + "A9 C9; " * 20 + "A9", **thoughts), room=320).values())
+    assert text.count("Thought") == 18
+    assert "Thought 03" not in text
+    assert "Thought 39" in text
+
+
+def test_of_a_thought_no_more_than_a_line_is_told() -> None:
+    talk = scene("U9 A9 C9; A9 U9 C9", p1="The cause is " + "a long chain of calls and " * 20)
+    text = told(talk)["user2"]
+    [line] = [line for line in text.splitlines() if "cause" in line]
+    assert 120 < len(line) <= 162
+
+
+KINDS = ("changed", "history", "check", "thought", "ran")
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.pairwise(KINDS)))
+def test_what_matters_more_has_its_room_first(first: str, second: str) -> None:
+    """Files, then the repository, what a check said, a thought, and last another command."""
+
+    def one(kind: str, item: Item) -> Item:
+        if kind == "changed":
+            return did(item, *touched("/w/a.py"))
+        if kind == "thought":
+            words = "A thought that has sixty letters, or a few more."
+            return replace(item, unit=replace(item.unit, text=words))
+        command, output = {
+            "history": ("git merge feature", "done"),
+            "check": ("make test", "3 passed"),
+            "ran": ("make all", "linked"),
+        }[kind]
+        return ran(item, command, output)
+
+    for kinds in ((first, second), (second, first)):
+        calls = " ".join("A9" if kind == "thought" else "C9:bash" for kind in kinds)
+        talk = history(f"U9 {calls}; A9; C9; C9")
+        talk[1:3] = [one(kind, item) for kind, item in zip(kinds, talk[1:3], strict=True)]
+        kept = {i.unit.part_id for i in talk[3:]}
+        [both] = told(talk, kept).values()
+        lines = dict(zip(kinds, both.splitlines()[1:], strict=True))
+        room = max(tokens_of(line) - 6 for line in lines.values())
+        [one_alone] = told(talk, kept, room).values()
+        assert one_alone.splitlines()[1:] == [lines[first]]
+
+
+def test_what_lasts_may_take_half_as_much_again_and_a_check_may_not() -> None:
+    talk = history("U9 " + "C9:bash; " * 60 + "C9")
+    for say, least, most in (("[main 1a2b3c{}] Do {}", 230, 310), ("{} of {} passed", 100, 201)):
+        for n in range(1, 61):
+            command = "git commit -m x" if "main" in say else f"make test-{n}"
+            output = say.format(n, n) if "main" in say else f"{n} passed"
+            talk[n] = ran(talk[n], command, output)
+        [text] = told(talk, ["p61"], room=200).values()
+        sizes = [tokens_of(line) - 6 for line in text.splitlines()[1:]]
+        assert least < sum(sizes) < most

@@ -65,7 +65,9 @@ def test_however_many_messages_there_are_the_rest_is_bounded() -> None:
 def test_a_message_of_nothing_but_rules_is_bounded() -> None:
     items = history("U10 A1 U50k A1 U10 C9k; C10; C10")
     items[2] = saying(items[2], "\n".join(f"- Never touch file_{n}.py." for n in range(7_000)))
-    assert len(left(items)["p2"]) < 12_000
+    told = left(items)["p2"]
+    assert len(told) < 12_000
+    assert "- Never touch file_6990.py.\n- Never touch file_6991.py." in told
 
 
 def test_a_long_paste_keeps_whole_lines_of_both_ends_and_its_rules_of_prose() -> None:
