@@ -1,9 +1,13 @@
 """A session of our own making, as a recording: slots of modules are set, a log fills the window.
 
-`python -m tests.replay.own_session` prints what is sent after its last rewrite.
+`python -m tests.replay.own_session` prints what is sent after its last rewrite, with `--write` into
+the page that shows it.
 """
 
 import json
+import re
+import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,10 +19,10 @@ from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.replay.simulate import SimulatedRun, last_prompt, simulate
 from tests.replay.recorded import CARD, messages_of, overheard
 
-WINDOW = 24_000
-MODULES = 9
-UNITS = 150
-"""Lines of each log."""
+WINDOW = 15_000
+MODULES = 5
+UNITS, FEW, QUIET = 200, 3, 3
+"""Lines of each log, and of those from this module on."""
 GOAL = (
     "Build the table importer. Each slot returns a number that I give you. Never touch "
     "generated.py, and run `make check` after each change."
@@ -34,8 +38,8 @@ def lines() -> list[JsonObject]:
     for module in range(1, MODULES + 1):
         said.append(typed(GOAL if module == 1 else f"Set slot_00{module} to {module * 7}."))
         said += answered(module)
-    said.append(typed("Set slot_010 to 70, as before."))
-    said += called("last", "read_file", {"path": "src/mod_10.py"}, source(10))
+    said.append(typed(f"Set slot_00{MODULES + 1} to {(MODULES + 1) * 7}, as before."))
+    said += called("last", "read_file", {"path": f"src/mod_0{MODULES + 1}.py"}, source(MODULES + 1))
     return said
 
 
@@ -56,7 +60,8 @@ def answered(module: int) -> Iterator[JsonObject]:
         3: "There is no such target: the docs are built elsewhere.",
     }
     yield from called(f"{name}edit", "edit_file", edit, "edited", say=why.get(module, ""))
-    yield from called(f"{name}check", "shell", {"command": "make check"}, log("12 passed"), 0)
+    passed = log("12 passed", FEW if module >= QUIET else UNITS)
+    yield from called(f"{name}check", "shell", {"command": "make check"}, passed, 0)
     text = f"Done: slot_00{module} in mod_0{module}.py returns {module * 7}; 12 tests passed."
     yield {"role": "assistant", "origin": "model", "parts": [{"type": "text", "text": text}]}
 
@@ -78,13 +83,13 @@ def called(
 
 
 def source(module: int) -> str:
-    bodies = (f"def slot_{n:03}(rows):\n    return rows[{n}] + {module}" for n in range(40))
+    bodies = (f"def slot_{n:03}(rows):\n    return rows[{n}] + {module}" for n in range(20))
     return "\n".join(bodies)
 
 
-def log(end: str) -> str:
-    units = (f"{n * 37 % 997}.{n:02}ms compiled unit {n} id={n * 7919:06x}" for n in range(UNITS))
-    return "\n".join((*units, end))
+def log(end: str, units: int = UNITS) -> str:
+    lines = (f"{n * 37 % 997}.{n:02}ms compiled unit {n} id={n * 7919:06x}" for n in range(units))
+    return "\n".join((*lines, end))
 
 
 def messages() -> tuple[Message | None, ...]:
@@ -111,5 +116,21 @@ def quarters(text: str) -> int:
     return len(text) // 4
 
 
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "rewritten-context.md"
+WIDTH = 100
+FENCE = re.compile(r"(?<=````text\n).*?(?=````$)", re.M | re.S)
+
+
+def on_page(text: str) -> str:
+    """What is sent, with short rules and no long lines."""
+    lines = (re.sub("─+$", "──", line) for line in text.strip().split("\n"))
+    return "".join(
+        f"{textwrap.fill(line, WIDTH) if len(line) > WIDTH else line}\n" for line in lines
+    )
+
+
 if __name__ == "__main__":
-    print(sent(policies()["economic"]))
+    told = on_page(sent(policies()["economic"]))
+    print(told)
+    if "--write" in sys.argv:
+        PAGE.write_text(FENCE.sub(lambda _: told, PAGE.read_text("utf-8")), "utf-8")

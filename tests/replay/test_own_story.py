@@ -1,7 +1,7 @@
 """A session of our own making: after its rewrites it reads as a story."""
 
 from sidecar.core.policies import policies
-from tests.replay.own_session import MODULES, NO_TARGET, STRING, played, sent
+from tests.replay.own_session import FENCE, MODULES, NO_TARGET, PAGE, STRING, on_page, played, sent
 from tests.replay.recorded import Watched
 from tests.replay.test_recorded_story import read
 
@@ -23,3 +23,12 @@ def test_what_is_sent_tells_what_is_asked_done_and_failed_and_which_rules_hold()
     assert "CONTRIBUTING.md:\n- Never import from another slot." in text
     places = [text.index(f"Set slot_00{module} to") for module in range(2, MODULES + 1)]
     assert places == sorted(places)
+
+
+def test_the_page_shows_what_is_sent_word_for_word() -> None:
+    text = on_page(sent(policies()["economic"]))
+    assert FENCE.findall(PAGE.read_text("utf-8")) == [text], (
+        "run `python -m tests.replay.own_session --write`"
+    )
+    assert "[Files that you work on" in text
+    assert text.count("\n") <= 160
