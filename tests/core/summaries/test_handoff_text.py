@@ -5,8 +5,8 @@ from typing import Any
 from sidecar.core.ledger.ledger import read_ledger
 from sidecar.core.ledger.milestone import Milestone
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart, TurnId
+from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.summaries.handoff_draft import (
-    DIRECTIVES,
     bootstrap,
     changes_since,
     draft,
@@ -80,13 +80,34 @@ And later:
 
 
 def test_long_words_are_cut_and_old_ones_counted() -> None:
-    many = [typed("The goal " + "g" * 9_000)]
+    many = [typed("g" * 9_000)]
     many += [typed(f"directive {n} " + "d" * 2_000, turn=f"turn{n}") for n in range(30)]
     told = draft(checkpoint(many), "", "Go on", (), ())
     assert "directive 29 " in told
     assert "directive 9 " not in told
-    assert f"after {30 - DIRECTIVES} other messages" in told
-    assert len(told) < 25_000
+    assert "after 10 other messages" in told
+    assert f"\n> {'g' * 4_000} […]\n" in told
+    newest = next(line for line in told.splitlines() if "directive 29 " in line)
+    assert len(newest) == len("> ") + 800 + len(" […]")
+
+
+def test_of_files_and_commands_the_likeliest_and_the_newest_are_listed() -> None:
+    calls = [call("read_file", {"path": f"{n}.py"}) for n in range(30)]
+    calls += [call("shell", {"command": f"make {n}"}, metadata={"exitCode": 0}) for n in range(20)]
+    files = [f"{n}.py" for n in range(30)]
+    told = draft(checkpoint([typed("Goal"), answer(*calls)]), "", "Go on", files, ())
+    assert sum(".py (" in line for line in told.splitlines()) == 25
+    assert "- 24.py (" in told
+    listed = [line for line in told.splitlines() if line.startswith("- make ")]
+    assert listed == [f"- make {n}" for n in range(19, 7, -1)]
+
+
+def test_a_fresh_window_has_room_for_so_many_facts_and_the_newest() -> None:
+    facts = tuple(stated(f"Fact {n} " + "word " * 70, source="turn2", at=n) for n in range(100))
+    told = bootstrap(checkpoint(story(), facts=facts), "", "", (), ())
+    listed = [line for line in told.splitlines() if line.startswith("- decision: Fact ")]
+    assert listed[0].startswith("- decision: Fact 99 ")
+    assert 1_300 < tokens_of("\n".join(listed)) <= 1_500
 
 
 def test_nothing_is_told_of_nothing() -> None:
