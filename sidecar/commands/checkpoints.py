@@ -61,7 +61,6 @@ class Unclear(Exception):
 
 
 def show(session: str, *, as_json: bool) -> int:
-    """Returns the exit code."""
     console = terminal()
 
     async def work(client: Client) -> int:
@@ -80,7 +79,6 @@ def show(session: str, *, as_json: bool) -> int:
 
 
 def diff(session: str, start: str | None, end: str | None, path: str | None) -> int:
-    """Between checkpoints, or until now."""
     console = terminal()
 
     async def work(client: Client) -> int:

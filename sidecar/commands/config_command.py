@@ -1,4 +1,4 @@
-"""`sidecar config`: show settings with origin, check files, write a first file."""
+"""`sidecar config`: settings shown with origin, files checked, a first written."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Merge layers of settings. An unusable value is reported and changes nothing."""
+"""Merge layers of settings; an unusable value changes nothing."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""A setting's declaration, for the table in `docs`, the sample file and `config show`."""
+"""A setting's declaration, for `docs`, the sample file and `config show`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass

@@ -1,7 +1,7 @@
-"""Known models: windows, limits and prices.
+"""Known models.
 
-A test compares prices with `genai-prices`, the source for other models. The rest: Anthropic's
-pages, 2026-11.
+A test compares prices with `genai-prices`, the source for others. The rest: Anthropic's pages,
+2026-11.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Rules of the offline model, from sentences to tool calls.
-
-`then` and line ends separate steps; a step's calls run together.
-"""
+"""Rules of the offline model. `then` and line ends separate steps; a step's calls run together."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Feed observations to totals, alerts, metrics and traces, not slowing a step."""
+"""Feed observations to totals, alerts, metrics and traces."""
 
 import asyncio
 from collections import Counter, deque

@@ -176,7 +176,6 @@ class Store:
         return await self._read(verify, anew=True)
 
     def size(self) -> int:
-        """Bytes on the disk."""
         return store_files.size(self._path)
 
     def waiting(self) -> int:

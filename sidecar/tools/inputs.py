@@ -1,7 +1,4 @@
-"""Read a call's input, with errors for the model.
-
-Unknown keys, often added by models, are ignored.
-"""
+"""Read a call's input, with errors for the model. Unknown keys are ignored."""
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject

@@ -1,4 +1,4 @@
-"""Rollback as a line of words: `[turns back] [scope] [handling of conflicts]`."""
+"""Rollback as words: `[turns back] [scope] [handling of conflicts]`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""stdin and stdout in threads of their own, not to block the event loop."""
+"""stdin and stdout in threads of their own."""
 
 import asyncio
 import os

@@ -1,6 +1,6 @@
 """Read and write the user's files. Blocks.
 
-Invalid UTF-8 becomes lone surrogates (`surrogateescape`), written back unchanged.
+Invalid UTF-8 becomes lone surrogates, written back unchanged.
 """
 
 import errno

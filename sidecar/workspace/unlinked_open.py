@@ -1,6 +1,6 @@
-"""Open and stat resolved paths through no link. Blocks.
+"""Open and stat resolved paths through no link.
 
-On Linux a single `openat2`, as cheap as `open`; otherwise folder by folder.
+Blocks. On Linux a single `openat2`; otherwise folder by folder.
 """
 
 import ctypes

@@ -1,7 +1,4 @@
-"""Reach a resolved path folder by folder, following no link. Blocks.
-
-Folders may since have become links.
-"""
+"""Reach a resolved path folder by folder. Blocks. Folders may since have become links."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Environment variables of child processes, and the search for programs."""
+"""Environment of child processes, and the search for programs."""
 
 import os
 import re

@@ -1,7 +1,4 @@
-"""Current state for the end of the newest user message.
-
-Date, git and editor state always change, so never stand in the prefix.
-"""
+"""Current state for the end of the newest user message: always changing, so never in the prefix."""
 
 import asyncio
 import os

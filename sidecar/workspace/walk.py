@@ -47,7 +47,6 @@ def walk(real: Path) -> Iterator[str]:
 
 
 def visible(real: Path, relative: str) -> bool:
-    """Whether `walk` would yield the relative path."""
     ignores = inherited(real)
     folder = str(real)
     parts = relative.split("/")

@@ -1,4 +1,4 @@
-"""Folders as a daemon works in them: buffers, instructions, snapshots."""
+"""A daemon's working folders: buffers, instructions, snapshots."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

@@ -228,5 +228,4 @@ def _titled(title: str, what: RenderableType) -> Group:
 
 
 def when(at: Millis) -> str:
-    """Local time, for people."""
     return f"{datetime.fromtimestamp(at / 1000).astimezone():%Y-%m-%d %H:%M}"

@@ -1,4 +1,4 @@
-"""`sidecar report`: a session as one page, readable by its owner only."""
+"""`sidecar report`: a session as one page, private."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ask a model for `sidecar replay --judge`: few requests at a time."""
+"""Ask a model for `sidecar replay --judge`."""
 
 import asyncio
 import threading

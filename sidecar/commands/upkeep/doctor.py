@@ -82,7 +82,6 @@ def _key(config: Config) -> Finding:
 
 
 def travels_in_the_open(address: str) -> bool:
-    """Whether requests leave this machine unencrypted."""
     split = urlsplit(address)
     host = split.hostname or ""
     return split.scheme == "http" and host not in ("localhost", "::1") and host[:4] != "127."

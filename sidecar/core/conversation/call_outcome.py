@@ -134,7 +134,6 @@ def failed(part: ToolPart) -> bool:
 
 
 def exit_code(part: ToolPart) -> int | None:
-    """From metadata or output."""
     match part.state:
         case ToolCompleted(metadata=metadata) | ToolError(metadata=metadata):
             code = metadata.get("exitCode")

@@ -1,7 +1,4 @@
-"""Makes a call's id, name and input acceptable to providers.
-
-Otherwise every later request would be refused.
-"""
+"""Makes a call's id, name and input acceptable to providers, for all later requests."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Changes that a command's own words account for; others may be the user's.
+"""Changes that a command's own words account for.
 
 Reading a file or running another program accounts for nothing.
 """

@@ -1,4 +1,4 @@
-"""Constraints and order of a restore: no path below a file, only empty folders go."""
+"""Constraints and order of a restore."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field

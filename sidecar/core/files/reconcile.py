@@ -1,4 +1,4 @@
-"""Three-way merge: takes the agent's part out of a path changed by others since."""
+"""Three-way merge: takes the agent's part out of a path."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Follows each path through change sets, and tells the agent's part."""
+"""Follows each path through change sets."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

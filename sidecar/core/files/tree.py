@@ -1,4 +1,4 @@
-"""States of a folder: entries, changes, renames. Paths are relative bytes."""
+"""States of a folder. Paths are relative bytes."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -114,7 +114,6 @@ def content(entry: TreeEntry) -> tuple[str, int, int]:
 
 
 def net(deltas: Iterable[Delta]) -> Delta:
-    """Consecutive deltas as one."""
     together: dict[bytes, TreeChange] = {}
     for delta in deltas:
         for change in delta:
@@ -125,7 +124,6 @@ def net(deltas: Iterable[Delta]) -> Delta:
 
 
 def inverse(delta: Delta) -> Delta:
-    """Old and new exchanged in every change."""
     return tuple(TreeChange(change.path, change.new, change.old) for change in delta)
 
 

@@ -28,7 +28,6 @@ class PathVerdict:
 
     @property
     def acts(self) -> bool:
-        """Whether the path is changed."""
         return self.fate in ("restored", "merged")
 
 

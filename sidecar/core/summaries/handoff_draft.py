@@ -1,4 +1,4 @@
-"""Texts of a handoff, by code: a draft, and the opening of a window."""
+"""Texts of a handoff, by code."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,7 +1,4 @@
-"""Summaries by a model: request, material, parsing, note.
-
-Quotes from the log stand in frames that no quoted text can close.
-"""
+"""Summaries by a model. Quotes from the log stand in frames that no quoted text can close."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Summaries as sections of lines: parse, write, shorten by whole lines."""
+"""Summaries as sections of lines."""
 
 import re
 from collections.abc import Iterable, Sequence

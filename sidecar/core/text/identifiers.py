@@ -1,4 +1,4 @@
-"""Identifiers: paths, code names, commands and error strings.
+"""Identifiers: paths, code names, commands, error strings.
 
 Context is worth how likely its names are used again.
 """
@@ -71,7 +71,6 @@ def _with_verbs(text: str) -> Iterator[str]:
 
 
 def is_amount(word: str) -> bool:
-    """A duration, size, time, hash or address."""
     if not _DIGIT.search(word):
         return False
     first, slash, rest = word.strip().partition("/")

@@ -99,7 +99,6 @@ def unfenced(text: str) -> Iterator[str]:
 
 
 def is_heading(line: str) -> bool:
-    """A heading, a rule, or a table's row."""
     return _HEADING.fullmatch(line.strip()) is not None
 
 

@@ -1,4 +1,4 @@
-"""Shared parts of SVG charts: frame, ticks, room for labels."""
+"""Shared parts of SVG charts."""
 
 from collections.abc import Iterable, Iterator
 from html import escape

@@ -1,4 +1,4 @@
-"""All decisions about a session's context: names, numbers, reasons, no conversation."""
+"""All decisions about a session's context, without conversation."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

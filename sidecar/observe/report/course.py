@@ -1,4 +1,4 @@
-"""A session's course as pure data, for inspector and report."""
+"""A session's course as pure data."""
 
 from dataclasses import dataclass
 from decimal import Decimal

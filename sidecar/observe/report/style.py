@@ -1,7 +1,4 @@
-"""The report's style: light, dark, print, narrow screens.
-
-Neighbouring regions differ in lightness too, for colour-blind readers.
-"""
+"""The report's style. Neighbouring regions differ in lightness too, for colour-blind readers."""
 
 COLOURS: dict[str, tuple[str, str]] = {
     "ink": ("#1c2430", "#e6eaf0"),

@@ -1,4 +1,4 @@
-"""Read recordings as JSON lines or one document, plain or gzip."""
+"""Read recordings as JSON lines or one document, perhaps gzip."""
 
 import gzip
 import zlib

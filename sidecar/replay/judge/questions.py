@@ -1,4 +1,4 @@
-"""Questions about a recorded session, made by code from its log."""
+"""Questions about a recorded session, by code."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

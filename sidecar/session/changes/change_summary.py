@@ -1,4 +1,4 @@
-"""Change sets summed up for people, with diffs and counted lines."""
+"""Change sets summed up for people."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A workspace's changes and authors, with a snapshot before and after every step."""
+"""A workspace's changes and authors, with snapshots around every step."""
 
 import asyncio
 import logging

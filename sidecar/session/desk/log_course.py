@@ -1,7 +1,4 @@
-"""A log walked in order, for the inspector and reports.
-
-No writes: another process may have the session open.
-"""
+"""A log walked in order. No writes: another process may have the session open."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A restore's conversation: messages out and in, and the view then."""
+"""A restore's conversation, and the view then."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Export of a session to a file: `session/export`.
-
-Only durable, settled content leaves, as in a fork, and no likely key.
-"""
+"""Export to a file: `session/export`. Only durable, settled content leaves, and no likely key."""
 
 import asyncio
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Deleted sessions erased: rows, files beside, free pages, write-ahead log.
+"""Deleted sessions erased, with free pages and write-ahead log.
 
 Interrupted work continues at the next start.
 """

@@ -1,4 +1,4 @@
-"""A session's row and message heads, rebuilt from a damaged log."""
+"""A session's row and message heads, from a damaged log."""
 
 from functools import partial
 

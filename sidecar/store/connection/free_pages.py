@@ -1,4 +1,4 @@
-"""Return free pages to the file system, in slices; empty the log."""
+"""Return free pages to the file system, in slices."""
 
 import asyncio
 import sqlite3

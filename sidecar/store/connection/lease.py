@@ -89,7 +89,6 @@ def beat(con: sqlite3.Connection, token: str, now: Millis) -> None:
 
 
 def alive(owner: Owner, heartbeat: Millis, now: Millis) -> bool:
-    """As far as known."""
     if not _is_owner(owner, heartbeat):
         return False
     fresh = abs(now - heartbeat) < HEARTBEAT_LIMIT

@@ -164,7 +164,6 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def size(path: Path) -> int:
-    """In bytes, of all the store's files."""
     total = 0
     for suffix in SUFFIXES:
         try:

@@ -1,4 +1,4 @@
-"""Facts on the disk: by session, searched by words, marked when promoted."""
+"""Facts on the disk, by session, searchable by words."""
 
 import sqlite3
 from collections.abc import Iterable

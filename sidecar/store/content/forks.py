@@ -1,4 +1,4 @@
-"""Forks of a log: rows copied unchanged, hashes included; blobs shared."""
+"""Forks of a log: rows unchanged, blobs shared."""
 
 import sqlite3
 from collections.abc import Sequence

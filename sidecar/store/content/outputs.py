@@ -1,4 +1,4 @@
-"""Complete tool outputs: present, removable, removed.
+"""Complete tool outputs.
 
 Live while the session or its parent is open, and a day after the last use.
 """

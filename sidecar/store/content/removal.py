@@ -1,7 +1,4 @@
-"""Sessions leaving the store, archived or deleted.
-
-Rows go in slices: turns wait for one at most; any process continues.
-"""
+"""Sessions leaving the store. Rows go in slices, of which turns wait for one at most."""
 
 import sqlite3
 import time

@@ -1,4 +1,4 @@
-"""Sessions in SQL, on one consistent state; damaged rows are reported."""
+"""Sessions in SQL; damaged rows are reported."""
 
 import sqlite3
 from collections.abc import Callable, Iterable

@@ -1,7 +1,4 @@
-"""The schema, as an append-only list of steps.
-
-Never edit a released step: add one. `user_version` counts steps taken.
-"""
+"""The schema, as steps. Never edit a released step: add one. `user_version` counts steps taken."""
 
 import sqlite3
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""Encode and decode core values.
-
-Short names never change meaning; each later field has a default here.
-"""
+"""Encode and decode core values. Short names keep their meaning; later fields have defaults."""
 
 from typing import assert_never, get_args
 

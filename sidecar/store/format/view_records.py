@@ -1,4 +1,4 @@
-"""The records of a log that change the prompt: epochs, rewrites, pins and restores."""
+"""Records that change the prompt: epochs, rewrites, pins, restores."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 

@@ -1,4 +1,4 @@
-"""Tables copied row by row: snapshots, learned facts, removed outputs."""
+"""Tables copied row by row: snapshots, facts, removed outputs."""
 
 import sqlite3
 from collections.abc import Iterator

@@ -44,7 +44,6 @@ class RetentionPlan:
 
     @property
     def size(self) -> int:
-        """All bytes freed."""
         return self.outputs_size + sum(one.size for one in self.sessions)
 
 
@@ -93,7 +92,6 @@ def outputs_size(con: sqlite3.Connection) -> int:
 
 
 def sessions_size(con: sqlite3.Connection) -> int:
-    """Bytes of all sessions and their blobs."""
     query = "SELECT total(length(data)) FROM blob WHERE hash IN (SELECT hash FROM reference)"
     total = con.execute(query).fetchone()[0]
     for table in ("session", "message", "part", "record", "fact"):

@@ -1,4 +1,4 @@
-"""Search text by regular expression without ripgrep, unsaved buffers too. Blocks.
+"""Search text by regular expression without ripgrep. Blocks.
 
 `regex` has a time limit and releases other threads, unlike `re`.
 """

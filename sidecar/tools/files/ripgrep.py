@@ -1,4 +1,4 @@
-"""Search with ripgrep, where installed, by the same rules as `walk`."""
+"""Search with ripgrep, by the same rules as `walk`."""
 
 import asyncio
 import codecs

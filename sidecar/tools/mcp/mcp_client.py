@@ -1,6 +1,6 @@
 """A connection to an MCP server.
 
-Importing the SDK takes over a second, so only a server's start imports this module.
+Importing the SDK takes over a second, so only a server's start does.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Whether a rule's `*` covers a command's words, by the table of programs. Pure."""
+"""Whether a rule's `*` covers a command's words. Pure."""
 
 import re
 import unicodedata

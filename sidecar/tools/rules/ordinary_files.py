@@ -1,4 +1,4 @@
-"""Files covered, unnamed, by a rule for writing: source, text and data.
+"""Files covered, unnamed, by a rule for writing.
 
 All others are asked about (docs/decisions/known-kinds.md).
 """

@@ -1,4 +1,4 @@
-"""Entries of the tables of programs: the words covered by a rule's `*`."""
+"""Entries of the tables of programs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Words covered by a rule's `*`, of programs that run the workspace's code, or change its files."""
+"""Programs that run the workspace's code, or change its files."""
 
 from dataclasses import replace
 

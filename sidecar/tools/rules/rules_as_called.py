@@ -1,4 +1,4 @@
-"""Rejecting rules, with their words' targets: paths through links, names of MCP tools."""
+"""Rejecting rules, with their words' targets."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Files run or obeyed later: writing has further effects. No tool writes in `.git`."""
+"""Files run or obeyed later. No tool writes in `.git`."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Params of ACP's requests; unlisted fields are ignored.
-
-`meta` is `_meta`, with Sidecar's own names in `sidecar`.
-"""
+"""Params of ACP's requests; unlisted fields are ignored. `meta` is `_meta`."""
 
 from typing import Any, TypeAlias
 

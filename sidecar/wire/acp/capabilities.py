@@ -1,4 +1,4 @@
-"""Capabilities announced by the client, and the answer to `initialize`."""
+"""Capabilities of the client, and the answer to `initialize`."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The ACP face of one connection: finds the handler of each request."""
+"""The ACP face of one connection."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Answers of slash commands, as Markdown for a chat window."""
+"""Answers of slash commands, as Markdown."""
 
 import re
 from collections.abc import Sequence

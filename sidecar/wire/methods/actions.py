@@ -1,7 +1,4 @@
-"""`textDocument/codeAction`: commands with arguments, for editors without a plugin.
-
-Many run a server's commands without arguments.
-"""
+"""`textDocument/codeAction`: commands with arguments, which many editors cannot give."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""End interrupted restores: undo unfinished ones, clean up after others."""
+"""End interrupted restores."""
 
 import asyncio
 import os

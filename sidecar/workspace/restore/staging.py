@@ -1,4 +1,4 @@
-"""Write new content durably into staging folders beside the files. Blocks."""
+"""Write new content durably into staging folders. Blocks."""
 
 import ctypes
 import os

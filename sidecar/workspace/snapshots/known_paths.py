@@ -164,7 +164,6 @@ def seen_of(
 
 
 def unread_of(found: os.stat_result, at: int) -> SeenEntry:
-    """Found at a time (ms)."""
     mode, mtime = found.st_mode, found.st_mtime_ns
     is_folder = mode & 0o170000 == 0o040000
     # Every file passes here before the first turn: skipping the named constructors of tuples saves

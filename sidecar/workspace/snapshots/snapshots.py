@@ -1,4 +1,4 @@
-"""Snapshots of one workspace: exact states of its files, reading only changes."""
+"""Snapshots of one workspace, reading only changes."""
 
 import asyncio
 import os

@@ -1,6 +1,6 @@
-"""Read scanned files between two equal stats, following no link. Blocks.
+"""Read scanned files between two equal stats.
 
-A scan goes by path; a folder may since be a link.
+Blocks. A scan goes by path; a folder may since be a link.
 """
 
 import os

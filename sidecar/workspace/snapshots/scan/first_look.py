@@ -1,7 +1,4 @@
-"""First look at a workspace: every folder's names with stats.
-
-Minimal: every file passes here before the first turn.
-"""
+"""First look at a workspace. Minimal: every file passes here before the first turn."""
 
 import os
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""Choose a workspace's watch: on Linux inotify, elsewhere `watchfiles` with a cookie.
+"""Choose a workspace's watch (docs/decisions/own-inotify.md).
 
-docs/decisions/own-inotify.md. Without a trusted one, every snapshot looks at everything.
+Without a trusted one, every snapshot looks at everything.
 """
 
 import os
