@@ -133,6 +133,19 @@ def test_a_bomb_is_given_up_early(tmp_path: Path) -> None:
         assert peak < 4 * bundle_file.LONGEST_LINE
 
 
+def test_a_line_as_long_as_the_largest_request_is_read_and_none_much_longer(
+    tmp_path: Path,
+) -> None:
+    fits, too_long = ((LINES[0], b"x" * size + b"\n") for size in (33_000_000, 38_000_000))
+    bundle_file.write(tmp_path / "fits", fits, replace=False)
+    assert tuple(bundle_file.read(tmp_path / "fits")) == fits
+    with pytest.raises(BadRequest, match="cannot be exported"):
+        bundle_file.write(tmp_path / "long", too_long, replace=False)
+    (tmp_path / "plain").write_bytes(b"".join(too_long))
+    with pytest.raises(BadRequest, match="a line is too long"):
+        list(bundle_file.read(tmp_path / "plain"))
+
+
 def test_a_window_that_no_bundle_has_is_refused(tmp_path: Path) -> None:
     parameters = zstandard.ZstdCompressionParameters(window_log=27, compression_level=1)
     press = zstandard.ZstdCompressor(compression_params=parameters)
