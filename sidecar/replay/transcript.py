@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -64,6 +64,19 @@ class Compacted:
 
 
 TranscriptEntry: TypeAlias = Message | Compacted | DamagedLine
+
+
+def read_each(
+    lines: Iterable[tuple[int, JsonObject]],
+    read: Callable[[int, JsonObject], Iterator[TranscriptEntry | str]],
+) -> Iterator[TranscriptEntry]:
+    """Texts describe skipped parts. A line with an impossible value is damaged, and no other."""
+    for number, line in lines:
+        try:
+            for entry in read(number, line):
+                yield DamagedLine(number, entry) if isinstance(entry, str) else entry
+        except (ValueError, OverflowError, RecursionError) as error:
+            yield impossible(number, error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from sidecar.replay.transcript import (
     TranscriptEntry,
     TranscriptWriter,
     count,
-    impossible,
     is_machine_made,
     media_in,
     millis,
     objects,
+    read_each,
     text_of,
 )
 
@@ -27,8 +27,6 @@ _ATTACHED: Final = ("<command-", "<local-command-", "<bash-", "<system-reminder>
 """Beginnings of unmarked user lines by the agent."""
 _TEXTS: Final = ("content", "prompt", "snippet", "text", "addedLines", "addedBlocks")
 """Keys of an attachment's text, by its kind."""
-_ODD: Final = (ValueError, OverflowError, RecursionError)
-"""Errors from impossible numbers and from great depth."""
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
@@ -43,11 +41,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
     """The main conversation, without subagents' messages."""
     reader = _Reader()
-    for number, line in lines:
-        try:
-            yield from reader.line(number, line)
-        except _ODD as error:
-            yield impossible(number, error)
+    yield from read_each(lines, reader.line)
     yield from reader.boundary()
     yield from reader.close()
     yield from reader.writer.flush()

@@ -14,10 +14,10 @@ from sidecar.replay.transcript import (
     TranscriptEntry,
     TranscriptWriter,
     count,
-    impossible,
     media_in,
     millis,
     objects,
+    read_each,
     text_of,
 )
 
@@ -43,11 +43,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
     """A token count or first result ends a response."""
     reader = _Reader()
-    for number, line in lines:
-        try:
-            yield from reader.line(number, line)
-        except (ValueError, OverflowError, RecursionError) as error:
-            yield impossible(number, error)
+    yield from read_each(lines, reader.line)
     yield from reader.close()
     yield from reader.writer.flush()
 

@@ -23,13 +23,12 @@ from sidecar.core.parts import (
 from sidecar.replay.transcript import (
     NO_MODEL,
     Compacted,
-    DamagedLine,
     TranscriptEntry,
     TranscriptWriter,
     count,
-    impossible,
     millis,
     objects,
+    read_each,
     text_of,
 )
 
@@ -48,12 +47,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
     writer = TranscriptWriter()
-    for number, line in lines:
-        try:
-            for entry in _line(writer, line):
-                yield DamagedLine(number, entry) if isinstance(entry, str) else entry
-        except (ValueError, OverflowError) as error:
-            yield impossible(number, error)
+    yield from read_each(lines, lambda _, line: _line(writer, line))
     yield from writer.flush()
 
 

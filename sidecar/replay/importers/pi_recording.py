@@ -1,6 +1,7 @@
 """Importer for pi: one JSON line per message and compaction."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from sidecar.core.parts import Json, JsonObject, Millis, Part, ReasoningPart, Usage
@@ -11,10 +12,10 @@ from sidecar.replay.transcript import (
     TranscriptEntry,
     TranscriptWriter,
     count,
-    impossible,
     media_in,
     millis,
     objects,
+    read_each,
     text_of,
 )
 
@@ -33,11 +34,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
     """In file order, without summaries of compactions."""
     writer = TranscriptWriter()
-    for number, line in lines:
-        try:
-            yield from _line(writer, number, line)
-        except (ValueError, OverflowError, RecursionError) as error:
-            yield impossible(number, error)
+    yield from read_each(lines, partial(_line, writer))
     yield from writer.flush()
 
 
