@@ -42,8 +42,8 @@ _SEARCHES = dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), _NARROW) | d
 )
 """By program, words before a command, as in `git bisect run`; behind those of the wide ones it
 begins at any word."""
-_CODE = re.compile(r"-\w*c")
-_JOINED = re.compile(r"-[A-Za-z](?=\S* )|--[\w-]+=")
+_CODE = re.compile(r"-(?!exec$)\w*c")
+_JOINED = re.compile(r"^(?:-[A-Za-z](?=\S* )|--[\w-]+=)")
 """An option with its value in the same word, as in `env -S'git push'`."""
 _NO_PROGRAM = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?", re.DOTALL)
 

@@ -237,17 +237,16 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
         return "it names no program; a rule without a pattern covers every command"
     if len(words) < len(named) or not (open_end or len(words) == len(named)):
         return None
-    if not all(_fits(one, word) for one, word in zip(named, words, strict=False)):
+    pairs = list(zip(named, words, strict=False))
+    # `rm build/*` covers files in the folder, not the folder.
+    whole = any(one == word + STAR and word.endswith("/") for one, word in pairs)
+    if whole or not all(_fits(one, word) for one, word in pairs):
         return None
-    parts = [
-        word
-        for one, word in zip(named, words, strict=False)
-        if one not in (STAR, word + STAR) and STAR in one
-    ]
+    parts = [word for one, word in pairs if one not in (STAR, word + STAR) and STAR in one]
     if climbing := next((word for word in parts if ".." in word.split("/")), ""):
         return f"`{climbing}` climbs out of what the rule names"
-    own = next((i for i, one in enumerate(named) if STAR in one and one != words[i] + STAR), None)
-    own = len(named) if own is None else own
+    starred = (i for i, one in enumerate(named) if STAR in one)
+    own = next((i for i in starred if not (open_end and named[i] == words[i] + STAR)), len(named))
     if hidden := next((word for word in words if _HIDING.search(word)), ""):
         return f"`{hidden}` hides what might be replaced or run"
     if known(words[0]) is not None and (away := {words[0], *words[own:]} & {*access.strays}):

@@ -94,11 +94,17 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _words_of(node: "Node") -> Iterator["Node"]:
-    """Words of a command, those behind a redirection too, as in `git 2>/dev/null push`."""
+    """Words of a command, those behind a redirection too, as in `git 2>/dev/null push`.
+
+    The grammar gives these to the whole list whose last command they belong to.
+    """
+    if node.type == "redirected_statement":
+        last = node.child_by_field_name("body")
+        while last is not None and last.type != "command" and last.named_children:
+            last = last.named_children[-1]
+        yield from _words_of(last) if last is not None and last.type == "command" else ()
     for child in node.children:
-        if child.type == "command" and node.type == "redirected_statement":
-            yield from _words_of(child)
-        elif child.type == "file_redirect":
+        if child.type == "file_redirect":
             yield from child.children_by_field_name("destination")[1:]
         elif node.type == "command" and not _PASSED_OVER.fullmatch(child.type):
             yield child
