@@ -30,10 +30,9 @@ async def test_each_cause_is_told_with_where_it_began(desk: Desk) -> None:
     desk.world.time += 400_000
     await worker.turn(1)
     expired = newest(worker)
-    assert (expired["miss"], expired["segment"]) == ("expired", "message 0, block 0 (user text)")
+    assert (expired["miss"], expired["segment"]) == ("expired", "everything")
     assert "kept for 5 min, and the last request began 6.7 min before" in expired["reason"]
-    # Tools and system text are kept for an hour.
-    assert expired["read"] == expired["predictedRead"] > 0
+    assert expired["read"] == expired["predictedRead"] == 0
 
     desk.model.cache = CacheSimulator(lambda: desk.world.time / 1000)
     await worker.turn(1)

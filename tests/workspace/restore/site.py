@@ -115,7 +115,7 @@ class Site:
     async def restore(
         self,
         actions: Sequence[Action],
-        record: carrying_out.Record = nothing,
+        record: carrying_out.RecordChanges = nothing,
         progress: carrying_out.Progress | None = None,
     ) -> RestoreOutcome:
         return await carrying_out.restore(
