@@ -116,7 +116,7 @@ class Site:
         self,
         actions: Sequence[Action],
         record: carrying_out.RecordChanges = nothing,
-        progress: carrying_out.Progress | None = None,
+        progress: carrying_out.StepsDone | None = None,
     ) -> RestoreOutcome:
         return await carrying_out.restore(
             self.root,
