@@ -214,6 +214,7 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
     alike: dict[str, str] = {}
     for path, hunks in reversed(after.upshot.net.items()):
         mine: list[str] = []
+        once: set[tuple[str, ...]] = set()
         left: list[tuple[int, PartId]] = []
         for hunk in reversed(hunks):
             if hidden.isdisjoint(hunk.part_ids):
@@ -223,6 +224,9 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
             diff = diff_lines(hunk, stands)
             place = [line for line in diff if line.startswith("@@ ")]
             differ = "\n".join(diff[len(place) :])
+            if tuple(diff) in once:
+                continue
+            once.add(tuple(diff))
             if differ in alike:
                 diff = [*place, f"= as in {alike[differ]}"]
             size = sum(tokens_of(line) - 6 for line in diff)

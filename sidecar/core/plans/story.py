@@ -49,6 +49,7 @@ _GAP = "  ⋯"
 _LABEL = re.compile(r"\s*(?:- )?(?:Answer: |Said last: )?")
 MARK = 12
 """Tokens of the story for each passage: where there are more, empty ones join the next."""
+_WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
 _CLOSERS, _ASKS = "*_`\"')", ("?", "\uff1f", "\u061f")
 _TextKind: TypeAlias = Literal["answer", "last", "thought", "none"]
 _Told: TypeAlias = tuple[str, _Weight, TouchedFile | None]
@@ -213,7 +214,12 @@ def _ends(unit: Unit, most: int) -> str:
     start, end = next(reversed(list(sentences(close, len(close)))), (0, 0))
     last = close[start:end]
     asks = last.rstrip(_CLOSERS).endswith(_ASKS)
-    if not start or is_heading(last) or len(last) > (most if asks else most // 3):
+    if (
+        not start
+        or not _WORDY.match(last)
+        or is_heading(last)
+        or len(last) > (most if asks else most // 3)
+    ):
         last = ""
     head = list(unfenced(_whole_words(text, max(most - len(last), most // 2)))) or ["…"]
     while len(head) > 1 and (
@@ -230,8 +236,10 @@ def _ends(unit: Unit, most: int) -> str:
 
 
 def _whole_words(text: str, most: int) -> str:
-    head = text[:most]
-    return head[: max(head.rfind("\n"), head.rfind(" "), most // 2)].rstrip()
+    """To the end of a line or sentence where one is near."""
+    head, least = text[:most], most // 2
+    end = max(head.rfind("\n"), head.rfind(". ") + 1)
+    return head[: end if end > least else max(head.rfind(" "), least)].rstrip()
 
 
 def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -> Iterator[Passage]:

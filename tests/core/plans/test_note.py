@@ -271,6 +271,14 @@ def test_a_hunk_is_told_whole_or_counted() -> None:
     ]  # fmt: skip
 
 
+def test_edits_of_a_file_that_cannot_be_told_apart_are_told_once() -> None:
+    listed = items("C9:tool C9:tool X9")
+    place = "  'timeout_seconds',"
+    for n in range(2):
+        listed[n] = replacing(listed[n], "a.py", f"{place}\n# {n}", f"{place}\n  'more',\n# {n}")
+    assert lines(listed, ["p0", "p1"], HUNKS)[1:] == ["a.py:", f"@@ {place}", "+  'more',"]
+
+
 def test_a_hunk_that_another_file_has_too_is_told_once() -> None:
     listed = items("C9:tool C9:tool X9")
     place, new = (

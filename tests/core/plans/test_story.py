@@ -258,6 +258,12 @@ def test_an_answer_that_is_cut_keeps_the_question_at_its_end_and_no_heading_alon
     assert text.endswith("- Answer: Both cost the same. ⋯ recall p1")
 
 
+def test_an_answer_is_cut_at_a_sentence_and_ends_in_no_line_of_a_tree() -> None:
+    answer = f"It is so. {'word ' * 70}end. And {'then ' * 60}\n{'x' * 900}\nsrc/\n└── a.py"
+    text = told(scene("U9 A9 U9 C9; C9", p1=answer), ["p3"])["user2"]
+    assert text.endswith("word end. ⋯ recall p1")
+
+
 def test_every_file_and_commit_of_a_gap_is_told_and_no_file_that_came_and_went() -> None:
     talk = scene("U9 C9:edit C9:bash C9:bash; C9:bash; C9:bash U9 C9:edit; C9 U9 C9; C9")
     talk[1] = did(talk[1], *touched("/w/src/a.py"))
