@@ -16,7 +16,7 @@ from sidecar.core.plans.images import Stretch, images, stretches
 from sidecar.core.plans.knapsack import Piece, choose
 from sidecar.core.plans.note import Room, aftermath, write_note
 from sidecar.core.plans.outcomes import Upshot, upshot_of
-from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation
+from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation, Standing
 from sidecar.core.plans.story import tell_story
 from sidecar.core.plans.typed_text import TypedRoom, stays
 from sidecar.core.plans.value import chances, needs
@@ -148,7 +148,7 @@ def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
     if not changes:
         return None
     situation, st = basis.situation, basis.situation.standing
-    room = _note_room(sifted.keeping, st.window)
+    room = _note_room(sifted.keeping, st)
     after = aftermath(situation.items, changes, retired, basis.upshot)
     passages = tell_story(after, room.story)
     beside = sum(weigh(passage.text, situation.factor) for passage in passages)
@@ -200,14 +200,14 @@ def _head(situation: Situation) -> str:
     return f"{HEAD}\n[You do not have these tools, which another agent called below: {names}.]"
 
 
-def _note_room(keeping: Keeping, window: int) -> Room:
+def _note_room(keeping: Keeping, standing: Standing) -> Room:
     """Where less is kept the note shrinks too, but for the rules."""
-    room, scaled = keeping.room, keeping.share * window
+    room, scaled = keeping.room, keeping.share * standing.window
     return replace(
         room,
         story=round(min(room.story, scaled / 20)),
         hunks=round(min(room.hunks, scaled / 40)),
-        rules=round(min(room.rules, window / 5)),
+        rules=round(min(room.rules, standing.limit / 5)),
     )
 
 
