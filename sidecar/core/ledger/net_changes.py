@@ -20,7 +20,7 @@ LEAST_SAVED = 10
 MOST_NAMED, MOST_FOLDERS = 40, 12
 """Files of a list that are named, the newest; folders by which the others are counted."""
 _TOLD = re.compile(rf"({CHANGED}|{DELETED})(?: in (.+?))?: (.+)")
-_MORE = re.compile(r"And (\d+) more (?:changed|deleted): .+")
+_MORE = re.compile(r"And (\d+) more (?:changed|deleted)(?: in .+?)?: .+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +163,18 @@ def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
         if paths:
             yield f"{title}: {', '.join(paths)}"
         if more:
-            yield f"And {len(more)} more {title.lower()}: {_by_folder(more)}; recall lists them"
+            yield f"And {len(more)} more {title.lower()}{_by_folder(more)}; recall lists them"
 
 
 def _by_folder(paths: Sequence[str]) -> str:
-    counts = Counter(next(_above(path), ".") for path in paths).most_common()
+    """How many lie where, with the folder that all have in common said once."""
+    folders = (folder + _separator(folder) for folder in _above(paths[0]))
+    root = next((one for one in folders if all(path.startswith(one) for path in paths)), "")
+    counts = Counter(next(_above(path.removeprefix(root)), ".") for path in paths).most_common()
     rest = sum(count for _, count in counts[MOST_FOLDERS:])
     told = [f"{folder} ({count})" for folder, count in counts[:MOST_FOLDERS]]
-    return ", ".join([*told, *([f"elsewhere ({rest})"] if rest else [])])
+    where = f" in {root}" if root else ""
+    return f"{where}: {', '.join([*told, *([f'elsewhere ({rest})'] if rest else [])])}"
 
 
 def told_files(texts: Iterable[str]) -> dict[str, str]:

@@ -289,7 +289,7 @@ def test_changed_files_are_named() -> None:
     assert reasons(candidate({**GONE, "edit": Placeholder()}, failure)) == []
     for told in ("Changed in src/: a.py, read.py", "Changed: D:\\w\\src\\read.py"):
         assert reasons(candidate(GONE, f"{failure}\n{told}")) == []
-    counted = "And {} more changed: src (1); recall lists them"
+    counted = "And {} more changed in src/: . (1); recall lists them"
     assert reasons(candidate(GONE, f"{failure}\n{counted.format(1)}")) == []
     assert reasons(candidate(GONE, f"{failure}\n{counted.format(0)}")) == [unnamed]
     # A call that is still there names it as well.

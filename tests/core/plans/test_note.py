@@ -191,7 +191,7 @@ def test_of_many_changed_files_the_newest_are_named_and_the_others_counted_by_fo
     paths = [f"src/part{n // 30}/file-{n:03}.py" for n in range(100)]
     told = lines(items(" ".join(f"C9:edit({path})" for path in paths)))
     assert told_files(told) == dict.fromkeys(reversed(paths[60:]), "Changed")
-    assert told[-1] == "And 60 more changed: src/part1 (30), src/part0 (30); recall lists them"
+    assert told[-1] == "And 60 more changed in src/: part1 (30), part0 (30); recall lists them"
     many = items(" ".join(f"C9:edit(d{n:02}/file.py)" for n in range(60)))
     assert lines(many)[-1].endswith("d08 (1), elsewhere (8); recall lists them")
 
