@@ -31,7 +31,7 @@ LISTS = re.compile(
     r"(?:Changed|Deleted)(?: in .+?)?: |- (?:created|edited|deleted|moved) |And \d+ more "
 )
 CHANGES = ("created", "edited", "deleted", "moved")
-ALIKE, MORE = ASIDE = ("=", "⋯")
+ALIKE, MORE, APART = ASIDE = ("=", "⋯", "@@")
 SILENT = ("reasoning", "opaque", "context")
 RECORDINGS = sorted(SESSIONS.glob("normalised/*.jsonl.gz"))
 
@@ -140,7 +140,7 @@ def hunks_told(note: str) -> Iterator[tuple[str, list[str]]]:
     for line in note.partition(f"\n{CAME_TO}\n")[2].split("\n"):
         if line in ("To do:", "Subtasks:"):
             break
-        if line.startswith(("+", "-", "@@ ", "= as in ", "⋯ ")):
+        if line.startswith(("+", "-", "@@", "= as in ", "⋯ ")):
             told.append(ALIKE if line[0] == "=" else MORE if line[0] == "⋯" else line)
             continue
         yield path, told

@@ -229,6 +229,9 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
             once.add(tuple(diff))
             if differ in alike:
                 diff = [*place, f"= as in {alike[differ]}"]
+            if diff and mine and not place:
+                # Where nothing tells the place, it would pass for more of the hunk above.
+                diff = ["@@", *diff]
             size = sum(tokens_of(line) - 6 for line in diff)
             if size <= room and len(mine) + len(diff) <= FILE:
                 room -= size
@@ -236,7 +239,7 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
                 if len(differ) >= ALIKE:
                     alike.setdefault(differ, " ".join((short(path), *place)))
             else:
-                left.append((len(diff), hunk.part_ids[-1]))
+                left.append((differ.count("\n") + 1, hunk.part_ids[-1]))
         if mine:
             lines += [f"{path}:", *mine, *_more_edits(left)]
     if lines:

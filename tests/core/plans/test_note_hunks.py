@@ -37,7 +37,7 @@ def test_edits_that_stand_below_are_told_of_no_more_and_those_without_room_are_c
     gone = ["p0", "p1", "p2"]
     more = "⋯ 1 more edit of it, 2 lines; recall p1"
     told = lines(listed, gone, HUNKS)[1:]
-    assert told == ["a.py:", "-six", "+sixth = 6", "-one", "+first = 1", more]
+    assert told == ["a.py:", "-six", "+sixth = 6", "@@", "-one", "+first = 1", more]
     changes = [Change(PartId(part), Dropped(), "old", 0, 0) for part in gone]
     after = left_by(listed, changes)
     text = write_note(after, head=HEAD, room=HUNKS, files="  7→sixth = 6")
