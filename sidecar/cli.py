@@ -179,10 +179,10 @@ def _looking(app: "typer.Typer") -> None:
         session: Annotated[str | None, typer.Argument(help=session_help)] = None,
         last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
     ) -> None:
-        """Print every decision about a session's context with its numbers, as JSON lines.
+        """Print every decision about a session's context as JSON lines.
 
-        Requests with what the cache was to give and why it gave less; compactions with cause,
-        price, duration and fidelity; plans that were refused; retries, cut outputs, pins, restores.
+        Requests, with predicted and missed cache; compactions, with cause, price, duration and
+        fidelity; refused plans; retries, cut outputs, pins, restores.
         """
         from sidecar.commands.inspect.audit_command import show
 

@@ -1,7 +1,7 @@
 """Learned facts of a workspace, in `.sidecar/learned`. Blocks.
 
-An untrusted workspace is neither read nor written. No link is followed: it could lead to
-instructions, or what runs later.
+Only of trusted workspaces. No link is followed: it could lead to instructions, or files that run
+later.
 """
 
 import os

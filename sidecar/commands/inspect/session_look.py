@@ -32,7 +32,7 @@ def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
 
 
 def sent_text(session: str | None, *, last: bool) -> str:
-    """What a session's model would be sent now; raises as `course_of`."""
+    """The next request's text; raises as `course_of`."""
     return asyncio.run(_sent(session, last=last))
 
 

@@ -24,7 +24,7 @@ def lines_kept(text: str, ranges: Sequence[tuple[int, int]], part_id: str) -> st
 
 
 def quoted(text: str, spans: Sequence[tuple[int, int]], part_id: str) -> str:
-    """Spans (start, end; characters), each gap with what it leaves out, and the id for `recall`."""
+    """Spans (start, end; characters), each gap with its size, and the id for `recall`."""
     kept: list[str] = []
     at = 0
     for start, end in (*spans, (len(text), len(text))):

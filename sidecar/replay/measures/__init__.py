@@ -1,1 +1,1 @@
-"""What of a log a policy left in view when it was needed. Knows no policy and no cache."""
+"""The part of a log left in view when needed. Knows no policy and no cache."""

@@ -1,4 +1,4 @@
-"""What a daemon's sessions share, built on first need."""
+"""Shared by a daemon's sessions, built on first need."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -36,8 +36,7 @@ class SharedEnvironment:
     def configure(self, options: JsonObject, root: Path | None) -> str:
         """Set `initializationOptions` and root for later sessions; return any error.
 
-        With an error no session opens: without a part of the options one would do what the others
-        forbid.
+        With an error no session opens: a part of the options could allow more than the whole.
         """
         self.root, self._options = root, options
         return self._check(options)

@@ -58,7 +58,7 @@ OWN_CODE: Final = frozenset(
         *("docker compose", "docker-compose", "podman compose"),
     }
 )
-"""What runs a project's own code by intent, unless its words name files elsewhere or packages."""
+"""Programs that run a project's own code, unless their words name files elsewhere or packages."""
 
 _FILE = re.compile(
     r"(?:--?[\w-]+=)?(?:[\w@.-]+/)*[\w@.-]*\w\.(?:[cm]?[jt]sx?|pyz?|rb|php|pl|lua|sh|go|rs|jar|cs|"

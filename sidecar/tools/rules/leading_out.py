@@ -18,7 +18,7 @@ _EXTENDED = re.compile(r"[?*+@!]\(|\{[^{}]*\.\.")
 _WILD = re.compile(r"[*?\[\]]|\.\.\.$")
 _NAMED_CLASS = re.compile(r"\[[^\]]*\[:\w+:\][^\]]*\]")
 _ADDRESS = re.compile(r"(?:^|[=,])(?:[A-Za-z][\w+.-]*://|data:)")
-"""What PHP's programs open like a file, wherever it lies."""
+"""Addresses that PHP's programs open like a file, wherever."""
 _SEPARATORS = re.compile(r"[=:,]")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
