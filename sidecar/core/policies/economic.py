@@ -34,9 +34,9 @@ from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in
 from sidecar.core.summaries.sections import shortened
 
-ROOM = replace(STORY, story=1_200, hunks=500)
+ROOM = replace(STORY, story=1_000, hunks=250)
 """For the story: longer ones cost more than they keep of what is needed word for word."""
-KEEPING = Keeping(keep=8_400, room=ROOM)
+KEEPING = Keeping(keep=20_000, density=5.5e-4, room=ROOM)
 GOAL, RUNWAY = 0.60, 0.58
 """Shares of the limit: what may be left, and what is aimed at, as what notes take is an estimate.
 A rewrite that leaves more rebuilds everything, and if that is not enough keeps less."""
@@ -47,7 +47,7 @@ LESS = (0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
 """Shares of what is kept otherwise: the largest that leaves no more than may be left is taken."""
 NOTHING = 0.0
 """The share where even the least of these cannot be sent."""
-LEAST_COMPRESSION = 3.5
+LEAST_COMPRESSION = 4.5
 """A rewrite that need not be is left alone where it makes what it changes fewer times smaller; one
 that is forced keeps less then. Three is the goal, and a note's tokens are an estimate, which was
 off by as much as an eighth."""
@@ -72,7 +72,7 @@ class Economic:
 
     name: str = "economic"
     keeping: Keeping = KEEPING
-    most: float = 0.80
+    most: float = 0.75
     cold: float = 0.10
     whole: float = 0.50
     rent: float = 8.0
@@ -136,7 +136,7 @@ class Economic:
 
     def _rebuilt(self, situation: Situation, cause: Cause) -> Plan | None:
         st = situation.standing
-        basis = basis_of(situation)
+        basis = basis_of(situation, cause)
         plan = rebuild(sift(basis, self.keeping), cause, self.name)
         most = RUNWAY * st.limit - MOST_TOLD
         if plan is None and cause != "user" and (cause in OPTIONAL or st.used <= most):
