@@ -305,5 +305,5 @@ POLICIES = (
         rent=4.0,
         within=6.0,
     ),
-    Economic("economic-rich", Keeping(keep=20_000), said=1_200),
+    Economic("economic-rich", Keeping(keep=20_000, density=2.5e-4), said=1_200),
 )

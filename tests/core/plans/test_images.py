@@ -181,7 +181,7 @@ def rebuilt(*parts: ToolPart) -> tuple[Plan, list[str]]:
         files.hear(part, unit)
         items[number] = replace(items[number], unit=unit)
     told = replace(situation(items, warm=False), files=files)
-    keeping = replace(KEEPING, density=3e-5)
+    keeping = replace(KEEPING, density=2e-4)
     plan = Economic(keeping=keeping).plan(told, "cold")
     assert plan is not None
     return plan, [part.id for part in parts]
