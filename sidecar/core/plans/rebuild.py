@@ -29,7 +29,7 @@ WORTHWHILE = 2_000
 KEEP_SHARE = 0.25
 """Of the window, the most that blocks kept for their worth may take."""
 RUNNING = 1.5
-"""How often the worth of a block of the running turn counts: what it has begun is not yet done."""
+"""How often the worth of a block of the running turn counts: its work is not yet done."""
 MOST_FOREIGN = 12
 """Tools of another agent that are named."""
 LEAST_RESULT = 800
