@@ -16,7 +16,7 @@ from sidecar.core.plans.images import Stretch, images, least_of, stretches
 from sidecar.core.plans.knapsack import Piece, choose
 from sidecar.core.plans.note import Room, aftermath, write_note
 from sidecar.core.plans.outcomes import Upshot, upshot_of
-from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation, Standing
+from sidecar.core.plans.plan import OPTIONAL, REWRITE_ID, Change, Plan, Situation, Standing
 from sidecar.core.plans.story import tell_story
 from sidecar.core.plans.typed_text import TypedRoom, stays
 from sidecar.core.plans.value import chances, needs
