@@ -19,7 +19,9 @@ _WILD = re.compile(r"[*?\[\]]|\.\.\.$")
 _NAMED_CLASS = re.compile(r"\[[^\]]*\[:\w+:\][^\]]*\]")
 _ADDRESS = re.compile(r"(?:^|[=,])(?:[A-Za-z][\w+.-]*://|data:)")
 """Addresses that PHP's programs open like a file, wherever."""
-_SEPARATORS = re.compile(r"[=:,]")
+_SLASHED = re.compile(r"\\[^\[\](){}*?!]")
+"""A backslash that escapes no sign of a glob: mocha, tsc and eslint take it for a slash."""
+_SEPARATORS = re.compile(r"[=:,;\s]")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
 
@@ -58,7 +60,7 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 
 
 def _expanded_leads_out(word: str, look: _Look) -> bool:
-    if _ADDRESS.search(word):
+    if _ADDRESS.search(word) or _SLASHED.search(word):
         return True
     parts = {word, *_SEPARATORS.split(word), word.partition("=")[2]} - {""}
     return any(_pattern_leads_out(part, look) for part in parts)

@@ -13,7 +13,7 @@ _ENDING = r"\.(?:[cm]?[jt]sx?|vue|svelte|astro)"
 _RULE_WITH_OPTIONS = r":(?!\s*[\"']?(?:off|warn|error|[012])[\"']?\s*(?:[,}]|$))"
 """Its options load plugins from anywhere, and put texts into files."""
 _SUBCOMMANDS = "its other subcommands run code, fetch or write"
-_WITHIN = r"(?!@)(?!(?:[\s\S]*/)?\.\.(?:/|$))[\s\S]*"
+_WITHIN = r"(?!@)(?!(?:[\s\S]*[/\\,;\s])?\.\.(?:[/\\]|$))[\s\S]*"
 """No file of words (`@x`), and no path out of the folder."""
 
 
