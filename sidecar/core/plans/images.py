@@ -27,9 +27,7 @@ NEAR = 12
 LONGEST, SHORTEST = 60, 6
 """Lines of a stretch: a longer one is divided, a shorter one goes with the next."""
 FEWEST = 10
-"""Lines of an image, unless they are half of the file or one of the `NEWEST`."""
-NEWEST = 3
-"""Changed files of which `FEWEST` lines stand, whatever else is worth more."""
+"""Lines of an image, unless they are half of the file."""
 JOINED = 4
 """Known lines between two stretches that are shown with them."""
 _KINDS: tuple[KnownLine, ...] = ("written", "near", "read")
@@ -66,30 +64,16 @@ def stretches(situation: Situation) -> list[Stretch]:
     return found
 
 
-def least_of(situation: Situation, found: Iterable[Stretch]) -> Iterator[Stretch]:
-    """The likeliest stretches of each of the `NEWEST` changed files, until `FEWEST` lines stand."""
-    newest = dict.fromkeys(_newest(situation), FEWEST)
-    for one in sorted(found, key=lambda one: -one.piece.need):
-        if newest.get(one.path, 0) > 0:
-            newest[one.path] -= one.end - one.start
-            yield one
-
-
 def images(situation: Situation, chosen: Collection[Stretch]) -> tuple[FileImage, ...]:
     """Images of the files with chosen stretches worth one; what was changed last comes last."""
-    newest = _newest(situation)
     found: dict[str, list[tuple[int, int]]] = {}
     for one in chosen:
         found.setdefault(one.path, []).append((one.start, one.end))
     return tuple(
         _image(path, file, found[path], situation.factor)
         for path, file in situation.files.changed()
-        if path in found and (path in newest or _is_worth_it(found[path], len(file.texts)))
+        if path in found and _is_worth_it(found[path], len(file.texts))
     )
-
-
-def _newest(situation: Situation) -> frozenset[str]:
-    return frozenset(path for path, _ in situation.files.changed()[-NEWEST:])
 
 
 def _is_worth_it(ranges: Iterable[tuple[int, int]], lines: int) -> bool:

@@ -8,21 +8,17 @@ from typing import NamedTuple
 
 from sidecar.core.parts import PartId
 
-NAMED = 0.2
+NAMED = 0.15
 """Weight of a name's chance of use beside a block's chance of being needed word for word."""
 
 
 class Piece(NamedTuple):
-    """What may be kept whole; `need`: chance per token of being needed word for word.
-
-    `times`: how often its worth counts.
-    """
+    """What may be kept whole; `need`: chance per token of being needed word for word."""
 
     id: PartId
     tokens: int
     need: float
     names: Set[str] = frozenset()
-    times: float = 1.0
 
 
 def choose(
@@ -43,8 +39,7 @@ def choose(
     chance = weighed.__getitem__
 
     def dense(piece: Piece) -> float:
-        used = NAMED * fsum(map(chance, piece.names)) / max(1, piece.tokens)
-        return piece.times * (piece.need + used)
+        return piece.need + NAMED * fsum(map(chance, piece.names)) / max(1, piece.tokens)
 
     heap = [(-dense(one), -number) for number, one in enumerate(pieces) if one.tokens <= room]
     heapify(heap)

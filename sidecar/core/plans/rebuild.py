@@ -10,13 +10,13 @@ from itertools import groupby
 
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.guard import NOTES, first_typed, must_stay, running_turn
+from sidecar.core.plans.guard import NOTES, first_typed, must_stay
 from sidecar.core.plans.images import HEAD as IMAGES_HEAD
-from sidecar.core.plans.images import Stretch, images, least_of, stretches
+from sidecar.core.plans.images import Stretch, images, stretches
 from sidecar.core.plans.knapsack import Piece, choose
 from sidecar.core.plans.note import Room, aftermath, write_note
 from sidecar.core.plans.outcomes import Upshot, upshot_of
-from sidecar.core.plans.plan import OPTIONAL, REWRITE_ID, Change, Plan, Situation, Standing
+from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation, Standing
 from sidecar.core.plans.story import tell_story
 from sidecar.core.plans.typed_text import TypedRoom, stays
 from sidecar.core.plans.value import chances, needs
@@ -26,10 +26,8 @@ from sidecar.core.text.rule_sentences import size_of
 
 WORTHWHILE = 2_000
 """A rewrite that frees fewer tokens than this is not made, unless the prompt cannot be sent."""
-KEEP_SHARE = 0.25
+KEEP_SHARE = 0.132
 """Of the window, the most that blocks kept for their worth may take."""
-RUNNING = 1.5
-"""How often the worth of a block of the running turn counts: its work is not yet done."""
 MOST_FOREIGN = 12
 """Tools of another agent that are named."""
 LEAST_RESULT = 800
@@ -84,25 +82,18 @@ class Basis:
     upshot: Upshot
 
 
-def basis_of(situation: Situation, cause: Cause) -> Basis:
+def basis_of(situation: Situation) -> Basis:
     stale = _stale(situation)
     units = [item.unit for item in situation.items]
     needed = needs(units, situation.step)
-    running = max((unit.turn for unit in units), default=0)
     pieces = {
-        unit.part_id: Piece(
-            unit.part_id,
-            item.tokens_whole,
-            need,
-            unit.names,
-            RUNNING if unit.turn == running else 1.0,
-        )
+        unit.part_id: Piece(unit.part_id, item.tokens_whole, need, unit.names)
         for item, unit, need in zip(situation.items, units, needed, strict=True)
         if unit.part_id not in stale
     }
     return Basis(
         situation,
-        must_stay(situation) | (running_turn(situation) if cause in OPTIONAL else frozenset()),
+        must_stay(situation),
         pieces,
         chances(situation.names.known, situation.step),
         tuple(stretches(situation)),
@@ -140,7 +131,6 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
         room=round(min(keeping.keep, KEEP_SHARE * window)),
         density=keeping.density,
     )
-    whole |= {one.piece.id for one in least_of(situation, basis.stretches)}
     changed = {c.part_id: c for c in (*sorting.changes, *_changes(sorting.candidates, whole))}
     changes = [changed[part] for item in zone if (part := item.unit.part_id) in changed]
     before = sum([change.tokens_before for change in changes]) + sum([i.tokens for i in old])

@@ -30,10 +30,10 @@ def test_a_rewrite_is_forced_from_just_this_size_on(name: str) -> None:
         assert is_due(policy, HERE.static) or not is_due(policy, HERE.limit - 1)
 
 
-def test_the_default_policy_leaves_a_quarter_of_the_window() -> None:
+def test_the_default_policy_leaves_a_fifth_of_the_window() -> None:
     assert compaction_point(policies()["economic"], HERE) == 168_000
     wide = replace(HERE, limit=196_000)
-    assert compaction_point(policies()["economic"], wide) == 170_000
+    assert compaction_point(policies()["economic"], wide) == 180_000
 
 
 def test_a_policy_that_counts_messages_is_asked_in_messages() -> None:

@@ -7,18 +7,9 @@ import pytest
 
 from sidecar.core.ledger.units import call_unit
 from sidecar.core.parts import Message, ToolPart, TurnId
-from sidecar.core.plans.images import (
-    FEWEST,
-    HEAD,
-    LONGEST,
-    images,
-    images_note,
-    least_of,
-    stretches,
-)
+from sidecar.core.plans.images import HEAD, images, images_note, stretches
 from sidecar.core.plans.plan import FileImage, Plan, Situation
-from sidecar.core.plans.value import IMAGE_NEED, NEED_AGES
-from sidecar.core.policies.economic import KEEPING, Economic
+from sidecar.core.policies import policies
 from sidecar.core.prompt.tokens import weigh
 from sidecar.core.sights.seen_files import SeenFiles
 from tests.core.policies.situations import dropped, history, situation
@@ -113,61 +104,10 @@ def test_an_image_holds_no_line_that_does_not_stand(seed: int) -> None:
 
 
 def test_a_few_lines_of_a_long_file_are_no_image() -> None:
-    newer = [edit(f"/w/{name}.py", "old", "new") for name in "xyz"]
-    for size, others, shown in ((40, newer, False), (12, newer, True), (40, newer[:2], True)):
-        changes = read(PATH, numbered(1, size)), edit(PATH, "line 3\n", "three\n")
-        told = scene(*changes, *(part for one in others for part in (read_of(one), one)))
-        few = [replace(one, start=0, end=7) for one in stretches(told) if one.path == PATH][:1]
+    for size, shown in ((40, False), (12, True)):
+        told = scene(read(PATH, numbered(1, size)), edit(PATH, "line 3\n", "three\n"))
+        few = [replace(one, start=0, end=7) for one in stretches(told)[:1]]
         assert bool(images(told, few)) is shown
-
-
-def read_of(change: ToolPart) -> ToolPart:
-    assert isinstance(change.input, dict)
-    return read(str(change.input["file_path"]), ["old"])
-
-
-def test_of_each_of_the_three_newest_changed_files_ten_lines_stand_whatever_they_are_worth() -> (
-    None
-):
-    parts = []
-    for name in ("one", "two", "three", "four"):
-        path = f"/w/{name}.py"
-        parts += [read(path, numbered(1, 200)), edit(path, "line 100\n", "a\nb\n")]
-    told = scene(*parts, later=500)
-    least = list(least_of(told, stretches(told)))
-    shown = images(told, least)
-    assert [image.path for image in shown] == ["/w/two.py", "/w/three.py", "/w/four.py"]
-    for image in shown:
-        lines = sum(last - first + 1 for first, last in image.ranges)
-        assert FEWEST <= lines < FEWEST + LONGEST
-        assert {"a", "b"} <= set(image.text.split("\n"))
-
-
-def test_lines_near_a_written_one_are_likelier_than_lines_that_were_only_read() -> None:
-    told = scene(read(PATH, numbered(1, 100)), edit(PATH, "line 50\n", "fifty\n"), later=100)
-    near = {one.start: one.end for one in stretches(told)}
-    # From twelve lines above to twelve below; the written one goes with those after it.
-    assert near == {0: 37, 37: 49, 49: 55, 55: 63, 63: 100}
-
-
-def test_few_lines_between_two_stretches_are_shown_with_them() -> None:
-    for between, ranges in ((4, ((1, 24),)), (5, ((1, 10), (16, 25)))):
-        told = scene(read(PATH, numbered(1, 60)), edit(PATH, "line 3\n", "three\n"))
-        one, *_ = stretches(told)
-        first, second = (
-            replace(one, start=0, end=10),
-            replace(one, start=10 + between, end=20 + between),
-        )
-        (image,) = images(told, [first, second])
-        assert image.ranges == ranges
-
-
-def test_what_was_written_is_likelier_than_what_was_read_and_that_than_what_is_near() -> None:
-    for age in range(len(NEED_AGES) + 1):
-        written, near, read_only = (IMAGE_NEED[kind][age] for kind in ("written", "near", "read"))
-        assert written > read_only >= near
-    for needs in IMAGE_NEED.values():
-        assert needs[-1] == min(needs)
 
 
 def rebuilt(*parts: ToolPart) -> tuple[Plan, list[str]]:
@@ -181,8 +121,7 @@ def rebuilt(*parts: ToolPart) -> tuple[Plan, list[str]]:
         files.hear(part, unit)
         items[number] = replace(items[number], unit=unit)
     told = replace(situation(items, warm=False), files=files)
-    keeping = replace(KEEPING, density=2e-4)
-    plan = Economic(keeping=keeping).plan(told, "cold")
+    plan = policies()["economic"].plan(told, "cold")
     assert plan is not None
     return plan, [part.id for part in parts]
 

@@ -7,7 +7,7 @@ import pytest
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.knapsack import NAMED
 from sidecar.core.plans.plan import REWRITE_ID, Plan
-from sidecar.core.plans.rebuild import HEAD, RUNNING, WORTHWHILE, Keeping, basis_of, rebuild, sift
+from sidecar.core.plans.rebuild import HEAD, WORTHWHILE, Keeping, basis_of, rebuild, sift
 from sidecar.core.prompt.tokens import weigh
 from sidecar.core.prompt.visibility import Cause, Dropped, Quoted, Shown, Truncated
 from tests.core.policies.situations import STATIC, history, saying, situation
@@ -40,7 +40,7 @@ def plan_of(
     items = scene(notation, texts) if isinstance(notation, str) else notation
     told = situation(items, **given)  # type: ignore[arg-type]
     before = [replace(item) for item in items]
-    plan = rebuild(sift(basis_of(told, "budget"), keeping), cause, "test")
+    plan = rebuild(sift(basis_of(told), keeping), cause, "test")
     assert items == before
     if plan is None:
         return None
@@ -103,7 +103,7 @@ def test_what_cannot_be_sent_is_rewritten_however_little_comes_free() -> None:
     assert plan_of(notation) is None
     told = situation(notation)
     too_long = replace(told.standing, limit=told.standing.used - 1)
-    over = basis_of(replace(told, standing=too_long), "budget")
+    over = basis_of(replace(told, standing=too_long))
     assert rebuild(sift(over, KEEPING), "budget", "test") is not None
 
 
@@ -241,7 +241,7 @@ def calling(notation: str, **names: str) -> list[Item]:
 def test_the_density_limit_holds(tokens: int, numbers: list[int]) -> None:
     items = calling(f"U10 C{tokens}; C9k; C10; C10", p1="some_name")
     # Called once, three requests ago: 0.148. A tool's result is needed with 0.00004 a token.
-    keeping = replace(KEEPING, density=RUNNING * (NAMED * 0.148 / 117.5 + 4e-5))
+    keeping = replace(KEEPING, density=NAMED * 0.148 / 117.5 + 4e-5)
     assert gone(plan_of(items, keeping=keeping)) == numbers
 
 
@@ -252,7 +252,7 @@ def test_the_room_is_in_tokens(keep: int, numbers: list[int]) -> None:
     assert gone(plan_of(items, keeping=keeping)) == numbers
 
 
-@pytest.mark.parametrize(("window", "numbers"), [(8_010, [2]), (7_990, [1, 2])])
+@pytest.mark.parametrize(("window", "numbers"), [(15_160, [2]), (15_140, [1, 2])])
 def test_the_room_is_a_share_of_the_window_at_most(window: int, numbers: list[int]) -> None:
     items = calling("U10 C2000; C9k; C10; C10", p1="some_name")
     assert gone(plan_of(items, keeping=replace(KEEPING, density=1e-6), window=window)) == numbers
@@ -288,16 +288,6 @@ def test_every_failed_call_that_goes_is_in_the_note() -> None:
     ]
 
 
-def test_twelve_of_another_agent_s_tools_are_named_and_more_are_marked() -> None:
-    for number, marked in ((12, False), (13, True)):
-        calls = " ".join(f"C9k:Foreign{n};" for n in range(number))
-        told = replace(situation(f"U10 {calls} C10:tool; C10:tool"), tools=frozenset({"tool"}))
-        plan = rebuild(sift(basis_of(told, "budget"), KEEPING), "cold", "test")
-        assert plan is not None
-        assert "Foreign11" in plan.note
-        assert ("Foreign11, …" in plan.note) is marked
-
-
 def test_what_a_note_quotes_is_not_taken_for_the_id() -> None:
     texts = {1: "Error: no REWRITE here", 2: "REWRITE_RULES and REWRITE", 3: "plain"}
     plan = plan_of("U10 C5k!:bash(make-REWRITE); C5k; C10; C10", texts)
@@ -311,9 +301,7 @@ def test_calls_of_tools_that_are_not_at_hand_are_named_as_another_agent_s() -> N
     told = situation("U10 C30k:Edit; C30k:shell; C10:Edit; C10")
     tools = frozenset({"shell", "tool"})
     for offered, line in ((tools, "another agent called below: Edit.]"), (frozenset(), "")):
-        plan = rebuild(
-            sift(basis_of(replace(told, tools=offered), "budget"), KEEPING), "cold", "test"
-        )
+        plan = rebuild(sift(basis_of(replace(told, tools=offered)), KEEPING), "cold", "test")
         assert plan is not None
         assert plan.note.startswith(HEAD)
         assert (line in plan.note) if line else ("another agent" not in plan.note)

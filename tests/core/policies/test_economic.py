@@ -56,12 +56,12 @@ def test_the_default_is_the_balanced_one_of_three_dials() -> None:
 def test_the_default_has_the_numbers_that_were_fitted() -> None:
     """Whoever changes one has a study to show, and changes it here and in the docs as well."""
     assert Economic() == Economic(
-        most=0.75, cold=0.10, whole=0.50, rent=8.0, within=10.0, least=11_000, first=0.35,
+        most=0.80, cold=0.10, whole=0.50, rent=8.0, within=10.0, least=11_000, first=0.35,
         arrival=0.25, spacing=20, said=None,
     )  # fmt: skip
     assert (GOAL, RUNWAY, SPARE, FULL) == (0.60, 0.58, 0.10, 0.90)
     assert LESS == (0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
-    assert (LEAST_COMPRESSION, SUMMARY_TOKENS, MOST_TOLD) == (4.5, 600, 1_200)
+    assert (LEAST_COMPRESSION, SUMMARY_TOKENS, MOST_TOLD) == (3.5, 600, 1_200)
 
 
 def test_a_small_warm_session_is_left_alone() -> None:
@@ -175,8 +175,7 @@ def test_a_lean_dial_is_due_earlier_and_a_rich_one_keeps_more() -> None:
     balanced, lean, rich = POLICIES
     assert lean.most < balanced.most == rich.most
     assert lean.rent < balanced.rent == rich.rent
-    assert rich.keeping.keep >= balanced.keeping.keep > lean.keeping.keep
-    assert rich.keeping.density < balanced.keeping.density
+    assert rich.keeping.keep > balanced.keeping.keep > lean.keeping.keep
 
 
 @given(
@@ -276,9 +275,7 @@ def test_where_it_is_asked_for_less_is_kept_before_nothing_is_done() -> None:
 
 def test_where_even_the_least_cannot_be_sent_all_that_may_goes() -> None:
     told = situation("U10 A1 " + "U1k A1 " * 7 + "U10 C10; C10; C10", 90_000, window=60_000)
-    least = rebuild(
-        sift(basis_of(told, "budget"), less(ECONOMIC.keeping, LESS[-1])), "budget", "test"
-    )
+    least = rebuild(sift(basis_of(told), less(ECONOMIC.keeping, LESS[-1])), "budget", "test")
     assert least is not None
     limit = at_most(least.tokens_after, least.tokens_after) - 1
     plan = planned(replace(told, standing=replace(told.standing, limit=limit)), "budget")

@@ -113,7 +113,7 @@ def test_a_rewrite_that_need_not_be_leaves_a_third_at_most(cause: Cause) -> None
     failed = " ".join(f"C15!:bash(command-{number})" for number in range(200))
     items = history(f"L3900 U10 {failed}; C10; C10")
     told = situation(items, warm=cause != "cold")
-    whole = rebuild(sift(basis_of(told, "budget"), POLICY.keeping), cause, POLICY.name)
+    whole = rebuild(sift(basis_of(told), POLICY.keeping), cause, POLICY.name)
     assert whole is not None
     assert compression(told, whole) < LEAST_COMPRESSION
     assert POLICY.plan(told, cause) is None
@@ -131,7 +131,7 @@ def test_less_is_kept_where_too_much_would_be_left_else() -> None:
     told = situation(notation, window=64_000)
     st = told.standing
     room = st.static + RUNWAY * (st.limit - st.static)
-    usual = rebuild(sift(basis_of(told, "budget"), POLICY.keeping), "budget", POLICY.name)
+    usual = rebuild(sift(basis_of(told), POLICY.keeping), "budget", POLICY.name)
     assert usual is not None
     assert usual.tokens_after > room
     plan = planned(told, "budget")
@@ -165,8 +165,6 @@ def test_a_rewrite_leaves_runway_wherever_what_must_stay_allows_it(
         return
     added = told_tokens(plan)
     for share in LESS:
-        other = rebuild(
-            sift(basis_of(told, "budget"), less(policy.keeping, share)), cause, policy.name
-        )
+        other = rebuild(sift(basis_of(told), less(policy.keeping, share)), cause, policy.name)
         spare = added + SPARE * st.limit
         assert other is None or other.tokens_after >= plan.tokens_after - spare

@@ -24,7 +24,7 @@ async def worked(desk: Desk) -> Worker:
 
 
 async def compact(worker: Worker, *, dry_run: bool) -> Any:
-    return await worker.session.rewriting.compact("economic-rich", None, dry_run=dry_run)
+    return await worker.session.rewriting.compact("economic", None, dry_run=dry_run)
 
 
 def image(desk: Desk, told: dict[str, Any]) -> list[str]:
@@ -37,11 +37,10 @@ async def test_a_rewrite_shows_a_changed_file_as_it_stands(desk: Desk) -> None:
     worker = await worked(desk)
     told = await compact(worker, dry_run=True)
     lines = image(desk, told)
-    assert lines[:4] == ["[lines 7-12, 22-41]", "⋯ lines 1-6 left out", "```", "value_7 = 70"]
-    assert lines[4] == "extra = 1"
+    assert lines[:10] == ["[lines 1-41]", "```", *BEFORE[:6], "value_7 = 70", "extra = 1"]
     assert "value_7 = 7" not in lines
     [file] = told["files"]
-    assert (file["path"], file["lines"]) == (NAME, "7-12, 22-41")
+    assert (file["path"], file["lines"]) == (NAME, "1-41")
     assert file["tokens"] > 100
     assert float(file["price"]) > 0
     done = await compact(worker, dry_run=False)
@@ -53,7 +52,7 @@ async def test_lines_that_nobody_has_shown_to_the_model_do_not_leave(desk: Desk)
     text = (desk.workspace / NAME).read_text()
     (desk.workspace / NAME).write_text(f"token = 'unseen'\n{text}")
     lines = image(desk, await compact(worker, dry_run=True))
-    assert lines[:4] == ["[lines 8-13, 23-42]", "⋯ lines 1-7 left out", "```", "value_7 = 70"]
+    assert lines[:4] == ["[lines 2-42]", "⋯ line 1 left out", "```", BEFORE[0]]
     assert not any("unseen" in line for line in lines)
 
 
@@ -71,8 +70,7 @@ async def test_what_the_editor_holds_counts(desk: Desk) -> None:
     real = (desk.workspace / NAME).resolve()
     desk.sessions.documents.open(str(real), held, 1)
     lines = image(desk, await compact(worker, dry_run=True))
-    assert lines[:2] == ["[lines 7-12, 21-40]", "⋯ lines 1-6 left out"]
-    assert lines[3:5] == ["value_7 = 70", BEFORE[7]]
+    assert lines[:10] == ["[lines 1-40]", "```", *BEFORE[:6], "value_7 = 70", BEFORE[7]]
 
 
 async def test_what_changes_while_a_compaction_waits_for_an_answer_counts(desk: Desk) -> None:
@@ -89,7 +87,7 @@ async def test_what_changes_while_a_compaction_waits_for_an_answer_counts(desk: 
         hold.released.set()
         await asking
     lines = image(desk, await compacting)
-    assert lines[:4] == ["[lines 8-13, 23-41]", "⋯ lines 1-7 left out", "```", "value_7 = 70"]
+    assert lines[:4] == ["[lines 2-41]", "⋯ line 1 left out", "```", BEFORE[0]]
     assert "value_9 = 9" not in lines
 
 
