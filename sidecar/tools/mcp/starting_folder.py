@@ -5,7 +5,6 @@ trusted workspace a server starts in an empty one, unless its words name a file 
 a program that runs a project's own code.
 """
 
-import itertools
 import os
 import re
 from collections.abc import Collection, Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from sidecar.config.mcp_settings import McpServer
+from sidecar.tools.rules.shell_words import without_options
 from sidecar.workspace.trust import StartingPlaces
 from sidecar.workspace.variables import path_apart
 
@@ -42,8 +42,7 @@ RUNNERS: Final[Mapping[str, str]] = {
     "uv x": _UV,
     "uv tool run": _UV,
     "pipx run": _PIPX,
-    "deno run": _DENO,
-    "deno x": _DENO,
+    "deno": _DENO,
     "dnx": _DOTNET,
     "dotnet dnx": _DOTNET,
     "dotnet tool exec": _DOTNET,
@@ -69,11 +68,6 @@ _AWAY = re.compile(r"(?:--?[\w-]+=|-[A-Za-z])?[/~]|--with|-w$|.*://|[^@]*/[^@]*@
 """A path elsewhere, also behind an option, an address, or packages beside the project's."""
 _REMOTE = re.compile(r"(?:npm|jsr|https?):")
 _ENDING = re.compile(r"\.(?:exe|cmd|bat|ps1)$|-cli\.[cm]?js$")
-_VALUED = re.compile(
-    "--(?:directory|project|config-file|cache-dir|color|dir|cwd|prefix|cache|registry|userconfig|"
-    "loglevel|filter|workspace|with|with-editable|with-requirements|python|env-file)|-[CFw]"
-)
-"""Options of the runners with a value in the next word, which is no subcommand."""
 _RELATIVE = re.compile(r"((?:--?[\w-]+=|file:)?)(\.{1,2}(?:[/\\].*)?)", re.DOTALL)
 
 
@@ -116,20 +110,16 @@ def is_of_the_workspace(command: tuple[str, ...]) -> bool:
 
 
 def _takes_packages(words: list[str]) -> bool:
-    if _program(words[0]) == "deno" and not any(map(_REMOTE.match, words)):
-        return False
+    if _program(words[0]) == "deno":
+        return any(map(_REMOTE.match, words))
     return _stands_for(words, RUNNERS)
 
 
 def _stands_for(words: list[str], names: Collection[str]) -> bool:
-    """Whether the first word, with up to two operands, is one of the names."""
-    operands = [
-        word
-        for before, word in itertools.pairwise(words)
-        if not (word.startswith("-") or _VALUED.fullmatch(before))
-    ]
-    name = _program(words[0])
-    return any(" ".join((name, *operands[:n])) in names for n in (0, 1, 2))
+    """Whether the first word, with up to two behind options, is one of the names."""
+    name, *rest = words
+    readings = [(_program(name), *one) for one in without_options(tuple(rest))]
+    return any(" ".join(one[:size]) in names for one in readings for size in (1, 2, 3))
 
 
 def _program(word: str) -> str:

@@ -11,13 +11,10 @@ from itertools import islice, pairwise
 
 from sidecar.tools.rules.coverage import behind_options
 from sidecar.tools.rules.programs import RUNNERS, SHELLS
-from sidecar.tools.rules.shell_words import fed_texts, plain_words, simple_commands
+from sidecar.tools.rules.shell_words import fed_texts, plain_words, simple_commands, without_options
 
 MOST_BEFORE = 30
 """Words before a command: options and values of its runner."""
-MOST_NAMED = 4
-"""Words named in order by a rule, options between them left out."""
-MOST_READINGS = 60
 _NAMES = (
     "sudo doas env command builtin exec eval coproc trap nohup time gtime timeout gtimeout nice "
     "ionice setsid stdbuf xargs watch caffeinate unbuffer su runuser pkexec taskset chrt strace "
@@ -29,9 +26,9 @@ _BEFORE = frozenset(_NAMES.split()) | SHELLS
 _ANYWHERE = (RUNNERS | {"ssh", "mosh", "autossh", "wsl", "cmd"}) - _BEFORE
 """Programs that run a command beginning at any of their words."""
 _NARROW = frozenset(
-    "-exec -execdir -ok -okdir -x -X --exec --exec-batch foreach run".split()  # noqa: SIM905
+    {"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch", "foreach", "run"}
 )
-_WIDE = frozenset("exec run dlx x -- -c --run --command".split())  # noqa: SIM905
+_WIDE = frozenset({"exec", "run", "dlx", "x", "--", "-c", "--run", "--command"})
 _EXECUTES = (
     "npm pnpm yarn bun bundle pdm pipenv hatch rye pixi pipx conda mamba micromamba nix nix-shell "
     "tox nox volta docker podman nerdctl docker-compose podman-compose kubectl oc lxc vagrant "
@@ -94,32 +91,15 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
             behind, value = before or _name(word) in _BEFORE, word.startswith("-")
         else:
             behind = word in searched
-            anywhere = behind and searched is _WIDE
+            anywhere = behind and searched == _WIDE
 
 
 def _spelt(words: tuple[str, ...]) -> Iterator[str]:
     name = _name(words[0])
     yield " ".join(words)
     yield " ".join((name, *words[1:]))
-    for one in islice(_without_options((name,), behind_options((name, *words[1:]))), MOST_READINGS):
-        yield " ".join(one)
-
-
-def _without_options(kept: tuple[str, ...], words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Without options between the first words, as in `docker compose -f x down`.
-
-    An option's value may or may not be the next word: read both ways.
-    """
-    yield kept + words
-    if not words or len(kept) > MOST_NAMED:
-        return
-    option, *rest = words
-    if not option.startswith(("-", "+")):
-        yield from _without_options((*kept, option), tuple(rest))
-        return
-    yield from _without_options(kept, tuple(rest))
-    if rest and "=" not in option:
-        yield from _without_options(kept, tuple(rest[1:]))
+    for one in without_options(behind_options((name, *words[1:]))):
+        yield " ".join((name, *one))
 
 
 def _runs_text(name: str) -> bool:

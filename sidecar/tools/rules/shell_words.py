@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache
-from itertools import dropwhile
+from itertools import dropwhile, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ STAR = "\ue000"
 """A rule's `*` among its words. Not printable, so in no command."""
 LONGEST = 10_000
 """Longest command examined, in characters."""
+MOST_NAMED = 4
+"""Words behind a program's name that options are left out between."""
+MOST_READINGS = 60
 BLANK = " \t\n"
 """Characters skipped by a shell around a command."""
 _AS_THEY_ARE = sys.getfilesystemencoding() == "utf-8"
@@ -121,6 +124,28 @@ def _by_lines(words: Iterator["Node"]) -> list[tuple[str, ...]]:
     return [tuple(one) for one in found]
 
 
+def without_options(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The words, and these without options between the first, as in `docker compose -f x down`.
+
+    An option's value may or may not be the next word: read both ways, in `MOST_READINGS`.
+    """
+    return islice(_without_options((), words), MOST_READINGS)
+
+
+def _without_options(kept: tuple[str, ...], words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    yield kept + words
+    if not words or len(kept) >= MOST_NAMED:
+        return
+    option, *rest = words
+    if not option.startswith(("-", "+")):
+        yield from _without_options((*kept, option), tuple(rest))
+        return
+    # Values first: many options that have some leave no room for other readings.
+    if rest and "=" not in option:
+        yield from _without_options(kept, tuple(rest[1:]))
+    yield from _without_options(kept, tuple(rest))
+
+
 def fed_texts(command: str) -> tuple[tuple[frozenset[str], str], ...]:
     """Each here-document and here-string, with the words of its possible readers.
 
@@ -128,20 +153,29 @@ def fed_texts(command: str) -> tuple[tuple[frozenset[str], str], ...]:
     """
     found: list[tuple[frozenset[str], str]] = []
     root = _parsed(command) if len(command) <= LONGEST else None
+    data = command.encode("utf-8", "replace")
     left = [root] if root is not None else []
     while left:
         node = left.pop()
         left += node.children
-        if node.type in ("heredoc_body", "herestring_redirect"):
+        if node.type in ("heredoc_redirect", "herestring_redirect"):
             around = node
             while around.parent and around.type not in ("redirected_statement", "command"):
                 around = around.parent
-            body = (node.text or b"").decode()
-            words = (around.text or b"").decode().replace(body, " ").split()
+            start, end = _fed(node, data)
+            readers = data[around.start_byte : start] + b" " + data[end : around.end_byte]
             is_string = node.type == "herestring_redirect"
-            text = _unquoted(node.children[-1]) if is_string else body
-            found.append((frozenset(words), text))
+            text = _unquoted(node.children[-1]) if is_string else data[start:end].decode()
+            found.append((frozenset(readers.decode("utf-8", "replace").split()), text))
     return tuple(found)
+
+
+def _fed(node: "Node", data: bytes) -> tuple[int, int]:
+    """Bytes of the text, from the next line on: of some the grammar makes words of the line."""
+    if node.type == "herestring_redirect":
+        return node.children[-1].start_byte, node.end_byte
+    line = data.find(b"\n", node.start_byte, node.end_byte)
+    return (line + 1 or node.end_byte), node.end_byte
 
 
 def _roughly(text: str) -> tuple[str, ...]:

@@ -150,6 +150,8 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
      "bash -lc 'exec \"npx\" s'", "uv run --with mcp mcp run /a/server.py",
      "uv run --offline python /a/server.py", "uv run --with=mcp[cli]==1.2 mcp",
      "uv run -w mcp mcp", "uv run https://x.test/s.py", "go run github.com/x/y@latest",
+     "uv --index-url https://x.test tool run s --config c.json", "deno -A npm:s --config x.json",
+     "npm --package foo exec s -- --config c.json", "env --unset FOO npx s --db a.db",
      "pnpm create x", "npm --prefix=/a start", "poetry --directory=/a run x", "make -C/a mcp"],
 )  # fmt: skip
 def test_runners_are_known(command: str) -> None:
