@@ -4,8 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -190,6 +191,7 @@ async def test_a_restore_that_stands_is_cleaned_up(site: Site) -> None:
 CLOSED = """
 import asyncio, os, sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from tests.workspace.restore.site import Site
 
 async def main(folder):
@@ -222,12 +224,17 @@ asyncio.run(main(sys.argv[1]))
 """
 
 
-def test_folders_that_are_closed_are_opened_for_it_and_closed_again(tmp_path: Path) -> None:
-    folder = tmp_path / "user"
+@pytest.fixture
+def everybodys() -> Iterator[Path]:
+    """A folder that other users may enter; pytest closes its own whenever a run begins."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
+def test_folders_that_are_closed_are_opened_for_it_and_closed_again(everybodys: Path) -> None:
+    folder = everybodys / "user"
     folder.mkdir()
-    for outer in (tmp_path, *tmp_path.parents):
-        if outer.stat().st_uid == os.getuid() and not outer.stat().st_mode & 0o001:
-            outer.chmod(0o711)
     done = subprocess.run(
         [sys.executable, "-c", CLOSED, str(folder)],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "HOME": str(folder)},
