@@ -159,11 +159,15 @@ class McpServers:
         self._servers: dict[str, dict[str, _Server]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._group: asyncio.TaskGroup | None = None
+        self._waiting: list[_Server] = []
 
     async def run(self) -> None:
         """Hold the tasks until cancelled, and up to `ENDING` seconds more."""
         async with asyncio.TaskGroup() as group:
             self._group = group
+            for server in self._waiting:
+                self._start(group, server)
+            self._waiting.clear()
             try:
                 await asyncio.Event().wait()
             finally:
@@ -264,12 +268,18 @@ class McpServers:
         ]
 
     def _begin(self, server: McpServer, standing: StartingPlaces, configured: bool) -> _Server:
-        assert self._group is not None
         begun = _Server(server, standing, configured)
-        task = self._group.create_task(begun.run(), name=f"mcp {server.name}")
+        if self._group is None:
+            # A session may open before `run` had its turn.
+            self._waiting.append(begun)
+        else:
+            self._start(self._group, begun)
+        return begun
+
+    def _start(self, group: asyncio.TaskGroup, server: _Server) -> None:
+        task = group.create_task(server.run(), name=f"mcp {server.server.name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return begun
 
     def _named(self, owner: str, tool: str) -> _Server | None:
         servers = self._servers.get(owner, {}).values()

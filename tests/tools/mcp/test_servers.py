@@ -68,6 +68,20 @@ async def test_tools_are_named_by_server_and_called(tmp_path: Path) -> None:
         assert wrong.is_error
 
 
+async def test_a_server_that_is_asked_for_before_servers_run_is_started_with_them(
+    tmp_path: Path,
+) -> None:
+    servers = McpServers()
+    servers.provide("one", [notes()], here(tmp_path))
+    task = asyncio.ensure_future(servers.run())
+    async with asyncio.timeout(60):
+        found = await servers.found("one")
+    task.cancel()
+    await asyncio.wait({task})
+    assert found.said == ()
+    assert found.tools
+
+
 async def test_what_is_said_of_a_tool_is_of_the_one_that_is_called(tmp_path: Path) -> None:
     async with running() as servers:
         servers.provide("one", [notes("notes", "twice")], here(tmp_path))
