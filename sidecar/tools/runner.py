@@ -20,7 +20,7 @@ from sidecar.tools.files.find import list_files, search
 from sidecar.tools.files.reach import refuse_git
 from sidecar.tools.files.read import read_file
 from sidecar.tools.recall import recall
-from sidecar.tools.rules.coverage import expands, written
+from sidecar.tools.rules.coverage import walks, written
 from sidecar.tools.rules.leading_out import leading_out
 from sidecar.tools.rules.runs_later import held_above, runs_later
 from sidecar.tools.rules.shell_words import plain_words
@@ -174,7 +174,7 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
         outside=() if place.inside else (real,),
         command=command,
         words=words,
-        strays=leading_out(words, place.real, context.cwd, expanded=expands(words)),
+        strays=leading_out(words, place.real, context.cwd, walks=walks(words)),
         shown=(place.shown,),
         linked=tuple(name for name in linked if name != place.shown),
         spelt=() if command else _spelt(path, place, context),

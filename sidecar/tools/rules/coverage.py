@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from sidecar.core.text.visible import as_found
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
+from sidecar.tools.rules.plain_paths import is_plain
 from sidecar.tools.rules.program import MANY, Program
 from sidecar.tools.rules.programs import PROGRAMS, TRUSTED
 from sidecar.tools.rules.programs_git import GIT
@@ -44,6 +45,9 @@ def uncovered(words: tuple[str, ...], named: int) -> str:
     program = known(words[0])
     if program is None:
         return ""
+    if program.walks and not all(map(is_plain, words[1:])):
+        odd = next(word for word in words[1:] if not is_plain(word))
+        return f"`{odd}` is neither a plain path within the folder nor a text without `/`"
     if not (program.subcommands or program.named):
         return _judged(program, words[1:], words[0])
     at = next((i for i, word in enumerate(words) if i and not word.startswith("-")), len(words))
@@ -76,10 +80,10 @@ def changes(words: tuple[str, ...]) -> bool:
     return found.writes or (found.rewrites and name not in ("stash list", "stash show"))
 
 
-def expands(words: tuple[str, ...]) -> bool:
-    """Whether the program itself expands `~`, braces and globs."""
+def walks(words: tuple[str, ...]) -> bool:
+    """Whether the program walks folders, by patterns of its own."""
     program = known(words[0]) if words else None
-    return program is not None and program.expands
+    return program is not None and program.walks
 
 
 def reads_by_git(words: tuple[str, ...]) -> bool:
@@ -180,12 +184,12 @@ def _is_covered(program: Program, word: str) -> bool:
 def _leads_away(program: Program, word: str) -> bool:
     """May name more than an ordinary file.
 
-    In git a leading `:` leads beyond the folder; globs expand to unseen names, looked at beforehand
-    for programs that `expands`.
+    In git a leading `:` leads beyond the folder; globs expand to unseen names, but those of a
+    program that `walks` are plain.
     """
     # Go's `./...` is no hidden name.
-    word = word.removesuffix("/...") if program.expands else word
-    unseen = not program.expands and re.search(r"[*?\[\\]", word)
+    word = word.removesuffix("/...") if program.walks else word
+    unseen = not program.walks and re.search(r"[*?\[\\]", word)
     if word.startswith(("/", ":")) or unseen or runs_later(word):
         return True
     return is_hidden(word)

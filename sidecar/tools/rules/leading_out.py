@@ -2,54 +2,28 @@
 
 import os
 import re
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from sidecar.workspace.paths import MAX_LINKS
 
-MOST_CHOICES, MOST_NAMES = 5_000, 500_000
-"""Alternatives of a command's words, names in a workspace: more lead out."""
-_CHOICE = re.compile(r"[{(]([^{}()]*)[})]")
-_EXTENDED = re.compile(r"[?*+@!]\(|\{[^{}]*\.\.")
-"""Extended globs and ranges, `+(x)` and `{a..z}`."""
-_WILD = re.compile(r"[*?\[\]]|\.\.\.$")
-_NAMED_CLASS = re.compile(r"\[[^\]]*\[:\w+:\][^\]]*\]")
-_ADDRESS = re.compile(r"(?:^|[=,])(?:[A-Za-z][\w+.-]*://|data:)")
-"""Addresses that PHP's programs open like a file, wherever."""
-_SLASHED = re.compile(r"\\[^\[\](){}*?!]")
-"""A backslash that escapes no sign of a glob: mocha, tsc and eslint take it for a slash."""
-_SEPARATORS = re.compile(r"[=:,;\s]")
+MOST_NAMES = 500_000
+"""Names looked at in a workspace; more lead out."""
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """One command's look at the disk, with the rest of `choices`."""
-
-    folder: Path
-    base: Path
-    choices: Iterator[int] = field(default_factory=lambda: iter(range(MOST_CHOICES)))
-
-
 def leading_out(
-    words: tuple[str, ...], folder: Path, root: Path, *, expanded: bool = False
+    words: tuple[str, ...], folder: Path, root: Path, *, walks: bool = False
 ) -> tuple[str, ...]:
     """Words of a command, run in `folder`, that name something outside the workspace.
 
-    Links are followed; text after `=` and before `::` counts too. With `expanded` so do parts at
-    `:` and `,`, and expansions of `~`, braces and globs; the program's own name leads out with any
-    link out in the workspace. Missing paths count behind a link out, and where they are absolute,
-    in a folder of the disk's root; invalid paths never.
+    Links are followed; text after `=` and before `::` counts too. The name of a program that
+    `walks` folders leads out with any link out in the workspace. Missing paths count behind a link
+    out, and where they are absolute, in a folder of the disk's root; invalid paths never.
     """
     base = Path(os.path.realpath(root))
-    if not expanded:
-        return tuple(word for word in words[1:] if _leads_out(word, folder, base))
-    look = _Look(folder, base)
-    found = tuple(word for word in words[1:] if _expanded_leads_out(word, look))
-    return (words[0], *found) if _holds_way_out(base) else found
+    found = tuple(word for word in words[1:] if _leads_out(word, folder, base))
+    return (words[0], *found) if walks and _holds_way_out(base) else found
 
 
 def _leads_out(word: str, folder: Path, base: Path) -> bool:
@@ -57,55 +31,6 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
     # pytest's `file::test` is in the file.
     names = (whole | {one.partition("::")[0] for one in whole}) - {""}
     return any(_is_out(folder / name, base) for name in names)
-
-
-def _expanded_leads_out(word: str, look: _Look) -> bool:
-    if _ADDRESS.search(word) or _SLASHED.search(word):
-        return True
-    parts = {word, *_SEPARATORS.split(word), word.partition("=")[2]} - {""}
-    return any(_pattern_leads_out(part, look) for part in parts)
-
-
-def _pattern_leads_out(part: str, look: _Look) -> bool:
-    return bool(_EXTENDED.search(part)) or any(
-        next(look.choices, None) is None or _glob_leads_out(one, look)
-        for one in _literal_choices(part)
-    )
-
-
-def _literal_choices(part: str) -> Iterator[str]:
-    """Each alternative of the part, with backslashes and without."""
-    ways = [part]
-    while ways:
-        way = ways.pop()
-        if choice := _CHOICE.search(way):
-            before, behind = way[: choice.start()], way[choice.end() :]
-            ways += (before + one + behind for one in re.split("[,|]", choice[1]))
-        else:
-            yield from {way, way.replace("\\", "")}
-
-
-def _glob_leads_out(glob: str, look: _Look) -> bool:
-    glob, base = glob.removeprefix("!"), look.base
-    if glob.startswith("~") and os.path.lexists(os.path.expanduser(glob.split("/", 1)[0])):
-        return True
-    wild = _WILD.search(glob)
-    if wild is None:
-        return _is_out(look.folder / glob, base)
-    if glob.startswith(("/", "~")) or ".." in glob.removesuffix("..."):
-        return True
-    if any(map(_climbs, glob.split("/"))):
-        return True
-    return _is_out(look.folder / glob[: wild.start()].rpartition("/")[0], base)
-
-
-def _climbs(step: str) -> bool:
-    """Whether a pattern's step may stand for `..`, as `[.][.]` does to some programs.
-
-    A `*` at its beginning stands for no dot.
-    """
-    any_class = _NAMED_CLASS.sub("?", step).replace("[^", "[!")
-    return step[:1] in (".", "[", "?") and fnmatchcase("..", any_class)
 
 
 def _holds_way_out(base: Path) -> bool:

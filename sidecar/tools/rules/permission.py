@@ -20,12 +20,14 @@ from sidecar.tools.rules.coverage import changes, known, led_astray, uncovered, 
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.other_spellings import other_spellings, rule_spellings
 from sidecar.tools.rules.runs_later import runs_later
-from sidecar.tools.rules.shell_words import BLANK, STAR, plain_words
+from sidecar.tools.rules.shell_words import BLANK, STAR, hides_programs, plain_words
 from sidecar.tools.tool_contract import Access, PermissionOption
 
 _ASKING = ("edit", "execute")
 _HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
 """Text that is run or replaced on reading a quoted word again."""
+
+_HIDDEN = "it does not show which programs it runs, and a rule rejects some"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,11 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
     if access.kind == "edit" and later:
         why = f"runs later: {later[0]}"
         return Ask(f"{access.title} ({why})", _ONCE, why=why)
+    if access.command and any(_compares(rule, spec) for rule in rules.reject):
+        # A rule without a pattern covers no command that a rejecting one cannot be compared with.
+        named = tuple(rule for rule in rules.allow if ":" in rule)
+        if hides_programs(access.command) and not _allowed(spec, access, named):
+            return replace(_question(spec, access, named), why=_HIDDEN)
     if _allowed(spec, access, rules.allow):
         return Allow()
     return _question(spec, access, rules.allow)
@@ -307,6 +314,11 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     names = {plain_path(name) for name in (*access.paths, *access.shown, *access.spelt)}
     folders = {up for name in names for up in _upward(name)}
     return any(_fits(way, folder) for way in ways for folder in folders)
+
+
+def _compares(rule: str, spec: ToolSpec) -> bool:
+    tool, _, pattern = rule.partition(":")
+    return bool(pattern.strip()) and _means(tool.partition("@")[0], spec)
 
 
 def _means(name: str, spec: ToolSpec) -> bool:

@@ -18,9 +18,9 @@ class Program:
     `scripts`: instead, if the rule names that one, as in `npm run test *`. `nowhere`: pattern
     forbidden in any word. `writes`: words must not lead to hidden files, outside, or to files that
     run later, unless `unwritten` matches all words so far; `creates`: paths must be of a known
-    kind, too. `rewrites`: files change whatever the words name. `expands`: takes `~`, braces and
-    globs apart, and walks folders. `subcommands`: covered; those in `named` only if the rule names
-    them.
+    kind, too. `rewrites`: files change whatever the words name. `walks`: goes through folders, and
+    reads words in ways of its own, so that they must be plain (`plain_paths`). `subcommands`:
+    covered; those in `named` only if the rule names them.
     """
 
     why: str
@@ -36,7 +36,7 @@ class Program:
     unwritten: str = NO_OPERAND
     creates: bool = False
     rewrites: bool = False
-    expands: bool = False
+    walks: bool = False
     scripts: "Program | None" = None
     subcommands: Mapping[str, "Program"] = field(default_factory=dict)
     named: Mapping[str, "Program"] = field(default_factory=dict)

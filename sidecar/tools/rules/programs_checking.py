@@ -13,8 +13,6 @@ _ENDING = r"\.(?:[cm]?[jt]sx?|vue|svelte|astro)"
 _RULE_WITH_OPTIONS = r":(?!\s*[\"']?(?:off|warn|error|[012])[\"']?\s*(?:[,}]|$))"
 """Its options load plugins from anywhere, and put texts into files."""
 _SUBCOMMANDS = "its other subcommands run code, fetch or write"
-_WITHIN = r"(?!@)(?!(?:[\s\S]*[/\\,;\s])?\.\.(?:[/\\]|$))[\s\S]*"
-"""No file of words (`@x`), and no path out of the folder."""
 
 
 def _checker(
@@ -30,11 +28,11 @@ def _checker(
         _WHY,
         options(*covered),
         whole=whole,
-        operands=rf"(?!(?:{starting})$){_WITHIN}" if starting else _WITHIN,
+        operands=rf"(?!(?:{starting})$)[\s\S]*",
         writes=writes,
         unwritten=unwritten,
         nowhere=nowhere,
-        expands=True,
+        walks=True,
     )
 
 
@@ -45,7 +43,7 @@ def _checkers(*, writes: bool = False, **subcommands: str) -> Program:
         subcommands={
             name: _checker(covered, writes=writes) for name, covered in subcommands.items()
         },
-        expands=True,
+        walks=True,
     )
 
 

@@ -40,6 +40,9 @@ _QUOTES = re.compile(r"[\"'\\]")
 _ASSIGNS = re.compile(r"\w+\+?=")
 _KEPT = re.compile(r"""\\(["$`\\])""")
 _PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect")
+_NAMED = re.compile(r"[~\\]?[\w./+-]+")
+"""`~/bin/x`, and a name behind a backslash."""
+_MISREAD = re.compile(r"\$\{[^}]*`|<<-|\b(?:coproc|alias)\b")
 _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 """Commands known to the grammar, as `export A=1`."""
 
@@ -94,6 +97,23 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
         elif node.type in _BUILT_IN:
             found.append(tuple((node.text or b"").decode().split()))
     return tuple(one for one in found if one)
+
+
+def hides_programs(command: str) -> bool:
+    """Whether some program's name, or a place where one may stand, cannot be read.
+
+    Of a variable, or where the grammar is at an end or differs from bash.
+    """
+    root = _parsed(command) if len(command) <= LONGEST else None
+    if root is None or root.has_error or _MISREAD.search(command):
+        return True
+    left, hidden = [root], False
+    while left:
+        node = left.pop()
+        left += node.children
+        if node.type == "command_name" and _word(node, False) is None:
+            hidden = hidden or not _NAMED.fullmatch((node.text or b"").decode())
+    return hidden
 
 
 def _words_of(node: "Node") -> Iterator["Node"]:

@@ -5,6 +5,8 @@ import sys
 import pytest
 
 from sidecar.tools.rules.permission import Allow, Ask
+from sidecar.tools.rules.programs import PROGRAMS
+from sidecar.tools.rules.programs_checking import CHECKING
 from sidecar.tools.tool_contract import ToolContext
 from tests.tools.rules.decisions import decided
 
@@ -26,6 +28,26 @@ def test_a_rule_given_to_eslint_has_no_options(
     for command in (f"eslint --fix --rule '{given}' src", f"eslint '--rule={given}' src"):
         found = decided(command, plain, "shell:eslint *")
         assert isinstance(found, Allow if allowed else Ask), command
+
+
+@pytest.mark.parametrize("name", [one for names in CHECKING for one in names.split()])
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("..", "../x", "src/../../x", "src..", "[.][.]", ".*", "src/.*/x", "{.,x}{.,x}", "{a..z}"),
+        *("~", "~/x", "/tmp/x", "a:/tmp/x", "a,/tmp/x", "a, /tmp/x", "a,../x", "!../x", "\\tmp\\x"),
+        *("src\\..\\x", "http://x/y", "data:,x", "@x", "+(x)/y", "?/x", "$HOME/x", "-p..", "-p/x"),
+        *("--cache=../y", "--cache=/y", "a;b", "a\nb/c", "a//b", "\u2025/x", "\uff0e\uff0e/x", ""),
+    ],
+)
+def test_a_word_that_some_program_might_read_otherwise_is_asked_about(
+    name: str, word: str, plain: ToolContext
+) -> None:
+    program = PROGRAMS[name]
+    beginning = " ".join((name, *tuple(program.subcommands)[:1]))
+    assert decided(f"{beginning} src", plain, f"shell:{name} *") == Allow()
+    found = decided(f"{beginning} '{word}'", plain, f"shell:{name} *")
+    assert isinstance(found, Ask)
 
 
 CHECKS = ("ruff", "mypy", "isort", "biome", "stylelint", "mix", "eslint", "black", "flake8", "tsc")

@@ -198,9 +198,9 @@ def test_rejecting_goes_first_and_further(inside: ToolContext) -> None:
         assert isinstance(shell(command, "shell", reject=("shell:git push *",)), Refuse), command
         assert shell(command, "shell", reject=("shell:git pull *",)) == Allow()
     assert shell("echo 'git push'", "shell", reject=("shell:git push *",)) == Allow()
-    # What is long takes no time of its own, and hides nothing.
+    # What is long takes no time of its own, hides nothing that is rejected, and is asked about.
     for long in ("rm " * 200_000, "a|" * 200_000):
-        assert isinstance(shell(long, "shell", reject=("shell:*rm*-rf*",)), Allow)
+        assert isinstance(shell(long, "shell", reject=("shell:*rm*-rf*",)), Ask)
     assert isinstance(shell(f"{long}\ngit  push", "shell", reject=("shell:git push *",)), Refuse)
     assert isinstance(shell(f"{long}rm -rf x", "shell", reject=("shell:*rm*-rf*",)), Refuse)
     assert isinstance(shell("a rm b", "shell", reject=("shell:a*rm*rm b",)), Allow)

@@ -9,7 +9,7 @@ from sidecar.config import Layer, merge
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.tools.builtin_tools import BY_NAME
 from sidecar.tools.mcp_names import tool_name
-from sidecar.tools.rules.permission import Allow, Refuse, Rules, decide
+from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide
 from sidecar.tools.rules.rules_as_called import as_called
 from sidecar.tools.tool_contract import Access, ToolContext
 from tests.tools.rules.decisions import call, decided
@@ -183,7 +183,7 @@ def test_a_command_is_rejected_however_its_tool_is_written(rule: str, context: T
 def test_a_command_is_rejected_behind_what_runs_it(command: str, context: ToolContext) -> None:
     for rule in ("shell:git push *", "shell:git  'push'*"):
         assert isinstance(decided(command, context, "shell", reject=(rule,)), Refuse)
-    assert decided(command, context, "shell", reject=("shell:push *",)) == Allow()
+    assert not isinstance(decided(command, context, "shell", reject=("shell:push *",)), Refuse)
 
 
 @pytest.mark.parametrize(
@@ -315,3 +315,36 @@ def test_rules_that_can_hit_are_not_told() -> None:
     assert merge([Layer("here", {"permissions": {"reject": rules}})])[1] == ()
     paths = ("edit_file", "list_files", "read_file", "search", "write_file")
     assert not merge([Layer("here", {"permissions": {"reject": [f"{p}:x" for p in paths]}})])[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("$x push", False),
+        ("$'git' push", False),
+        ('"$GIT" push', False),
+        ('echo "${x:-`git push`}"', False),
+        ("cat <<-EOF\n\t$(git push)\n\tEOF", False),
+        ("coproc { { git push; } > log; }", False),
+        ("if true; then (", False),
+        ("x" * 20_000, False),
+        ("git status && make 2>&1 | tail", True),
+        ("for i in 1 2; do echo $i; done", True),
+        ("A=1 ~/bin/x; \\ls *.py > f", True),
+        ("echo $(date)", True),
+    ],
+)
+def test_what_hides_its_programs_is_asked_about_where_a_rule_rejects_some(
+    command: str, shown: bool, plain: ToolContext
+) -> None:
+    found = decided(command, plain, "shell", reject=("shell:git push *",))
+    assert isinstance(found, Allow if shown else Ask)
+    assert isinstance(found, Allow) or "which programs" in found.why
+    assert decided(command, plain, "shell", reject=("write_file:x",)) == Allow()
+
+
+def test_a_rule_that_names_the_very_command_covers_what_hides_its_programs(
+    plain: ToolContext,
+) -> None:
+    allow = "shell", "shell:$PYTHON x.py"
+    assert decided("$PYTHON x.py", plain, *allow, reject=("shell:git push *",)) == Allow()

@@ -1,0 +1,27 @@
+"""Words that every program reads alike, however it takes them apart. Pure.
+
+Linters and test runners expand patterns, `~` and braces themselves, split at signs and blanks, take
+a backslash for a slash, fetch addresses. What none of them can lead out of the folder by is told by
+its form: plain relative paths and texts without a slash, neither with two dots in a row.
+"""
+
+import re
+
+_SET = r"\{\w[\w-]*(?:[.,]\w[\w-]*)*\}"
+_START = r"(?:\.(?=\w)|(?=[\w*{])|(?<=/)(?=@\w))"
+_STEP = rf"{_START}(?:[\w*+-]|(?<!^)(?<![,!])@|{_SET}|(?<!^)\.(?=[\w*{{]))+"
+"""A file's name, or a pattern of `*` and `{a,b}`. With a dot in front a `*` might be `..`."""
+_PATH = rf"!?(?:\./)?{_STEP}(?:/{_STEP})*/?"
+_PLACE = r"(?::\d+){1,2}"
+_TEXT = r"(?:[\w ,=+'\"(){}|#!&*-]|(?<=\w)\.(?=\w)|:(?=[\w :]))+"
+"""As of `-t 'adds (one|two)'`."""
+_WORD = re.compile(
+    rf"\.|\./|(?:\./|(?:\./)?{_STEP}(?:/{_STEP})*/)\.\.\.|{_PATH}(?:,{_PATH})*(?:{_PLACE})?|{_TEXT}"
+)
+_OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
+
+
+def is_plain(word: str) -> bool:
+    """Of an option `--x=y`, whether `y` is."""
+    option = _OPTION.fullmatch(word)
+    return not option[2] or is_plain(option[2]) if option else bool(_WORD.fullmatch(word))
