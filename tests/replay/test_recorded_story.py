@@ -13,6 +13,7 @@ from sidecar.core.plans.note import CAME_TO
 from sidecar.core.plans.plan import Passage, Plan, Situation
 from sidecar.core.policies import policies
 from sidecar.core.prompt.visibility import Dropped
+from sidecar.core.text.sentences import announces
 from sidecar.replay.simulate import simulate
 from tests.replay.recorded import AT_HAND, CARD, SESSIONS, Watched, conversation
 
@@ -52,6 +53,7 @@ def read(plan: Plan, situation: Situation) -> None:
     gaps_are_marked(by_message, gone, told)
     every_message_is_answered(by_message, gone, told)
     nothing_is_said_twice(plan)
+    nothing_is_announced_in_vain(plan.passages)
     texts = [plan.note, *(passage.text for passage in plan.passages)]
     few_tokens_are_bare("\n".join(texts))
     lists_are_short(texts)
@@ -92,6 +94,13 @@ def every_message_is_answered(
         elif message in told or any(i.unit.part_id not in gone for i in items):
             answered = True
         lost = lost or out
+
+
+def nothing_is_announced_in_vain(passages: tuple[Passage, ...]) -> None:
+    """No last word before calls only says that they come."""
+    for entry in (entry for one in passages for entry in re.split(r"\n(?=- |\[)", one.text)):
+        said = entry.removeprefix("- Said last: ")
+        assert said == entry or not announces(said), entry
 
 
 def nothing_is_said_twice(plan: Plan) -> None:

@@ -23,11 +23,14 @@ from sidecar.core.plans.value import chances, needs
 from sidecar.core.prompt.tokens import weigh
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Shown, Truncated
 from sidecar.core.text.rule_sentences import size_of
+from sidecar.core.text.sentences import announces
 
 WORTHWHILE = 2_000
 """A rewrite that frees fewer tokens than this is not made, unless the prompt cannot be sent."""
 KEEP_SHARE = 0.132
 """Of the window, the most that blocks kept for their worth may take."""
+ANNOUNCED = 60
+"""Characters of a text that goes where it announces a call that goes."""
 MOST_FOREIGN = 12
 """Tools of another agent that are named."""
 LEAST_RESULT = 800
@@ -131,6 +134,7 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
         room=round(min(keeping.keep, KEEP_SHARE * window)),
         density=keeping.density,
     )
+    whole -= _announcements(sorting, whole)
     changed = {c.part_id: c for c in (*sorting.changes, *_changes(sorting.candidates, whole))}
     changes = [changed[part] for item in zone if (part := item.unit.part_id) in changed]
     before = sum([change.tokens_before for change in changes]) + sum([i.tokens for i in old])
@@ -324,6 +328,24 @@ def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[i
             break
         steps.add(step)
     return steps
+
+
+def _announcements(sorting: _Sorting, whole: Set[PartId]) -> Set[PartId]:
+    """Chosen texts that only say what is called next, where these calls go."""
+    called = {
+        item.unit.message_id
+        for item in (*sorting.kept, *sorting.candidates)
+        if item.unit.kind == "call" and (item.unit.part_id in whole or item in sorting.kept)
+    }
+    return {
+        item.unit.part_id
+        for item in sorting.candidates
+        if item.unit.part_id in whole
+        and item.unit.kind == "prose"
+        and item.unit.message_id not in called
+        and len(item.unit.text) <= ANNOUNCED
+        and announces(item.unit.text)
+    }
 
 
 def _changes(candidates: Sequence[Item], whole: Set[PartId]) -> list[Change]:

@@ -8,21 +8,29 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.units import RECORDED_SUMMARY, Unit, UnitKind
-from sidecar.core.parts import MessageId
+from sidecar.core.parts import MessageId, PartId
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.note import DIRECTIVE, Aftermath, directive, unlike_an_id
 from sidecar.core.plans.outcomes import Outcome, told_changes
 from sidecar.core.plans.plan import Passage
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped
-from sidecar.core.text.sentences import gist, is_heading, sentences, unfenced
+from sidecar.core.text.sentences import (
+    SHORT,
+    announces,
+    gist,
+    is_heading,
+    sentences,
+    unfenced,
+    without_announcement,
+)
 
 LINE = 160
 """Characters of a thought."""
 ANSWER, LEAST_ANSWER = 900, 140
 """Characters of an answer: the newest's, and the least where there are many."""
-SHORT = 40
-"""A text of fewer characters says too little."""
+REPLY, ASKED = 40, 800
+"""Characters of a typed message that means nothing without what it replies to, and of that end."""
 THOUGHT = 8
 """Tokens that a thought takes at least."""
 SUMMARY_SHARE = 0.3
@@ -51,7 +59,12 @@ MARK = 12
 """Tokens of the story for each passage: where there are more, empty ones join the next."""
 _WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
 _CLOSERS, _ASKS = "*_`\"')", ("?", "\uff1f", "\u061f")
-_TextKind: TypeAlias = Literal["answer", "last", "thought", "none"]
+_QUESTION = re.compile(r"[?\uff1f\u061f](?![^\s*_`\"')])")
+_TextKind: TypeAlias = Literal["asks", "answer", "last", "thought", "none"]
+"""`asks`: an answer that a few words reply to; `last`: calls followed it."""
+_ANSWERS: Mapping[_TextKind, str] = {
+    "asks": "Answer", "answer": "Answer", "last": "Said last",
+}  # fmt: skip
 _Told: TypeAlias = tuple[str, _Weight, TouchedFile | None]
 
 
@@ -92,7 +105,7 @@ def tell_story(after: Aftermath, room: int) -> tuple[Passage, ...]:
     gone = [isinstance(how, Dropped) for _, how in shown]
     kinds = _text_kinds(units, gone)
     _pass_over(kinds, kinds.count("thought") - room // THOUGHT)
-    answers = max(1, kinds.count("answer") + kinds.count("last"))
+    answers = max(1, sum(map(kinds.count, _ANSWERS)))
     most = max(LEAST_ANSWER, round(ANSWERS_SHARE * room * 2.9 / answers))
     summary = round(SUMMARY_SHARE * room * 2.9)
     lessons = frozenset(unit.part_id for unit in after.learnt.values())
@@ -102,7 +115,7 @@ def tell_story(after: Aftermath, room: int) -> tuple[Passage, ...]:
         _Line(number, f"- {text}", weight, deed)
         for number, stretch in enumerate(stretches)
         for unit, kind in stretch.out
-        if unit.part_id not in lessons or kind in ("answer", "last")
+        if unit.part_id not in lessons or kind in _ANSWERS
         for age in (0.4 + 0.6 * (unit.step + 1) / last,)
         for text, weight, deed in (
             _came(after.upshot.outcomes[unit.part_id], age)
@@ -150,17 +163,23 @@ def _is_summary(unit: Unit) -> bool:
 def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
     """Of each unit whether a text that goes is the last before the next typed message."""
     kinds: list[_TextKind] = ["none"] * len(units)
-    answered = called = False
+    answered = called = replied = False
     for n in reversed(range(len(units))):
-        match units[n].kind:
+        unit = units[n]
+        match unit.kind:
             case "call":
                 called = True
+            case "prose" if called and announces(unit.text):
+                # What it announces was called after it, and tells more.
+                pass
             case "prose":
                 if gone[n]:
-                    kinds[n] = "thought" if answered else "last" if called else "answer"
+                    answer: _TextKind = "last" if called else "asks" if replied else "answer"
+                    kinds[n] = "thought" if answered else answer
                 answered = True
             case "typed":
                 answered = called = False
+                replied = not unit.attached and len(unit.text.strip()) <= REPLY
             case _:
                 pass
     return kinds
@@ -181,9 +200,9 @@ def _said(unit: Unit, kind: _TextKind, age: float, most: int, summary: int) -> I
                 yield f"{'The user' if unit.attached else 'The user:'} {text}", _TYPED, None
         case "context":
             yield _beginning(unit.text, summary, unit), _SURE, None
-        case "prose" if kind in ("answer", "last") and unit.text.strip():
-            told = _ends(unit, min(ANSWER if age > NEWEST else ANSWER // 2, most))
-            yield f"{'Answer' if kind == 'answer' else 'Said last'}: {told}", _SURE, None
+        case "prose" if kind in _ANSWERS and unit.text.strip():
+            room = min(ANSWER if age > NEWEST else ANSWER // 2, most)
+            yield f"{_ANSWERS[kind]}: {_answer(unit, kind, room)}", _SURE, None
         case "prose" if kind == "thought" and (text := gist(unit.text, LINE)) and len(text) > SHORT:
             yield text, _WEIGHTS["thought"] * age, None
         case "call":
@@ -205,11 +224,30 @@ def _beginning(text: str, most: int, unit: Unit) -> str:
     return "\n  ".join(unfenced(text))
 
 
-def _ends(unit: Unit, most: int) -> str:
-    """An answer, or where it is longer both its ends: in the last sentence stands what is asked."""
+def _answer(unit: Unit, kind: _TextKind, most: int) -> str:
+    """An answer, or where it is longer both its ends."""
     text = unit.text.strip()
-    if len(text) <= most:
+    text = without_announcement(text) if kind == "last" else text
+    close = _asked(text) if kind == "asks" else ""
+    if len(text) <= max(most, len(close)):
         return "\n  ".join(unfenced(text))
+    if not close:
+        return _ends(text, most, unit.part_id)
+    head = _whole_words(next(unfenced(text[: -len(close)]), "…"), LEAST_ANSWER)
+    return "\n  ".join((f"{head} ⋯ recall {unit.part_id}", "⋯", *unfenced(close)))
+
+
+def _asked(text: str) -> str:
+    """The last lines, where something is asked in them."""
+    close = text[-ASKED:]
+    if not _QUESTION.search(close):
+        return ""
+    line = close.find("\n", 0, ASKED // 2)
+    return close[(line if line >= 0 or close == text else close.find(" ")) + 1 :]
+
+
+def _ends(text: str, most: int, part_id: PartId) -> str:
+    """Both ends of a longer text: in the last sentence stands what is asked."""
     close = "\n".join(unfenced(text[-most:]))
     start, end = next(reversed(list(sentences(close, len(close)))), (0, 0))
     last = close[start:end]
@@ -231,7 +269,7 @@ def _ends(unit: Unit, most: int) -> str:
         # What it announces is cut.
         head = [gist(text, most - len(last)) or head[0]]
         last = "" if last in head[0] else last
-    head[-1:] = [f"{line} ⋯ recall {unit.part_id}" for line in head[-1:]]
+    head[-1:] = [f"{line} ⋯ recall {part_id}" for line in head[-1:]]
     return "\n  ".join((*head, f"⋯ {last}") if last else head)
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 LONGEST = 400
 """Characters of a sentence; longer stretches are cut between words or clauses."""
+SHORT = 40
+"""A text of fewer characters says too little."""
 WRAPPED = 50
 """Characters; a longer line may go on in the next."""
 
@@ -86,6 +88,21 @@ def gist(text: str, most: int) -> str:
             break
     joined = " ".join(" ".join(said).split())
     return joined if len(joined) <= most else joined[: most - 1].rpartition(" ")[0] + "…"
+
+
+def announces(text: str) -> bool:
+    """Whether a text says no more than what comes next, as `Now the tests:` does."""
+    return _ends_open(text) and len(gist(text, LONGEST)) < SHORT
+
+
+def without_announcement(text: str) -> str:
+    """Without a last sentence that says what comes next."""
+    spans = list(sentences(text, len(text))) if _ends_open(text) else []
+    return text[: spans[-1][0]].rstrip() if len(spans) > 1 else text
+
+
+def _ends_open(text: str) -> bool:
+    return text.rstrip().rstrip(_CLOSERS).endswith((":", "\uff1a"))
 
 
 def unfenced(text: str) -> Iterator[str]:

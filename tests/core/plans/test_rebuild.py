@@ -265,6 +265,13 @@ def test_what_stays_covers_its_names() -> None:
     assert gone(plan_of("U10 A9; A9; C9k; C900; C900", texts)) == [2, 3]
 
 
+@pytest.mark.parametrize(("text", "stays"), [("Now slot_005:", False), ("slot_005 is 7.", True)])
+def test_a_text_that_only_announces_a_call_goes_with_it(text: str, stays: bool) -> None:
+    items = scene("U10 A20 C5k; C10; C10", {1: text})
+    items[1] = replace(items[1], unit=replace(items[1].unit, names=frozenset({"slot_005"})))
+    assert (1 in gone(plan_of(items))) is not stays
+
+
 def test_what_was_left_out_comes_back_when_it_is_worth_it_again() -> None:
     texts = {1: "some_name", 2: "other_name"}
     plan = plan_of("U10 A9-; A9#; C9k; C900; C900", texts)
