@@ -32,9 +32,9 @@ _ERROR = re.compile(
     r".*No such file.*)$",
     re.M,
 )
-_WRAPPING = re.compile(
+WRAPPING = re.compile(
     r"</?output>|<returncode>\d+</returncode>|Output:|(?:(?:Process|Command) exited with|Exit) "
-    r"code:? \d+|Chunk ID: \w+|Wall time: .*|Original token count: \d+"
+    r"code:? \d+|<shellId: .*>|Chunk ID: \w+|Wall time: .*|Original token count: \d+"
 )
 """Lines put by tools around a command's output."""
 _REFUSED = "<tool_use_error>"
@@ -171,7 +171,7 @@ def error_line(text: str) -> str:
         if found:
             return one_line(found[-1])
     lines = [line for raw in ends.splitlines() if (line := raw.strip())]
-    said = [line for line in lines if not _WRAPPING.fullmatch(line)]
+    said = [line for line in lines if not WRAPPING.fullmatch(line)]
     if not lines:
         return ""
     last = (said or lines)[-1]

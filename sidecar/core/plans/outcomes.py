@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.conversation.call_outcome import WRAPPING, one_line
 from sidecar.core.ledger.deeds import Operation, TouchedFile
 from sidecar.core.ledger.net_changes import MOST_NAMED, NetHunk, net_changes
 from sidecar.core.ledger.units import Unit, overcome
@@ -18,7 +18,8 @@ OutcomeKind: TypeAlias = Literal["changed", "history", "check", "ran"]
 
 _LOOKS = re.compile(
     r"(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed -n|head|tail|nl|ls|rg|grep|find|wc|pwd|which|echo|tree|"
-    r"git (?:-C \S+ )?(?:show|diff|log|status|grep|branch|ls-files))\b"
+    r"git (?:-C \S+ )?(?:show|diff|log|status|grep|branch|ls-files)|"
+    r"gh (?:pr|issue|run) (?:view|list|diff|checks)|[^|&;]* --help)\b"
 )
 """Commands that only look: what they showed is left out, and nothing came of them."""
 _GIT = r"\bgit(?: -[cC] \S+)* "
@@ -40,6 +41,23 @@ _HASH = re.compile(r"\b([0-9a-f]{9})[0-9a-f]{3,55}\b")
 _LASTED = re.compile(
     r"\s+(?:in )?(?:\(?\d+(?:\.\d+)?m?s\)?(?=[\s:;,.)`]|$)|\d+(?:\.\d+)? seconds?\b)"
 )
+END = 4_000
+"""Characters of an output's end in which its result stands."""
+_COUNTED = re.compile(
+    r"\b\d+ (?:\w+ )?(?:pass(?:ed|ing|es)?|fail(?:ed|ures?|ing|s)?|errors?|problems?|issues?)\b|"
+    r"^(?:test result:|OK\b(?: \(|$)|FAILED \()",
+    re.I,
+)
+_ALONE = re.compile(r"\d+ \w+")
+_OFFERS = re.compile(r"\bfixable\b|\bwarning\b.*:\d|^\W*warning", re.I)
+_ASIDE = re.compile(
+    r"\bwarn(?:ing)?s?\b|\bdeprecat|^(?:npm notice|hint:|note:|\(node:\d+\))|^> |^\[[\w:.-]+\] \$|"
+    r"^Use \W.*--help|^Destroying test database",
+    re.I,
+)
+"""Warnings, hints, and commands that are repeated."""
+_SAYS = re.compile(r"^(?!\[?[\"{]).*\w|^\[\]$")
+"""Not brackets alone, nor a line of data."""
 _SPINS = re.compile("[\u2800-\u28ff]")
 
 
@@ -88,11 +106,26 @@ def outcomes(unit: Unit) -> Iterator[Outcome]:
     yield from history
     if unit.changed or history or _LOOKS.match(unit.argument):
         return
-    came = unit.text[-4 * CAME :].rstrip().rpartition("\n")[2].strip()
+    came = _result(unit.text)
     said = f"ran `{one_line(unit.argument, COMMAND)}`"
     if came and not _SPINS.search(came):
         said += f" → {one_line(came, CAME)}"
     yield Outcome("check" if _PASSED.search(unit.text[-1_000:]) else "ran", _told(said))
+
+
+def _result(text: str) -> str:
+    """What a command's output ends in: what counts passes and failures, or the last plain line."""
+    lines = [line for raw in text[-END:].splitlines() if (line := raw.strip())]
+    lines = [line for line in lines if not WRAPPING.fullmatch(line)]
+    short = (line for line in lines if len(line) <= 2 * CAME and _SAYS.search(line))
+    counted = [line for line in short if _COUNTED.search(line) and not _OFFERS.search(line)]
+    if counted:
+        # As Bun has it: `5 pass` and `0 fail` are lines of their own.
+        alone = [line for line in counted[-3:] if _ALONE.fullmatch(line)]
+        return ", ".join(alone) if alone[-1:] == counted[-1:] else counted[-1]
+    plain = (line for line in reversed(lines) if not _ASIDE.search(line))
+    last = next(plain, "")
+    return last if _SAYS.search(last) else ""
 
 
 def _told(text: str) -> str:
