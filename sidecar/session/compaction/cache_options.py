@@ -41,9 +41,9 @@ class CacheOptions:
             )
             self._log.writer.put_aside(decided)
 
-    def foresee(self, view: ModelView) -> None:
-        """Have a preview's view cached as its request will be."""
-        view.cache_for(self._choice(view)[0], self._settings.info().min_cacheable)
+    def next_ttl(self, view: ModelView) -> Ttl:
+        """The static text's lifetime if `view` were sent now."""
+        return self._choice(view)[0]
 
     def restore(self) -> None:
         """As last chosen."""

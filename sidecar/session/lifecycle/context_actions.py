@@ -8,7 +8,6 @@ from sidecar.core.errors import NothingToDo, StorageFailed
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import PlanMade
-from sidecar.session.compaction.cache_options import CacheOptions
 from sidecar.session.compaction.chosen_policy import ChosenPolicy
 from sidecar.session.compaction.compactor import CompactionHost, Compactor
 from sidecar.session.compaction.decision import Decisions
@@ -64,13 +63,11 @@ class Rewriting:
         news: WorkNews,
         instructions: KnownInstructions,
         gauge: Gauge,
-        caching: CacheOptions,
     ) -> None:
         self._state = state
         self._news = news
         self._instructions = instructions
         self._gauge = gauge
-        self._caching = caching
         self._host = host
         current, clock = state.environment.settings, state.clock
         self._planner = Planner(
@@ -201,7 +198,6 @@ class Rewriting:
         if blocks:
             scene = self._foreseen(scene)
         view = scene.view
-        self._caching.foresee(view)
         request, seen = self._gauge.foresee(view, scene.messages)
         return Preview(
             state.settings.model().body(request),

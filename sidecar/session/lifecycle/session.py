@@ -87,9 +87,7 @@ class Session:
         self.notify = partial(give_notice, state.log, state.channel)
         self.delegating = Delegating(state.tracking)
         self._gauge = gauge_of(state)
-        self.rewriting = Rewriting(
-            state, self, self.news, self._instructions, self._gauge, self._caching
-        )
+        self.rewriting = Rewriting(state, self, self.news, self._instructions, self._gauge)
         self.checkpoints = checkpoints_of(state)
         self.rollback = rollback_of(
             state,

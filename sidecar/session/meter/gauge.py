@@ -1,7 +1,7 @@
 """A session's meter, and the inputs of its computation."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sidecar.core.conversation.turns import Turn, turns
 from sidecar.core.engine.trigger import compaction_point
@@ -19,7 +19,7 @@ from sidecar.core.plans.plan import Policy, Rates, Standing
 from sidecar.core.prompt.budget import ZoneStarts, burn_rate, velocity
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.prompt.pricing import MILLION, ModelInfo, Price, money_of, total
-from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.core.prompt.prompt import ModelRequest, Ttl
 from sidecar.core.prompt.tokens import FRAMING
 from sidecar.core.prompt.warmth import Prediction
 from sidecar.session.log.session_log import SessionLog
@@ -37,6 +37,15 @@ BURNING = 5
 """Turns averaged for the burn rate."""
 
 
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is chosen elsewhere; `next_ttl`: the static text's lifetime if a view were sent now."""
+
+    policy: Callable[[], Policy]
+    zones: Callable[[], ZoneStarts]
+    next_ttl: Callable[[ModelView], Ttl]
+
+
 class Gauge:
     """Plans nothing and changes nothing."""
 
@@ -48,8 +57,7 @@ class Gauge:
         settings: SessionSettings,
         models: ModelAccess,
         clock: Clock,
-        policy: Callable[[], Policy],
-        zones: Callable[[], ZoneStarts],
+        chosen: Choices,
     ) -> None:
         self._log = log
         self._view = view
@@ -57,8 +65,7 @@ class Gauge:
         self._settings = settings
         self._models = models
         self._clock = clock
-        self._policy = policy
-        self._zones = zones
+        self._chosen = chosen
 
     def read(self, compact_now: str | None = None) -> Meter:
         """Plans nothing.
@@ -78,17 +85,19 @@ class Gauge:
             turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
             cache=self._cache(),
             cost=self._costs(everything[-1:], since, compact_now),
-            zones=self._zones(),
+            zones=self._chosen.zones(),
         )
 
     def foresee(
         self, view: ModelView, messages: Iterable[Message]
     ) -> tuple[ModelRequest, Prediction]:
-        prompt = view.prompt(messages)
+        """A request sent now, cached for as long as would be chosen then."""
         asked = self._settings
+        minimum, known = asked.info().min_cacheable, view.calibration
+        prompt = view.prompt(messages, (self._chosen.next_ttl(view), minimum))
         request = ModelRequest(view.static.model, prompt, asked.max_tokens(), asked.effort)
-        minimum, factor = asked.info().min_cacheable, view.calibration.factor
-        return request, self._cached.foresee(request, self._clock.now(), minimum, factor)
+        now = self._clock.now()
+        return request, self._cached.foresee(request, now, minimum, known.factor, known.bias)
 
     def price_of(self, seen: Prediction) -> str | None:
         """USD of a predicted request's prompt; `None` if unknown."""
@@ -123,7 +132,7 @@ class Gauge:
             size.total, static, room.window, room.limit, static, 0, 1, True, True, size.messages,
             rates(self._settings.info()),
         )  # fmt: skip
-        return compaction_point(self._policy(), rest)
+        return compaction_point(self._chosen.policy(), rest)
 
     def _cache(self) -> CacheState:
         last, until = self._view.last, self._view.warm_until()

@@ -46,13 +46,20 @@ class CacheWatch:
         self._chain = Chain()
         self.last_break: tuple[str, str] | None = None
 
-    def foresee(self, request: ModelRequest, at: Millis, minimum: int, factor: float) -> Prediction:
-        """Cache reads and writes of a request started `at`; the cache stays as it is."""
+    def foresee(
+        self, request: ModelRequest, at: Millis, minimum: int, factor: float, bias: int = 0
+    ) -> Prediction:
+        """Cache reads and writes of a request started `at`; the cache stays as it is.
+
+        `bias`: tokens more of those before the history.
+        """
         chain = self._link(request)
+        # They count only where nothing is read: sizes of what is read were reported.
+        more = round(bias / factor)
         return foresee(
             self._warm,
             chain.hashes,
-            chain.sizes,
+            [size + more for size in chain.sizes] if more else chain.sizes,
             chain.places,
             marks_of(request.prompt),
             at,

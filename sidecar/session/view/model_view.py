@@ -159,17 +159,20 @@ class ModelView:
             self.last = None
             self._left, self._reported = [], {}
 
-    def prompt(self, messages: Iterable[Message]) -> Prompt:
-        """With breakpoints; built once while nothing changes."""
+    def prompt(self, messages: Iterable[Message], cached: tuple[Ttl, int] | None = None) -> Prompt:
+        """With breakpoints; built once while nothing changes.
+
+        `cached`: the lifetime and minimum to foresee, else those of `cache_for`.
+        """
         seen = tuple(self.rendering.seen(messages))
-        factor = self.calibration.factor
-        marked = self.anchor, self.anchor_message, self.static_ttl, self._minimum, factor
+        cached = cached or (self.static_ttl, self._minimum)
+        marked = self.anchor, self.anchor_message, cached, self.calibration.factor
         inputs = seen, self.static, marked, self._sent
         if self._built is None or self._built[0] != inputs:
-            self._built = inputs, self._build(seen)
+            self._built = inputs, self._build(seen, *cached)
         return self._built[1]
 
-    def _build(self, seen: Sequence[RenderedMessage]) -> Prompt:
+    def _build(self, seen: Sequence[RenderedMessage], static_ttl: Ttl, minimum: int) -> Prompt:
         prompt = assemble(self.static, chain.from_iterable([one.rendered for one in seen]))
         ids = [one.message.id for one in seen]
         anchored = ids.index(self.anchor_message) if self.anchor_message in ids else 0
@@ -178,9 +181,9 @@ class ModelView:
             prompt,
             self._shared(seen) if self.anchor is None else self.anchor.blocks,
             anchor=sum([len(one.raw) for one in seen[:anchored]]),
-            static_ttl=self.static_ttl,
-            sizes=list(accumulate(pieces)) if self._minimum else (),
-            minimum=floor(self._minimum * SURELY / self.calibration.factor),
+            static_ttl=static_ttl,
+            sizes=list(accumulate(pieces)) if minimum else (),
+            minimum=floor(minimum * SURELY / self.calibration.factor),
         )
         return replace(prompt, breakpoints=marks)
 

@@ -1,11 +1,16 @@
 """What is marked to be cached, from what size on, and for how long."""
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from sidecar.core.parts import StepFinishPart
+from sidecar.core.prompt.pricing import price
 from sidecar.model.catalogue import lookup
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.session import inside
-from tests.session.conftest import Desk, World
+from tests.session.conftest import Desk, World, info
 from tests.session.work import Worker, looked
 
 CHOOSY = "claude-haiku-4-5"
@@ -130,3 +135,20 @@ async def test_a_preview_is_marked_as_its_request_will_be(desk: Desk) -> None:
     assert inside.model_view(worker.session).static_ttl == "5m"
     await worker.turn(0)
     assert desk.prompts()[-1].breakpoints[0].ttl == "1h"
+
+
+async def test_the_meter_prices_the_next_request_as_it_is_sent_where_its_lifetime_changes(
+    desk: Desk,
+) -> None:
+    worker = await desk.worker(policy="economic", system=SYSTEM)
+    model = info(inside.static(worker.session).model)
+    await worker.turn(2)
+    for minutes in (10, 1, 10, 50, 1, *[150] * 12, 10):
+        desk.world.time += minutes * MINUTE
+        foretold = worker.session.meter().cost.next_request
+        await worker.turn(0)
+        usage = inside.parts(worker.session, StepFinishPart)[-1].usage
+        billed = price(model, replace(usage, output=0))
+        assert billed is not None
+        assert float(foretold) == pytest.approx(float(billed), rel=0.03), minutes
+    assert [body["staticTtl"] for body in told(worker)] == ["1h", "5m"]
