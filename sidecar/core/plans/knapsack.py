@@ -39,7 +39,8 @@ def choose(
     chance = weighed.__getitem__
 
     def dense(piece: Piece) -> float:
-        return piece.need + NAMED * fsum(map(chance, piece.names)) / max(1, piece.tokens)
+        _, tokens, need, names = piece
+        return need + NAMED * fsum(map(chance, names)) / (tokens or 1)
 
     heap = [(-dense(one), -number) for number, one in enumerate(pieces) if one.tokens <= room]
     heapify(heap)

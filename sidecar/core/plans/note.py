@@ -119,7 +119,7 @@ def write_note(
         *_asked(shown, stays, room.asked),
         *standing_rules(shown, room.rules, passages),
         *_failures(after, stays, room),
-        *file_lines(net_files((unit.changed for unit in units), told), told),
+        *file_lines(net_files((unit.changed for unit in units if unit.changed), told), told),
         *_hunks(after, hidden, room.hunks, files),
         *_todo(units, hidden, stays, room.todo, turn - OVERTAKEN),
         *_subtasks(gone, room.subtasks, turn),

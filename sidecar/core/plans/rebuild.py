@@ -130,7 +130,7 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
     whole = choose(
         [*filter(None, found), *(stretch.piece for stretch in basis.stretches)],
         basis.names,
-        set().union(*(item.unit.names for item in sorting.kept)),
+        set().union(*[item.unit.names for item in sorting.kept]),
         room=round(min(keeping.keep, KEEP_SHARE * window)),
         density=keeping.density,
     )
