@@ -15,7 +15,7 @@ from sidecar.session.compaction.planner import Occasion
 from sidecar.session.lifecycle.session import Session
 from tests.e2e.recorded import RECORDED, catalogue, script
 from tests.session import inside
-from tests.session.compaction.test_same_plans import TOOLS, Story, opened, quiet
+from tests.session.compaction.test_same_plans import PRESETS, TOOLS, Story, opened, quiet
 from tests.session.conftest import Desk, World
 
 FORETOLD = 0.03
@@ -68,6 +68,19 @@ async def test_items_and_the_static_part_sum_to_what_is_used(world: World, facto
             made = max(made, summed(session))
         assert made > 20
         assert foretold(session)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("policy", PRESETS)
+async def test_items_sum_and_plans_foretell_under_each_policy(world: World, policy: str) -> None:
+    quiet(world, summaries=False)
+    async with world.daemon() as desk:
+        session = await opened(desk, policy, 64_000, TOOLS)
+        story = Counting(desk, FACTORS[len(policy) % 2])
+        for _ in range(4):
+            await story.play(session, 3)
+            summed(session)
+            foretold(session)
 
 
 @pytest.mark.long
