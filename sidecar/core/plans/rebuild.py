@@ -332,16 +332,13 @@ def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[i
 
 def _announcements(sorting: _Sorting, whole: Set[PartId]) -> Set[PartId]:
     """Chosen texts that only say what is called next, where these calls go."""
-    called = {
-        item.unit.message_id
-        for item in (*sorting.kept, *sorting.candidates)
-        if item.unit.kind == "call" and (item.unit.part_id in whole or item in sorting.kept)
-    }
+    chosen = [item for item in sorting.candidates if item.unit.part_id in whole]
+    stays = (item.unit for item in (*sorting.kept, *chosen))
+    called = {unit.message_id for unit in stays if unit.kind == "call"}
     return {
         item.unit.part_id
-        for item in sorting.candidates
-        if item.unit.part_id in whole
-        and item.unit.kind == "prose"
+        for item in chosen
+        if item.unit.kind == "prose"
         and item.unit.message_id not in called
         and len(item.unit.text) <= ANNOUNCED
         and announces(item.unit.text)
