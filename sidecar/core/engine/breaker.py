@@ -50,8 +50,8 @@ class Breaker:
     def holds(self, standing: Standing, cause: Cause) -> bool:
         """Whether to plan nothing yet; never for a prompt that is too long, or asked for.
 
-        A new turn allows one more try, as does growth; before the breaker is open, also another
-        cause, and for `budget` what has just come.
+        A new turn or growth allows one more try; before the breaker is open, also another cause,
+        and for `budget` new arrivals.
         """
         st = standing
         if st.opens_turn or st.is_over or st.overflow or st.asked:

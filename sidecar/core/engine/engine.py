@@ -27,7 +27,7 @@ ATTEMPTS = 2
 class Away:
     """The user is away: nobody waits; the next turn should add `growth` tokens.
 
-    `hurried`: do only what the next turn would force, in the situation from `forced`.
+    `hurried`: do only the next turn's duties, in the situation from `forced`.
     """
 
     growth: int

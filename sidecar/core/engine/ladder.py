@@ -93,9 +93,9 @@ def descend(
 ) -> tuple[One | None, tuple[str, ...]]:
     """The first admitted plan, and the refusals before.
 
-    `complete` returns `None` for a plan without effect. If none is admitted, but the prompt is too
-    long or a person asked, take the sound plan with fewest tokens; merely over the limit, only if
-    the plan fits.
+    `complete` returns `None` for a plan without effect. If none is admitted, the sound plan with
+    fewest tokens: for a prompt that is too long or a person's request; merely over the limit, if it
+    fits.
     """
     tried: list[One] = []
     refused: list[str] = []

@@ -66,7 +66,7 @@ def anchor_after(situation: Situation) -> MessageId | None:
 def opens_epoch(plan: Plan, situation: Situation, held: bool) -> bool:
     """Whether a rewrite begins an epoch; `held`: an earlier request held its first changed item.
 
-    One by hand always does, and one before an epoch's first request.
+    Always by hand, or before an epoch's first request.
     """
     return held or plan.cause == "user" or not situation.sent
 
