@@ -77,7 +77,7 @@ _ANYWHERE = "**/"
 class Intent:
     """A call before it runs: a command, or names in a tool's input.
 
-    `folder`: absolute. `edits`: an editing tool, which accounts for every change.
+    `folder`: absolute. `edits`: an editing tool, answering for every change.
     """
 
     command: str = ""

@@ -1,7 +1,7 @@
 """Changes between two snapshots, per path, each with an author.
 
-Writes of tools, and those stated by commands, are the agent's. Others while a command ran are
-unknown. The rest is the user's: between steps, saved by the editor, or by other sessions' agents.
+Writes of tools, and those stated by commands, are the agent's; others while a command ran, unknown.
+The rest is the user's: between steps, saved by the editor, or by other sessions' agents.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed",
 class PathChange:
     """A path's change; `None` is absence.
 
-    A rename stands at the new path; `source` is the old path, `old` the new path's former entry.
+    A rename stands at the new path, from `source`; `old` is the new path's former entry.
     """
 
     path: bytes

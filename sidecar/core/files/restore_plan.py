@@ -17,7 +17,7 @@ _UNCHANGED = "Nothing was changed here since then."
 class Action:
     """A change of one path, at most one each.
 
-    `entry`: wanted (`None`: nothing). `expect` must be there, or nothing is done. `content`: merged
+    `entry`: wanted (`None`: nothing). Without `expect` there, nothing is done. `content`: merged
     bytes, not stored. Equal contents change the mode only; another kind is removed first. A new
     folder gets its mode once filled; missing parents are made.
     """
@@ -32,8 +32,8 @@ class Action:
 class Fate:
     """A path's fate and reason.
 
-    In a conflict: `theirs` before the agent, `base` after, `mine` now; `unknown` (from, to) may be
-    the agent's or the user's.
+    In a conflict: `theirs` before the agent, `base` after, `mine` now; `unknown` (from, to):
+    possibly the agent's.
     """
 
     path: bytes

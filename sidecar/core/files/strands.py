@@ -27,8 +27,8 @@ class Strand:
     """A path's history since the target state.
 
     `parts`: left to undo, the agent's first, then others' and the agent's in turn. `ever`: the
-    agent had a part. `source`: path the agent moved it from. `unknown`: possibly the agent's; among
-    the parts as others', or, if `taken`, as the agent's.
+    agent had a part. `source`: path before the agent's move. `unknown`: possibly the agent's; in
+    `parts` as others', or, if `taken`, as the agent's.
     """
 
     path: bytes
@@ -61,7 +61,7 @@ def strands(
 ) -> dict[bytes, Strand]:
     """Each path through change sets, oldest first, to `now`.
 
-    Changes in no set are others', as are unknown ones next to others' or without `take_unknown`.
+    Changes in no set are others', as are unknown ones beside them or without `take_unknown`.
     """
     parts: dict[bytes, list[StrandPart]] = {}
     sources: dict[bytes, bytes] = {}
@@ -169,7 +169,7 @@ def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[S
 def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
     """Drop changes that one side took back, with no other side's between.
 
-    A row holds one side's parts by starting state: none twice, or a circle would be cut.
+    A row: one side's parts by starting state, none twice (a circle would be cut).
     """
     rows: list[tuple[bool, list[StrandPart], dict[Hashable, int]]] = []
     for part in parts:
