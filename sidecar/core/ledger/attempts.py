@@ -1,6 +1,6 @@
-"""What a call attempts: the same command, read or edit may fail first and go through later.
+"""Attempts of calls: the same command, read or edit may fail first and go through later.
 
-A failure is a lesson while nothing of it went through; a call that only looks teaches none.
+A failure is a lesson while nothing of it went through; a mere look teaches none.
 """
 
 import re
@@ -88,7 +88,7 @@ def attempt_of(part: ToolPart) -> str:
 def attempt(tool: str, tried: str) -> str:
     """The same of a command, path or argument; empty where that was cut.
 
-    A command counts without its pipes, a here-document as the program that runs the script.
+    A command counts without pipes, a here-document as the program running the script.
     """
     name = own_name(tool)
     if name in PLANS:

@@ -97,7 +97,7 @@ _SPEAKS = re.compile(
 def guidance_of(part: ToolPart) -> tuple[str, ...]:
     """A source and its rules, each on one line; empty if the call brought none.
 
-    The source is a file of rules by its name, or a server's tool that speaks of rules in few words.
+    The source: the name of a file of rules, or a server's tool that speaks of rules in few words.
     """
     if not isinstance(part.state, ToolCompleted) or failed(part):
         return ()

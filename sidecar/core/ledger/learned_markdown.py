@@ -1,7 +1,7 @@
 """Files of learned facts: Markdown written by people and Sidecar.
 
-People's text is kept byte for byte. Our bullets end in a comment with a check of the text, which
-reveals edits.
+People's text is kept byte for byte. Our bullets end in a comment whose check of the text reveals
+edits.
 """
 
 import re
@@ -225,8 +225,8 @@ def _bytes(line: str) -> int:
 def render(files: Mapping[str, str], count: Count, room: int, without: str = "") -> str:
     """Learned Markdown within `room` tokens; empty if nothing fits.
 
-    `files`: text by kind. People's entries first, then the newest, without those that Sidecar wrote
-    for the session `without`.
+    `files`: text by kind. People's entries first, then the newest, without Sidecar's for the
+    session `without`.
     """
     known = [kind for kind in FILES if kind in files]
     found = [

@@ -83,9 +83,9 @@ def _take(hunks: list[NetHunk], old: str, new: str, part_id: PartId) -> None:
 
 
 def diff_lines(hunk: NetHunk, stands: Set[str] = frozenset()) -> list[str]:
-    """The place, and all lines that differ, with `-` and `+`.
+    """The place, and all differing lines, with `-` and `+`.
 
-    Nothing where all new ones are among `stands`, which is in view.
+    Nothing if all new ones are among `stands`, in view.
     """
     place, gone, come = _differing(hunk.old, hunk.new)
     differ = [*(f"-{line}" for line in gone), *(f"+{line}" for line in come)]
@@ -119,9 +119,9 @@ def _differing(before: str, after: str) -> tuple[list[str], list[str], list[str]
 
 
 def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()) -> dict[str, str]:
-    """By path, the one changed last at the end, whether it was changed or deleted.
+    """By path, the last changed at the end, whether changed or deleted.
 
-    Nothing of what a call moved away, nor of what was made and deleted again unless it was `told`.
+    Omits paths moved away by a call, and those made and deleted again unless `told`.
     """
     now: dict[str, str] = {}
     made: set[str] = set()
@@ -147,9 +147,9 @@ def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()
 
 
 def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
-    """Newest first, a folder that many have in common once; none as it was `told`.
+    """Newest first, a common folder of many once; none as it was `told`.
 
-    The newest are named, of the others is told how many lie where.
+    The newest by name, the others by number and folder.
     """
     for title in (CHANGED, DELETED):
         paths = [path for path in reversed(files) if files[path] == title]

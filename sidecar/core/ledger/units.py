@@ -52,13 +52,12 @@ class Unit:
 
     `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
     text. `names`: identifiers in text and call. `at`: 0 if unknown. `asked`: names to keep.
-    `attempt`: equal for calls that try the same. `steps`: what a call achieved, or if it failed,
-    what must go through before nobody need know. `replaced`: texts of files.
-    `guidance`: a source and the rules that it states. `attached`: the name of a file that the user
-    sent along, whose text is not the user's. `said`: what the user answered to a call; `refused`:
-    by them.
+    `attempt`: equal for calls that try the same. `steps`: a call's achievements, or if it failed,
+    those that must go through before nobody need know. `replaced`: texts of files. `guidance`: a
+    source and its stated rules. `attached`: name of a file sent along, whose text is not the
+    user's. `said`: the user's answer to a call; `refused`: by the user.
 
-    What plans ask for often is found once: `means`, the paths `touched`, and what was `changed`.
+    Found once, as plans often ask: `means`, the paths `touched` and `changed`.
     """
 
     part_id: PartId
