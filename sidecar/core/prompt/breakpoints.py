@@ -36,8 +36,8 @@ def place(
 ) -> tuple[Breakpoint, ...]:
     """At most four breakpoints, in prompt order.
 
-    After: the static system text; the newest block; the previous request's last block, or what a
-    rewrite left of that prompt (`sent_before` message blocks, 0 for none), so its write is found
+    After: the static system text; the newest block; the previous request's last block, or a
+    rewrite's rest of that prompt (`sent_before` message blocks, 0 for none), to find its write
     however far the prompt has grown; the last rewrite (`anchor` message blocks), so its prefix
     outlives the next. Spare ones go every `STRIDE` positions back from the newest.
 

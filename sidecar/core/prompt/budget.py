@@ -113,7 +113,7 @@ def zone(used: int, limit: int, starts: ZoneStarts = ZONE_STARTS) -> Zone:
 def velocity(sizes: Sequence[int]) -> int:
     """Mean tokens added a turn, of the last five; `sizes`: context after each turn.
 
-    Turns that shrank the context, as a rewrite does, are left out.
+    Without turns that shrank the context, as by a rewrite.
     """
     if len(sizes) < 2:
         return sizes[0] if sizes else 0

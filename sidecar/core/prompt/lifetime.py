@@ -1,7 +1,7 @@
 """How long the static text is kept in the provider's cache: five minutes, or an hour.
 
-An hour's writes are dearer. The lifetime is chosen where the text is written anyway: a breakpoint
-inside what is read changes nothing. Prices: USD per token; times: milliseconds.
+An hour's writes are dearer. The lifetime is chosen at the text's writes: a breakpoint inside a read
+changes nothing. Prices: USD per token; times: milliseconds.
 """
 
 from collections.abc import Iterable, Sequence
@@ -56,9 +56,9 @@ def lifetime(
 ) -> Lifetime:
     """For static text of so many `tokens`, written by a request at `now`.
 
-    The first write is for five minutes. Later an hour is taken once the session's own pauses would
-    have paid for it, or its price is small beside what was `spent`. Priced are this write and one
-    after each pause of over an hour; saved are writes after earlier pauses of 5 to 60 minutes.
+    The first write is for five minutes; later ones are for an hour once the session's own pauses
+    would have paid for it, or its price is small beside `spent`. Priced: this write and one after
+    each pause of over an hour. Saved: writes after earlier pauses of 5 to 60 minutes.
     """
     waited = pauses((*starts, now))
     longer = sum(pause > TTL_MS["1h"] for pause in waited)

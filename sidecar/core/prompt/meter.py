@@ -82,8 +82,8 @@ class Size:
     """A prompt's tokens in total, with raw estimates for its regions.
 
     `exact`: the provider reported this very prompt. `tools`: (MCP server or "", raw estimate).
-    `guessed`: tokens no provider has counted. `messages`: as rendered, before
-    neighbours of a role are joined, without notes. `static`: of the total, before the history.
+    `guessed`: tokens no provider has counted. `messages`: as rendered, before joining neighbours of
+    a role, without notes. `static`: of the total, before the history.
     """
 
     total: int

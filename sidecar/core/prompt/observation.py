@@ -33,8 +33,8 @@ class ModelAsked:
     """A model request ended; `purpose` is turn, summary or ping.
 
     `cost`: USD; `uncached`: USD without a cache; `None` if unknown. `error`: kind of failure, or
-    empty. `foreseen`: tokens expected from the cache; `break_`: cause and kind of segment of a
-    shortfall.
+    empty. `foreseen`: tokens expected from the cache; `break_`: a shortfall's cause and kind of
+    segment.
     """
 
     session_id: SessionId

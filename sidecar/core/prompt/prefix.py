@@ -1,6 +1,6 @@
 """A prompt as chained hashes of segments: all tools, each system block, each message block.
 
-Each hash covers everything before: equal hashes are equal prefixes.
+Equal hashes are equal prefixes.
 """
 
 import json
@@ -70,8 +70,8 @@ def link(
 ) -> Chain:
     """Extend an earlier prompt's chain (`Chain()` at first); only new segments are hashed.
 
-    `weigh` counts tokens. Another model shares nothing, other `settings` no messages. A block
-    object never changes its role.
+    `weigh` counts tokens. Another model shares nothing, other `settings` no messages. Block objects
+    keep their roles.
     """
     contents: list[PrefixPiece] = [prompt.tools, *prompt.system]
     static = len(contents)

@@ -92,7 +92,7 @@ def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
 def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
     """Errors a provider would refuse: calls without results, results without calls.
 
-    Each call needs one result, at the start of the next message.
+    A call's one result starts the next message.
     """
     problems: list[str] = []
     asked: list[str] = []

@@ -1,6 +1,6 @@
-"""Token counts: raw estimates, corrected by reported ones.
+"""Token counts: raw estimates of a foreign tokenizer, corrected by reported ones.
 
-Estimates use a foreign tokenizer. A reported total is divided into a static part and a history.
+A reported total is divided into a static part and a history.
 """
 
 import json
@@ -57,8 +57,8 @@ class Calibration:
 def observe(calibration: Calibration, *, static: int, history: int, reported: int) -> Calibration:
     """Learn from a reported prompt, with raw estimates of its two parts.
 
-    The first answer divides it in proportion; later ones leave the static part, and give all the
-    rest to the history, unless that leaves too little for it.
+    The first answer divides it in proportion; later ones leave the static part and give the history
+    the rest, unless too little.
     """
     known = calibration
     if (known.observations and history < SMALLEST) or (

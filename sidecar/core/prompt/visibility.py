@@ -1,6 +1,6 @@
 """How parts are shown: verbatim unless a rewrite changed that.
 
-A pure fold over rewrites, so that after an undo the earlier prompt returns byte for byte.
+A pure fold over rewrites: an undo brings the earlier prompt back byte for byte.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

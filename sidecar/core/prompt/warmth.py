@@ -244,7 +244,7 @@ class AnsweredRequest:
 class Miss:
     """First segment not served from the cache, the cause, and tokens lost.
 
-    `offset`: first differing byte of the segment's `rendered` form, after its kind.
+    `offset`: first differing byte of `rendered`, after the segment's kind.
     """
 
     cause: BreakCause
@@ -257,10 +257,10 @@ class Miss:
 def find_miss(
     last: AnsweredRequest | None, now: AnsweredRequest, read: int, minimum: int
 ) -> Miss | None:
-    """Why `read` falls short of the last request's cache; `None` if not.
+    """Why `read` falls short of the last request's cache, or `None`.
 
-    Compares reported counts only, since estimates could feign a miss. A prompt below `minimum`,
-    never cached, is a miss of the next request.
+    Compares reported counts only: estimates could feign a miss. A prompt below `minimum`, never
+    cached, is a miss of the next request.
     """
     if last is None:
         return None
