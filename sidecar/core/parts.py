@@ -46,7 +46,7 @@ def base64_of(text: str) -> str | None:
 class Output:
     """A tool's output; the model sees `text`.
 
-    Of a cut text: `whole` is the full one's hash in the store, the totals are the full one's.
+    Of a cut text, `whole` (hash in the store) and the totals are the full one's.
     """
 
     text: str

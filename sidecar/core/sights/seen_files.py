@@ -20,10 +20,10 @@ NEVER = -1
 
 @dataclass(slots=True)
 class SeenFile:
-    """Known lines, `None` for one never shown, with the steps they were last shown and written.
+    """Known lines, `None` for one never shown, with the steps of their last showing and writing.
 
-    `changed`: step of the newest change. `ends`: the last line is the file's. `drift`: lines that
-    edits at unknown places may have moved them by.
+    `changed`: step of the newest change. `ends`: the last line is the file's. `drift`: most lines
+    that edits at unknown places moved them by.
     """
 
     texts: list[str | None] = field(default_factory=list)

@@ -168,7 +168,7 @@ def told(
 ) -> str:
     """Text for departing turns: a summary or line each, oldest first.
 
-    Each summary gets a share of `room` characters; addresses it omits follow.
+    Summaries share `room` characters; addresses they omit follow.
     """
     listed = [turn for turn in turns if turn.id in scores and any(_may_go(turn, spared))]
     summed = [turn for turn in listed if scores[turn.id].action == "summarise"]

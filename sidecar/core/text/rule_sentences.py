@@ -1,6 +1,6 @@
 """Finds sentences that forbid or require something, in some thirty languages.
 
-By words and signs, without grammar. A false hit costs a few tokens, a missed rule is lost.
+By words and signs, without grammar: a false hit costs few tokens, a miss loses a rule.
 """
 
 import re
