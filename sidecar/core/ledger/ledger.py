@@ -12,6 +12,7 @@ from sidecar.core.conversation.call_outcome import (
     result_text,
     status,
 )
+from sidecar.core.conversation.turns import REFUSED
 from sidecar.core.ledger.attempts import achieved, attempt_of, is_overcome, needs
 from sidecar.core.ledger.deeds import (
     Delegated,
@@ -95,6 +96,11 @@ class Failure:
     error: str
     turn_id: TurnId
     part_id: PartId
+
+    @property
+    def refused(self) -> bool:
+        """By the user."""
+        return self.error.startswith(("refused by the user", REFUSED))
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,10 +163,10 @@ def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
         if paths:
             yield f"{title}: {', '.join(paths)}"
         if more:
-            yield f"And {len(more)} more {title.lower()}{_by_folder(more)}; recall lists them"
+            yield f"And {len(more)} more {title.lower()}{by_folder(more)}; recall lists them"
 
 
-def _by_folder(paths: Sequence[str]) -> str:
+def by_folder(paths: Sequence[str]) -> str:
     """How many lie where, with the folder that all have in common said once."""
     folders = (folder + _separator(folder) for folder in _above(paths[0]))
     root = next((one for one in folders if all(path.startswith(one) for path in paths)), "")

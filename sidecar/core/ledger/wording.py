@@ -1,10 +1,11 @@
 """The ledger in words: bounded, most important first."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.ledger.deeds import LineSpans
 from sidecar.core.ledger.ledger import Failure, File, Ledger, Todo
+from sidecar.core.ledger.net_changes import MOST_NAMED, by_folder
 from sidecar.core.prompt.tokens import tokens_of
 
 DIRECTIVE = 400
@@ -16,7 +17,7 @@ OPEN_SHARE = 2
 def render(ledger: Ledger, most: int) -> str:
     """Within `most` tokens.
 
-    Goal, newest directive, failures and changed files stay even beyond the bound.
+    Goal, newest directive, failures and the newest changed files stay even beyond the bound.
     """
     sections = list(_needed(ledger))
     left = most - sum(tokens_of(section) for section in sections)
@@ -38,6 +39,14 @@ def file_line(file: File) -> str:
     lines = file.edited if file.changed else file.read
     where = f" lines {spans(lines)}" if lines else ""
     return f"{file.path} ({file.state}{where})"
+
+
+def changed_lines(ledger: Ledger, told: Collection[str] = ()) -> Iterator[str]:
+    """Of changed files not `told` the newest, the others counted by folder."""
+    files = [file for file in reversed(ledger.changed) if file.path not in told]
+    yield from map(file_line, files[:MOST_NAMED])
+    if more := [file.path for file in files[MOST_NAMED:]]:
+        yield f"and {len(more)} more{by_folder(more)}"
 
 
 def spans(lines: LineSpans) -> str:
@@ -67,13 +76,12 @@ def _needed(ledger: Ledger) -> Iterator[str]:
         yield f"Goal, as the user typed it:\n{ledger.goal.text}"
     if ledger.directives:
         yield f"Newest directive:\n{ledger.directives[-1].text}"
-    if ledger.failures:
-        lines = (f"- {failure_line(failure)}" for failure in ledger.failures)
-        yield "\n".join(("Failed, do not repeat:", *lines))
-    changed = ledger.changed
-    if changed:
-        lines = (f"- {file_line(file)}" for file in reversed(changed))
-        yield "\n".join(("Changed:", *lines))
+    for title, is_refused in (("Failed, do not repeat:", False), ("Refused by the user:", True)):
+        mine = [one for one in ledger.failures if one.refused is is_refused]
+        if mine:
+            yield "\n".join((title, *(f"- {failure_line(failure)}" for failure in mine)))
+    if ledger.changed:
+        yield "\n".join(("Changed:", *(f"- {line}" for line in changed_lines(ledger))))
 
 
 def _optional(ledger: Ledger) -> Iterator[tuple[str, Sequence[str]]]:

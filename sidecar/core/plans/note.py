@@ -27,6 +27,7 @@ from sidecar.core.plans.standing_rules import standing_rules
 from sidecar.core.plans.typed_text import brief
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Quoted, Shown, Truncated, shorten
+from sidecar.core.text.sentences import SHORT, announces, without_announcement
 
 ASKED = "Asked by the user, oldest first:"
 DIRECTIVE, BRIEF = 800, 400
@@ -37,6 +38,8 @@ ALIKE = 60
 """Characters of a hunk from which on one that is alike is told in a word."""
 FILE = 60
 """Lines of a file's hunks, each of which is told whole or counted."""
+MOST_COUNTED = 4
+"""Files of which no hunk is told that are named with the lines of theirs."""
 OVERTAKEN = 1
 """Turns after which a list in progress is of work that was left."""
 THREAD, LESSON = 100, 300
@@ -185,14 +188,20 @@ def _lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:
             waiting.append(unit)
         elif waiting and unit.kind == "prose":
             near = [failed for failed in waiting if unit.step - failed.step == 1]
-            if near and isinstance(how, Dropped) and _thread(unit.text):
+            if near and isinstance(how, Dropped) and _learnt(unit.text):
                 found[near[-1].part_id] = unit
             waiting.clear()
     return found
 
 
 def _lesson(unit: Unit | None) -> str:
-    return "" if unit is None else f" ⇒ {_thread(unit.text, LESSON)}"
+    return "" if unit is None else f" ⇒ {_learnt(unit.text)}"
+
+
+def _learnt(text: str) -> str:
+    """The first line, but for what it announces."""
+    line = without_announcement(_thread(text, LESSON))
+    return "" if announces(line) else line
 
 
 def _lost(unit: Unit, how: Shown | None) -> bool:
@@ -212,10 +221,11 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
     stands: set[str] | None = None
     lines: list[str] = []
     alike: dict[str, str] = {}
+    large: list[str] = []
     for path, hunks in reversed(after.upshot.net.items()):
         mine: list[str] = []
         once: set[tuple[str, ...]] = set()
-        left: list[tuple[int, PartId]] = []
+        left: list[tuple[Sequence[str], PartId]] = []
         for hunk in reversed(hunks):
             if hidden.isdisjoint(hunk.part_ids):
                 continue
@@ -239,18 +249,25 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
                 if len(differ) >= ALIKE:
                     alike.setdefault(differ, " ".join((short(path), *place)))
             else:
-                left.append((differ.count("\n") + 1, hunk.part_ids[-1]))
+                left.append((diff[len(place) :], hunk.part_ids[-1]))
         if mine:
-            lines += [f"{path}:", *mine, *_more_edits(left)]
+            lines += [f"{path}:", *mine, *_edits(left, more=" more")]
+        else:
+            large += _edits(left, f"{short(path)}: ")
+    lines += large[:MOST_COUNTED]
     if lines:
         yield "\n".join((CAME_TO, *lines))
 
 
-def _more_edits(left: Sequence[tuple[int, PartId]]) -> Iterator[str]:
+def _edits(
+    left: Sequence[tuple[Sequence[str], PartId]], where: str = "", more: str = ""
+) -> Iterator[str]:
     """Of those not told: how many, their lines, and the newest's id."""
     if left:
-        count = f"{len(left)} more edit{'s' * (len(left) > 1)} of it"
-        yield f"⋯ {count}, {sum(lines for lines, _ in left)} lines; recall {left[0][1]}"
+        signs = [line[:1] for diff, _ in left for line in diff]
+        sizes = " ".join(f"{sign}{n}" for sign in "+-" if (n := signs.count(sign)))
+        count = f"{len(left)}{more} edit{'s' * (len(left) > 1)}"
+        yield f"⋯ {where}{count}, {sizes} lines; recall {left[0][1]}"
 
 
 def _lines_below(shown: UnitsShown, files: str) -> set[str]:
@@ -317,7 +334,7 @@ def _said(gone: Sequence[Unit], room: int) -> Iterator[str]:
 
 
 def _thread(text: str, most: int = THREAD) -> str:
-    if len(text) < 40:
+    if len(text) < SHORT:
         return ""
     return one_line(next((line.strip() for line in text.splitlines() if line.strip()), ""), most)
 

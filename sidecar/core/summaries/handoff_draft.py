@@ -9,7 +9,7 @@ from sidecar.core.ledger.inheritance import current
 from sidecar.core.ledger.ledger import Ledger
 from sidecar.core.ledger.milestone import Milestone
 from sidecar.core.ledger.units import Unit, units_of
-from sidecar.core.ledger.wording import failure_line, file_line, render, within
+from sidecar.core.ledger.wording import changed_lines, failure_line, file_line, render, within
 from sidecar.core.parts import Message
 from sidecar.core.summaries.extractive import extract
 from sidecar.core.summaries.sections import DECISIONS, KEY_FACTS, sections_of
@@ -66,8 +66,10 @@ def _draft(
     yield from _state(ledger)
     facts = dict.fromkeys(f"{fact.kind}: {fact.content}" for fact in checkpoint.facts)
     yield from _section("Decisions and facts", (*facts, *said))
-    failures = [failure_line(failure) for failure in ledger.failures]
+    failures = [failure_line(one) for one in ledger.failures if not one.refused]
     yield from _section("Tried and failed: do not repeat", failures)
+    refused = [failure_line(one) for one in ledger.failures if one.refused]
+    yield from _section("Refused by the user", refused)
     yield from _section("Files", _file_lines(ledger, files))
     worked = [c.command for c in reversed(ledger.commands) if not c.error and not c.exit]
     yield from _section("Commands that worked", worked[:COMMANDS])
@@ -85,9 +87,8 @@ def _state(ledger: Ledger) -> Iterator[str]:
 def _file_lines(ledger: Ledger, files: Sequence[str]) -> Iterator[str]:
     known = {file.path: file for file in ledger.files}
     yield from (file_line(known[path]) for path in files[:FILES])
-    told = set(files[:FILES])
-    # Changed files are never left out; deleted ones are listed as deleted.
-    yield from (file_line(file) for file in ledger.changed if file.path not in told)
+    # Changed files are named or counted; deleted ones are listed as deleted.
+    yield from changed_lines(ledger, files[:FILES])
 
 
 def bootstrap(

@@ -81,7 +81,14 @@ def test_nothing_that_must_not_be_lost_is_ever_cut() -> None:
     told = render(replace(FULL, goal=said(goal), failures=failures, files=files), 100)
     assert goal in told
     assert all(f"try-{n} → error-{n}" in told for n in range(500))
-    assert all(f"src/file_{n}.py" in told for n in range(500))
+    assert all(f"src/file_{n}.py" in told for n in range(460, 500))
+    assert "- and 460 more in src/: . (460)" in told
+
+
+def test_what_the_user_refused_is_no_failure() -> None:
+    refused = Failure("shell", "git push", "refused by the user: not yet", T, P)
+    told = render(replace(FULL, failures=(*FULL.failures, refused)), 0)
+    assert "- shell make → Error: no rule\n\nRefused by the user:\n- shell git push → " in told
 
 
 LINES = st.lists(st.text(alphabet="ab ", min_size=1, max_size=80), max_size=30).map(tuple)

@@ -147,6 +147,23 @@ def test_what_the_user_refused_is_told_apart_from_what_failed() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("said", "learnt"),
+    [
+        (
+            "The rule is missing from the Makefile. Now I add it:",
+            "The rule is missing from the Makefile.",
+        ),
+        ("Now the long way round, without any of the rules:", ""),
+    ],
+)
+def test_of_what_a_failure_meant_no_announcement_is_told(said: str, learnt: str) -> None:
+    gone = items("C9!:bash(make); A9 C9; C9", p0="Error: no rule", p1=said)
+    room = Room(story=500, commands=0, prose=0)
+    line = lines(gone, ["p0", "p1"], room)[1]
+    assert line == "- bash make → Error: no rule" + (f" ⇒ {learnt}" if learnt else "")
+
+
 def test_failures_have_no_limit_but_where_there_is_no_choice() -> None:
     gone = items(" ".join(f"C9!:bash(command-{number})" for number in range(900)))
     assert len(lines(gone)) == 901

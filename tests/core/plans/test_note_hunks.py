@@ -35,7 +35,7 @@ def test_edits_that_stand_below_are_told_of_no_more_and_those_without_room_are_c
     listed[1] = replacing(listed[1], "a.py", "two", "second = " + "2" * 4_000)
     listed[2] = replacing(listed[2], "a.py", "six", "sixth = 6")
     gone = ["p0", "p1", "p2"]
-    more = "⋯ 1 more edit of it, 2 lines; recall p1"
+    more = "⋯ 1 more edit, +1 -1 lines; recall p1"
     told = lines(listed, gone, HUNKS)[1:]
     assert told == ["a.py:", "-six", "+sixth = 6", "@@", "-one", "+first = 1", more]
     changes = [Change(PartId(part), Dropped(), "old", 0, 0) for part in gone]
@@ -53,7 +53,18 @@ def test_a_hunk_is_told_whole_or_counted() -> None:
     told = lines(listed, ["p0", "p1", "p2"], replace(HUNKS, hunks=2_000))[1:]
     assert told == [
         "b.py:", "-tail", *(f"+{line}" for line in long[:30]),
-        "a.py:", "-next", "+following = 1", "⋯ 1 more edit of it, 60 lines; recall p0",
+        "a.py:", "-next", "+following = 1", "⋯ 1 more edit, +59 -1 lines; recall p0",
+    ]  # fmt: skip
+
+
+def test_a_file_whose_only_hunk_is_too_large_is_named_with_its_lines() -> None:
+    listed = items(" ".join(["C9:tool"] * 6) + " X9")
+    for n in range(6):
+        new = "\n".join(f"row_{n}_{line} = {line}" for line in range(70))
+        listed[n] = replacing(listed[n], f"/w/src/a{n}.py", "end\nlast", new)
+    told = lines(listed, [f"p{n}" for n in range(6)], HUNKS)[1:]
+    assert told == [
+        f"⋯ src/a{n}.py: 1 edit, +70 -2 lines; recall p{n}" for n in (5, 4, 3, 2)
     ]  # fmt: skip
 
 

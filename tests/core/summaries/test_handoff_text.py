@@ -68,8 +68,8 @@ And later:
 # Files
 
 - b.py (created)
-- a.py (edited)
 - c.py (deleted)
+- a.py (edited)
 
 # Commands that worked
 
