@@ -31,7 +31,7 @@ class Reloaded:
 def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Reloaded:
     """Apply changes that need no restart.
 
-    An unusable value or unreadable file keeps the whole old configuration. An unknown key in a
+    An unusable value or unreadable file keeps the old configuration. An unknown key in a
     workspace's file keeps its old rejections: more might be rules that the user takes back.
     """
     wrong = [problem for problem in problems if not problem.unknown]

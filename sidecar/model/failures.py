@@ -1,6 +1,6 @@
 """Classify failed model calls by attributes.
 
-SDK 2.11 reports a broken stream as an APIStatusError with status 200 (an error event), as a bare
+SDK 2.11 reports a broken stream as an APIStatusError with status 200 (an error event), a bare
 transport error (drop or stall), or not at all (a clean early end).
 """
 

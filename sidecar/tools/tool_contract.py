@@ -198,9 +198,9 @@ class Access:
     """A call's access, for permission rules.
 
     `paths`: absolute, links resolved (a command's: its working directory); `outside` the workspace;
-    `shown`: all, relative if inside; `linked`: other names of written paths, by links and inner
+    `shown`: all, relative if inside; `linked`: written paths' other names, by links and inner
     repositories; `spelt`: a path as given, link by link. `words`: a simple literal command's;
-    `strays` lead out of the workspace. `held`: why a written file is no ordinary one (the root's
+    `strays` lead out of the workspace. `held`: why a written file is not ordinary (the root's
     folders, an environment, a variable). `problem`: the input's error, which is the answer.
     """
 

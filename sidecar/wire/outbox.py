@@ -1,7 +1,7 @@
 """Messages waiting for one client: bounded, never delaying others.
 
 With too many unread answers, the client's requests wait. At the limits, a session's updates are
-dropped, and `session/changed` tells the client to catch up with `session/load {after}`.
+dropped; `session/changed` asks the client to catch up by `session/load {after}`.
 """
 
 import asyncio

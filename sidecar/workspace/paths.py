@@ -95,9 +95,9 @@ def linked_names(
 ) -> tuple[str, ...]:
     """Other names of paths through links, as `Place.shown`.
 
-    Links on each path, its resolved path, the usual place for a variable's value, and links to the
-    path or its parents: in parent folders, the home folder, their `.git/hooks`, and up to
-    `MAX_DEPTH` levels of subfolders with names for `holding`, hard links too.
+    Links on each path, its resolved path, a variable's usual place, and links to the path or its
+    parents: in parent folders, the home folder, their `.git/hooks`, and up to `MAX_DEPTH` levels of
+    subfolders with names for `holding`, hard links too.
     """
     base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
     found: list[Path] = []
@@ -177,8 +177,8 @@ def _links(
 ) -> Iterator[tuple[Path, Path]]:
     """Links in a folder and its searched subfolders with their targets, nearest first.
 
-    A name of an inode in `numbers` is a link, too. Subfolders take turns up to `MAX_LOOKED` names:
-    a large one hides none.
+    Names of an inode in `numbers` are links, too. Subfolders take turns up to `MAX_LOOKED` names: a
+    large one hides none.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
     while turns:

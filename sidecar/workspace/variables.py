@@ -33,8 +33,8 @@ FETCHING_NOTHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     """The variable whose value, or a word of it, names a resolved file; or empty.
 
-    Relative to the root, through links, behind a `/` also without the ending. A folder counts
-    within the root, for a variable called after a configuration.
+    Relative to the root, through links, behind a `/` also without the ending; a folder within the
+    root, for a variable called after a configuration.
     """
     base = Path(os.path.realpath(root))
     given = {**environment, "PWD": str(base)}

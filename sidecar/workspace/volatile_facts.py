@@ -67,8 +67,8 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
 async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> Git | None:
     """Branch and status, within a second each; `None` without an answer.
 
-    Not in untrusted workspaces, whose configuration could name programs. No filter is run in a
-    trusted one either: the user's (git-lfs) may run programs of the repository's settings.
+    Not in untrusted workspaces, whose configuration could name programs. Nor are filters run in
+    trusted ones: the user's (git-lfs) may run programs of the repository's settings.
     """
     git = program("git", environment)
     if not trusted or git is None:

@@ -1,7 +1,7 @@
 """Text that the recorded agent needed word for word, and the blocks that had shown it.
 
 docs/how-to/measuring.md defines far lines. An edit needs the old text, or a patch's context and
-removed lines. Line ends and line numbers do not count.
+removed lines; line ends and numbers do not count.
 """
 
 import re

@@ -55,8 +55,8 @@ class Caveats:
     def _tell_volatile_text(self) -> None:
         """Dates, times, ids and the like in the system prompt and in tools.
 
-        Exempt: instructions, where people may mean a date, and tools' dates, which are examples.
-        Nothing is removed; but a date in every prompt keeps sessions from sharing a cached prefix.
+        Exempt: instructions, where people may mean a date, and tools' dates, as examples. Nothing
+        is removed; but a date in every prompt keeps sessions from sharing a prefix.
         """
         static = self._view.static
         for tool in static.tools:

@@ -90,8 +90,8 @@ class Epochs:
         """Begin an epoch if the session's model differs from the prefix's.
 
         Another model has another cache and cannot read earlier thinking, which is left out. The new
-        prefix has the current instructions. Returns the event for clients; `None` if nothing was
-        sent before, or nothing changed.
+        prefix has the current instructions. Returns the event for clients; `None` without a
+        difference or a request before.
         """
         log, view = self._log, self._view
         static, model = view.static, self._settings.model_id

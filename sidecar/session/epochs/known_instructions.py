@@ -93,7 +93,7 @@ class KnownInstructions:
         """A new epoch's static part, with the newest instructions and facts.
 
         Changes told earlier follow in the history. If the last differs from the present text, the
-        next message repeats the text, so that the newest wins.
+        next message repeats that, so the newest wins.
         """
         if self._now is not None:
             static = with_instructions(static, self._now)

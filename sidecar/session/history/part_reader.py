@@ -89,7 +89,7 @@ async def recall(
 def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
     """A range of the text, or of its lines that match `pattern`, as `number:line`.
 
-    Offsets and limits are bytes of UTF-8, moved to code points; the default limit is 50 KiB. Raises
+    Offsets and limits: bytes of UTF-8, moved to code points, by default at most 50 KiB. Raises
     BadRequest for no regular expression, or over two seconds.
     """
     if pattern:

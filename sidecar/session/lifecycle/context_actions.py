@@ -51,9 +51,8 @@ class Preview:
 class Rewriting:
     """A session's context, as changed by user and policy.
 
-    `gate` is held while an answer streams and while the view changes, as an answer belongs to its
-    prompt. `works` can be cancelled; `checkpoints` save the ledger; `price` is a compaction's
-    estimate.
+    `gate` is held while an answer, bound to its prompt, streams, and while the view changes.
+    `works` can be cancelled; `checkpoints` save the ledger; `price` is a compaction's estimate.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""What a prompt tells once of the work before it.
+"""A prompt's one telling of the work before.
 
-A new session's first prompt tells the state of inherited work, in a pinned part; a reopened session
-is told of changes in the workspace. Both are logged, and so stay unchanged.
+A new session's first prompt tells the state of inherited work, in a pinned part; a reopened
+session's, changes in the workspace. Both are logged, and so stay unchanged.
 """
 
 import asyncio

@@ -39,8 +39,8 @@ class Past:
 
     Unread: `messages`, and the `steps` they end in the conversation. Newest in the log: `snapshot`,
     `branch`. `opened`: all that began an epoch; `calls`: hashes of unread calls' ids. `records`:
-    still needed, narrowed to the window. `ledger`: of all messages. A history from message `since`
-    on needs nothing unread; `None` if clocks make the order doubtful.
+    still needed, narrowed to the window. `ledger`: of all messages. Histories from message `since`
+    on need nothing unread; `None` if clocks make the order doubtful.
     """
 
     revision: int

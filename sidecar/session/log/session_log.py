@@ -38,8 +38,8 @@ class SessionLog:
 
     Iteration yields the conversation; `messages` also those left behind. `past` folds the unread
     log, for this room alone; others ask `whole_log`, or await `whole`, of which `filled` hears.
-    `readings`: how often all was read anew. `damaged`: memory holds what the store does not, and no
-    window could hold that.
+    `readings`: how often all was read anew. `damaged`: memory holds more than the store, and than
+    any window.
     """
 
     def __init__(

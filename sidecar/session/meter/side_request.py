@@ -51,7 +51,7 @@ class SideRequests:
         """The answer's text, without calls and thinking.
 
         The cost is added to the session, durable with the next commit, and recorded if `logged`.
-        For the session's own model, cache reads count as refreshing the prefix. Raises ModelFailed.
+        The session's own model's cache reads refresh the prefix. Raises ModelFailed.
         """
         models = self._models
         started, draft = self._clock.now(), Draft()

@@ -80,9 +80,9 @@ class Rollback:
     async def restore(self, wish: Wish) -> Done:
         """Go back to a checkpoint, or before a message.
 
-        Raises BadRequest (no such checkpoint or message, or a turn runs), NothingToDo (a dry run
-        returns an empty plan), RestoreConflict, RevisionConflict, SessionOwned, Overloaded (another
-        process restores here), StorageFailed.
+        Raises BadRequest (neither exists, or a turn runs), NothingToDo (a dry run returns an empty
+        plan), RestoreConflict, RevisionConflict, SessionOwned, Overloaded (another process restores
+        here), StorageFailed.
         """
         return await self._go(wish, lambda timeline: self._aim(timeline, wish))
 

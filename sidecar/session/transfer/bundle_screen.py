@@ -1,7 +1,7 @@
 """Bundles may come from anybody: only texts and their presentation get in.
 
 Removed or refused: contents of files, tools allowed without asking, beginnings of prompts, invalid
-settings, and references to later records, in which readers would go round.
+settings, and references to later records, circles for readers.
 """
 
 import re

@@ -1,7 +1,7 @@
 """A model repeating itself: the same calls in a row, with the same answers.
 
-Ignored in answers: numbers, times, durations and temporary paths, which change by themselves; in
-inputs only such paths and times: reading on from another line is no repetition.
+Ignored, as they change by themselves: times, durations and temporary paths, in answers any numbers.
+In inputs numbers count: reading on from another line is no repetition.
 """
 
 import re

@@ -89,8 +89,8 @@ class StoreWriter:
         """Queue a unit of about `weight` bytes; call on an event loop.
 
         The future gets the result after the commit, or StorageFailed; cancelling stops nothing.
-        `synced=False`: without meaning before a later synced unit. `small` too: committed at once
-        if idle, faster than a handover.
+        `synced=False`: meaningless before a later synced unit. `small` too: committed at once if
+        idle, faster than a handover.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()

@@ -1,7 +1,7 @@
 """Starts an MCP server that ends with the daemon, however that ends.
 
 `python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. A watcher ends the server and its
-children after DAEMON: some servers never read stdin, and a killed daemon sends nothing.
+children after DAEMON: some servers never read stdin, and a kill is silent.
 """
 
 import os

@@ -74,9 +74,9 @@ _RELATIVE = re.compile(r"((?:--?[\w-]+=|file:)?)(\.{1,2}(?:[/\\].*)?)", re.DOTAL
 def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Path]:
     """The server as started, and its folder.
 
-    A folder in the settings is taken, unless in an untrusted workspace, which gives no program
-    either. From a trusted workspace, a server in the empty folder gets absolute paths for `.`,
-    `./x` and `../x`.
+    A setting's folder is taken, unless in an untrusted workspace, which gives no program either.
+    From a trusted workspace, a server in the empty folder gets absolute paths for `.`, `./x` and
+    `../x`.
     """
     workspace = standing.workspace
     if not standing.trusted:
@@ -98,7 +98,7 @@ def is_of_the_workspace(command: tuple[str, ...]) -> bool:
     """Whether a command names a file of the workspace, or runs a project's own code.
 
     Never with a runner of packages behind any word, or in a shell's text: wrappers (`op run --`,
-    `nice`, `env -S`) start their words in their own folder.
+    `nice`, `env -S`) start their words in place.
     """
     words = [piece for word in command for piece in word.split() or [word]]
     if not words or any(_takes_packages(words[at:]) for at in range(len(words))):

@@ -1,6 +1,6 @@
 """Carry out a plan and record it in the session's log, completely or not at all.
 
-New content is written beside the files, then the moves are stored, for an undo at a restart. One
+New content is written beside the files; the moves are stored, for an undo at a restart. One
 transaction writes the records and ends the restore.
 """
 
@@ -107,7 +107,7 @@ async def restore(
     `touched` gets the paths before and after moves, and after an undo. `stands` is called once
     durable, and must not raise. `progress` gets steps done and total. `quick`: few small files need
     no thread. Raises BadRequest for an impossible plan or unwritable files, Overloaded while
-    another window restores here, StorageFailed, or CancelledError before the commit: files are
+    another window restores here, StorageFailed, or CancelledError before the commit: files
     unchanged, unless the message announces a later undo.
     """
     check_plan(actions)

@@ -1,7 +1,7 @@
 """A watch by inotify, complete when its queue is empty.
 
-A folder is watched, then listed: no write escapes. New folders are watched once the next snapshot
-lists them; until then their contents are suspect.
+A folder is watched, then listed: no write escapes. New folders' contents are suspect until the next
+snapshot lists, and so watches, them.
 """
 
 import ctypes
