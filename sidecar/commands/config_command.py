@@ -1,4 +1,4 @@
-"""`sidecar config`: settings shown with origin, files checked, a first written."""
+"""`sidecar config show`, `check` and `init`."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`sidecar sessions`: recorded sessions, newest first."""
+"""`sidecar sessions`."""
 
 import asyncio
 import os

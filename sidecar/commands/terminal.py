@@ -22,7 +22,7 @@ class Terminal(Console):
     """No markup; plain texts are escaped."""
 
     def render_str(self, text: str, *, style: str | Style = "", **_: object) -> Text:
-        """Rich's way to draw cells, headings and lines not yet a `Text`."""
+        """Rich's drawing of cells, headings and lines not yet a `Text`."""
         return Text(visible_lines(text), style=style)
 
 
@@ -50,7 +50,7 @@ def refused(console: Console, message: str) -> int:
 
 
 def say(line: str) -> None:
-    """To stderr, beside the output."""
+    """To stderr."""
     sys.stderr.write(f"{visible(line)}\n")
 
 

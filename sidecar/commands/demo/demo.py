@@ -1,4 +1,4 @@
-"""`sidecar demo`, played as an editor would."""
+"""`sidecar demo`, as an editor would."""
 
 import asyncio
 import os

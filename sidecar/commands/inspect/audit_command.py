@@ -1,4 +1,4 @@
-"""`sidecar audit`: decisions about a session's context, as JSON lines."""
+"""`sidecar audit`."""
 
 from sidecar.commands.inspect.session_look import stored_of
 from sidecar.commands.terminal import put_out, refused, terminal

@@ -1,4 +1,4 @@
-"""`sidecar inspect`: a session's contents, context and turns."""
+"""`sidecar inspect`."""
 
 from sidecar.commands.inspect.inspect_tables import drawn
 from sidecar.commands.inspect.session_look import course_of, sent_text

@@ -1,4 +1,4 @@
-"""`sidecar report`: a session as one page, private."""
+"""`sidecar report`: a private page."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sidecar replay --judge`: knowledge left after compactions."""
+"""`sidecar replay --judge`."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""`sidecar replay`: costs of recorded sessions."""
+"""`sidecar replay`."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""`sidecar doctor`: findings and advice."""
+"""`sidecar doctor`."""
 
 import asyncio
 import os

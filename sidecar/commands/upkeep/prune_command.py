@@ -1,4 +1,4 @@
-"""`sidecar prune`: the hourly sweep now, or its plan (`--dry-run`)."""
+"""`sidecar prune`."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""`sidecar export` and `sidecar import`: sessions as files."""
+"""`sidecar export` and `import`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""`sidecar verify`: check every hash of the store, and repair."""
+"""`sidecar verify`."""
 
 import asyncio
 import os
