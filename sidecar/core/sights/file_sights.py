@@ -63,7 +63,7 @@ def numbered(text: str) -> tuple[int, tuple[str, ...]] | None:
 
 
 def is_cut(text: str) -> bool:
-    """Whether a tool says that something is missing in its output."""
+    """Whether a tool calls its output incomplete."""
     return bool(_CUT.search(text))
 
 

@@ -34,12 +34,10 @@ class SeenFile:
     drift: int = 0
 
     def forget(self) -> None:
-        """Know nothing of the file's lines."""
         self.texts, self.shown, self.written = [], [], []
         self.ends, self.drift = False, 0
 
     def change(self, made: Replacement, step: int) -> None:
-        """Take in a change."""
         self.changed = step
         if made.new is None:
             self.forget()
@@ -77,7 +75,6 @@ class SeenFile:
         return stands
 
     def show(self, shown: FileShown, step: int) -> None:
-        """Take in lines that were shown."""
         start, lines = shown.first - 1, shown.lines
         end = start + len(lines)
         if end > MOST_LINES:
@@ -123,7 +120,7 @@ class SeenFile:
             self._splice(line, line + taken, (head + new + tail).split("\n"), step)
 
     def _replace_unseen(self, old: str, new: str) -> None:
-        """Take in an edit at an unknown place: forget stretches that it may reach into."""
+        """At an unknown place: forget stretches within reach."""
         gone = old.split("\n")
         for start, end in list(self.runs()):
             top, bottom = str(self.texts[start]), str(self.texts[end - 1])
@@ -134,7 +131,7 @@ class SeenFile:
 
 
 def _equal(old: Sequence[str | None], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Equal stretches: where they begin in both, and how many lines they have."""
+    """Equal stretches: beginnings in both, and number of lines."""
     at, to = 0, 0
     for hunk in hunks(old, new):
         yield at, to, hunk.old_from - at
@@ -161,7 +158,6 @@ class SeenFiles:
     reads: dict[PartId, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
 
     def hear(self, part: ToolPart, unit: Unit) -> None:
-        """Take in a call that ended."""
         shell = unit.means == "shell"
         step, replaced = unit.step, unit.replaced
         if not replaced and shell:
@@ -189,7 +185,7 @@ class SeenFiles:
         return file
 
     def changed_at(self, path: str) -> int:
-        """Step of a file's newest change, `NEVER` without one."""
+        """Step of the newest change, or `NEVER`."""
         return self.files[path].changed if path in self.files else NEVER
 
     def changed(self) -> list[tuple[str, SeenFile]]:

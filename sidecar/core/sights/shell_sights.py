@@ -19,7 +19,7 @@ Range: TypeAlias = tuple[int, int | None]
 
 
 def shell_sights(part: ToolPart) -> Iterator[FileShown]:
-    """What a command that only prints files showed of them."""
+    """Of commands that only print files."""
     given = part.input
     command = given.get("command", given.get("cmd")) if isinstance(given, dict) else given
     folder = given.get("workdir", "") if isinstance(given, dict) else ""
@@ -48,7 +48,7 @@ def _printed(command: str, folder: str, text: str) -> Iterator[FileShown]:
 
 
 def _asked(command: str, folder: str) -> list[tuple[str, Range]]:
-    """Files and ranges that a command of `cat`, `nl` and `sed -n` prints; none of another's."""
+    """Files and ranges printed by `cat`, `nl` and `sed -n` alone."""
     rest, bodies = split(command)
     printing, *pipes = rest.split("|")
     asked: list[tuple[str, Range]] = []
