@@ -55,7 +55,7 @@ class Decided:
 def placed_notes(
     notes: Iterable[Item], items: Iterable[Item]
 ) -> tuple[list[Item], dict[MessageId, list[Item]]]:
-    """Notes for the front, and those by the message that they stand before."""
+    """Notes for the front, and those by following message."""
     first = next((item.unit.message_id for item in items), None)
     known = {item.unit.message_id for item in items} - {first}
     front: list[Item] = []
@@ -81,7 +81,7 @@ class Decider:
         self._whole: dict[MessageId, tuple[Rendered, ...]] = {}
 
     def hear(self, unit: Unit) -> None:
-        """Take in a unit's names, and what a call showed or changed of files."""
+        """A unit's names, and lines of files shown or changed."""
         learn(self.names, unit)
         part = self._parts.get(unit.part_id)
         if isinstance(part, ToolPart):

@@ -1,4 +1,4 @@
-"""A provider's cache in a replay: what each prompt reads and writes, and what that costs."""
+"""A provider's cache in a replay: each prompt's reads, writes and costs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Bill:
 
 
 class StaticLifetime:
-    """The static text's lifetime from request to request, if a policy `wants` an hour."""
+    """The static text's lifetime by request, if a policy `wants` an hour."""
 
     def __init__(self, wants: Ttl, tokens: int, rates: Rates) -> None:
         self.wants = wants
@@ -44,7 +44,7 @@ class StaticLifetime:
         self._ttl: Ttl = "5m"
 
     def choose(self, starts: Sequence[Millis], now: Millis, spent: float) -> Ttl:
-        """For a request at `now`, after those of `starts` for so many USD."""
+        """For a request at `now`, after `starts` and USD `spent`."""
         rates, last = self._rates, starts[-1] if starts else None
         if self.wants == "1h" and not is_kept(self._ttl, last, now):
             self._ttl = lifetime(
@@ -60,7 +60,7 @@ class StaticLifetime:
 
 
 class SimulatedCache:
-    """What the prompts so far left in the cache."""
+    """The cache after the prompts so far."""
 
     def __init__(self) -> None:
         self._warm: dict[object, CachedPrefix] = {}
