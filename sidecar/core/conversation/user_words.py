@@ -57,5 +57,5 @@ def _answers(asked: tuple[str, ...], text: str) -> list[tuple[str, str]]:
 
 
 def _closed(text: str) -> str:
-    """Up to the last quote; behind, the agent goes on."""
+    """Up to the last quote, before the agent's words."""
     return text[: text.rfind('"')] if '"' in text else text

@@ -77,7 +77,7 @@ def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cau
 
 
 def may_free(history: int) -> bool:
-    """Whether so many tokens of history are enough for a rewrite to be worth planning."""
+    """Whether so many tokens of history make a plan worthwhile."""
     return history >= WORTHWHILE
 
 

@@ -104,7 +104,7 @@ what nobody needs any more. Write the whole new summary, not the difference.
 
 
 def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
-    """`room`: tokens at most; `form` replaces the usual sections."""
+    """`room`: most tokens; `form` replaces the usual sections."""
     said = [_OPENING]
     if previous.strip():
         said.append(_UPDATE.format(previous=framed(previous.strip())))

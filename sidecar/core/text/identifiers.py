@@ -134,7 +134,7 @@ class NameIndex:
                 entry.seen = step
 
     def use(self, names: Iterable[str], step: int, source: NameSource = "prose") -> None:
-        """By the agent; a name known before this step counts as used."""
+        """By the agent; a name known earlier counts as used."""
         known = self._names
         for name in names:
             entry = known.get(name)
