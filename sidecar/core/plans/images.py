@@ -21,6 +21,15 @@ HEAD = (
     "file for that.]"
 )
 _BACKTICKS = re.compile("`+")
+_OPENS = re.compile(
+    r"\s*(?:(?:export|default|public|private|protected|static|final|abstract|pub(?:\([^)]*\))?|async|"
+    r"unsafe|override|internal)\s+)*(?:def|class|func|function|fn|impl|struct|interface|trait|enum|"
+    r"module|sub|type)\b"
+)
+_IMPORTS = re.compile(
+    r"\s*(?:$|import\b|from \S+ import\b|use \S+;|using \S+;|#include\b|package \S+$|[()]$|"
+    r"} from\b|const .*\brequire\(|\"[\w./-]+\"$)"
+)
 _WORD = re.compile(r"\w\w")
 NEAR = 12
 """Lines above and below a written one that are likely to be needed with it."""
@@ -28,6 +37,8 @@ LONGEST, SHORTEST = 60, 6
 """Lines of a stretch: a longer one is divided, a shorter one goes with the next."""
 FEWEST = 10
 """Lines of an image, unless they are half of the file."""
+ABOVE = 12
+"""Lines above a stretch in which the line is sought that opens what the stretch is of."""
 JOINED = 4
 """Known lines between two stretches that are shown with them."""
 _KINDS: tuple[KnownLine, ...] = ("written", "near", "read")
@@ -50,7 +61,8 @@ def stretches(situation: Situation) -> list[Stretch]:
     for path, file in situation.files.changed():
         kinds = _kinds(file, step)
         for start, end in file.runs():
-            for first, last in _divided(kinds, start, end):
+            begin = _past_imports(file.texts, kinds, start, end)
+            for first, last in _divided(kinds, begin, end):
                 # Closing braces alone tell nothing of a file.
                 if not any(map(_WORD.search, filter(None, file.texts[first:last]))):
                     continue
@@ -62,6 +74,16 @@ def stretches(situation: Situation) -> list[Stretch]:
                     piece = Piece(PartId(f"{path}:{first + 1}"), tokens, need)
                     found.append(Stretch(path, first, last, piece))
     return found
+
+
+def _past_imports(
+    texts: Sequence[str | None], kinds: Sequence[tuple[KnownLine, int]], start: int, end: int
+) -> int:
+    """Where a stretch begins behind its imports, if these are many and were only read."""
+    lines = range(start, end)
+    shown = (n for n in lines if kinds[n][0] == "written" or not _IMPORTS.match(texts[n] or ""))
+    first = next(shown, end)
+    return first if first - start >= SHORTEST else start
 
 
 def images(situation: Situation, chosen: Collection[Stretch]) -> tuple[FileImage, ...]:
@@ -132,7 +154,8 @@ def _image(
     path: str, file: SeenFile, chosen: Iterable[tuple[int, int]], factor: float
 ) -> FileImage:
     ranges: list[tuple[int, int]] = []
-    for start, end in sorted(chosen):
+    for known, end in sorted(chosen):
+        start = _opening(file.texts, known)
         before = ranges[-1][1] if ranges else 0
         if ranges and start - before <= JOINED and None not in file.texts[before:start]:
             ranges[-1] = (ranges[-1][0], end)
@@ -152,6 +175,21 @@ def _image(
     text = "\n".join(lines)
     shown = tuple((start + 1, end) for start, end in ranges)
     return FileImage(path, shown, text, weigh(text, factor))
+
+
+def _opening(texts: Sequence[str | None], start: int) -> int:
+    """The line that opens what line `start` is of, where all between is known."""
+    for at in range(start, max(-1, start - ABOVE - 1), -1):
+        text = texts[at]
+        if text is None:
+            break
+        if at < start and _OPENS.match(text) and _indent(text) < _indent(texts[start] or ""):
+            return at
+    return start
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _fence(texts: Iterable[str]) -> str:

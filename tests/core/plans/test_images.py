@@ -103,6 +103,24 @@ def test_an_image_holds_no_line_that_does_not_stand(seed: int) -> None:
         assert marks in (between, between + 1)
 
 
+@pytest.mark.parametrize(("head", "first"), [("def mend(lock):", 5), ("mend(lock)", 8)])
+def test_an_image_begins_with_the_line_that_opens_its_stretch(head: str, first: int) -> None:
+    body = [f"    step({n})" for n in range(15)]
+    told = scene(read(PATH, [*numbered(1, 4), head, *body]), edit(PATH, "step(9)", "stop(9)"))
+    [one] = [replace(one, start=7, end=20) for one in stretches(told)[:1]]
+    [image] = images(told, [one])
+    assert image.ranges == ((first, 20),)
+
+
+@pytest.mark.parametrize(("imports", "first"), [(12, 13), (3, 1)])
+def test_an_image_begins_behind_many_imports_that_were_only_read(imports: int, first: int) -> None:
+    file = [*(f"import module_{n}" for n in range(imports)), *numbered(1, 30)]
+    told = scene(read(PATH, file), edit(PATH, "line 29", "end"))
+    assert image_of(told).ranges == ((first, imports + 30),)
+    told = scene(read(PATH, file), edit(PATH, "import module_0\n", "import other_0\n"))
+    assert image_of(told).ranges == ((1, imports + 30),)
+
+
 def test_a_few_lines_of_a_long_file_are_no_image() -> None:
     for size, shown in ((40, False), (12, True)):
         told = scene(read(PATH, numbered(1, size)), edit(PATH, "line 3\n", "three\n"))
