@@ -88,6 +88,11 @@ _SOLID_HEADINGS = _solid(rule_words.SOLID_HEADINGS)
 _BEGINNING = re.compile(rule_words.FIRM_BEGINNING)
 _WITH_ZU = re.compile(rule_words.FIRM_WITH_ZU)
 _SHAPES = re.compile("|".join(rule_words.FIRM_SHAPES))
+_TELLS = re.compile(
+    r"\W*(?:the|this|our)\s+(?:[\w-]+\s+){1,3}?(?:uses|has|contains|provides|supports|consists)\b",
+    re.I,
+)
+"""Begins a sentence that describes, as `The project uses X`."""
 _NO_PROSE = re.compile(
     "|".join((
         r"(?s:^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z))",
@@ -137,7 +142,7 @@ def sureness(sentence: str) -> int:
 
 
 def _graded(text: str) -> Iterator[tuple[Span, int]]:
-    """Each wording once; items of a list of rules are `FIRM`."""
+    """Each wording once; items of a list of rules are `FIRM`; those that only describe `SOFT`."""
     seen: set[str] = set()
     listed = False
     for start, end in _unfenced(text):
@@ -147,7 +152,10 @@ def _graded(text: str) -> Iterator[tuple[Span, int]]:
             listed = _opens_rules(sentence)
         if sentence not in seen:
             seen.add(sentence)
-            yield (start, end), FIRM if listed and item else sureness(sentence)
+            sure = sureness(sentence)
+            if listed and item:
+                sure = max(sure, SOFT if _TELLS.match(sentence) else FIRM)
+            yield (start, end), sure
 
 
 def _unfenced(text: str) -> Iterator[Span]:

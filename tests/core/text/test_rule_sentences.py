@@ -60,6 +60,21 @@ def test_signs_and_lists_of_rules_need_no_words() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("item", "sure"),
+    [
+        ("The project uses ES modules.", SOFT),
+        ("This repository contains three packages.", SOFT),
+        ("The project uses tabs, never spaces.", FIRM),
+        ("This file is frozen.", FIRM),
+        ("Tabs, no spaces.", FIRM),
+    ],
+)
+def test_an_item_of_a_list_of_rules_that_describes_is_no_firm_rule(item: str, sure: int) -> None:
+    [rule] = rules_in(f"# Rules\n- {item}")
+    assert rule.sure == sure
+
+
 def test_rows_of_dots_and_many_fences_take_no_time_of_their_own() -> None:
     """Looked at from each dot, or fence by fence for each sentence, these would take hours."""
     text = "." * 300_000 + "x\n" + "```\nmust not\n```\nyes\n" * 20_000 + "Never push."
