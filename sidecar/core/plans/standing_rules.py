@@ -19,7 +19,8 @@ _TYPED = ""
 def standing_rules(shown: UnitsShown, room: int, beside: str = "") -> Iterator[str]:
     """Sections of rules in about `room` tokens; none that stands `beside` them.
 
-    Those that a note told before come first, lest one be lost; then typed ones, newest first.
+    Those that a note told before come first, lest one be lost; then typed ones, newest first. Those
+    without room are counted.
     """
     before = _joined("\n".join(unit.text for unit, _ in shown if unit.kind == "ledger"))
     said = _joined(beside)
@@ -31,11 +32,14 @@ def standing_rules(shown: UnitsShown, room: int, beside: str = "") -> Iterator[s
         if size <= room:
             room -= size
             kept.setdefault(source, []).append(f"- {rule}")
+    left = len(told) - sum(map(len, kept.values()))
     if typed := kept.pop(_TYPED, None):
         yield "\n".join((THE_USERS, *reversed(typed)))
     lines = [line for source, rules in kept.items() for line in (f"{source}:", *rules)]
     if lines:
         yield "\n".join((READ, *lines))
+    if left:
+        yield f"⋯ {left} more rule{'s' * (left > 1)} without room here; recall finds them"
 
 
 def _out_of_view(shown: UnitsShown) -> Iterable[tuple[str, str]]:

@@ -118,11 +118,12 @@ def test_a_rule_that_a_note_told_stays_whatever_is_stated_later() -> None:
     typed = [saying(item, rule) for item, rule in zip(items[1:], rules, strict=True)]
     gone: UnitsShown = [(item.unit, Dropped()) for item in typed]
     room = tokens_of(rules[0])
-    [section] = standing_rules(gone, room)
-    assert section.splitlines()[1:] == [f"- {rules[2]}"]
+    more = "⋯ 2 more rules without room here; recall finds them"
+    [section, left] = standing_rules(gone, room)
+    assert (section.splitlines()[1:], left) == ([f"- {rules[2]}"], more)
     note = replace(items[0].unit, text="\n".join((THE_USERS, f"- {rules[0]}")))
-    [section] = standing_rules([(note, None), *gone], room)
-    assert section.splitlines()[1:] == [f"- {rules[0]}"]
+    [section, left] = standing_rules([(note, None), *gone], room)
+    assert (section.splitlines()[1:], left) == ([f"- {rules[0]}"], more)
 
 
 def test_a_typed_rule_that_is_left_out_of_a_shortened_message_is_told() -> None:
