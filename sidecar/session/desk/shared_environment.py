@@ -36,7 +36,7 @@ class SharedEnvironment:
     def configure(self, options: JsonObject, root: Path | None) -> str:
         """Set `initializationOptions` and root for later sessions; return any error.
 
-        With an error no session opens: a part of the options could allow more than the whole.
+        With an error no session opens: a part could allow more than the whole.
         """
         self.root, self._options = root, options
         return self._check(options)

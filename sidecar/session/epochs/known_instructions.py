@@ -100,7 +100,7 @@ class KnownInstructions:
         return static if self._learned is None else with_learned(static, self._learned)
 
     def follow(self, changed: Callable[[str], None]) -> None:
-        """Call `changed` with the files, as a list of words, whenever some change."""
+        """`changed` gets the changed files, as a list of words."""
 
         def seen(current: tuple[Instruction, ...]) -> None:
             if paths := ", ".join(self._changed(current)):

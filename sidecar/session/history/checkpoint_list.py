@@ -35,7 +35,7 @@ class Listing:
 
 
 class Checkpoints:
-    """Lists and compares a session's checkpoints; `differences` shows and counts changes."""
+    """`differences` shows and counts changes."""
 
     def __init__(self, log: SessionLog, tracking: Tracking, differences: Differences) -> None:
         self._log = log

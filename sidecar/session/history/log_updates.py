@@ -27,7 +27,7 @@ BREATH = 64
 
 
 class LogReplay:
-    """Tells a session's history to clients that open or catch up."""
+    """Tells a session's history."""
 
     def __init__(
         self, log: SessionLog, view: ModelView, views: Views, channel: Channel, logs: LogRows

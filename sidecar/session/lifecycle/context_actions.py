@@ -172,7 +172,7 @@ class Rewriting:
         return lambda event: self._host.rewritten(event, cause)
 
     async def breakdown(self) -> tuple[Meter, list[JsonObject]]:
-        """Meter and segments of the context; the segments' tokens add up to the meter's `used`."""
+        """The segments' tokens add up to the meter's `used`."""
         state = self._state
         await state.log.whole()
         self.price.find()
@@ -232,7 +232,7 @@ class Rewriting:
         return scene
 
     async def find_price(self) -> bool:
-        """Plan for a compaction's price between other tasks; return whether there is one."""
+        """Plan between other tasks; return whether there is a price."""
         if self._may_free():
             await self._planner.catch_up()
             self.price.find()

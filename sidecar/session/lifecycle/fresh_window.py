@@ -1,4 +1,4 @@
-"""Fresh windows: work continued in a new session, whose first prompt tells of it."""
+"""Fresh windows: work continued in a new session, told in the first prompt."""
 
 import asyncio
 from pathlib import Path

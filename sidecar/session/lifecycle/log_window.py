@@ -244,8 +244,7 @@ def in_turns(
 ) -> bool:
     """Whether each turn ends once, after all of its steps.
 
-    Otherwise (an imported or mended log, a clock set back) the turns' usage is known only from the
-    whole log.
+    Else (an imported or mended log, a clock set back) only the whole log knows the turns' usage.
     """
     ends: dict[str, int] = {}
     for number, message in enumerate(conversation, 1):

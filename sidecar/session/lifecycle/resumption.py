@@ -49,9 +49,9 @@ def restore(
 
 
 def _window(view: ModelView, views: Views, messages: tuple[Message, ...]) -> list[int]:
-    """Steps to replay: of those since the view changed the first and the newest, or the last few.
+    """Steps to replay: the first and newest since the view changed, or the last few.
 
-    The first teaches how large the static part is.
+    The first teaches the static part's size.
     """
     opened = views.opened
     steps = [

@@ -160,7 +160,7 @@ class Session:
         return self.meter()
 
     async def writable(self, expected_revision: int | None) -> None:
-        """Raise SessionOwned or RevisionConflict unless writable at `expected_revision`, if any."""
+        """Raises SessionOwned, or RevisionConflict unless at `expected_revision`, if any."""
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
                 raise self._state.ownership.refusal()
@@ -217,7 +217,7 @@ class Session:
             self._busy_changed(self)
 
     async def _conclude(self) -> None:
-        """Keep what a turn has come to; nobody but the next turn waits."""
+        """Keep a turn's outcome; nobody but the next turn waits."""
         self._state.tracking.turn_ended()
         await self.rewriting.checkpoints.at("turn")
         await self.rewriting.fold()
@@ -327,13 +327,13 @@ class Session:
             self._tell_meter(self.meter())
 
     async def refresh(self) -> None:
-        """Go on as the writer where another daemon was, or else show what that has written."""
+        """Go on as the other daemon's successor, or show its writing."""
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
                 await read_again(self._state)
 
     async def _take_over(self) -> bool:
-        """Try to become the writer; hold `_taking_over`, as a second reading undoes what is new."""
+        """Try to become the writer; hold `_taking_over`: a second reading undoes news."""
         state = self._state
         if not await state.ownership.claim():
             return False
@@ -346,7 +346,7 @@ class Session:
         return True
 
     async def recover(self) -> None:
-        """Complete a turn left open by a killed daemon, and notify the user of any."""
+        """Complete a turn left open by a killed daemon, with a notice."""
         before = self._state.log.row.revision
         # The next event may be the last that a client sees before the daemon is killed.
         self._state.channel.reserve()

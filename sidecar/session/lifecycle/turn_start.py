@@ -1,4 +1,4 @@
-"""A turn's first message logged with all the model is told beside, or nothing."""
+"""A turn's first message logged with everything told beside, or nothing."""
 
 import asyncio
 

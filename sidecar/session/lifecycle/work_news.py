@@ -37,7 +37,7 @@ class _Told:
 
 
 class WorkNews:
-    """Tells of the work before, once, unless what was told is no longer in the conversation.
+    """Tells of the work before, once, unless the telling has left the conversation.
 
     `folder`: the data folder, for the milestone with the last known branch.
     """
@@ -68,7 +68,7 @@ class WorkNews:
         return (part,)
 
     def take_back(self) -> None:
-        """Tell the same again: the message could not be logged."""
+        """Tell again: the message could not be logged."""
         self._told = self._before
 
     async def foresee(self, context: str) -> tuple[Part, ...]:
@@ -108,7 +108,7 @@ class WorkNews:
         return _Told(_block(telling.changes_since((*branch, *lines))), compared=now)
 
     async def _branch(self, context: str) -> tuple[str, ...]:
-        """A line if the Git branch is not the branch of the session's last use."""
+        """A line if the Git branch differs from the last use's."""
         before, now = newest_branch(self._log), branch_in(context)
         if not (before and now):
             row = self._log.row

@@ -65,7 +65,7 @@ class Channel:
 
 
 def give_notice(log: SessionLog, channel: Channel, level: NoticeLevel, text: str) -> None:
-    """At level info, warning or error; the record waits for the next commit."""
+    """The record waits for the next commit."""
     seq = channel.next_seq()
     log.writer.put_aside(NoticeRecord(seq=seq, level=level, text=text))
     channel.publish(Notice(log.row.id, seq, level, text))

@@ -64,11 +64,11 @@ class LogSource(Protocol):
     async def shows(self, part_id: PartId) -> bool: ...
 
     async def messages(self, feed: Feed) -> None:
-        """Read more messages; raises DamagedSlice."""
+        """Raises DamagedSlice."""
         ...
 
     async def records(self, feed: Feed) -> None:
-        """Read more records; raises DamagedSlice."""
+        """Raises DamagedSlice."""
         ...
 
 

@@ -173,7 +173,7 @@ class SessionLog:
 
 
 def require_revision(log: SessionLog, expected: int | None, advice: str) -> None:
-    """Raises RevisionConflict, with advice, at another revision than is expected, if any is."""
+    """Raises RevisionConflict, with advice, unless at `expected`, if any."""
     newest = log.row.revision
     if expected not in (None, newest):
         text = f"the session is at revision {newest}, not {expected}: {advice}"

@@ -13,7 +13,7 @@ PauseWork: TypeAlias = Callable[[], Awaitable[None]]
 
 
 async def pause(coming: Awaitable[T], group: asyncio.TaskGroup, *works: PauseWork) -> T:
-    """Await the end of a pause, with all works under way until then."""
+    """Until the end of a pause, with all works under way."""
     tasks = [group.create_task(logged(work)) for work in works]
     try:
         return await coming

@@ -89,7 +89,7 @@ class ConversationPlans:
         self._price.stays(before, self._log.row.revision)
 
     def moved(self, recorded: Recorded) -> EpochChanged:
-        """Have the view follow a durable restore; the event for clients."""
+        """Follow a durable restore; the event for clients."""
         log, views = self._log, self._views
         self._view.reshape(views.view(), views.anchor, log.records[-1].at)
         self._view.stand_on(_last_answer(tuple(log)))

@@ -1,6 +1,6 @@
 """Sessions as bundles in the data folder, and back unchanged.
 
-A bundle is pending until the session has left the store; after a crash the store decides.
+Bundles are pending until the session has left the store; after a crash the store decides.
 """
 
 import asyncio

@@ -337,10 +337,7 @@ async def _take_recording(
 
 
 def _try_on(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
-    """Read the whole session as opening would.
-
-    Raises BadRequest if the session could never be opened.
-    """
+    """Read the whole session as on opening. Raises BadRequest if that could never succeed."""
     try:
         _read_all(environment, stored, check)
     except (BadRequest, Cancelled):

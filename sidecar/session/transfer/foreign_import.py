@@ -169,7 +169,7 @@ class _Taking:
         self._add(replace(message, parts=parts))
 
     def note(self, summary: str, at: Millis) -> None:
-        """Keep the recorded agent's own summary, as context."""
+        """The recorded agent's own summary, as context."""
         if summary.strip() and self.messages:
             said = TextPart(self._part_id(), RECORDED_SUMMARY + summary.strip(), "context")
             last = self.messages[-1]

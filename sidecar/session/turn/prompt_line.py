@@ -159,7 +159,7 @@ class PromptLine:
         return self._turn_id
 
     def asks(self, task: "asyncio.Task[TurnEnd] | None") -> None:
-        """Set the task to stop on a cancel; with `None` the turn takes no more messages."""
+        """The task to stop on a cancel; with `None` the turn takes no more messages."""
         self._task = task
         if task is None:
             self._turn_id = None

@@ -114,7 +114,7 @@ class ModelView:
         return other
 
     def become(self, other: "ModelView") -> None:
-        """An imagined copy made before a failure, or the view of a log read anew."""
+        """An imagined copy from before a failure, or a log's view read anew."""
         vars(self).update(vars(other))
 
     def reshape(

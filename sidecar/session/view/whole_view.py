@@ -12,7 +12,7 @@ from sidecar.session.view.view_history import Views
 def take_rest(
     log: SessionLog, view: ModelView, views: Views, rest: Rest, now: Callable[[], Millis]
 ) -> None:
-    """Show the same parts, as of the whole log; only a loss begins an epoch."""
+    """The same parts, as of the whole log; only a loss begins an epoch."""
     sent = view.size([m for m in log if m.id not in rest.messages]).messages
     view.take_rest(views.take_rest(), views.view())
     if view.size(log).messages != sent:
