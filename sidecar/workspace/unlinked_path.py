@@ -25,8 +25,8 @@ class PathMoved(PermissionError):
 def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
     """Open the folder of a resolved path; `make` creates missing folders.
 
-    To look, open and rename, not to read or sync. Raises PathMoved, or OSError for a missing or
-    closed folder.
+    To look, open and rename, not read or sync. Raises PathMoved, or OSError for a missing or closed
+    one.
     """
     descriptor = os.open(real.anchor, WAY)
     try:

@@ -107,7 +107,7 @@ def absolute_path(environment: Mapping[str, str]) -> str:
 
 
 def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
-    """PATH without relative folders and a workspace's, unless that holds the home."""
+    """PATH without relative folders and a workspace's, unless around the home."""
     real, home = os.path.realpath(workspace), Path(os.path.realpath(os.path.expanduser("~")))
     return os.pathsep.join(
         one

@@ -37,7 +37,6 @@ class Workspaces:
             await self.snapshots.own(real, text)
 
     async def read_anew(self, folder: str) -> None:
-        """Drop an outdated state of a folder."""
         if self.snapshots is not None:
             await self.snapshots.read_anew(folder)
 

@@ -1,4 +1,4 @@
-"""Read file contents before the agent changes them. Blocks."""
+"""File contents before the agent's changes. Blocks."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping

@@ -155,8 +155,7 @@ class Snapshots:
     async def recheck(self) -> tuple[bytes, ...]:
         """Look at all files; return those changed without an event, for the next snapshot.
 
-        Writes through `mmap` or outside hard links cause none. After any, every snapshot looks at
-        all files.
+        Causes: writes through `mmap` or outside hard links. After any, every snapshot looks at all.
         """
         async with self._lock:
             await self._take()

@@ -56,7 +56,7 @@ class CookieWatch:
         return False
 
     def drain(self, into: Noticed) -> bool:  # noqa: ARG002 - a `Watch` takes it
-        """`False`: only `settle` can tell."""
+        """As `idle`."""
         return False
 
     def settle(self, into: Noticed) -> bool:
