@@ -47,7 +47,7 @@ class FreePages:
         return await self._submit(shrink, synced=False)
 
     async def overwrite(self) -> None:
-        """Zero free pages, if the file cannot shrink."""
+        """For a file that cannot shrink."""
         await self._submit(overwrite_free)
 
     async def rebuild(self) -> None:

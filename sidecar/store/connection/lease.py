@@ -1,6 +1,6 @@
 """Leases: at most one living process writes a session.
 
-On one machine a lease ends with its process, known by pid and start; elsewhere with its heartbeat.
+On one machine a lease ends with its process (pid and start), elsewhere with its heartbeat.
 """
 
 import os

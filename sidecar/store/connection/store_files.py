@@ -130,7 +130,7 @@ def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
 def patiently(act: Callable[[], T]) -> T:
     """Repeat while the file is locked, for `BUSY_SECONDS`.
 
-    SQLite's own wait fails while another process opens or closes the file.
+    SQLite's own wait fails while another process opens or closes it.
     """
     give_up = time.monotonic() + BUSY_SECONDS
     while True:

@@ -1,4 +1,4 @@
-"""Sessions leaving the store. Rows go in slices, of which turns wait for one at most."""
+"""Sessions leaving the store, in slices of rows: turns wait for one at most."""
 
 import sqlite3
 import time

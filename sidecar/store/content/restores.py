@@ -1,7 +1,7 @@
 """Running restores, for recovery to undo or clean up.
 
-A row exists from before the first change to the last trace; after a process ended, any other may
-adopt its restore.
+Rows exist from before the first change to the last trace; any other process may adopt a dead one's
+restore.
 """
 
 import sqlite3

@@ -54,10 +54,7 @@ class SnapshotRows:
     async def append(
         self, workspace: int, parent: SnapshotId, addition: Addition, at: int
     ) -> Appended | ChainMoved:
-        """With blobs, in one transaction.
-
-        Not synced: the first record about the snapshot syncs both.
-        """
+        """With blobs, in one transaction, synced by the first record about the snapshot."""
         run = partial(chains.append, workspace=workspace, parent=parent, addition=addition, at=at)
         size = chains.weight(addition)
         return await self._submit(run, size, synced=False, small=size <= SMALL)

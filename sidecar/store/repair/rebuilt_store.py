@@ -55,7 +55,7 @@ class Headless:
 
 @dataclass(frozen=True, slots=True)
 class Revive:
-    """Recreates a lost row, and a lost message from id, parts and session."""
+    """Recreates a lost row, or a message from id, parts and session."""
 
     session: Callable[[Headless], SessionRow]
     message: Callable[[MessageId, tuple[Part, ...], Headless], Message]
