@@ -67,8 +67,8 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 def read_clock() -> Millis:
     """Milliseconds since 1970.
 
-    For tests, `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use: seconds to add. A second
-    number: seconds the clock was set ahead while no time passed.
+    For tests, `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use: seconds to add, and
+    perhaps seconds the clock was set ahead while no time passed.
     """
     passed, jump = _offset()
     return round((time.time() + passed + jump) * 1000)

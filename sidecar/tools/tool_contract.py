@@ -51,7 +51,7 @@ class Terminals(Protocol):
 
 
 class Client(Protocol):
-    """The editor. All methods raise `Cancelled` once it is gone."""
+    """The editor. Once gone, all methods raise `Cancelled`."""
 
     @property
     def can_read_files(self) -> bool: ...
@@ -174,7 +174,7 @@ class Changes(Protocol):
 
 
 class Unfollowed:
-    """Changes that nobody follows."""
+    """Unfollowed changes."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:  # noqa: ARG002 - see Changes
         return nullcontext()

@@ -37,7 +37,7 @@ class ClientRequests:
         self._outbox.answer({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def request(self, method: str, params: JsonObject) -> Json:
-        """Waits without a time limit; raises ClientFailed, or Cancelled once the client is gone."""
+        """No time limit; raises ClientFailed, or Cancelled once the client is gone."""
         if self._closed:
             raise Cancelled("the editor is not connected any more")
         message = self.asking(method, params)

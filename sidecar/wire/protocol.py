@@ -177,7 +177,7 @@ class SidecarProtocol(LanguageServerProtocol):
     # --- messages pygls sends of its own accord ----------------------------------------------
 
     def _send_data(self, data: object) -> None:
-        """By itself, pygls would write to stdout at once, and log bodies."""
+        """Else pygls writes to stdout at once, and logs bodies."""
         self._outbox.answer(self._converter.unstructure(data))
 
 

@@ -54,8 +54,8 @@ async def serve(
 ) -> int:
     """Serve a client until `exit`, end of stream or its death; return the exit code.
 
-    The first byte tells the protocol. `on_initialized` runs after the answer to `initialize`, for
-    slow loading.
+    The first byte tells the protocol. `on_initialized`, for slow loading, follows the answer to
+    `initialize`.
     """
     outbox = Outbox(write, sessions.open.revision_of)
     on_outbox(outbox)

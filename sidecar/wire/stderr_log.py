@@ -1,4 +1,4 @@
-"""Logs to stderr, one JSON object a line. Bodies are never logged."""
+"""Logs to stderr, one JSON object a line, never bodies."""
 
 import logging
 import sys

@@ -1,4 +1,4 @@
-"""`textDocument/codeAction`: commands with arguments, which many editors cannot give."""
+"""`textDocument/codeAction`: commands' arguments, which many editors cannot give."""
 
 from collections.abc import Sequence
 

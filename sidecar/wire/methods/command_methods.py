@@ -112,7 +112,7 @@ class Commands:
         self._tell(await self._opened(), "New session.")
 
     async def handoff(self, goal: str) -> None:
-        """The new session knows where the work stands."""
+        """The new session knows the work's state."""
         session = await self._session()
         made = await self._sessions.handoff(
             session.id, goal, self._editor, self._editor.watch, go_on=True
