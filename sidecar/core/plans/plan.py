@@ -21,6 +21,8 @@ Nothing that a note quotes from the log may look like it.
 
 OPTIONAL: frozenset[Cause] = frozenset({"cold", "pays", "idle"})
 """Why a rewrite may be made that need not be."""
+SUMMARY_TOKENS = 1_500
+"""What a summary came to in measured runs; opencode's may take 4,096."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ class Summary:
 
     asking: Asking
     input_tokens: int
-    output_tokens: int = 1_500
+    output_tokens: int = SUMMARY_TOKENS
     calls: int = 1
     prompt: str = ""
     finish: "Callable[[Plan, Situation, str], Plan] | None" = None

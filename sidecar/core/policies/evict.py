@@ -34,7 +34,6 @@ COLD_LEFT = 0.21
 
 TAIL_SHARE = 0.10
 """Share of the window that stays word for word when all else is summarised: the study's."""
-SUMMARY_TOKENS = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ class Evict:
         head = items[: tail_start(items, room)]
         edits = leave_out(head, untouchable(situation), "summarised")
         why = f"too few results to evict, all but a tail of {room} tokens summarised"
-        summary = Summary("extension", standing.used, SUMMARY_TOKENS)
+        summary = Summary("extension", standing.used)
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
 

@@ -23,7 +23,6 @@ OVERLAP = 1
 RETAINED = 5
 """event_retention_size: events that stay when the token threshold, here what may be sent, is met;
 a message is an event."""
-SUMMARY_TOKENS = 1_500
 ARTIFACT_TOKENS = 2_000
 """Theirs has no number for what is large: each tool decides what it saves as an artifact."""
 OVERLAP_TOKENS = 2_000
@@ -67,7 +66,7 @@ class Adk:
         items = situation.items
         head = items[: newest_messages(items, RETAINED)]
         edits = leave_out(head, untouchable(situation), "summarised")
-        summary = Summary("fresh", _text(head), SUMMARY_TOKENS, prompt=PROMPT)
+        summary = Summary("fresh", _text(head), prompt=PROMPT)
         why = f"all but the newest {RETAINED} events summarised"
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
@@ -83,7 +82,7 @@ class Adk:
         told = f"The turn before, summarised already, is part of it:\n{quoted}" if again else ""
         read = _text(old) + min(OVERLAP_TOKENS, _text(again))
         prompt = "\n".join(filter(None, (PROMPT, told)))
-        summary = Summary("fresh", read, SUMMARY_TOKENS, prompt=prompt)
+        summary = Summary("fresh", read, prompt=prompt)
         why = f"{len(new)} new turns summarised, {len(before)} before them once more"
         return draft(situation, self.name, cause, edits, why, summary=summary)
 

@@ -18,7 +18,6 @@ from sidecar.core.prompt.visibility import Cause, Truncated
 OUTPUT_RESERVE = 20_000
 BUFFER = 13_000
 RESERVE = OUTPUT_RESERVE + BUFFER
-SUMMARY_TOKENS = 1_500
 PROMPT = """\
 Summarise the conversation so far in such detail that the work can go on from the summary alone.
 Go through it in order first: what was asked, what you did about it, what was decided, what failed.
@@ -64,7 +63,7 @@ class ClaudeCode:
         cut = tuple(change for change in restored.values() if change is not None)
         edits = Edits(gone.changes + cut, gone.retired)
         why = f"all summarised but the newest calls and {len(restored)} files, the trigger is {at}"
-        summary = Summary("extension", standing.used, SUMMARY_TOKENS, prompt=PROMPT)
+        summary = Summary("extension", standing.used, prompt=PROMPT)
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
 

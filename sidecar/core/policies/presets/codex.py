@@ -16,7 +16,6 @@ from sidecar.core.prompt.visibility import Cause, Dropped
 TRIGGER = 0.90
 TYPED_TOKENS = 20_000
 """COMPACT_USER_MESSAGE_MAX_TOKENS."""
-SUMMARY_TOKENS = 1_500
 PROMPT = """\
 Make a checkpoint of this work: a handoff summary for another language model that will resume it.
 It sees your summary and what the user typed, and nothing else. Say
@@ -45,7 +44,7 @@ class Codex:
         gone = leave_out(situation.items, spared | {change.part_id for change in cut}, "summarised")
         edits = Edits(gone.changes + cut, gone.retired)
         why = f"all summarised but {len(kept)} typed messages, at {TRIGGER:.0%} of the window"
-        summary = Summary("fresh", used, SUMMARY_TOKENS, prompt=PROMPT)
+        summary = Summary("fresh", used, prompt=PROMPT)
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
 

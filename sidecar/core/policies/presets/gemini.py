@@ -19,7 +19,6 @@ TRIGGER = 0.50
 COMPRESSED = 0.70
 """1 less COMPRESSION_PRESERVE_THRESHOLD, 0.3."""
 CALLS = 2
-SUMMARY_TOKENS = 1_500
 PROMPT = """\
 Distil the history into a snapshot that will be the only memory of it. Think it over first: the
 goal, what was done, what tools answered, what is unresolved. Then write this, densely:
@@ -59,7 +58,7 @@ class Gemini:
         head = items[:cut]
         edits = leave_out(head, untouchable(situation), "in the snapshot")
         read = _tokens(head)
-        summary = Summary("fresh", read, SUMMARY_TOKENS, CALLS, PROMPT)
+        summary = Summary("fresh", read, calls=CALLS, prompt=PROMPT)
         why = f"the oldest {read} tokens become a snapshot at {TRIGGER:.0%} of the window"
         return draft(situation, self.name, cause, edits, why, summary=summary)
 

@@ -19,8 +19,6 @@ TAIL_SHARE = 0.25
 TAIL_LEAST = 2_000
 TAIL_MOST = 15_000
 RESULT_CHARS = 2_000
-SUMMARY_TOKENS = 1_500
-"""What a summary came to in measured runs; it may take 4,096."""
 INSTRUCTION_TOKENS = 158
 """The summariser's own system prompt, as measured."""
 PROMPT = """\
@@ -52,7 +50,7 @@ class Opencode:
         start = tail_start(items, room)
         head = items[:start]
         edits = leave_out(head, untouchable(situation), "summarised")
-        summary = Summary("fresh", transcript_tokens(head), SUMMARY_TOKENS, prompt=PROMPT)
+        summary = Summary("fresh", transcript_tokens(head), prompt=PROMPT)
         why = f"all but a tail of {room} tokens summarised, the trigger is {at}"
         return draft(situation, self.name, cause, edits, why, summary=summary)
 

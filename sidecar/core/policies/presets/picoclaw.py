@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.draft import draft, forced, leave_out, message_count, shown_items
 from sidecar.core.plans.guard import NOTES, untouchable
-from sidecar.core.plans.plan import Plan, Situation, Standing, Summary
+from sidecar.core.plans.plan import SUMMARY_TOKENS, Plan, Situation, Standing, Summary
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause, Dropped
 
@@ -26,7 +26,6 @@ KEPT_BY_HAND = 2
 BATCH = 10
 """With more messages than this two halves are summarised and a third call joins them."""
 CALLS = 3
-SUMMARY_TOKENS = 1_500
 TRIGGER = 0.90
 DROPPED = 0.5
 PROMPT = """\
@@ -77,7 +76,7 @@ class PicoClaw:
         calls = CALLS if message_count(talk) > BATCH else 1
         # Both halves are read once, and the third call reads the summaries of the first two.
         read = sum(item.tokens for item in talk) + (calls - 1) * SUMMARY_TOKENS
-        summary = Summary("fresh", read // calls, SUMMARY_TOKENS, calls, PROMPT)
+        summary = Summary("fresh", read // calls, calls=calls, prompt=PROMPT)
         why = f"all but the newest {kept} messages summarised"
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
