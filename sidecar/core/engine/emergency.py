@@ -70,19 +70,18 @@ def drop_oldest(situation: Situation) -> Plan | None:
     note = write_note(left, head=NOTE, first=first, room=room)
     used, note_tokens = situation.standing.used, tokens_of(note)
     freed = sum(change.tokens_before - change.tokens_after for change in changes)
-    after = used - freed + note_tokens
     refused = situation.standing.overflow
     return Plan(
-        "emergency",
-        _cause(situation),
-        "the provider said that the prompt is too long" if refused else "the prompt is too long",
-        situation.revision,
-        changes,
-        first,
-        used,
-        after,
-        note,
-        note_tokens,
+        policy="emergency",
+        cause=_cause(situation),
+        reason=f"{'the provider said that ' if refused else ''}the prompt is too long",
+        revision=situation.revision,
+        changes=changes,
+        first=first,
+        tokens_before=used,
+        tokens_after=used - freed + note_tokens,
+        note=note,
+        note_tokens=note_tokens,
     )
 
 

@@ -161,19 +161,19 @@ def draft(
     if after >= used:
         return None
     return Plan(
-        policy,
-        cause,
-        f"{used} to {after} tokens: {why}",
-        situation.revision,
-        changes,
-        first,
-        used,
-        after,
-        note,
-        note_tokens,
-        edits.retired,
-        summary,
-        {"freed": freed, "changed": len(changes), **(figures or {})},
+        policy=policy,
+        cause=cause,
+        reason=f"{used} to {after} tokens: {why}",
+        revision=situation.revision,
+        changes=changes,
+        first=first,
+        tokens_before=used,
+        tokens_after=after,
+        note=note,
+        note_tokens=note_tokens,
+        retired=edits.retired,
+        summary=summary,
+        figures={"freed": freed, "changed": len(changes), **(figures or {})},
     )
 
 
