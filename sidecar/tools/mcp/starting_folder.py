@@ -30,10 +30,13 @@ RUNNERS: Final[Mapping[str, str]] = {
     "npx": _NPM,
     "npm exec": _NPM,
     "npm x": _NPM,
+    "npm create": _NPM,
+    "npm init": _NPM,
     "pnpx": _PNPM,
     "pnx": _PNPM,
     "pnpm dlx": _PNPM,
     "pnpm create": _PNPM,
+    "nlx": _PNPM,
     "yarn dlx": _YARN,
     "yarn create": _YARN,
     "bunx": _BUN,
@@ -42,6 +45,7 @@ RUNNERS: Final[Mapping[str, str]] = {
     "uv x": _UV,
     "uv tool run": _UV,
     "pipx run": _PIPX,
+    "pixi exec": "obeys pixi.toml",
     "deno": _DENO,
     "dnx": _DOTNET,
     "dotnet dnx": _DOTNET,
@@ -59,13 +63,17 @@ OWN_CODE: Final = frozenset(
 )
 """Programs that run a project's own code, unless their words name files elsewhere or packages."""
 
+_NAME = r"(?:--?[\w-]+=)?(?:[\w@.-]+/)*[\w@.-]*\w\."
+_CODE_ENDINGS = r"[cm]?[jt]sx?|pyz?|rb|php|pl|lua|sh|go|rs|jar|cs|exs?"
+_CODE = re.compile(rf"{_NAME}(?:{_CODE_ENDINGS})")
 _FILE = re.compile(
-    r"(?:--?[\w-]+=)?(?:[\w@.-]+/)*[\w@.-]*\w\.(?:[cm]?[jt]sx?|pyz?|rb|php|pl|lua|sh|go|rs|jar|cs|"
-    r"exs?|json5?|ya?ml|toml|ini|cfg|conf|env|txt|md|csv|sql|db|sqlite3?)"
+    rf"{_NAME}(?:{_CODE_ENDINGS}|json5?|ya?ml|toml|ini|cfg|conf|env|txt|md|csv|sql|db|sqlite3?)"
 )
 """A relative file of code, settings or data."""
-_AWAY = re.compile(r"(?:--?[\w-]+=|-[A-Za-z])?[/~]|--with|-w$|.*://|[^@]*/[^@]*@")
+_AWAY = re.compile(r"(?:--?[\w-]+=|-[A-Za-z])?[/~]|--with|-w|.*://|[^@]*/[^@]*@")
 """A path elsewhere, also behind an option, an address, or packages beside the project's."""
+_BORDER = re.compile(r"[\s;&|`$()]+")
+"""Between words, of a shell's text too."""
 _REMOTE = re.compile(r"(?:npm|jsr|https?):")
 _ENDING = re.compile(r"\.(?:exe|cmd|bat|ps1)$|-cli\.[cm]?js$")
 _RELATIVE = re.compile(r"((?:--?[\w-]+=|file:)?)(\.{1,2}(?:[/\\].*)?)", re.DOTALL)
@@ -100,13 +108,13 @@ def is_of_the_workspace(command: tuple[str, ...]) -> bool:
     Never with a runner of packages behind any word, or in a shell's text: wrappers (`op run --`,
     `nice`, `env -S`) start their words in place.
     """
-    words = [piece for word in command for piece in word.split() or [word]]
+    words = [piece for word in command for piece in _BORDER.split(word) if piece]
     if not words or any(_takes_packages(words[at:]) for at in range(len(words))):
         return False
-    if _RELATIVE.fullmatch(words[0]) or any(map(_FILE.fullmatch, words)):
-        return True
-    away = any(map(_AWAY.match, words[1:]))
-    return not away and any(_stands_for(words[at:], OWN_CODE) for at in range(len(words)))
+    if any(_stands_for(words[at:], OWN_CODE) for at in range(len(words))):
+        # Beside packages from elsewhere, a file of data is not what runs.
+        return any(map(_CODE.fullmatch, words)) or not any(map(_AWAY.match, words[1:]))
+    return bool(_RELATIVE.fullmatch(words[0])) or any(map(_FILE.fullmatch, words))
 
 
 def _takes_packages(words: list[str]) -> bool:
