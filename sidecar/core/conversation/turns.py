@@ -72,16 +72,19 @@ def is_settled(message: Message) -> bool:
     ]
 
 
-def first_line(messages: Sequence[Message], limit: int = TITLE) -> str:
+def first_line(messages: Sequence[Message]) -> str:
     """First typed line: a provisional title."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, TextPart) and part.source == "typed" and part.text.strip():
-                line = part.text.strip().splitlines()[0].strip()
-                if len(line) <= limit:
-                    return line
-                return f"{whole_letters(line, limit - 1).rstrip()}…"
+                return title_of(part.text)
     return ""
+
+
+def title_of(text: str) -> str:
+    """The first line, cut to `TITLE` characters; empty for blank text."""
+    line = next(iter(text.strip().splitlines()), "").strip()
+    return line if len(line) <= TITLE else f"{whole_letters(line, TITLE - 1).rstrip()}…"
 
 
 REFUSED = "The user refused permission for this call."

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from sidecar.core.conversation.call_outcome import failed
-from sidecar.core.conversation.turns import TITLE, first_line, tool_parts, turns
+from sidecar.core.conversation.turns import first_line, title_of, tool_parts, turns
 from sidecar.core.parts import Message, StepFinishPart, Usage
 from sidecar.core.text.visible import visible
 from sidecar.observe.report.course import (
@@ -117,10 +117,7 @@ def checkpoints(log: SessionLog, clean: Callable[[str], str]) -> tuple[CourseChe
 
 def _title(messages: Sequence[Message], clean: Callable[[str], str]) -> str:
     said = next((text for m in messages if m.role == "user" and (text := typed(m))), "")
-    lines = [line.strip() for line in clean(said[:ENOUGH]).splitlines() if line.strip()]
-    if not lines:
-        return clean(first_line(messages))
-    return lines[0] if len(lines[0]) <= TITLE else lines[0][: TITLE - 1].rstrip() + "…"
+    return title_of(clean(said[:ENOUGH])) or clean(first_line(messages))
 
 
 def _held(messages: Sequence[Message]) -> int | None:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from sidecar.config import Config
-from sidecar.core.conversation.turns import TITLE
+from sidecar.core.conversation.turns import first_line
 from sidecar.core.parts import (
     JsonObject,
     Message,
@@ -41,7 +41,7 @@ def _session(config: Config, lost: Headless) -> SessionRow:
     return SessionRow(
         id=lost.id,
         cwd=lost.cwd,
-        title=_title(lost.messages),
+        title=first_line(lost.messages),
         created=min(times),
         updated=updated,
         revision=max((record.revision for record in lost.records), default=0),
@@ -72,11 +72,3 @@ def _message(name: MessageId, parts: tuple[Part, ...], left: Headless) -> Messag
         status="discarded" if withdrawn else "complete" if finished else "cut",
         model=near[0].model if near and not user else "",
     )
-
-
-def _title(messages: tuple[Message, ...]) -> str:
-    for message in messages:
-        for part in message.parts:
-            if isinstance(part, TextPart) and part.source == "typed" and part.text.strip():
-                return part.text.strip().splitlines()[0][:TITLE]
-    return ""

@@ -197,6 +197,13 @@ async def test_a_key_is_taken_out_before_a_text_is_cut(desk: Desk) -> None:
     assert "sk-ant" in repr(read_course(inside.state(worker.session), same))
 
 
+async def test_a_turn_is_named_as_its_session_is_with_no_letter_split(desk: Desk) -> None:
+    worker = await desk.worker(policy="manual")
+    await worker.turn(1, f"{'word ' * 15}xy \N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL} {'z' * 20}")
+    course = read_course(inside.state(worker.session), same)
+    assert course.turns[0].title == inside.row(worker.session).title
+
+
 @pytest.mark.parametrize("name", ["ses_", "", "nothing"])
 async def test_a_session_is_found_by_the_beginning_of_its_id(desk: Desk, name: str) -> None:
     one, two = await desk.open(), await desk.open()

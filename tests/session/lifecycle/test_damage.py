@@ -130,3 +130,17 @@ async def test_a_mended_session_goes_on(world: World, what: str) -> None:
         session, _ = await opened(desk, name)
         await goes_on(desk, session)
         assert (await desk.store.verify()).problems == ()
+
+
+@pytest.mark.moves_prefix("what was sent is lost")
+async def test_a_session_whose_row_is_lost_gets_its_long_title_again(world: World) -> None:
+    async with world.daemon() as desk:
+        session = await desk.open()
+        desk.script(says("Yes."))
+        await desk.ask(session, "a word and " * 20)
+        name, title = session.id, inside.row(session).title
+    damage(world.folder, "UPDATE session SET body = x'00'")
+    repair(world.folder, world.time, reviving(world.config))
+    async with world.daemon() as desk:
+        session, _ = await opened(desk, name)
+        assert inside.row(session).title == title
