@@ -21,7 +21,7 @@ ARRIVED = 2_000
 class Breaker:
     """`failures`: rungs refused since the last progress.
 
-    `used`: the prompt's tokens at the last decision for nothing; `cause`: what that was for.
+    Of the last decision for nothing, `used`: the prompt's tokens; `cause`.
     """
 
     failures: int = 0

@@ -1,4 +1,4 @@
-"""One decision on a rewrite, shared by sessions and replays: equal logs give equal plans."""
+"""One decision on a rewrite, for sessions and replays: equal logs give equal plans."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -74,7 +74,7 @@ class Completed(Protocol):
 
     @property
     def opens(self) -> bool:
-        """Whether an epoch begins: what was sent changes, nothing was sent, or the user asked."""
+        """Whether an epoch begins: sent parts change, nothing was sent, or the user asked."""
         ...
 
     def sent(self) -> tuple[View, Prompt]:

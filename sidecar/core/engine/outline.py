@@ -72,7 +72,7 @@ def opens_epoch(plan: Plan, situation: Situation, held: bool) -> bool:
 
 
 def shared_before(items: Sequence[Item], first: int) -> int:
-    """Items of the whole messages before the first that differs, which both prompts share."""
+    """Items of the whole messages before the first difference, which both prompts share."""
     names = [item.unit.message_id for item in items[: first + 1]]
     return names.index(names[first]) if first < len(names) else first
 

@@ -174,7 +174,7 @@ def _plain(word: str) -> str:
 
 
 def joined(folder: str, path: str) -> str:
-    """`.` and `..` are resolved where possible."""
+    """`.` and `..` resolved where possible."""
     whole = (
         path if path.startswith(("/", "~", "$")) or not folder else f"{folder.rstrip('/')}/{path}"
     )

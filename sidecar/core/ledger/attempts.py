@@ -156,7 +156,7 @@ def is_overcome(same: str, missing: Collection[str], done: Collection[str]) -> b
 
 
 def _file(path: str) -> str:
-    """By its name alone: a mistyped folder is overcome by the right one."""
+    """By name alone: the right folder overcomes a mistyped one."""
     return f"file {_base(path)}"
 
 

@@ -1,4 +1,4 @@
-"""Rules that a file or a server states: told on by notes as its words, never as the user's."""
+"""Rules stated by a file or server: notes tell them as its words, never the user's."""
 
 import re
 from collections.abc import Iterator

@@ -149,7 +149,7 @@ def read_ledger(messages: Iterable[Message]) -> Ledger:
 
 @dataclass(frozen=True, slots=True)
 class OpenAttempt:
-    """A failed attempt, and its steps that have not gone through since."""
+    """A failed attempt, and the steps not gone through since."""
 
     same: str
     missing: frozenset[str]

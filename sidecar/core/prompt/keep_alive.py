@@ -51,8 +51,8 @@ def ping_pays(
 ) -> Pays:
     """Whether one more ping pays, just before expiry.
 
-    A ping reads all `tokens`. If the user returns in time, all but the `surviving` (cached for an
-    hour) are read instead of written again.
+    A ping reads all `tokens`. On a timely return, all but the `surviving` (cached for an hour) are
+    read instead of written again.
     """
     back = chance_back((), pings) if chance is None else chance
     cost = tokens * read

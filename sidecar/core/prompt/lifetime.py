@@ -40,7 +40,7 @@ def pauses(starts: Sequence[Millis]) -> tuple[Millis, ...]:
 
 
 def is_kept(ttl: Ttl, last: Millis | None, now: Millis) -> bool:
-    """Whether text of a request begun at `last` is read at `now`; else it is written anew."""
+    """Whether text of a request begun at `last` is read at `now`, else written anew."""
     return last is not None and now - last <= TTL_MS[ttl]
 
 

@@ -122,7 +122,7 @@ def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> Vi
 
 
 def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
-    """The same object if all parts are verbatim."""
+    """The same object if all is verbatim."""
     if not any(part.id in shown for part in message.parts):
         return message
     parts = tuple(

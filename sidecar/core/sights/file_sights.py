@@ -29,7 +29,7 @@ class FileShown:
 
 
 def file_sights(part: ToolPart) -> Iterator[FileShown]:
-    """What a read showed, and an edit of the lines around its place."""
+    """Shown by a read, or by an edit around its place."""
     name = own_name(part.name)
     given = part.input if isinstance(part.input, dict) else {}
     state = part.state

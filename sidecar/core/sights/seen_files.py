@@ -148,9 +148,9 @@ def _places(text: str, wanted: str) -> Iterator[int]:
 
 @dataclass(slots=True)
 class SeenFiles:
-    """The files of a log; `reads` are the calls that only showed files: (step, paths).
+    """The files of a log; `reads`: calls that only showed files: (step, paths).
 
-    Under `root`, a folder, paths are relative to it; without one they are told by their ends.
+    Paths are relative to the folder `root`; without one their ends tell.
     """
 
     root: str = ""
@@ -189,7 +189,7 @@ class SeenFiles:
         return self.files[path].changed if path in self.files else NEVER
 
     def changed(self) -> list[tuple[str, SeenFile]]:
-        """Files changed last of which lines are known, by path, the newest at the end."""
+        """Changed files with known lines, by path, the newest at the end."""
         found = [
             (path, file)
             for path, file in self.files.items()

@@ -1,6 +1,6 @@
 """Identifiers: paths, code names, commands, error strings.
 
-Context is worth how likely its names are used again.
+Context is worth their chance of further use.
 """
 
 import re

@@ -183,7 +183,7 @@ class Redaction:
 
 
 def holds_key(text: str) -> bool:
-    """By shape; not a password in an address, by which programs reach databases and proxies."""
+    """By shape; no password in an address, the way to databases and proxies."""
     return any(
         _key(marker, found)
         for marker, pattern in _likely(text)

@@ -91,12 +91,12 @@ def gist(text: str, most: int) -> str:
 
 
 def announces(text: str) -> bool:
-    """Whether a text says no more than what comes next, as `Now the tests:` does."""
+    """Whether a text only says the coming step, as `Now the tests:` does."""
     return _ends_open(text) and len(gist(text, LONGEST)) < SHORT
 
 
 def without_announcement(text: str) -> str:
-    """Without a last sentence that says what comes next."""
+    """Without a last sentence that announces."""
     spans = list(sentences(text, len(text))) if _ends_open(text) else []
     return text[: spans[-1][0]].rstrip() if len(spans) > 1 else text
 
