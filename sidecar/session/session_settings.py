@@ -1,4 +1,4 @@
-"""What is set for one session, within its model's limits."""
+"""A session's settings, within its model's limits."""
 
 from sidecar.config.settings import ANSWER_TOKENS
 from sidecar.core.parts import Json
@@ -59,6 +59,6 @@ class SessionSettings:
         return answer_tokens(self.number("maxTokens"), self.info())
 
     def room(self) -> Budget:
-        """The window as set, within the model's own, and a prompt's part of it."""
+        """The window, within the model's own, and a prompt's part of it."""
         most = self.info().window
         return budget(min(self.number("window") or most, most), self.max_tokens())

@@ -54,7 +54,7 @@ class Tracking:
     """A failure is told once and stops no turn.
 
     `shared`: `None` to follow nothing. `took` hears each snapshot's seconds. `above`: a subtask's
-    delegating session, whose agent is the author of all writes here.
+    delegating session, whose agent authors all writes here.
     """
 
     def __init__(

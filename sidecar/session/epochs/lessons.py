@@ -33,7 +33,7 @@ logger = logging.getLogger("sidecar.session")
 
 
 class Lessons:
-    """What a session has learned, for later sessions of its workspace."""
+    """A session's lessons, for later ones of its workspace."""
 
     def __init__(
         self, environment: Environment, log: SessionLog, channel: Channel, trust: Trust

@@ -44,7 +44,7 @@ class Checkpoints:
         self._sets = KnownSets()
 
     def timeline(self) -> Timeline:
-        """Of the log, which must be whole."""
+        """The log must be whole."""
         return Timeline(self._log.messages, self._log.records, self._sets.read)
 
     async def listed(self) -> Listing:

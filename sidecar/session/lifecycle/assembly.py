@@ -113,10 +113,10 @@ def replace_gone_policy(state: State) -> None:
 
 
 async def read_again(state: State, *, writes: bool = False) -> Sequence[str]:
-    """Make a session's parts what another daemon has made of them.
+    """Make a session's parts as another daemon has made them.
 
-    Who `writes` from now on begins a log again that has lost its epochs. Returns sentences on what
-    is unreadable. Raises StorageFailed.
+    Who `writes` from now on begins a log without epochs again. Returns sentences on unreadable
+    content. Raises StorageFailed.
     """
     problems = state.log.become(await state.store.logs.load(state.log.row.id))
     if writes:
@@ -193,7 +193,7 @@ def rollback_of(
     price: CompactionPrice,
     gate: asyncio.Lock,
 ) -> Rollback:
-    """`price` stays where a restore leaves the conversation as it is."""
+    """`price` stays if a restore leaves the conversation as is."""
     log, tracking, rows = state.log, state.tracking, state.store.restores
     conversation = ConversationPlans(
         log, state.view, state.views, state.channel, state.clock, price

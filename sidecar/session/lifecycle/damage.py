@@ -33,7 +33,7 @@ async def open_log(
 
 
 async def begin_if_lost(environment: Environment, log: SessionLog) -> None:
-    """Begin an epoch, with the built-in tools, in a log whose epochs are lost."""
+    """Begin an epoch, with the built-in tools, in a log without readable ones."""
     if log.last_record(EpochRecord) is not None:
         return
     trusted = environment.trust(log.row.cwd).granted

@@ -274,7 +274,7 @@ def _begins(records: Sequence[LogRecord], first: Message) -> bool:
 
 
 def _cut(records: Sequence[LogRecord], first: Message | None) -> int | None:
-    """Index of the first record from which on all are needed."""
+    """Index of the record from which on all are needed."""
     if first is None:
         return None
     opens = (

@@ -53,7 +53,7 @@ class Delegating:
     delegate: Delegate | None = None
 
     def bind(self, bound: Bound, above: Tracking) -> None:
-        """Work for another, whose agent is the author of all writes."""
+        """Work for another, whose agent authors all writes."""
         self.bound, self.tracking.above = bound, above
 
     def release(self) -> None:

@@ -70,7 +70,7 @@ def turn_of(
 
 @dataclass(frozen=True, slots=True)
 class SessionServers:
-    """MCP servers that were started for a session; a subtask's calls go to its parent's."""
+    """MCP servers started for a session; a subtask's calls go to its parent's."""
 
     environment: Environment
     trust: Trust

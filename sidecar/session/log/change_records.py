@@ -116,7 +116,7 @@ def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
 
 
 class KnownSets:
-    """Decodes change sets, cached by the identity of the stored body, which never changes."""
+    """Decodes change sets, cached by identity: stored bodies never change."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Json, tuple[ChangeSet, ...]]] = {}

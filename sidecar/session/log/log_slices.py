@@ -139,7 +139,7 @@ class InSlices:
         feed.add(self._window.get(m.id, m) for m in found.messages if m.id not in self._left)
 
     def _is_mended(self, messages: tuple[Message, ...]) -> bool:
-        """Whether `readable` would mend the conversation's lost beginning."""
+        """Whether `readable` would mend the lost beginning."""
         if self._begun:
             return False
         self._begun = any(message.status != "discarded" for message in messages)

@@ -51,7 +51,7 @@ class LogWriter:
         self.forget()
 
     def forget(self) -> None:
-        """Drop the unwritten, which belongs to a log that is read anew."""
+        """Drop the unwritten of a log read anew."""
         self._pending: list[StoreChange] = []
         self._untold: list[LogRecord] = []
         self._unsaved: dict[MessageId, set[int]] = {}

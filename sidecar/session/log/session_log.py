@@ -24,7 +24,7 @@ _R = TypeVar("_R", bound=RecordHead)
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What `SessionLog.whole` has read, and sentences on what is unreadable."""
+    """Reads of `SessionLog.whole`, and sentences on unreadable content."""
 
     messages: frozenset[MessageId]
     problems: Sequence[str]
@@ -75,7 +75,7 @@ class SessionLog:
         return tuple(self._held.aside)
 
     def become(self, found: Stored) -> Sequence[str]:
-        """Hold what is left of a stored log; return sentences on what is unreadable."""
+        """Hold the rest of a stored log; return sentences on unreadable content."""
         stored = readable(found)
         self._held.become(held_of(stored))
         self.writer.forget()

@@ -46,7 +46,7 @@ def opened_by(log: SessionLog) -> frozenset[str]:
 
 
 def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
-    """A ledger in the making, and the last message in it; later ones are still to be heard."""
+    """A ledger in the making, and the last message heard."""
     if log.past is None:
         return Folding(), None
     # The newest turns are in every window.

@@ -8,10 +8,10 @@ from sidecar.session.view.model_view import ModelView
 
 
 class CompactionPrice:
-    """Cached USD of a compaction.
+    """Cached USD.
 
     For one revision, until the provider's cache turns warm or cold. `plan`: `None` if unknown, or
-    if nothing is worth leaving out.
+    nothing is worth leaving out.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The cache as pings keep it: whether the next ping pays, and what earlier ones have refreshed."""
+"""The cache as pings keep it: whether the next pays, and earlier ones' effects."""
 
 from dataclasses import dataclass
 from decimal import Decimal

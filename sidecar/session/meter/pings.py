@@ -61,7 +61,7 @@ class Pings:
                 pass
 
     async def _sleep(self) -> bool:
-        """Until a ping is due; return whether there is a cache to keep."""
+        """Until a ping is due; whether there is a cache to keep."""
         clock = self._environment.clock
         while (anchor := self._view.anchor) is not None:
             left = anchor.started + TTL_MS["5m"] - AHEAD - clock.now()

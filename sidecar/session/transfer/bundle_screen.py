@@ -202,7 +202,7 @@ def _heads(records: Iterable[LogRecord]) -> list[object]:
 
 
 def _asking(tool: ToolShape) -> ToolShape:
-    """A built-in tool as here; any other asks, with its own description."""
+    """A built-in tool as here; others ask, with their own descriptions."""
     ours = BY_NAME.get(tool.name) if tool.origin == "builtin" else None
     if ours is not None:
         return tool_shape(ours)

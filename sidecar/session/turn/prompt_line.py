@@ -124,7 +124,7 @@ class PromptLine:
     def cancel(self) -> None:
         """The running turn and all in line.
 
-        Each prompt keeps its message, so that no typed text is lost.
+        Each prompt keeps its message: no typed text is lost.
         """
         for waiting in (*self._arriving, *self._line):
             waiting.cancelled = True

@@ -62,7 +62,7 @@ def is_empty(step: StepEnd) -> bool:
 class Steps:
     """`max_tokens` bounds each answer; `purpose` labels requests.
 
-    `gate` is held while an answer streams; `follow_cache` chooses how a request is cached.
+    `gate` is held while an answer streams; `follow_cache` chooses a request's caching.
     """
 
     turn_id: TurnId

@@ -49,7 +49,7 @@ class CacheWatch:
     def foresee(
         self, request: ModelRequest, at: Millis, minimum: int, factor: float, bias: int = 0
     ) -> Prediction:
-        """Cache reads and writes of a request started `at`; the cache stays as it is.
+        """Cache reads and writes of a request started `at`; the cache stays.
 
         `bias`: tokens more of those before the history.
         """

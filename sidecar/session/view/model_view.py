@@ -95,7 +95,7 @@ class ModelView:
         self._static_raw = raw
 
     def cache_for(self, static_ttl: Ttl, minimum: int) -> None:
-        """Have the provider keep the static part so long; `minimum`: fewest tokens it caches."""
+        """Keep the static part cached so long; `minimum`: fewest tokens the provider caches."""
         self.static_ttl, self._minimum = static_ttl, minimum
 
     def tokens(self, text: str) -> int:
@@ -236,7 +236,7 @@ class ModelView:
         return Size(total, raw, "estimated", reason, self._tools, guessed, sent, static)
 
     def observe(self, message: Message, messages: Iterable[Message]) -> None:
-        """Learn from a finished step: anchor on its usage, and calibrate by that."""
+        """Learn from a finished step: anchor and calibrate by its usage."""
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
         if finish is None or not finish.usage.prompt:
             return

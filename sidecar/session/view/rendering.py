@@ -22,7 +22,7 @@ THREAD_CHARS = 200_000
 class Rendering:
     """`shown`: how parts not verbatim are presented. Estimates are raw.
 
-    Thinking from before `bound` is bound to tools or a system text that are sent no more.
+    Thinking from before `bound` is bound to tools or a system text sent no more.
     """
 
     def __init__(self, count: Count, model: str, bound: Millis) -> None:
@@ -34,7 +34,6 @@ class Rendering:
         self._before: Mapping[MessageId, tuple[core_view.Note, ...]] = {}
 
     def imagined(self) -> "Rendering":
-        """A copy to try changes on."""
         other = copy(self)
         vars(other).update({"_seen": {**self._seen}, "_whole": {**self._whole}})
         return other
