@@ -1,7 +1,6 @@
 """Learned facts of a workspace, in `.sidecar/learned`. Blocks.
 
-Only of trusted workspaces. No link is followed: it could lead to instructions, or files that run
-later.
+Only of trusted workspaces. No link is followed, lest to instructions, or files that run later.
 """
 
 import os

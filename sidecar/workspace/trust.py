@@ -49,7 +49,7 @@ def standing(data: Path, workspace: Path, *, trusted: bool) -> StartingPlaces:
 def make_empty(empty: Path) -> None:
     """Make the empty folder, or mend its mark.
 
-    A package.json that names nothing: npx would take the `bin` of the nearest one above.
+    A package.json that names nothing: npx would take the `bin` of the nearest above.
     """
     make_folder(empty.parent)
     make_folder(empty)

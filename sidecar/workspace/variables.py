@@ -120,7 +120,7 @@ def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
 def shed_import_paths(workspace: Path) -> None:
     """Take a workspace's folders off `sys.path`: a late import would run its files.
 
-    They come by PYTHONPATH or editable installs. Sidecar's folder stays, and Python's own.
+    PYTHONPATH or editable installs add them. Sidecar's folder stays, and Python's own.
     """
     real, own = os.path.realpath(workspace), os.path.realpath(Path(__file__).parents[2])
     pythons = {*site.PREFIXES, sys.base_prefix, site.USER_SITE or sys.prefix}

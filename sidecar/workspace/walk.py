@@ -118,7 +118,7 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 def inherited(real: Path) -> tuple[Ignore, ...]:
     """Rules from .git/info/exclude and the .gitignore files above, down from the one with .git.
 
-    Empty outside of git, or if they ignore `real` itself: its files were asked for.
+    Empty outside of git, or if they ignore `real` itself, which was asked for.
     """
     above = [real, *real.parents]
     top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)

@@ -61,7 +61,7 @@ class RuleBook:
         return False
 
     def outside(self, path: bytes) -> IgnoreRules:
-        """The rules that decide on a path: its parent folder's."""
+        """The parent folder's rules decide on a path."""
         return self.inside(path.rpartition(b"/")[0])
 
     def ignores(self, path: bytes) -> bool:

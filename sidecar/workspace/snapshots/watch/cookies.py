@@ -62,7 +62,7 @@ class CookieWatch:
     def settle(self, into: Noticed) -> bool:
         """Make a cookie and take all events up to its own.
 
-        A folder's creation or removal needs a second: watching a new folder begins after its event.
+        A folder's creation or removal needs a second, as watching follows its event.
         """
         if not self._until_cookie(into):
             return False
