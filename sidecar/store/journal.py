@@ -159,7 +159,7 @@ class Store:
         return self._submit(partial(apply_all, changes=changes), weighs)
 
     async def delete(self, session_id: SessionId) -> None:
-        """With everything held only by the session; unknown ids are ignored."""
+        """As `DeleteSession`."""
         await self.write(DeleteSession(session_id))
         while not (await self.leaving.remove_some(session_id)).done:
             pass

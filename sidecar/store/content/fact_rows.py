@@ -32,7 +32,7 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class FactCandidate:
-    """Unpromoted; how many of the workspace's sessions bear it out."""
+    """Unpromoted; number of the workspace's sessions with this fact."""
 
     fact: Fact
     sessions: int

@@ -109,7 +109,7 @@ def write(record: LogRecord) -> Record:
 
 
 def read(record: Record) -> LogRecord:
-    """UnknownRecord for an unknown kind, or a record unlike its kind."""
+    """UnknownRecord for an unknown kind or shape."""
     try:
         return _typed(record)
     except ValidationError as error:

@@ -74,7 +74,7 @@ class Repaired:
 def repair(folder: Path, now: int, revive: Revive) -> Repaired:
     """Put a store aside, and its readable content into a new one.
 
-    Blocks, perhaps long. `now` is ms since 1970. StorageFailed leaves everything as before.
+    Blocks, perhaps long. `now`: ms since 1970. StorageFailed changes nothing.
     """
     path = folder / store_files.NAME
     try:

@@ -43,11 +43,11 @@ class LeavingRows:
         return await self._submit(run, synced=False)
 
     async def unfinished(self) -> dict[SessionId, Millis]:
-        """With the time of archiving or `DELETED`."""
+        """As `removal.unfinished`."""
         return await self._read(removal.unfinished)
 
     async def finish(self, session_id: SessionId) -> None:
-        """Unmark a deleted session: nothing is left."""
+        """As `removal.finish`."""
         await self._submit(partial(removal.finish, session_id=session_id))
 
 
