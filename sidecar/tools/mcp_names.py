@@ -21,7 +21,7 @@ def server_prefix(server: str) -> str:
 
 
 def _plain(name: str, most: int) -> str:
-    """In characters that providers take, without `__`, which separates names.
+    """In characters that providers take, without the separator `__`.
 
     A changed name gets a hash: a rule for one tool must not cover a second.
     """

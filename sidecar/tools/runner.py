@@ -118,7 +118,7 @@ async def run_builtin(
 ) -> ToolAnswer:
     """Failures become error answers.
 
-    A call whose access is no longer `decided`, through a moved link, does not run. Raises Cancelled
+    A call with other access than `decided`, through a moved link, does not run. Raises Cancelled
     once the client is gone.
     """
     spec, tool = BY_NAME.get(name), TOOLS.get(name)

@@ -279,7 +279,7 @@ def _required(shape: type) -> frozenset[str]:
 
 
 def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the given shape
-    """Raises RefusedMessage, which names the invalid field."""
+    """Raises RefusedMessage, naming the invalid field."""
     if shape is None:
         return params
     if isinstance(params, dict):

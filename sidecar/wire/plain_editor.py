@@ -130,7 +130,7 @@ def _asked(title: str, tool_call: JsonObject) -> list[str]:
 
 
 def _says(title: str, given: Json) -> bool:
-    """Whether the title is one of our own tools', which hold all of the input.
+    """Whether the title is one of our own tools', which hold the whole input.
 
     Others omit a value's name, and empty ones.
     """

@@ -223,7 +223,7 @@ class McpServers:
         return tuple(text for server in servers for text in server.said())
 
     def as_now(self, owner: str, spec: ToolSpec) -> ToolSpec:
-        """A tool as a session began, or stricter if its server says so now.
+        """A tool as a session began, or stricter by its server's present word.
 
         Another program may answer by then.
         """
