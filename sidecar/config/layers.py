@@ -127,7 +127,7 @@ def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
 
 
 def _rules(table: Mapping[str, object]) -> dict[str, object]:
-    """Also accept `{shell = "allow"}`, as other agents do."""
+    """Also `{shell = "allow"}`, as in other agents."""
     lists = {key: value for key, value in table.items() if value not in ("allow", "reject", "ask")}
     for verdict in ("allow", "reject"):
         named = [key for key, value in table.items() if value == verdict]

@@ -66,7 +66,7 @@ class Models:
             await self._hosted.aclose()
 
     async def warm_up(self) -> None:
-        """Only if a hosted model is configured; in a thread."""
+        """In a thread, if a hosted model is configured."""
         if self._config.model != OFFLINE_MODEL:
             model = self.model_for(self._config.model)
             if isinstance(model, AnthropicModel):

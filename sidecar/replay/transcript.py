@@ -70,7 +70,7 @@ def read_each(
     lines: Iterable[tuple[int, JsonObject]],
     read: Callable[[int, JsonObject], Iterator[TranscriptEntry | str]],
 ) -> Iterator[TranscriptEntry]:
-    """Texts describe skipped parts. A line with an impossible value is damaged, and no other."""
+    """Texts describe skipped parts. An impossible value damages its line alone."""
     for number, line in lines:
         try:
             for entry in read(number, line):

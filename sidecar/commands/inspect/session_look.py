@@ -21,7 +21,7 @@ from sidecar.store.journal import Store
 def course_of(session: str | None, *, last: bool) -> Course:
     """By id or its beginning, by folder, or the newest.
 
-    Likely keys are removed. Raises SidecarError.
+    Without likely keys. Raises SidecarError.
     """
     return asyncio.run(_read(session, last=last))
 

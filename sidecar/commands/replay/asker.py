@@ -100,9 +100,9 @@ class Asker:
         )
 
     def writer(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> CaseAnswer:
-        """A blocking function for a thread, which requests a summary.
+        """For a thread: a blocking function that requests a summary.
 
-        After `stopped`, nothing more is sent.
+        After `stopped`, nothing is sent.
         """
 
         def write(text: str) -> str:

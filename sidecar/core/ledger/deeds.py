@@ -126,7 +126,7 @@ Deed: TypeAlias = TouchedFile | RanCommand | ListedTodo | Entered | MovedTodo | 
 
 @lru_cache(maxsize=1_024)
 def own_name(tool: str) -> str:
-    """In lower case, without the server that MCP puts before it."""
+    """In lower case, without MCP's leading server."""
     return tool.rpartition("__")[2].lower()
 
 
@@ -168,7 +168,7 @@ def may_change_files(part: ToolPart) -> bool:
 
 
 def changed(deeds: tuple[Deed, ...]) -> Iterator[TouchedFile]:
-    """Without those only read."""
+    """Without mere reads."""
     return (deed for deed in deeds if isinstance(deed, TouchedFile) and deed.operation != "read")
 
 

@@ -186,7 +186,7 @@ def _believed(prediction: Prediction, usage: Usage) -> bool:
 
 
 def _shortened(prediction: Prediction, usage: Usage) -> bool:
-    """Billing shows five minutes where an hour was asked."""
+    """Billing shows five minutes for the hour asked."""
     return prediction.write_1h > 0 and not usage.cache_write_1h and usage.cache_write_5m > 0
 
 

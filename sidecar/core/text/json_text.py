@@ -94,7 +94,7 @@ def is_deep(value: Json) -> bool:
 
 
 def plain(value: Json) -> Json:
-    """NaN and infinities as null; recursive, so check `is_deep` first."""
+    """NaN and infinities as null; recursive: check `is_deep` first."""
     match value:
         case dict():
             return {key: plain(inner) for key, inner in value.items()}

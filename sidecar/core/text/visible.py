@@ -64,7 +64,7 @@ def as_found(name: str) -> str:
 
 
 def plain_path(path: str) -> str:
-    """As disks may find it: in any case and width, without unseen letters or last dots."""
+    """As disks may find it: any case and width, without unseen letters or last dots."""
     found = unicodedata.normalize("NFKC", as_found(path)).casefold()
     return "/".join(part.rstrip(". ") for part in found.split("/"))
 

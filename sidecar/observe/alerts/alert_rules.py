@@ -14,7 +14,7 @@ AlertLevel: TypeAlias = Literal["info", "warning", "critical"]
 class Rule:
     """One alert; `name` is also its setting, `over`: higher is worse.
 
-    `quiet`: ms of being well before clearing: ups and downs raise one alert.
+    `quiet`: ms of being well before clearing, against repeated alerts.
     """
 
     name: str

@@ -120,7 +120,7 @@ def _name(path: Path) -> str:
 
 
 def _begun(entries: Iterator[TranscriptEntry]) -> Iterator[TranscriptEntry]:
-    """A summary before all messages becomes a context of its own."""
+    """A summary before all messages becomes its own context."""
     begun = False
     for entry in entries:
         if isinstance(entry, Compacted) and entry.summary.strip() and not begun:

@@ -254,7 +254,7 @@ class _Call:
         return CallsEnd.done
 
     async def _keep(self, record: ToolRecord) -> None:
-        """Commit a call's end; on failure, show the call as failed, so that nobody waits."""
+        """Commit a call's end; on failure show a failed call, so nobody waits."""
         try:
             await self.calls.turn.log.writer.commit(record)
         except StorageFailed as error:

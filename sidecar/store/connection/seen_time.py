@@ -82,7 +82,7 @@ class Ages:
 
 
 def believing(now: Millis) -> Ages:
-    """Without an uptime, every date counts as true."""
+    """Without an uptime, every date is true."""
     return Ages(now, (Era(-ALWAYS, now, -ALWAYS),))
 
 
