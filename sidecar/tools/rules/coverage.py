@@ -14,6 +14,7 @@ from sidecar.tools.rules.runs_later import runs_later
 
 _NOTHING: Mapping[str, Program] = {}
 _UNKNOWN = Program("")
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _SIGNS = re.compile(r"[^A-Za-z]")
 _GIT_VALUED = (
     "-C",
@@ -190,9 +191,11 @@ def _leads_away(program: Program, word: str) -> bool:
     # Go's `./...` is no hidden name.
     word = word.removesuffix("/...") if program.walks else word
     unseen = not program.walks and re.search(r"[*?\[\\]", word)
+    # tsc makes `jest.config.js` of `jest.config.tsx`.
+    made = (f"{_SCRIPT.sub('', word)}{ending}" for ending in (".js", ".cjs", ".mjs"))
     if word.startswith(("/", ":")) or unseen or runs_later(word):
         return True
-    return is_hidden(word)
+    return is_hidden(word) or (program.walks and any(map(runs_later, made)))
 
 
 def _is_unknown(path: str) -> bool:

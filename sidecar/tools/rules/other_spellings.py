@@ -23,7 +23,7 @@ _NAMES = (
 )
 _BEFORE = frozenset(_NAMES.split()) | SHELLS
 """Programs and words of the shell's that run the command behind."""
-_ANYWHERE = (RUNNERS | {"ssh", "mosh", "autossh", "wsl", "cmd"}) - _BEFORE
+_ANYWHERE = (RUNNERS | {"ssh", "sshpass", "mosh", "autossh", "wsl"}) - _BEFORE
 """Programs that run a command beginning at any of their words."""
 _NARROW = frozenset(
     {"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch", "foreach", "run"}
@@ -39,10 +39,12 @@ _SEARCHES = dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), _NARROW) | d
 )
 """By program, words before a command, as in `git bisect run`; behind those of the wide ones it
 begins at any word."""
+_READERS = SHELLS | RUNNERS | _BEFORE | _ANYWHERE | {*_EXECUTES.split(), "gcloud", "heroku"}
+"""Programs that may run the lines of a here-document, as `ssh` does."""
 _CODE = re.compile(r"-(?!exec$)\w*c")
 _JOINED = re.compile(r"^(?:-[A-Za-z](?=\S* )|--[\w-]+=)")
 """An option with its value in the same word, as in `env -S'git push'`."""
-_NO_PROGRAM = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?", re.DOTALL)
+_NO_PROGRAM = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?|0x\w+|\S*\$.*", re.DOTALL)
 
 
 @lru_cache(maxsize=16)
@@ -103,7 +105,7 @@ def _spelt(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def _runs_text(name: str) -> bool:
-    return _name(name) in SHELLS | RUNNERS | _BEFORE
+    return _name(name) in _READERS
 
 
 def _name(word: str) -> str:

@@ -70,7 +70,7 @@ _RUN_LATER: Mapping[str, str] = {
     "soul.md heartbeat.md hermes.md workflow.md codex.local.md crush.local.md opencode.md "
     "opencode.local.md context.md replit.md iflow.md "
     "knowledge.md codebuff.json amazonq.md codebuddy.md agents.local.md "
-    "hooks.json": _AGENT,
+    "hooks.json monitors.json gemini-extension.json qwen-extension.json": _AGENT,
     ".gitconfig* .gitattributes .gitmodules .git-blame-ignore-revs .husky/ .githooks/ "
     "githooks/ .git-hooks/ git-hooks/ .hooks/ .git-templates/ .hgrc .hg/ .svn/ .jj/ "
     ".lfsconfig _darcs/ .bzr/ _mtn/ cvs/root p4config* .p4config*": _GIT,

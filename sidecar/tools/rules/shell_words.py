@@ -43,6 +43,8 @@ _PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect")
 _NAMED = re.compile(r"[~\\]?[\w./+-]+")
 """`~/bin/x`, and a name behind a backslash."""
 _MISREAD = re.compile(r"\$\{[^}]*`|<<-|\b(?:coproc|alias)\b")
+_RUN_WITHIN = re.compile(r"<<-?[ \t]*[\w.-]+[^\n]*\n[\s\S]*?(?<!\\)(?:`|\$\()")
+"""A substitution in or behind a here-document whose mark has no quotes: the grammar misses some."""
 _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 """Commands known to the grammar, as `export A=1`."""
 
@@ -105,7 +107,7 @@ def hides_programs(command: str) -> bool:
     Of a variable, or where the grammar is at an end or differs from bash.
     """
     root = _parsed(command) if len(command) <= LONGEST else None
-    if root is None or root.has_error or _MISREAD.search(command):
+    if root is None or root.has_error or _MISREAD.search(command) or _RUN_WITHIN.search(command):
         return True
     left, hidden = [root], False
     while left:

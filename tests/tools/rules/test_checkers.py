@@ -110,3 +110,11 @@ def test_one_command_looks_at_so_many_names(
     for number in range(11):
         (plain.cwd / "src" / f"{number}.js").write_text("")
     assert isinstance(decided("eslint src", plain, "shell:eslint *"), Ask)
+
+
+def test_a_link_out_of_a_history_is_a_way_out(plain: ToolContext) -> None:
+    """A program's own pattern, `.git/*`, may lead through."""
+    (plain.cwd / ".git" / "modules").mkdir(parents=True, exist_ok=True)
+    assert decided("eslint src", plain, "shell:eslint *") == Allow()
+    (plain.cwd / ".git" / "modules" / "x").symlink_to(plain.cwd.parent)
+    assert isinstance(decided("eslint src", plain, "shell:eslint *"), Ask)

@@ -265,6 +265,7 @@ def test_an_answer_is_remembered_for_the_same_call_alone(inside: ToolContext) ->
      "__pypackages__/3.12/lib/x.py", "Documents/PowerShell/Microsoft.PowerShell_profile.ps1",
      "PowerShell/profile.ps1", "ci/build.gitlab-ci.yml", "ci/cloudbuild.dev.yaml", "x/fly.toml",
      "x/buildspec.yaml", "x/railpack.json", "SOUL.md", "WORKFLOW.md", "hooks/post-update",
+     "monitors/monitors.json", "ext/gemini-extension.json",
      "aqua.yaml",
      "Library/Application Support/Code/User/tasks.json", "AppData/Roaming/x/y.json"],
 )  # fmt: skip
