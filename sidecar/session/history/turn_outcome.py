@@ -1,13 +1,10 @@
 """Reports of a finished turn."""
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from msgspec import convert
 
-from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.errors import StorageFailed
-from sidecar.core.ledger.deeds import may_change_files, may_move_todos
 from sidecar.core.parts import MessageId, SessionId, StepFinishPart, TurnId, Usage
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.pricing import total
@@ -60,13 +57,6 @@ async def record_end(log: SessionLog, views: Views, turn_id: TurnId, end: TurnEn
         log.writer.owe(ended_record(turn_id, end))
         views.forget()
     return end
-
-
-def may_have_got_on(log: SessionLog) -> bool:
-    """Whether the newest turn may have changed files or to-dos, by the names of its calls."""
-    _, newest = next(groupby(log.newest_first(), lambda message: message.turn_id), (None, ()))
-    calls = (call for message in newest for call in tool_parts(message))
-    return any(may_change_files(call) or may_move_todos(call) for call in calls)
 
 
 def ended_event(session_id: SessionId, seq: int, result: PromptResult) -> TurnEnded:

@@ -15,12 +15,7 @@ from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
 from sidecar.session.epochs.session_params import check_fits
 from sidecar.session.history.part_reader import recall_from
-from sidecar.session.history.turn_outcome import (
-    ended_event,
-    may_have_got_on,
-    record_end,
-    result_of,
-)
+from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
 from sidecar.session.lifecycle.assembly import (
     cache_options_of,
@@ -224,8 +219,7 @@ class Session:
     async def _conclude(self) -> None:
         """Keep a turn's outcome; nobody but the next turn waits."""
         self._state.tracking.turn_ended()
-        if may_have_got_on(self._state.log):
-            await self.rewriting.checkpoints.at("turn")
+        await self.rewriting.checkpoints.at("turn")
         await self.rewriting.fold()
 
     async def end(self) -> None:
