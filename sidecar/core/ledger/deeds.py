@@ -159,12 +159,8 @@ def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
 
 def may_move_todos(part: ToolPart) -> bool:
     """By its name alone."""
-    return own_name(part.name) in TODOS | TASKS | {"batch"}
-
-
-def may_change_files(part: ToolPart) -> bool:
-    """By its name alone."""
-    return own_name(part.name) in EDITS | SHELLS | {"batch"}
+    name = own_name(part.name)
+    return name in TODOS or name in TASKS or name == "batch"
 
 
 def changed(deeds: tuple[Deed, ...]) -> Iterator[TouchedFile]:

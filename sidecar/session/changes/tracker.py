@@ -80,7 +80,6 @@ class Tracking:
         self._opens: MessageId | None = None
         self._step: MessageId | None = None
         self._interval = _Interval()
-        self._acted = False
         self.above: Tracking | None = None
 
     # --- what a turn says --------------------------------------------------------------------
@@ -101,8 +100,8 @@ class Tracking:
             await self._safely(self._end_step)
 
     def turn_ended(self) -> None:
-        """Rescan in the background, for events missed since a call first ran more than a read."""
-        if self._shared is not None and self._snapshots is not None and self._acted:
+        """Rescan in the background, for missed events."""
+        if self._shared is not None and self._snapshots is not None:
             self._shared.recheck(self._snapshots)
 
     @asynccontextmanager
@@ -131,7 +130,6 @@ class Tracking:
         """Before a step's first write, attribute earlier changes to the user."""
         if self.above is not None:
             await self.above.step_opens()
-        self._acted = True
         await self._safely(self._open_step)
 
     def note(self, take: "Callable[[_Interval], None]") -> None:

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.turns import is_settled, tool_parts
 from sidecar.core.errors import SidecarError
-from sidecar.core.ledger.deeds import may_change_files, may_move_todos
+from sidecar.core.ledger.deeds import may_move_todos
 from sidecar.core.ledger.drift import drift, to_check
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.ledger import Folding, Ledger
@@ -108,7 +108,7 @@ class Milestones:
         """
         if self._ownership.read_only or not any(True for _ in self._log):
             return False
-        if moment in ("step", "turn") and not self._moves(moment):
+        if moment == "step" and not self._moves():
             return False
         ledger = self.ledger()
         now = self._mark(ledger)
@@ -163,15 +163,11 @@ class Milestones:
             late = messages_after(log, self._heard) or ()
         return late
 
-    def _moves(self, moment: Moment) -> bool:
-        """Whether one may be due, by the names of the calls or as `PRESSURE` is crossed."""
+    def _moves(self) -> bool:
+        """Whether a step may be due: a to-do may have got done, or `PRESSURE` is crossed."""
         if (self._used() >= PRESSURE) != (self._last.used >= PRESSURE):
             return True
-        calls = [call for message in self._late() for call in tool_parts(message)]
-        if any(may_move_todos(call) for call in calls):
-            return True
-        changed = self._folding.changes > self._last.changed
-        return moment == "turn" and (changed or any(may_change_files(call) for call in calls))
+        return any(may_move_todos(call) for m in self._late() for call in tool_parts(m))
 
     def folding(self) -> Folding:
         self.ledger()

@@ -118,15 +118,6 @@ async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
     assert settled(state_file(session).parent) == ["state.json", "state.md"]
 
 
-async def test_files_changed_count_at_the_turns_end_though_a_step_was_looked_at(desk: Desk) -> None:
-    session = await desk.open()
-    kept = inside.milestones(session)
-    await work(desk, session, written("a.py"), todo(("a", "in_progress")))
-    assert not await kept.at("step")
-    assert await kept.at("turn")
-    assert stored(session)["why"] == "files changed"
-
-
 async def test_what_could_not_be_stored_leaves_the_ledger_with_the_rest_in_it_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
