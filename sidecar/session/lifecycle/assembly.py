@@ -25,7 +25,7 @@ from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
 from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.compaction_price import CompactionPrice
-from sidecar.session.meter.gauge import Choices, Gauge
+from sidecar.session.meter.gauge import Gauge, MeterChoices
 from sidecar.session.meter.kept_cache import KeptCache
 from sidecar.session.meter.observations import observe_record
 from sidecar.session.meter.pings import Pings
@@ -160,7 +160,7 @@ def gauge_of(state: State) -> Gauge:
         state.settings,
         environment.models,
         state.clock,
-        Choices(chosen.policy, lambda: state.config.zones, cache_options_of(state).next_ttl),
+        MeterChoices(chosen.policy, lambda: state.config.zones, cache_options_of(state).next_ttl),
     )
 
 

@@ -38,7 +38,7 @@ BURNING = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class MeterChoices:
     """What is chosen elsewhere; `next_ttl`: the static text's lifetime if a view were sent now."""
 
     policy: Callable[[], Policy]
@@ -57,7 +57,7 @@ class Gauge:
         settings: SessionSettings,
         models: ModelAccess,
         clock: Clock,
-        chosen: Choices,
+        chosen: MeterChoices,
     ) -> None:
         self._log = log
         self._view = view

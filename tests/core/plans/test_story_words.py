@@ -1,0 +1,76 @@
+"""What is told of texts: thoughts, answers, and what a few words reply to."""
+
+import pytest
+
+from tests.core.plans.test_story import scene, told
+
+
+def test_of_a_thought_the_first_sentences_are_told_that_say_something() -> None:
+    said = {
+        "p1": "## So\n\nSo:\n```\nx = 1\n```\nThe cause is a stale lock that lock.py leaves. So:",
+        "p3": "Now let me look at the remaining errors in it:",
+        "p5": "**Completed so far:**\n- the table importer, with all of its slots",
+    }
+    talk = scene("U9 A9 C9; A9 C9; A9 C9; A9 U9 C9; C9", **said, p7="Done at last.")
+    assert told(talk, ["p9", "p10"])["user2"].splitlines() == [
+        "[⋯ 3 calls and 4 texts left out:]",
+        "- The cause is a stale lock that lock.py leaves.",
+        "- the table importer, with all of its slots",
+        "- Answer: Done at last.",
+    ]
+
+
+def test_an_answer_that_is_cut_keeps_the_question_at_its_end_and_no_heading_alone() -> None:
+    more = "Do both of them, and the first one at once."
+    parts = "\n".join(f"- Part {n}: {'word ' * 30}" for n in range(40))
+    answer = f"We can do this:\n{parts}\n\n**Costs:**\nShall I do both parts, or only the first?"
+    text = told(scene("U9 A9 U9 C9; C9", p1=answer, p2=more), ["p3"])["user2"]
+    assert text.startswith("[⋯ 1 text left out:]\n- Answer: We can do this:\n  - Part 0: word")
+    assert text.endswith(" ⋯ recall p1\n  ⋯ Shall I do both parts, or only the first?")
+    answer = f"{'word ' * 172}\nSee the list:\n- {'x' * 600}"
+    text = told(scene("U9 A9 U9 C9; C9", p1=answer, p2=more), ["p3"])["user2"]
+    assert text.endswith("word ⋯ recall p1")
+    answer = f"It is so.\n## Costs\n| a | b |\n{'| word ' * 400}\n```\n{'x = 1; ' * 90}\n```"
+    text = told(scene("U9 A9 U9 C9; C9", p1=answer, p2=more), ["p3"])["user2"]
+    assert text.endswith("- Answer: It is so. ⋯ recall p1")
+    rows = "| word " * 90
+    answer = f"Here is what I found:\n{rows}\n{rows}\n\nBoth cost the same."
+    text = told(scene("U9 A9 U9 C9; C9", p1=answer, p2=more), ["p3"])["user2"]
+    assert text.endswith("- Answer: Both cost the same. ⋯ recall p1")
+
+
+@pytest.mark.parametrize("reply", ["A.", "yes", "2, please"])
+def test_what_a_few_words_reply_to_is_told_with_its_choices(reply: str) -> None:
+    choices = "\n".join((
+        "Which shall it be?", "A. Keep the lock in memory, and lose it at the end.",
+        "B. Write the lock into a file, and mend stale ones.",
+    ))  # fmt: skip
+    filler = "It is long.\n" * 200
+    answer = f"Two ways are left.\n{filler}{choices}\n\nI would take B."
+    talk = scene("U9 A9 U9 C9; C9", p1=answer, p2=reply)
+    text = told(talk, ["p3"])["user2"]
+    shown = choices.replace("\n", "\n  ")
+    assert "- Answer: Two ways are left. ⋯ recall p1\n  ⋯\n  It is long.\n" in text
+    assert text.endswith(f"\n  {shown}\n  I would take B.")
+    assert len(text) < 1_000
+    talk = scene("U9 A9 U9 C9; C9", p1=answer, p2="Mend the lock so that stale ones are taken.")
+    assert choices.split("\n")[1] not in told(talk, ["p3"])["user2"]
+
+
+def test_what_only_announces_a_call_is_not_told_as_the_last_word() -> None:
+    said = {"p1": "The lock is stale: lock.py leaves it.", "p3": "Now the tests:"}
+    talk = scene("U9 A9 C9; A9 C9; C9 U9 C9; C9", **said)
+    [head, *lines] = told(talk, ["p7", "p8"])["user2"].splitlines()
+    assert head == "[⋯ 3 calls and 2 texts left out:]"
+    assert lines == ["- Said last: The lock is stale: lock.py leaves it."]
+    said["p3"] = "The lock is mended, and all else stands as it was. Now the tests:"
+    talk = scene("U9 A9 C9; A9 C9; C9 U9 C9; C9", **said)
+    assert told(talk, ["p7", "p8"])["user2"].splitlines()[-1] == (
+        "- Said last: The lock is mended, and all else stands as it was."
+    )
+
+
+def test_an_answer_is_cut_at_a_sentence_and_ends_in_no_line_of_a_tree() -> None:
+    answer = f"It is so. {'word ' * 70}end. And {'then ' * 60}\n{'x' * 900}\nsrc/\n└── a.py"
+    text = told(scene("U9 A9 U9 C9; C9", p1=answer), ["p3"])["user2"]
+    assert text.endswith("word end. ⋯ recall p1")
