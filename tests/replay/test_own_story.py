@@ -31,4 +31,4 @@ def test_the_page_shows_what_is_sent_word_for_word() -> None:
         "run `python -m tests.replay.own_session --write`"
     )
     assert "[Files that you work on" in text
-    assert text.count("\n") <= 200
+    assert text.count("\n") <= 160

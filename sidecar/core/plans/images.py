@@ -36,12 +36,9 @@ NEAR = 12
 LONGEST, SHORTEST = 60, 6
 """Lines of a stretch: a longer one is divided, a shorter one goes with the next."""
 FEWEST = 10
-"""Lines of an image, unless they are half of the file or it is worked on."""
+"""Lines of an image, unless they are half of the file."""
 ABOVE = 12
 """Lines above a stretch in which the line is sought that opens what the stretch is of."""
-NEWEST, WORKED_ON = 3, 20
-"""Files changed last, and within so many requests: of these `FEWEST` lines stand, whatever else is
-worth more."""
 JOINED = 4
 """Known lines between two stretches that are shown with them."""
 _KINDS: tuple[KnownLine, ...] = ("written", "near", "read")
@@ -89,38 +86,16 @@ def _past_imports(
     return first if first - start >= SHORTEST else start
 
 
-def least_of(situation: Situation, found: Iterable[Stretch]) -> Iterator[Stretch]:
-    """Stretches of each file that is worked on, those written last first, to `FEWEST` lines."""
-    newest = dict.fromkeys(_newest(situation), FEWEST)
-    files = situation.files.files
-
-    def wrote(one: Stretch) -> tuple[int, float]:
-        return max(files[one.path].written[one.start : one.end]), one.piece.need
-
-    worked_on = [one for one in found if one.path in newest]
-    for one in sorted(worked_on, key=wrote, reverse=True):
-        if newest[one.path] > 0:
-            newest[one.path] -= one.end - one.start
-            yield one
-
-
 def images(situation: Situation, chosen: Collection[Stretch]) -> tuple[FileImage, ...]:
     """Images of the files with chosen stretches worth one; what was changed last comes last."""
-    newest = _newest(situation)
     found: dict[str, list[tuple[int, int]]] = {}
     for one in chosen:
         found.setdefault(one.path, []).append((one.start, one.end))
     return tuple(
         _image(path, file, found[path], situation.factor)
         for path, file in situation.files.changed()
-        if path in found and (path in newest or _is_worth_it(found[path], len(file.texts)))
+        if path in found and _is_worth_it(found[path], len(file.texts))
     )
-
-
-def _newest(situation: Situation) -> frozenset[str]:
-    since = situation.step - WORKED_ON
-    changed = situation.files.changed()[-NEWEST:]
-    return frozenset(path for path, file in changed if file.changed >= since)
 
 
 def _is_worth_it(ranges: Iterable[tuple[int, int]], lines: int) -> bool:

@@ -10,13 +10,13 @@ from itertools import groupby
 
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.guard import NOTES, first_typed, must_stay, running_turn
+from sidecar.core.plans.guard import NOTES, first_typed, must_stay
 from sidecar.core.plans.images import HEAD as IMAGES_HEAD
-from sidecar.core.plans.images import Stretch, images, least_of, stretches
+from sidecar.core.plans.images import Stretch, images, stretches
 from sidecar.core.plans.knapsack import Piece, choose
 from sidecar.core.plans.note import Room, aftermath, write_note
 from sidecar.core.plans.outcomes import Upshot, upshot_of
-from sidecar.core.plans.plan import OPTIONAL, REWRITE_ID, Change, Plan, Situation, Standing
+from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation, Standing
 from sidecar.core.plans.story import tell_story
 from sidecar.core.plans.typed_text import TypedRoom, stays
 from sidecar.core.plans.value import chances, needs
@@ -85,8 +85,7 @@ class Basis:
     upshot: Upshot
 
 
-def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
-    """A rewrite that need not be made leaves the running turn too."""
+def basis_of(situation: Situation) -> Basis:
     stale = _stale(situation)
     units = [item.unit for item in situation.items]
     needed = needs(units, situation.step)
@@ -97,7 +96,7 @@ def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
     }
     return Basis(
         situation,
-        must_stay(situation) | (running_turn(situation) if cause in OPTIONAL else frozenset()),
+        must_stay(situation),
         pieces,
         chances(situation.names.known, situation.step),
         tuple(stretches(situation)),
@@ -136,7 +135,6 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
         density=keeping.density,
     )
     whole -= _announcements(sorting, whole)
-    whole |= {one.piece.id for one in least_of(situation, basis.stretches)}
     changed = {c.part_id: c for c in (*sorting.changes, *_changes(sorting.candidates, whole))}
     changes = [changed[part] for item in zone if (part := item.unit.part_id) in changed]
     before = sum([change.tokens_before for change in changes]) + sum([i.tokens for i in old])

@@ -36,9 +36,7 @@ from sidecar.core.summaries.sections import shortened
 
 ROOM = replace(STORY, story=1_200, hunks=500)
 """For the story: longer ones cost more than they keep of what is needed word for word."""
-KEEPING = Keeping(keep=8_400, density=3e-4, room=ROOM)
-"""`density`: carrying what is worth less costs more than what it saves. Fitted on one half of the
-recordings, confirmed on the other."""
+KEEPING = Keeping(keep=8_400, room=ROOM)
 GOAL, RUNWAY = 0.60, 0.58
 """Shares of the limit: what may be left, and what is aimed at, as what notes take is an estimate.
 A rewrite that leaves more rebuilds everything, and if that is not enough keeps less."""
@@ -138,7 +136,7 @@ class Economic:
 
     def _rebuilt(self, situation: Situation, cause: Cause) -> Plan | None:
         st = situation.standing
-        basis = basis_of(situation, cause)
+        basis = basis_of(situation)
         plan = rebuild(sift(basis, self.keeping), cause, self.name)
         most = RUNWAY * st.limit - MOST_TOLD
         if plan is None and cause != "user" and (cause in OPTIONAL or st.used <= most):

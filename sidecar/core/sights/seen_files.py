@@ -108,13 +108,10 @@ class SeenFile:
         ]
         if not places:
             self._replace_unseen(old, new)
-        taken = old.count("\n") + 1
-        if len(places) > 1 and not every:
-            # One of them was changed: of the others and of all around, lines stand as before.
-            for line, _, _ in places:
-                self.texts[line : line + taken] = [None] * taken
-            self.drift += abs(new.count("\n") - old.count("\n"))
+        elif len(places) > 1 and not every:
+            self.forget()
             return
+        taken = old.count("\n") + 1
         for line, run, at in reversed(places):
             head = run[run.rfind("\n", 0, at) + 1 : at]
             # The rest of the last line may hold places that were replaced already.

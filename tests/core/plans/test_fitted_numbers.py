@@ -2,7 +2,6 @@
 
 from sidecar.core.plans import (
     guard,
-    images,
     knapsack,
     note,
     preserve,
@@ -30,7 +29,6 @@ def test_what_a_rewrite_keeps_is_what_was_fitted() -> None:
 
 def test_what_must_stay_has_the_shares_that_were_fitted() -> None:
     assert (guard.NEWEST_STEPS, guard.TYPED_SHARE, guard.GOAL_SURE) == (2, 0.10, 200)
-    assert (guard.RUNNING_SHARE, images.NEWEST, images.WORKED_ON) == (0.05, 3, 20)
     assert (guard.GOAL_SHARE, guard.MUST_SHARE, preserve.NAMED_SHARE) == (0.25, 0.45, 0.15)
     assert (typed_text.LEAST, typed_text.MARK, typed_text.FIRST_WORDS) == (200, 24, 120)
     assert (typed_text.BEGINNING, typed_text.RULES_SHARE, typed_text.ONE) == (240, 0.6, 4)

@@ -7,16 +7,7 @@ import pytest
 
 from sidecar.core.ledger.units import call_unit
 from sidecar.core.parts import Message, ToolPart, TurnId
-from sidecar.core.plans.images import (
-    FEWEST,
-    HEAD,
-    LONGEST,
-    WORKED_ON,
-    images,
-    images_note,
-    least_of,
-    stretches,
-)
+from sidecar.core.plans.images import HEAD, images, images_note, stretches
 from sidecar.core.plans.plan import FileImage, Plan, Situation
 from sidecar.core.policies import policies
 from sidecar.core.prompt.tokens import weigh
@@ -135,29 +126,6 @@ def test_a_few_lines_of_a_long_file_are_no_image() -> None:
         told = scene(read(PATH, numbered(1, size)), edit(PATH, "line 3\n", "three\n"))
         few = [replace(one, start=0, end=7) for one in stretches(told)[:1]]
         assert bool(images(told, few)) is shown
-
-
-def edited_files(later: int) -> Situation:
-    parts = []
-    for name in ("one", "two", "three", "four"):
-        path = f"/w/{name}.py"
-        parts += [read(path, numbered(1, 200)), edit(path, "line 100\n", "a\nb\n")]
-    return scene(*parts, later=later)
-
-
-def test_of_each_of_the_three_files_changed_last_ten_lines_stand_whatever_they_are_worth() -> None:
-    told = edited_files(later=5)
-    shown = images(told, list(least_of(told, stretches(told))))
-    assert [image.path for image in shown] == ["/w/two.py", "/w/three.py", "/w/four.py"]
-    for image in shown:
-        lines = sum(last - first + 1 for first, last in image.ranges)
-        assert FEWEST <= lines < FEWEST + LONGEST
-        assert {"a", "b"} <= set(image.text.split("\n"))
-
-
-def test_a_file_that_is_worked_on_no_more_stands_only_for_what_it_is_worth() -> None:
-    told = edited_files(later=WORKED_ON + 1)
-    assert not list(least_of(told, stretches(told)))
 
 
 def rebuilt(*parts: ToolPart) -> tuple[Plan, list[str]]:

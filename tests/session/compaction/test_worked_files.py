@@ -24,7 +24,7 @@ async def worked(desk: Desk) -> Worker:
 
 
 async def compact(worker: Worker, *, dry_run: bool) -> Any:
-    return await worker.session.rewriting.compact("economic-rich", None, dry_run=dry_run)
+    return await worker.session.rewriting.compact("economic", None, dry_run=dry_run)
 
 
 def image(desk: Desk, told: dict[str, Any]) -> list[str]:
