@@ -119,7 +119,8 @@ def few_tokens_are_bare(text: str) -> None:
     words = [word.strip("()[]{}<>.,;:`'\"→") for word in re.sub(r"recall \S+", "", text).split()]
     bare = [word for word in words if BARE.fullmatch(word)]
     share = sum(map(len, bare)) / sum(map(len, words))
-    assert share <= NOISE, f"{share:.3f} of a note is bare tokens: {bare[:20]}"
+    # One token alone, as a commit that is asked for, is no list of them.
+    assert share <= NOISE or len(bare) == 1, f"{share:.3f} of a note is bare tokens: {bare[:20]}"
 
 
 def lists_are_short(texts: list[str]) -> None:
