@@ -24,4 +24,5 @@ _OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
 def is_plain(word: str) -> bool:
     """Of an option `--x=y`, whether `y` is."""
     option = _OPTION.fullmatch(word)
-    return not option[2] or is_plain(option[2]) if option else bool(_WORD.fullmatch(word))
+    given = option[2] if option else word
+    return (option is not None and not given) or bool(_WORD.fullmatch(given))

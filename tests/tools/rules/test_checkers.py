@@ -112,6 +112,10 @@ def test_one_command_looks_at_so_many_names(
     assert isinstance(decided("eslint src", plain, "shell:eslint *"), Ask)
 
 
+def test_options_within_options_end(plain: ToolContext) -> None:
+    assert isinstance(decided(f"eslint {'--fix=' * 1_500}/x", plain, "shell:eslint *"), Ask)
+
+
 def test_a_link_out_of_a_history_is_a_way_out(plain: ToolContext) -> None:
     """A program's own pattern, `.git/*`, may lead through."""
     (plain.cwd / ".git" / "modules").mkdir(parents=True, exist_ok=True)
