@@ -9,23 +9,28 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 1_000_000
 SIZE = 60 * MEGABYTE
 IMAGE = 1_500_000
 """Characters of an image in base64; three quarters of the file are images."""
 TEXT_SHARE = 0.25
-MOST = 0.5
-"""How much of the file's size may be kept: 0.27 was measured, and 0.93 when images were kept."""
+MOST = 1.2
+"""Memory beyond a start, in sizes of the file: 0.85 measured, half of it lines of files that were
+read; 1.59 with images kept."""
 PROGRAM = """
-import resource, sys
+import sys
 from pathlib import Path
 from sidecar.core.plans.plan import Rates
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.compare import Settings, replay_file
 
 count = load_counter()
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+# Not `ru_maxrss`, which a child begins with its parent's.
+status = lambda: dict(line.split(":") for line in open("/proc/self/status"))
+peak = lambda: int(status()["VmHWM"].split()[0]) * 1024
 before = peak()
 settings = Settings(("manual",), 200_000, Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6))
 session = replay_file(Path(sys.argv[1]), count, settings)
@@ -67,7 +72,8 @@ def lines() -> Iterator[str]:
         yield json.dumps({**head, "uuid": f"r{number}", "type": "user", "message": given})
 
 
-def test_what_is_kept_of_60_megabytes_is_less_than_half_of_their_size(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
+def test_no_image_of_a_large_recording_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "large.jsonl"
     with path.open("w") as file:
         file.writelines(f"{line}\n" for line in lines())
