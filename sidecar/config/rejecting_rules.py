@@ -26,8 +26,9 @@ _ALSO_CALLED: Mapping[str, str] = {
 }
 """Names of other agents' tools, and ours."""
 _ONE_PROGRAM = re.compile(r"[\w.+/-]+")
-_BETWEEN = re.compile(r"[|;&<>]+")
+_BETWEEN = re.compile(r"(?<!\\)[|;&<>]+")
 """Signs of a shell's between commands."""
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _NO_SIGN = re.compile(r"\?|\{[^{}]*,[^{}]*\}|\$\w+|\$\{\w+\}|^[\"']|^file:")
 """Signs of a shell's in a path."""
 _STARRED = re.compile(r"__((?=[^_]*\*)(?=[^_]*[^\w*-])[^_]*)__", re.ASCII)
@@ -65,10 +66,14 @@ def _doubt(rule: str) -> str:
     if ours and {*ours} <= {"execute", *WITH_COMMANDS} and _ONE_PROGRAM.fullmatch(pattern.strip()):
         why = f"rejects nothing but `{pattern.strip()}` without words behind it"
         return f"{rule!r} {why}.{_question(f'{rule} *')}"
-    if ours and {*ours} <= {"execute", *WITH_COMMANDS} and (sign := _BETWEEN.search(pattern)):
+    if (
+        ours
+        and {*ours} <= {"execute", *WITH_COMMANDS}
+        and (sign := _BETWEEN.search(_QUOTED.sub("", pattern)))
+    ):
         why = f"rejects next to nothing: commands are compared one by one, without `{sign[0]}`"
-        meant = f"{tool}:{pattern[: sign.start()].rstrip(' *')} *" if sign.start() > 1 else ""
-        return f"{rule!r} {why}.{_question(meant)}"
+        first = _BETWEEN.split(pattern)[0].strip(" *")
+        return f"{rule!r} {why}.{_question(f'{tool}:{first} *' if first else '')}"
     if {*ours} <= {*WITH_PATHS, "read", "edit"} and (sign := _NO_SIGN.search(pattern.strip())):
         why = f"rejects nothing but paths with {sign[0]} in them: a rule knows `*` and `~/` alone"
         return f"{rule!r} {why}."

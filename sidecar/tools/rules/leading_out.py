@@ -9,7 +9,7 @@ from sidecar.workspace.paths import MAX_LINKS
 
 MOST_NAMES = 500_000
 """Names looked at in a workspace; more lead out."""
-_OBJECTS = re.compile(r"/\.git/objects$")
+_OBJECTS = re.compile(r"/\.git/(?:.*/)?objects$")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
 

@@ -43,7 +43,7 @@ _PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect")
 _NAMED = re.compile(r"[~\\]?[\w./+-]+")
 """`~/bin/x`, and a name behind a backslash."""
 _MISREAD = re.compile(r"\$\{[^}]*`|<<-|\b(?:coproc|alias)\b")
-_RUN_WITHIN = re.compile(r"<<-?[ \t]*[\w.-]+[^\n]*\n[\s\S]*?(?<!\\)(?:`|\$\()")
+_RUN_WITHIN = re.compile(r"(?<!<)<<(?!<)[ \t]*[\w.-]+[^\n]*\n[\s\S]*?(?<!\\)(?:`|\$\()")
 """A substitution in or behind a here-document whose mark has no quotes: the grammar misses some."""
 _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 """Commands known to the grammar, as `export A=1`."""
@@ -90,10 +90,7 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
     found: list[tuple[str, ...]] = []
     if root is None or root.has_error:
         found += (_roughly(one) for one in _BORDERS.split(command.replace("\\\n", "")))
-    left = [root] if root is not None else []
-    while left:
-        node = left.pop()
-        left += node.children
+    for node in _nodes(root):
         if node.type in ("command", "redirected_statement"):
             found += _by_lines(_words_of(node))
         elif node.type in _BUILT_IN:
@@ -109,13 +106,20 @@ def hides_programs(command: str) -> bool:
     root = _parsed(command) if len(command) <= LONGEST else None
     if root is None or root.has_error or _MISREAD.search(command) or _RUN_WITHIN.search(command):
         return True
-    left, hidden = [root], False
+    names = (node for node in _nodes(root) if node.type == "command_name")
+    return any(_word(one, False) is None and not _is_named(one) for one in names)
+
+
+def _is_named(name: "Node") -> bool:
+    return bool(_NAMED.fullmatch((name.text or b"").decode()))
+
+
+def _nodes(root: "Node | None") -> Iterator["Node"]:
+    left = [root] if root is not None else []
     while left:
         node = left.pop()
         left += node.children
-        if node.type == "command_name" and _word(node, False) is None:
-            hidden = hidden or not _NAMED.fullmatch((node.text or b"").decode())
-    return hidden
+        yield node
 
 
 def _words_of(node: "Node") -> Iterator["Node"]:
@@ -176,10 +180,7 @@ def fed_texts(command: str) -> tuple[tuple[frozenset[str], str], ...]:
     found: list[tuple[frozenset[str], str]] = []
     root = _parsed(command) if len(command) <= LONGEST else None
     data = command.encode("utf-8", "replace")
-    left = [root] if root is not None else []
-    while left:
-        node = left.pop()
-        left += node.children
+    for node in _nodes(root):
         if node.type in ("heredoc_redirect", "herestring_redirect"):
             around = node
             while around.parent and around.type not in ("redirected_statement", "command"):

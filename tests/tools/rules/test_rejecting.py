@@ -314,8 +314,23 @@ def test_a_rule_that_hits_nothing_is_told_and_keeps_the_others(rule: str, told: 
     assert problem.unknown
 
 
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("shell:curl * | sh", "without `|`. Did you mean 'shell:curl *'?"),
+        ("shell@docs:git push && *", "without `&&`. Did you mean 'shell@docs:git push *'?"),
+        ("execute:* > /etc/*", "without `>`."),
+    ],
+)
+def test_a_rule_of_more_than_one_command_is_told(rule: str, told: str) -> None:
+    (problem,) = merge([Layer("here", {"permissions": {"reject": [rule]}})])[1]
+    assert f"{rule!r} rejects next to nothing" in str(problem)
+    assert str(problem).endswith(told)
+
+
 def test_rules_that_can_hit_are_not_told() -> None:
     rules = [*BY_NAME, "*", "edit", "Shell: rm *", "shell@docs:make *", "*@docs", "mcp__github"]
+    rules += ["shell:git commit -m 'a & b' *", r"shell:find * -exec rm {} \;"]
     rules += ["*:secrets", "read:../other/x", "mcp__my.notes__*"]
     rules += ["read:~/x", "*:secrets/*", "*_file:secrets/*", "execute:rm *", "edit:app/[id]/x.ts"]
     assert merge([Layer("here", {"permissions": {"reject": rules}})])[1] == ()
@@ -339,6 +354,7 @@ def test_rules_that_can_hit_are_not_told() -> None:
         ('gh pr create --body "$(cat <<EOF\nRun `make`\nEOF\n)"', False),
         ("cat > a.md <<'EOF'\nRun `make` then.\nEOF", True),
         ("cat > a.md <<EOF\nRun it then.\nEOF", True),
+        ("grep x <<< yes\necho $(date)", True),
         ("git status && make 2>&1 | tail", True),
         ("for i in 1 2; do echo $i; done", True),
         ("A=1 ~/bin/x; \\ls *.py > f", True),
