@@ -6,12 +6,20 @@ stops one that hides a command.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 
 from sidecar.tools.rules.coverage import behind_options
-from sidecar.tools.rules.programs import RUNNERS, SHELLS
-from sidecar.tools.rules.shell_words import fed_texts, plain_words, simple_commands, without_options
+from sidecar.tools.rules.programs import READING, RUNNERS, SHELLS
+from sidecar.tools.rules.shell_words import (
+    STAR,
+    fed_texts,
+    hides_programs,
+    plain_words,
+    simple_commands,
+    without_options,
+)
 
 MOST_BEFORE = 30
 """Words before a command: options and values of its runner."""
@@ -41,35 +49,83 @@ _SEARCHES = dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), _NARROW) | d
 begins at any word."""
 _READERS = SHELLS | RUNNERS | _BEFORE | _ANYWHERE | {*_EXECUTES.split(), "gcloud", "heroku"}
 """Programs that may run the lines of a here-document, as `ssh` does."""
+_READS_TEXT = SHELLS | {"eval", "watch", "su", "runuser"}
+"""Programs that take a word for a shell's text."""
+_KEEPS = READING | {"git", "tee"}
+"""Programs that run none of their words but where `_SEARCHES` says so; git's aliases hide."""
+_BEGINS = re.escape("\0\n;&|(`[{=!\"'")
+"""Signs that a command within a word may begin behind; words are put together with NUL."""
 _CODE = re.compile(r"-(?!exec$)\w*c")
 _JOINED = re.compile(r"^(?:-[A-Za-z](?=\S* )|--[\w-]+=)")
 """An option with its value in the same word, as in `env -S'git push'`."""
 _NO_PROGRAM = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?|0x\w+|\S*\$.*", re.DOTALL)
 
 
+@dataclass(frozen=True, slots=True)
+class Spellings:
+    """Of a command, for comparison.
+
+    `texts`: the commands within. `unread`: words of those whose program may run them though no
+    table says where. `hidden`: some program's name cannot be read.
+    """
+
+    texts: tuple[str, ...]
+    unread: tuple[tuple[str, ...], ...]
+    hidden: bool
+
+
 @lru_cache(maxsize=16)
-def other_spellings(command: str, words: tuple[str, ...]) -> tuple[str, ...]:
+def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
     """As typed, and each simple command within as plain words, without anything before.
 
     `words`: of the whole command, if simple.
     """
     found = {command.strip(): None, " ".join(words): None}
+    unread: list[tuple[str, ...]] = []
+    hidden = hides_programs(command)
     left, seen = [command], {command}
     while left:
         text = left.pop()
-        inner = {given for names, given in fed_texts(text) if any(map(_runs_text, names))}
+        fed = [(set(map(_name, names)), given) for names, given in fed_texts(text)]
+        inner = {given for names, given in fed if names & _READERS}
+        unread += ((given,) for names, given in fed if not names & _KEEPS)
+        hidden |= any(names & SHELLS and hides_programs(given) for names, given in fed)
         for one in simple_commands(text):
             starts = list(islice(_starts(one), MOST_BEFORE))
             for start in starts:
                 found |= dict.fromkeys(_spelt(one[start:]))
             # `eval 'git push'`, `su me -c 'git push'`, `env -S'git push'`
-            within = (_JOINED.sub("", one[start]) for start in starts if start)
-            inner |= {word for word in within if " " in word}
-            inner |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
-            inner |= {word.partition("=")[2] for word in one if word.startswith("--exec=")}
+            within = {_JOINED.sub("", one[start]) for start in starts if start}
+            texts = {word for word in within if " " in word}
+            texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
+            texts |= {word.partition("=")[2] for word in one if word.startswith("--exec=")}
+            if _name(one[0]) not in _KEEPS:
+                unread.append(one[1:])
+            of_shell = any(_name(one[start]) in _READS_TEXT for start in starts)
+            hidden |= any(_stands_for_program(one, at) for at in starts)
+            hidden |= of_shell and any(map(hides_programs, texts))
+            inner |= texts
         left += inner - seen
         seen |= inner
-    return tuple(found)
+    return Spellings(tuple(found), tuple(unread), hidden)
+
+
+def mentions(rule: str, unread: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether the rule's words, up to its first `STAR`, stand where their program may run them.
+
+    As a list of strings too (`["git", "push"]`). A rule of one word must begin a text of several,
+    or stand behind `--`: `apt install curl` runs nothing.
+    """
+    words = plain_words(rule, rule=True) or tuple(rule.split())
+    named = tuple(takewhile(lambda word: STAR not in word, words))
+    if not named:
+        return False
+    name, *more = map(re.escape, (_name(named[0]), *named[1:]))
+    place = rf"(?:^|[{_BEGINS} ])" if more else rf"(?:^|[{_BEGINS}]) *(?=\S* )|\0--\0"
+    # Atomic: an earlier place of a word is as good as any later one, and is found in linear time.
+    behind = "".join(rf"(?>(?:[ \0\"'][^;&|\n]*?)?[ \0\"',]{word}(?![\w-]))" for word in more)
+    wanted = re.compile(rf"(?:{place})(?:[\w.~/-]*/)?{name}(?:\.exe)?(?![\w.-]){behind}")
+    return any(wanted.search("\0".join(one)) for one in unread)
 
 
 def rule_spellings(rule: str) -> tuple[str, ...]:
@@ -96,16 +152,19 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
             anywhere = behind and searched == _WIDE
 
 
+def _stands_for_program(words: tuple[str, ...], at: int) -> bool:
+    """Whether a variable stands right behind what runs the next word, as in `sudo $x`."""
+    word, last = words[at], words[at - 1] if at else ""
+    before = _name(last) in _BEFORE or (_NO_PROGRAM.fullmatch(last) and last[0] not in '-$"')
+    return bool(before) and bool(re.match(r"\w*[$`](?!\w+=)", word))
+
+
 def _spelt(words: tuple[str, ...]) -> Iterator[str]:
     name = _name(words[0])
     yield " ".join(words)
     yield " ".join((name, *words[1:]))
     for one in without_options(behind_options((name, *words[1:]))):
         yield " ".join((name, *one))
-
-
-def _runs_text(name: str) -> bool:
-    return _name(name) in _READERS
 
 
 def _name(word: str) -> str:

@@ -18,9 +18,9 @@ from sidecar.core.text.visible import plain_path
 from sidecar.tools.builtin_tools import DELEGATE
 from sidecar.tools.rules.coverage import changes, known, led_astray, uncovered, wider
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
-from sidecar.tools.rules.other_spellings import other_spellings, rule_spellings
+from sidecar.tools.rules.other_spellings import mentions, other_spellings, rule_spellings
 from sidecar.tools.rules.runs_later import runs_later
-from sidecar.tools.rules.shell_words import BLANK, STAR, hides_programs, plain_words
+from sidecar.tools.rules.shell_words import BLANK, STAR, plain_words
 from sidecar.tools.tool_contract import Access, PermissionOption
 
 _ASKING = ("edit", "execute")
@@ -28,6 +28,7 @@ _HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
 """Text that is run or replaced on reading a quoted word again."""
 
 _HIDDEN = "it does not show which programs it runs, and a rule rejects some"
+_MAY_RUN = "its program may run words that the rule {} rejects"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,11 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
     if access.kind == "edit" and later:
         why = f"runs later: {later[0]}"
         return Ask(f"{access.title} ({why})", _ONCE, why=why)
-    if access.command and any(_compares(rule, spec) for rule in rules.reject):
+    if access.command and (why := _doubt(spec, access, rules.reject)):
         # A rule without a pattern covers no command that a rejecting one cannot be compared with.
         named = tuple(rule for rule in rules.allow if ":" in rule)
-        if hides_programs(access.command) and not _allowed(spec, access, named):
-            return replace(_question(spec, access, named), why=_HIDDEN)
+        if not _allowed(spec, access, named):
+            return replace(_question(spec, access, named), why=why)
     if _allowed(spec, access, rules.allow):
         return Allow()
     return _question(spec, access, rules.allow)
@@ -301,7 +302,7 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     if not pattern:
         return True
     if access.command:
-        texts = other_spellings(access.command, access.words)
+        texts = other_spellings(access.command, access.words).texts
         # `git push *` hits `git push` too.
         return any(
             _fits(one, text) or _fits(one, f"{text} ")
@@ -314,6 +315,19 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     names = {plain_path(name) for name in (*access.paths, *access.shown, *access.spelt)}
     folders = {up for name in names for up in _upward(name)}
     return any(_fits(way, folder) for way in ways for folder in folders)
+
+
+def _doubt(spec: ToolSpec, access: Access, reject: tuple[str, ...]) -> str:
+    """Why a command cannot be told from one that some rule rejects; empty if it can."""
+    compared = [rule for rule in reject if _compares(rule, spec)]
+    if not compared:
+        return ""
+    spelt = other_spellings(access.command, access.words)
+    if spelt.hidden:
+        return _HIDDEN
+    patterns = ((rule, _pieces(rule.partition(":")[2].strip())) for rule in compared)
+    found = (rule for rule, pattern in patterns if mentions(pattern, spelt.unread))
+    return _MAY_RUN.format(first) if (first := next(found, "")) else ""
 
 
 def _compares(rule: str, spec: ToolSpec) -> bool:

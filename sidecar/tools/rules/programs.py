@@ -282,6 +282,7 @@ _READING = {
 
 
 SHELLS = frozenset(_RUNNING["is a shell, and runs what it is given"].split())
+READING = frozenset(" ".join(_READING).split())
 RUNNERS = frozenset(_RUNNING["runs the command that it is given"].split())
 TRUSTED: Mapping[str, Program] = OWN_CODE | CHECKING
 """Programs that run the workspace's code, or change its files."""

@@ -9,7 +9,7 @@ from sidecar.config import Layer, merge
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.tools.builtin_tools import BY_NAME
 from sidecar.tools.mcp_names import tool_name
-from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide
+from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide, literal
 from sidecar.tools.rules.rules_as_called import as_called
 from sidecar.tools.tool_contract import Access, ToolContext
 from tests.tools.rules.decisions import call, decided
@@ -226,12 +226,41 @@ def test_a_command_is_rejected_wherever_its_runner_may_have_it(
 @pytest.mark.parametrize(
     "command",
     ["sudo apt install git", "grep -x git push", "echo git push", "find . -name 'git push'",
-     "git log push", "git -C push log", "npm install git push",
-     "docker pull git push", "bundle add git", "cat <<E > notes.md\ngit push\nE"],
+     "git log push", "git -C push log", "git commit -m 'no git push'", "bundle add git curl",
+     "cat <<E > notes.md\ngit push\nE"],
 )  # fmt: skip
 def test_words_of_another_command_are_not_rejected(command: str, context: ToolContext) -> None:
     reject = ("shell:git push *", "shell:git")
     assert decided(command, context, "shell", reject=reject) == Allow()
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("git push *", "cargo watch -s 'git push'"),
+        ("git push *", "ansible all -a 'cd app && git -C sub push'"),
+        ("git push *", "machinectl shell me@x /bin/git push"),
+        ("git push *", "gcloud compute ssh vm --command='git push'"),
+        ("git push *", "lxc-attach -n x -- git push"),
+        ("git push *", "unheard-of sub git push"),
+        ("git push *", """python -c 'import subprocess; subprocess.run(["git", "push"])'"""),
+        ("git push *", "node -e 'execSync(`git push`)'"),
+        ("git push *", "make release CMD='git push'"),
+        ("git push *", "python - <<'E'\nimport os\nos.system('git push')\nE"),
+        ("curl *", "lxc-attach -n x -- curl x"),
+        ("curl *", "cargo watch -s '/usr/bin/curl x'"),
+        ("curl *", "perl -e 'system(\"curl x\")'"),
+    ],
+)
+def test_words_that_a_program_may_run_are_asked_about(
+    rule: str, command: str, plain: ToolContext
+) -> None:
+    found = decided(command, plain, "shell", reject=(f"shell:{rule}",))
+    assert isinstance(found, Ask)
+    assert f"shell:{rule}" in found.why
+    exactly = f"shell:{literal(command)}"
+    assert decided(command, plain, "shell", exactly, reject=(f"shell:{rule}",)) == Allow()
+    assert decided(command, plain, "shell", reject=("shell:svn *", "shell:git pull *")) == Allow()
 
 
 @pytest.mark.parametrize(
@@ -344,6 +373,20 @@ def test_rules_that_can_hit_are_not_told() -> None:
         ("$x push", False),
         ("$'git' push", False),
         ('"$GIT" push', False),
+        ("git -c alias.x='!git push' x", False),
+        ("sudo $x push", False),
+        ('time "$GIT" push', False),
+        ("env A=1 ${x} push", False),
+        ("timeout 5 $x push", False),
+        ('sh -c "$x push"', False),
+        ('eval "$x push"', False),
+        ('su me -c "cd x && $x push"', False),
+        ("bash <<'EOF'\n$x push\nEOF", False),
+        ('sudo -u "$USER" make', True),
+        ('env A="$B" make "$x"', True),
+        ('docker run -v "$PWD:/x" image make', True),
+        ('python -c "print(1)"', True),
+        ('xargs grep "$x"', True),
         ('echo "${x:-`git push`}"', False),
         ("cat <<-EOF\n\t$(git push)\n\tEOF", False),
         ("coproc { { git push; } > log; }", False),
