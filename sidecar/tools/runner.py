@@ -155,40 +155,44 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
     path = inputs.optional_text(given, "cwd" if command else "path")
     path = "." if path is None else path
     place = locate(path, context.cwd)
+    outside = () if place.inside else (str(place.real),)
+    found = Access(spec.kind, "", (str(place.real),), outside, shown=(place.shown,))
+    if command:
+        return _by_command(found, command, place, context)
     if spec.kind == "edit":
         refuse_git(place)
-    real = str(place.real)
+        found = _by_edit(found, path, place, context)
+    spelt = tuple(name for name in spelt_names(path, context.cwd) if name != place.shown)
+    return replace(found, title=f"{_VERBS[spec.name]} {place.shown}", spelt=spelt)
+
+
+def _by_command(found: Access, command: str, place: Place, context: ToolContext) -> Access:
     words = plain_words(command)
-    # Of a command, the names of all words count that may be written to.
-    named = (path,) if spec.kind == "edit" else written(words)
-    linked = linked_names(named, place.real if command else context.cwd, context.cwd, runs_later)
-    if spec.kind == "edit":
-        # Programs look for their settings in the root of a repository within the workspace, too.
-        inner = roots_above(place.real, context.cwd, (".git",))
-        linked += tuple(printable(display(place.real, repository)) for repository in inner)
-    title = f"Run {_elsewhere(place)}{command}" if command else f"{_VERBS[spec.name]} {place.shown}"
-    return Access(
-        spec.kind,
-        title,
-        paths=(real,),
-        outside=() if place.inside else (real,),
+    # The names of all words count that may be written to.
+    named = written(words)
+    linked = linked_names(named, place.real, context.cwd, runs_later)
+    elsewhere = "" if place.shown == "." else f"in {place.shown}: "
+    return replace(
+        found,
+        title=f"Run {elsewhere}{command}",
         command=command,
         words=words,
         strays=leading_out(words, place.real, context.cwd, walks=walks(words)),
-        shown=(place.shown,),
         linked=tuple(name for name in linked if name != place.shown),
-        spelt=() if command else _spelt(path, place, context),
-        held=_held(place, named, command, context) if command or spec.kind == "edit" else "",
+        held=_held(place, named, command, context),
     )
 
 
-def _elsewhere(place: Place) -> str:
-    """A command's folder unless the root."""
-    return "" if place.shown == "." else f"in {place.shown}: "
-
-
-def _spelt(path: str, place: Place, context: ToolContext) -> tuple[str, ...]:
-    return tuple(name for name in spelt_names(path, context.cwd) if name != place.shown)
+def _by_edit(found: Access, path: str, place: Place, context: ToolContext) -> Access:
+    linked = linked_names((path,), context.cwd, context.cwd, runs_later)
+    # Programs look for their settings in the root of a repository within the workspace, too.
+    inner = roots_above(place.real, context.cwd, (".git",))
+    linked += tuple(printable(display(place.real, repository)) for repository in inner)
+    return replace(
+        found,
+        linked=tuple(name for name in linked if name != place.shown),
+        held=_held(place, (path,), "", context),
+    )
 
 
 def _held(place: Place, named: Iterable[str], command: str, context: ToolContext) -> str:

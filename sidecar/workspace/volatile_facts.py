@@ -50,14 +50,8 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
     lines = [f"Date: {day.isoformat()}"]
     if git is not None:
         lines += [f"Git branch: {git.branch}", *_bounded("Changed files", git.changed, git.more)]
-    files = [path for path in (_path(item, cwd) for item in _items(shown, "openFiles")) if path]
-    lines += _bounded("Open files", files[:MAX_OPEN], len(files) - MAX_OPEN)
-    lines += _selection(shown.get("selection"), cwd)
-    found = [_diagnostic(item, cwd) for item in _items(shown, "diagnostics")]
-    diagnostics = [line for line in found if line]
-    lines += _bounded(
-        "Diagnostics", diagnostics[:MAX_DIAGNOSTICS], len(diagnostics) - MAX_DIAGNOSTICS
-    )
+    if shown:
+        lines += _in_editor(shown, cwd)
     text = "\n".join(lines)
     # Text of a client may hold lone surrogates, impossible in requests.
     body = text.encode("utf-8", "replace").decode("utf-8")
@@ -70,8 +64,8 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
     Not in untrusted workspaces, whose configuration could name programs. Nor are filters run in
     trusted ones: the user's (git-lfs) may run programs of the repository's settings.
     """
-    git = program("git", environment)
-    if not trusted or git is None:
+    git = program("git", environment) if trusted else None
+    if git is None:
         return None
     named = without_secrets(environment).items()
     kept = {name: value for name, value in named if not name.startswith("GIT_")}
@@ -157,6 +151,18 @@ async def _read_up_to(stream: asyncio.StreamReader | None, limit: int) -> bytes:
             break
         data += piece
     return data
+
+
+def _in_editor(shown: JsonObject, cwd: Path) -> list[str]:
+    files = [path for path in (_path(item, cwd) for item in _items(shown, "openFiles")) if path]
+    found = [_diagnostic(item, cwd) for item in _items(shown, "diagnostics")]
+    diagnostics = [line for line in found if line]
+    more = len(diagnostics) - MAX_DIAGNOSTICS
+    return [
+        *_bounded("Open files", files[:MAX_OPEN], len(files) - MAX_OPEN),
+        *_selection(shown.get("selection"), cwd),
+        *_bounded("Diagnostics", diagnostics[:MAX_DIAGNOSTICS], more),
+    ]
 
 
 def _items(shown: JsonObject, name: str) -> list[Json]:

@@ -59,7 +59,9 @@ class Permissions:
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> QuestionOutcome | str:
         """Asks if a rule says so; the text is a refusal's reason."""
-        rules = await asyncio.to_thread(as_called, self._book.rules, self._root)
+        rules = self._book.rules
+        if rules.reject:
+            rules = await asyncio.to_thread(as_called, rules, self._root)
         decision = decide(spec, wanted, rules, trusted)
         match decision:
             case Allow():

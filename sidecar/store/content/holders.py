@@ -14,9 +14,9 @@ def refer(con: sqlite3.Connection, session_id: SessionId, holder: str, now: set[
         "INSERT INTO reference (session_id, holder, hash) VALUES (?, ?, ?)",
         [(session_id, holder, name) for name in sorted(now - before)],
     )
-    gone = sorted(before - now)
-    unrefer(con, session_id, holder, gone)
-    drop_unreferenced(con, gone)
+    if gone := sorted(before - now):
+        unrefer(con, session_id, holder, gone)
+        drop_unreferenced(con, gone)
 
 
 def referred(con: sqlite3.Connection, session_id: SessionId, holder: str) -> set[str]:
