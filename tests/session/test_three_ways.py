@@ -21,7 +21,7 @@ READ = ("r", "read_file", {"path": "notes.txt"})
 SMALL = {"window": 30_000, "max_tokens": 4_000}
 LAST = "session/meter/pings.Pings.work"
 """What is begun last of all that follows an answer."""
-MOST = {True: (448, 514), False: (580, 630)}
+MOST = {True: (446, 511), False: (565, 615)}
 """Functions to a first answer, and with what follows: where the folder had been looked at, and at
 once after opening. Ten more than were seen; at once more, for what happens to fall together."""
 MOST_TURNS = 10
