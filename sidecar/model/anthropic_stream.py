@@ -1,6 +1,6 @@
 """Streamed answers and pings with the Anthropic SDK, under our own retries.
 
-Importing the SDK takes 1 to 2 s and 70 MB: after `initialize`, in a thread, without garbage
+The SDK's import takes 1 to 2 s and 70 MB: after `initialize`, in a thread, without garbage
 collection, to stall the event loop for milliseconds only.
 """
 

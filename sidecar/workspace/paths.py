@@ -216,9 +216,9 @@ def printable(name: str) -> str:
 def in_git(real: Path) -> bool:
     """Whether a resolved path lies in a repository's own folder, changed by git alone.
 
-    As on some disks, `.git` matches in any case, with trailing dots or spaces, with invisible
-    letters, and as `GIT~1`. Folders with HEAD and commondir, or objects and refs, match too: a
-    `.git` file may name them.
+    As on some disks, `.git` matches in any case, with trailing dots or spaces, invisible letters,
+    and as `GIT~1`. Folders with HEAD and commondir, or objects and refs, match too: a `.git` file
+    may name them.
     """
     named = any(re.fullmatch(r"\.git|git~\d+", plain_path(part)) for part in real.parts)
     return named or any(_is_history(folder) for folder in (real, *real.parents))

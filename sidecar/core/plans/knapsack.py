@@ -31,8 +31,8 @@ def choose(
 ) -> frozenset[PartId]:
     """The densest piece in turn until `room` tokens are spent; covered names are worth nothing.
 
-    `worth` is the chance of use per name, `density` the least worth per token. As names get
-    covered, densities only fall: a leading piece that is still as dense as before is the best.
+    `worth` is the chance of use per name, `density` the least worth per token. Densities only fall
+    as names get covered: a leading piece still as dense as before is the best.
     """
     weighed = defaultdict(float, worth)
     weighed.update(dict.fromkeys(covered, 0.0))

@@ -105,10 +105,10 @@ def write_note(
     files: str = "",
     passages: str = "",
 ) -> str:
-    """Write the note of what a plan leaves out.
+    """The note of what a plan leaves out.
 
-    Thread, subtasks and commands start at index `first`: a note that stays tells earlier ones.
-    `files`: what is shown beside of files as they stand; `passages`: what is told in its place.
+    Thread, subtasks and commands start at index `first`: a standing note tells earlier ones.
+    `files`: shown beside as they stand; `passages`: told in their places.
     """
     room, shown = room or Room(), after.shown
     stays = [u.text for u, _ in shown if u.kind == "ledger" and u.part_id not in after.retired]

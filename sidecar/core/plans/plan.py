@@ -46,12 +46,12 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Totals before a request, cheap enough to ask each time.
+    """Totals before a request, cheap to ask.
 
     In tokens: `used`, the prompt as it would be sent; `static`, its part before the history;
     `limit`, the window less the reserve; `base`, the prompt after the last rewrite (`static` before
-    the first); `rent`, the sum above `base` over requests since, dearer ones counted for
-    more; `newest`, unsent content; `guessed`, the estimated part of `used`.
+    the first); `rent`, the sum above `base` over requests since, dearer ones counted for more;
+    `newest`, unsent content; `guessed`, the estimated part of `used`.
 
     `messages` are in view; `requests` are since the last rewrite; `opens_turn`: a typed message is
     newest; `cooling_ms`: time since the last request began.
@@ -96,9 +96,9 @@ def rent_of(prompts: Sequence[int], base: int, rates: Rates) -> int:
 class Situation:
     """Input of a plan: `items` in prompt order, notes included.
 
-    `step` numbers the coming request. The last one held the first `sent` items, and changing later
-    ones costs nothing. `factor`: the model's tokens per token of a raw estimate.
-    `tools`: names of those at hand, none if unknown.
+    `step` numbers the coming request. The last one held the first `sent` items; changing later ones
+    costs nothing. `factor`: the model's tokens per token of a raw estimate. `tools`: names of those
+    at hand, none if unknown.
     """
 
     standing: Standing
@@ -153,9 +153,9 @@ class Summary:
     """A summary wanted from a model.
 
     `input_tokens`, `output_tokens`: of each call; the input counts for `fresh` only. `calls`: as
-    many as the agent makes that a preset imitates; a session makes one. `prompt`: what is asked.
-    `finish` turns the answer into the final plan, or raises `ValueError` for an unusable one;
-    without it the text precedes the plan's notes.
+    many as a preset's agent makes; a session makes one. `prompt`: what is asked. `finish` makes the
+    answer the final plan, or raises `ValueError` if unusable; by default the text precedes the
+    plan's notes.
     """
 
     asking: Asking

@@ -84,8 +84,8 @@ def preserved(
 ) -> frozenset[PartId]:
     """Pinned parts, parts kept by settings, and parts named in typed messages.
 
-    The latter take `room` tokens at most, newest first: a file edited for hours need not stay in
-    each version. Of those, a look at a file gives way that was changed or seen alike afterwards.
+    The latter take `room` tokens at most, newest first: not every version of a file. Looks at files
+    that were changed or seen alike afterwards give way.
     """
     listed = list(items)
     names = frozenset[str]().union(*(item.unit.asked for item in listed))

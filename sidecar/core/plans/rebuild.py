@@ -1,7 +1,7 @@
 """Rebuilds a stretch of history from the parts worth their tokens.
 
-A greedy knapsack keeps blocks whole, by their chance of need and by names not yet covered. The rest
-is dropped, with a note and an id for recall.
+A greedy knapsack keeps whole blocks, by chance of need and names not yet covered; a note with an id
+for recall stands for the rest.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -51,8 +51,8 @@ STORY = Room(asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=13_00
 class Keeping:
     """Amounts a rebuild keeps: tokens, shares of the window, densities (chance of use per token).
 
-    `keep`: the knapsack's tokens, at most `KEEP_SHARE` of the window; `density`: its least;
-    `tail`: share of the newest requests.
+    `keep`: the knapsack's tokens, at most `KEEP_SHARE` of the window; `density`: the least; `tail`:
+    share of the newest requests.
 
     Typed, in tokens: `first` message, `each` other, `typed` in all, `old` for rules and first
     words. Caps in windows times `share`: an eighth for `first`, a tenth for `typed`, a sixteenth

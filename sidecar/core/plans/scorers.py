@@ -59,7 +59,7 @@ def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item
 
     `fifo`: newer is better. `lru`: last use by the agent of its names, or the call. `priority`:
     failures and edits, then commands, then searches, then age. `ttl`: time left for its kind, 0
-    when past. `semantic`: newer is better, 0 if a later result in view says the same.
+    when past. `semantic`: newer is better, 0 if repeated later in view.
     """
     span, total = situation.step + 1, sum(weights.values())
     uses = last_uses(situation.items)

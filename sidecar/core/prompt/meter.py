@@ -48,7 +48,7 @@ class Costs:
 class Meter:
     """Tokens of the window by region; `used` is the sum of `regions`, output apart.
 
-    `percent` is `used / (window - reserved_output)`, with one decimal. The policy must rewrite at
+    `percent` is `used / (window - reserved_output)`, with one decimal. The policy rewrites at
     `compact_at`. `velocity`: tokens a turn, last five. `spike`: the last turn added three times the
     usual. `turns_until_compaction`: `None` without growth. `burn_rate`: USD an hour, last five
     turns.

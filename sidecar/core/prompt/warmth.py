@@ -1,10 +1,10 @@
-"""Models the provider's cache: its content, reads and writes of a request, causes of misses.
+"""Models the provider's cache: content, reads and writes, causes of misses.
 
 A read walks back from a breakpoint over at most 20 positions, its own included, to a live entry. An
 entry lives five minutes or an hour from the start of the last request that wrote it, read it, or
-marked its end before a longer one, and is readable once the first response begins. Source:
-Anthropic, "Prompt caching", read 2026-11. Renewal by marking: recorded sessions read their static
-part after 20 warm minutes.
+marked its end before a longer one; readable once the first response begins. Source: Anthropic,
+"Prompt caching", read 2026-11. Renewal by marking: recorded sessions read their static part after
+20 warm minutes.
 """
 
 from bisect import bisect_right

@@ -119,8 +119,7 @@ class Compactor:
     async def idle(self, growth: int, *, hurried: bool) -> bool:
         """Rewrite while nobody waits; return whether a rewrite was made.
 
-        `growth`: tokens of a usual turn. `hurried`: only a rewrite forced on the next turn. A
-        message logged during the summary ends the attempt.
+        `growth`, `hurried`: as in `Occasion`. A message logged during the summary ends the attempt.
         """
         planner, decisions = self._planner, self._decisions
         occasion = Occasion(idle=True, growth=growth, hurried=hurried)

@@ -1,6 +1,6 @@
 """A subtask in a child session with a clean context, reporting to the parent.
 
-Permissions are at most the parent's, as are questions; costs count in both; the turn ends with the
+Permissions and questions are at most the parent's; costs count in both; the turn ends with the
 parent's.
 """
 

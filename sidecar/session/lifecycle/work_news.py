@@ -53,8 +53,8 @@ class WorkNews:
     async def tell(self, context: str) -> tuple[Part, ...]:
         """Parts of the next logged message; the log notes the telling.
 
-        `context`: facts of the moment. After the first note nothing is awaited, so that notes and
-        message can be one unit of the log.
+        `context`: facts of the moment. After the first note nothing is awaited: notes and message
+        are one unit of the log.
         """
         found, log = await self._look(context), self._log
         self._before, self._told = self._told, (log.readings, log.left)

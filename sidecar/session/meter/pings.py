@@ -1,6 +1,6 @@
-"""Keep-alive: pings refresh the provider's cache in pauses, where worth the price.
+"""Pings refresh the provider's cache in pauses, where worth the price.
 
-A ping repeats the last request for no answer, shortly before the cache's five minutes since that
+A ping repeats the last request for no answer, shortly before the cache's five minutes from that
 request's start are over.
 """
 

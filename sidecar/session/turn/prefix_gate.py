@@ -35,8 +35,8 @@ class ColdGate:
     async def request(self, key: str, life: Millis) -> AsyncIterator[Callable[[], None]]:
         """Enclose a request; waits while another warms the prefix.
 
-        Call the yielded function once the response begins: the prefix is then warm until `life` ms
-        after the start. A request ending earlier lets another try.
+        Call the yielded function once the response begins: then the prefix is warm until `life` ms
+        after the start. Ending earlier lets another try.
         """
         await self._wait(key)
         started = self._now()

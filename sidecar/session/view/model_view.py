@@ -1,6 +1,6 @@
 """A session as the model sees it: parts shown, tokens, and the cached prefix.
 
-Messages are rendered and counted once: a step costs time in proportion to new content, plus one
+Messages are rendered and counted once: a step takes time in proportion to new content, plus one
 pass over the prompt.
 """
 

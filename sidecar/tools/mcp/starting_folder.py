@@ -1,8 +1,8 @@
-"""Where an MCP server starts: in the workspace only where its words say so.
+"""An MCP server's folder: the workspace only where the command's words say so.
 
-Many programs obey the current folder, which a rule for writing lets a model fill. So even from a
-trusted workspace a server starts in an empty one, unless its words name a file of the workspace or
-a program that runs a project's own code.
+Many programs obey the current folder, which a rule for writing lets a model fill. So a trusted
+workspace's server too starts in an empty one, unless the words name a file of the workspace or a
+program that runs a project's own code.
 """
 
 import os

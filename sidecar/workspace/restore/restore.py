@@ -1,4 +1,4 @@
-"""Carry out a plan and record it in the session's log, completely or not at all.
+"""Carry out a plan and log it, completely or not at all.
 
 New content is written beside the files; the moves are stored, for an undo at a restart. One
 transaction writes the records and ends the restore.
@@ -103,12 +103,12 @@ async def restore(
 ) -> RestoreOutcome:
     """Carry out a plan in a workspace.
 
-    `record` returns the session's changes to commit with the files: called once, after all moves.
+    `record`, called once after all moves, returns the session's changes to commit with the files.
     `touched` gets the paths before and after moves, and after an undo. `stands` is called once
     durable, and must not raise. `progress` gets steps done and total. `quick`: few small files need
     no thread. Raises BadRequest for an impossible plan or unwritable files, Overloaded while
     another window restores here, StorageFailed, or CancelledError before the commit: files
-    unchanged, unless the message announces a later undo.
+    unchanged, or undone later if the message says so.
     """
     check_plan(actions)
     stop = threading.Event()
