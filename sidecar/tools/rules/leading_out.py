@@ -9,7 +9,6 @@ from sidecar.workspace.paths import MAX_LINKS
 
 MOST_NAMES = 500_000
 """Names looked at in a workspace; more lead out."""
-_OBJECTS = re.compile(r"/\.git/(?:.*/)?objects$")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
 
@@ -37,7 +36,7 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 def _holds_way_out(base: Path) -> bool:
     """Whether any link in the workspace leads out, or names are too many.
 
-    Passed over are git's objects and a virtual environment's Python.
+    Passed over is a virtual environment's Python.
     """
     folders, names = [base], 0
     while folders:
@@ -50,7 +49,7 @@ def _holds_way_out(base: Path) -> bool:
                     path = Path(entry.path)
                     if _is_out(path, base) and not _is_python(path):
                         return True
-                elif not _OBJECTS.search(entry.path) and entry.is_dir(follow_symlinks=False):
+                elif entry.is_dir(follow_symlinks=False):
                     folders.append(Path(entry.path))
     return False
 

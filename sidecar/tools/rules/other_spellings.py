@@ -15,9 +15,11 @@ from sidecar.tools.rules.programs import READING, RUNNERS, SHELLS
 from sidecar.tools.rules.shell_words import (
     STAR,
     fed_texts,
+    handing_on,
     hides_programs,
     plain_words,
     simple_commands,
+    unescaped,
     without_options,
 )
 
@@ -51,12 +53,13 @@ _READERS = SHELLS | RUNNERS | _BEFORE | _ANYWHERE | {*_EXECUTES.split(), "gcloud
 """Programs that may run the lines of a here-document, as `ssh` does."""
 _READS_TEXT = SHELLS | {"eval", "watch", "su", "runuser"}
 """Programs that take a word for a shell's text."""
-_KEEPS = READING | {"git", "tee"}
+_KEEPS = READING | {"git", "tee", "cd", "mkdir"}
 """Programs that run none of their words but where `_SEARCHES` says so; git's aliases hide."""
-_BEGINS = re.escape("\0\n;&|(`[{=!\"'")
+_BEGINS = re.escape("\0\n;&|(`[{=!/\"'")
 """Signs that a command within a word may begin behind; words are put together with NUL."""
 _CODE = re.compile(r"-(?!exec$)\w*c")
-_JOINED = re.compile(r"^(?:-[A-Za-z](?=\S* )|--[\w-]+=)")
+_WHITE = re.compile(r"\s")
+_JOINED = re.compile(r"^(?:-[A-Za-z](?=\S*\s)|--[\w-]+=)")
 """An option with its value in the same word, as in `env -S'git push'`."""
 _NO_PROGRAM = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?|0x\w+|\S*\$.*", re.DOTALL)
 
@@ -88,7 +91,9 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
         text = left.pop()
         fed = [(set(map(_name, names)), given) for names, given in fed_texts(text)]
         inner = {given for names, given in fed if names & _READERS}
-        unread += ((given,) for names, given in fed if not names & _KEEPS)
+        for group in handing_on(text):
+            if not {_name(one[0]) for one in group} - {""} <= _KEEPS:
+                unread += (one[1:] for one in group)
         hidden |= any(names & SHELLS and hides_programs(given) for names, given in fed)
         for one in simple_commands(text):
             starts = list(islice(_starts(one), MOST_BEFORE))
@@ -96,7 +101,7 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
                 found |= dict.fromkeys(_spelt(one[start:]))
             # `eval 'git push'`, `su me -c 'git push'`, `env -S'git push'`
             within = {_JOINED.sub("", one[start]) for start in starts if start}
-            texts = {word for word in within if " " in word}
+            texts = {word for word in within if _WHITE.search(word)}
             texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
             texts |= {word.partition("=")[2] for word in one if word.startswith("--exec=")}
             if _name(one[0]) not in _KEEPS:
@@ -121,11 +126,12 @@ def mentions(rule: str, unread: tuple[tuple[str, ...], ...]) -> bool:
     if not named:
         return False
     name, *more = map(re.escape, (_name(named[0]), *named[1:]))
-    place = rf"(?:^|[{_BEGINS} ])" if more else rf"(?:^|[{_BEGINS}]) *(?=\S* )|\0--\0"
+    place = rf"(?:^|[{_BEGINS}\s])" if more else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s)|\0--\0"
     # Atomic: an earlier place of a word is as good as any later one, and is found in linear time.
-    behind = "".join(rf"(?>(?:[ \0\"'][^;&|\n]*?)?[ \0\"',]{word}(?![\w-]))" for word in more)
-    wanted = re.compile(rf"(?:{place})(?:[\w.~/-]*/)?{name}(?:\.exe)?(?![\w.-]){behind}")
-    return any(wanted.search("\0".join(one)) for one in unread)
+    between = r"(?:[\s\0\"'](?:[^;&|\n]|,\n)*?)?[\s\0\"',]"
+    behind = "".join(rf"(?>{between}{word}(?![\w-]))" for word in more)
+    wanted = re.compile(rf"(?:{place}){name}(?:\.exe)?(?![\w.-]){behind}")
+    return any(wanted.search(unescaped("\0".join(one))) for one in unread)
 
 
 def rule_spellings(rule: str) -> tuple[str, ...]:

@@ -39,12 +39,15 @@ _BORDERS = re.compile(r"\$\(|[;&|(){}`\n]+")
 _QUOTES = re.compile(r"[\"'\\]")
 _ASSIGNS = re.compile(r"\w+\+?=")
 _KEPT = re.compile(r"""\\(["$`\\])""")
+_ESCAPES = re.compile(r"\\([nrt\"'`\\])")
+_WHITE = {"n": "\n", "r": "\r", "t": "\t"}
 _PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect")
 _NAMED = re.compile(r"[~\\]?[\w./+-]+")
 """`~/bin/x`, and a name behind a backslash."""
 _MISREAD = re.compile(r"\$\{[^}]*`|<<-|\b(?:coproc|alias)\b")
 _RUN_WITHIN = re.compile(r"(?<!<)<<(?!<)[ \t]*[\w.-]+[^\n]*\n[\s\S]*?(?<!\\)(?:`|\$\()")
 """A substitution in or behind a here-document whose mark has no quotes: the grammar misses some."""
+_HANDING = ("pipeline", "process_substitution", "heredoc_redirect", "herestring_redirect")
 _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 """Commands known to the grammar, as `export A=1`."""
 
@@ -90,12 +93,31 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
     found: list[tuple[str, ...]] = []
     if root is None or root.has_error:
         found += (_roughly(one) for one in _BORDERS.split(command.replace("\\\n", "")))
+    found += _commands(root)
+    return tuple(one for one in found if one)
+
+
+def handing_on(command: str) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """Words of all commands of each statement in which one may take another's text.
+
+    By a pipe, `<(…)`, `>(…)` or a here-document, whose text is the word of a nameless command.
+    """
+    left = [_parsed(command)] if len(command) <= LONGEST else []
+    while left:
+        node = left.pop()
+        if node and node.type in ("program", "list"):
+            left += node.named_children
+        elif any(one.type in _HANDING for one in _nodes(node)):
+            fed = (("", text) for _, text in _fed_texts(node, command))
+            yield (*(one for one in _commands(node) if one), *fed)
+
+
+def _commands(root: "Node | None") -> Iterator[tuple[str, ...]]:
     for node in _nodes(root):
         if node.type in ("command", "redirected_statement"):
-            found += _by_lines(_words_of(node))
+            yield from _by_lines(_words_of(node))
         elif node.type in _BUILT_IN:
-            found.append(tuple((node.text or b"").decode().split()))
-    return tuple(one for one in found if one)
+            yield from (tuple(line.split()) for line in (node.text or b"").decode().splitlines())
 
 
 def hides_programs(command: str) -> bool:
@@ -172,13 +194,15 @@ def _without_options(kept: tuple[str, ...], words: tuple[str, ...]) -> Iterator[
     yield from _without_options(kept, tuple(rest))
 
 
-def fed_texts(command: str) -> tuple[tuple[frozenset[str], str], ...]:
+def fed_texts(command: str) -> Iterator[tuple[frozenset[str], str]]:
     """Each here-document and here-string, with the words of its possible readers.
 
     None of a text over `LONGEST` characters.
     """
-    found: list[tuple[frozenset[str], str]] = []
-    root = _parsed(command) if len(command) <= LONGEST else None
+    yield from _fed_texts(_parsed(command) if len(command) <= LONGEST else None, command)
+
+
+def _fed_texts(root: "Node | None", command: str) -> Iterator[tuple[frozenset[str], str]]:
     data = command.encode("utf-8", "replace")
     for node in _nodes(root):
         if node.type in ("heredoc_redirect", "herestring_redirect"):
@@ -189,8 +213,7 @@ def fed_texts(command: str) -> tuple[tuple[frozenset[str], str], ...]:
             readers = data[around.start_byte : start] + b" " + data[end : around.end_byte]
             is_string = node.type == "herestring_redirect"
             text = _unquoted(node.children[-1]) if is_string else data[start:end].decode()
-            found.append((frozenset(readers.decode("utf-8", "replace").split()), text))
-    return tuple(found)
+            yield frozenset(readers.decode("utf-8", "replace").split()), text
 
 
 def _fed(node: "Node", data: bytes) -> tuple[int, int]:
@@ -206,6 +229,11 @@ def _roughly(text: str) -> tuple[str, ...]:
     return tuple(dropwhile(_ASSIGNS.match, words))
 
 
+def unescaped(text: str) -> str:
+    """With quotes and white space in place of the escapes that most languages share."""
+    return _ESCAPES.sub(lambda one: _WHITE.get(one[1], one[1]), text)
+
+
 def _unquoted(node: "Node") -> str:
     """A word known only at run time, as `sh -c` may take it."""
     text = (node.text or b"").decode()
@@ -215,7 +243,7 @@ def _unquoted(node: "Node") -> str:
         case "raw_string":
             return text[1:-1]
         case "ansi_c_string":
-            return text[2:-1]
+            return unescaped(text[2:-1])
         case _:
             return text
 

@@ -116,9 +116,10 @@ def test_options_within_options_end(plain: ToolContext) -> None:
     assert isinstance(decided(f"eslint {'--fix=' * 1_500}/x", plain, "shell:eslint *"), Ask)
 
 
-def test_a_link_out_of_a_history_is_a_way_out(plain: ToolContext) -> None:
+@pytest.mark.parametrize("folder", ["modules", "objects"])
+def test_a_link_out_of_a_history_is_a_way_out(folder: str, plain: ToolContext) -> None:
     """A program's own pattern, `.git/*`, may lead through."""
-    (plain.cwd / ".git" / "modules").mkdir(parents=True, exist_ok=True)
+    (plain.cwd / ".git" / folder).mkdir(parents=True, exist_ok=True)
     assert decided("eslint src", plain, "shell:eslint *") == Allow()
-    (plain.cwd / ".git" / "modules" / "x").symlink_to(plain.cwd.parent)
+    (plain.cwd / ".git" / folder / "x").symlink_to(plain.cwd.parent)
     assert isinstance(decided("eslint src", plain, "shell:eslint *"), Ask)
