@@ -55,7 +55,7 @@ _READS_TEXT = SHELLS | {"eval", "watch", "su", "runuser"}
 """Programs that take a word for a shell's text."""
 _KEEPS = READING | {"git", "tee", "cd", "mkdir"}
 """Programs that run none of their words but where `_SEARCHES` says so; git's aliases hide."""
-_BEGINS = re.escape("\0\n;&|(`[{=!/\"'")
+_BEGINS = re.escape("\0\n;&|(`[{=!/\\\"'")
 """Signs that a command within a word may begin behind; words are put together with NUL."""
 _CODE = re.compile(r"-(?!exec$)\w*c")
 _WHITE = re.compile(r"\s")
@@ -104,7 +104,7 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
             texts = {word for word in within if _WHITE.search(word)}
             texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
             texts |= {word.partition("=")[2] for word in one if word.startswith("--exec=")}
-            if _name(one[0]) not in _KEEPS:
+            if not {_name(one[start]) for start in starts} <= _KEEPS:
                 unread.append(one[1:])
             of_shell = any(_name(one[start]) in _READS_TEXT for start in starts)
             hidden |= any(_stands_for_program(one, at) for at in starts)
@@ -127,6 +127,7 @@ def mentions(rule: str, unread: tuple[tuple[str, ...], ...]) -> bool:
         return False
     name, *more = map(re.escape, (_name(named[0]), *named[1:]))
     place = rf"(?:^|[{_BEGINS}\s])" if more else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s)|\0--\0"
+    place = rf"{place}|(?:^|\0)-\w"
     # Atomic: an earlier place of a word is as good as any later one, and is found in linear time.
     between = r"(?:[\s\0\"'](?:[^;&|\n]|,\n)*?)?[\s\0\"',]"
     behind = "".join(rf"(?>{between}{word}(?![\w-]))" for word in more)
@@ -160,9 +161,10 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
 
 def _stands_for_program(words: tuple[str, ...], at: int) -> bool:
     """Whether a variable stands right behind what runs the next word, as in `sudo $x`."""
-    word, last = words[at], words[at - 1] if at else ""
-    before = _name(last) in _BEFORE or (_NO_PROGRAM.fullmatch(last) and last[0] not in '-$"')
-    return bool(before) and bool(re.match(r"\w*[$`](?!\w+=)", word))
+    last = words[at - 1] if at else ""
+    is_value = _NO_PROGRAM.fullmatch(last) and last[0] not in '-$"'
+    runs_next = is_value or _name(last) in _BEFORE | _NARROW
+    return bool(runs_next and re.match(r"\w*[$`](?!\w+=)", words[at]))
 
 
 def _spelt(words: tuple[str, ...]) -> Iterator[str]:

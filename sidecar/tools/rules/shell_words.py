@@ -39,7 +39,7 @@ _BORDERS = re.compile(r"\$\(|[;&|(){}`\n]+")
 _QUOTES = re.compile(r"[\"'\\]")
 _ASSIGNS = re.compile(r"\w+\+?=")
 _KEPT = re.compile(r"""\\(["$`\\])""")
-_ESCAPES = re.compile(r"\\([nrt\"'`\\])")
+_ESCAPES = re.compile(r"\\([nrt \"'`\\])")
 _WHITE = {"n": "\n", "r": "\r", "t": "\t"}
 _PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect")
 _NAMED = re.compile(r"[~\\]?[\w./+-]+")
@@ -242,6 +242,8 @@ def _unquoted(node: "Node") -> str:
             return _KEPT.sub(r"\1", text[1:-1])
         case "raw_string":
             return text[1:-1]
+        case "concatenation":
+            return "".join(map(_unquoted, node.named_children))
         case "ansi_c_string":
             return unescaped(text[2:-1])
         case _:
