@@ -5,7 +5,7 @@ stops one that hides a command.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise, takewhile
@@ -53,7 +53,7 @@ _READERS = SHELLS | RUNNERS | _BEFORE | _ANYWHERE | {*_EXECUTES.split(), "gcloud
 """Programs that may run the lines of a here-document, as `ssh` does."""
 _READS_TEXT = SHELLS | {"eval", "watch", "su", "runuser"}
 """Programs that take a word for a shell's text."""
-_KEEPS = READING | {"git", "tee", "cd", "mkdir"}
+_KEEPS = (READING - _BEFORE) | {"git", "tee", "cd", "mkdir"}
 """Programs that run none of their words but where `_SEARCHES` says so; git's aliases hide."""
 _BEGINS = re.escape("\0\n;&|(`[{=!/\\\"'")
 """Signs that a command within a word may begin behind; words are put together with NUL."""
@@ -92,7 +92,7 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
         fed = [(set(map(_name, names)), given) for names, given in fed_texts(text)]
         inner = {given for names, given in fed if names & _READERS}
         for group in handing_on(text):
-            if not {_name(one[0]) for one in group} - {""} <= _KEEPS:
+            if any(_may_run(one, _starts(one)) for one in group if one[0]):
                 unread += (one[1:] for one in group)
         hidden |= any(names & SHELLS and hides_programs(given) for names, given in fed)
         for one in simple_commands(text):
@@ -104,7 +104,7 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
             texts = {word for word in within if _WHITE.search(word)}
             texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
             texts |= {word.partition("=")[2] for word in one if word.startswith("--exec=")}
-            if not {_name(one[start]) for start in starts} <= _KEEPS:
+            if _may_run(one, starts):
                 unread.append(one[1:])
             of_shell = any(_name(one[start]) in _READS_TEXT for start in starts)
             hidden |= any(_stands_for_program(one, at) for at in starts)
@@ -126,7 +126,7 @@ def mentions(rule: str, unread: tuple[tuple[str, ...], ...]) -> bool:
     if not named:
         return False
     name, *more = map(re.escape, (_name(named[0]), *named[1:]))
-    place = rf"(?:^|[{_BEGINS}\s])" if more else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s)|\0--\0"
+    place = rf"(?:^|[{_BEGINS}\s])" if more else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s)|(?:^|\0)--\0"
     place = rf"{place}|(?:^|\0)-\w"
     # Atomic: an earlier place of a word is as good as any later one, and is found in linear time.
     between = r"(?:[\s\0\"'](?:[^;&|\n]|,\n)*?)?[\s\0\"',]"
@@ -157,6 +157,10 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
         else:
             behind = word in searched
             anywhere = behind and searched == _WIDE
+
+
+def _may_run(words: tuple[str, ...], starts: Iterable[int]) -> bool:
+    return not {_name(words[start]) for start in starts} <= _KEEPS
 
 
 def _stands_for_program(words: tuple[str, ...], at: int) -> bool:

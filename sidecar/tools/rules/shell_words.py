@@ -185,7 +185,8 @@ def _without_options(kept: tuple[str, ...], words: tuple[str, ...]) -> Iterator[
     if not words or len(kept) >= MOST_NAMED:
         return
     option, *rest = words
-    if not option.startswith(("-", "+")):
+    # A variable may hold options.
+    if not option.startswith(("-", "+", "$")):
         yield from _without_options((*kept, option), tuple(rest))
         return
     # Values first: many options that have some leave no room for other readings.
