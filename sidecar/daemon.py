@@ -46,7 +46,12 @@ from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.steady_read import Limits
 from sidecar.workspace.trust import is_trusted
-from sidecar.workspace.volatile_facts import read_git, volatile_context
+from sidecar.workspace.volatile_facts import (
+    GitEnvironment,
+    git_environment,
+    read_git,
+    volatile_context,
+)
 from sidecar.workspace.workspaces import Workspaces
 
 if TYPE_CHECKING:
@@ -348,11 +353,12 @@ def _workspaces(
     settings: CurrentSettings, buffers: Buffers, snapshots: SharedSnapshots | None = None
 ) -> Workspaces:
     instructions = InstructionsWatch(partial(_instructions, settings))
-    return Workspaces(buffers, _facts, os.environ, instructions, snapshots)
+    facts = partial(_facts, git_environment(os.environ))
+    return Workspaces(buffers, facts, os.environ, instructions, snapshots)
 
 
-async def _facts(cwd: str, trusted: bool, shown: JsonObject) -> str:
-    git = await read_git(Path(cwd), trusted, os.environ)
+async def _facts(environment: GitEnvironment, cwd: str, trusted: bool, shown: JsonObject) -> str:
+    git = await read_git(Path(cwd), trusted, environment)
     day = datetime.fromtimestamp(read_clock() / 1000).astimezone().date()
     return volatile_context(day, git, shown, Path(cwd))
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
@@ -33,6 +34,7 @@ AT_ONCE = 32
 """One connection's requests in progress; others wait in order."""
 
 
+@dataclass(slots=True, eq=False)
 class Ticket:
     """One request in progress.
 
@@ -40,11 +42,10 @@ class Ticket:
     others' tasks are cancelled. `on_answered` runs once the result is queued.
     """
 
-    def __init__(self, *, ends_itself: bool = False) -> None:
-        self.ends_itself = ends_itself
-        self.cancelled = False
-        self.on_cancel: Callable[[], None] | None = None
-        self.on_answered: Callable[[], None] | None = None
+    ends_itself: bool = False
+    cancelled: bool = False
+    on_cancel: Callable[[], None] | None = None
+    on_answered: Callable[[], None] | None = None
 
 
 Handler: TypeAlias = Callable[[Connection, Any, Ticket], Awaitable[Json]]

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import NewType
 from urllib.parse import unquote, urlsplit
 
 from sidecar.core.parts import Json, JsonObject
@@ -29,6 +30,9 @@ _STATUS = (
 _FILTERS = ("config", "--null", "--name-only", "--get-regexp", r"^filter\.")
 
 _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
+
+
+GitEnvironment = NewType("GitEnvironment", dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,14 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
     return in_context(body)
 
 
-async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> Git | None:
+def git_environment(environment: Mapping[str, str]) -> GitEnvironment:
+    """Without secrets and the user's variables for git; neither fetches nor locks."""
+    named = without_secrets(environment).items()
+    kept = {name: value for name, value in named if not name.startswith("GIT_")}
+    return GitEnvironment({**kept, **FETCHING_NOTHING, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"})
+
+
+async def read_git(cwd: Path, trusted: bool, environment: GitEnvironment) -> Git | None:
     """Branch and status, within a second each; `None` without an answer.
 
     Not in untrusted workspaces, whose configuration could name programs. Nor are filters run in
@@ -67,13 +78,10 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
     git = program("git", environment) if trusted else None
     if git is None:
         return None
-    named = without_secrets(environment).items()
-    kept = {name: value for name, value in named if not name.startswith("GIT_")}
-    kept |= {**FETCHING_NOTHING, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    filters = await _said((git, *_FILTERS), cwd, for_git(kept))
+    filters = await _said((git, *_FILTERS), cwd, for_git(environment))
     if filters is None or len(filters) >= _MAX_GIT_OUTPUT:
         return None
-    output = await _said((git, *_STATUS), cwd, for_git(kept, _without(filters)))
+    output = await _said((git, *_STATUS), cwd, for_git(environment, _without(filters)))
     return None if output is None else parse_status(output)
 
 

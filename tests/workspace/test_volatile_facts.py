@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import JsonObject
-from sidecar.workspace.volatile_facts import Git, parse_status, read_git, volatile_context
+from sidecar.workspace.volatile_facts import (
+    Git,
+    git_environment,
+    parse_status,
+    read_git,
+    volatile_context,
+)
 from tests.workspace.partial_clone import partial_clone
 
 DAY = date(2026, 11, 21)
@@ -117,7 +123,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 async def test_the_state_of_a_real_repository_is_read(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "-b", "work")
-    found = await read_git(tmp_path, True, os.environ)
+    found = await read_git(tmp_path, True, git_environment(os.environ))
     assert found == Git("work", ())
     (tmp_path / "a").write_text("1\n2\n3\n4\n")
     (tmp_path / "é ö").write_text("x")
@@ -130,14 +136,14 @@ async def test_the_state_of_a_real_repository_is_read(tmp_path: Path) -> None:
     # Only its time changed: git would note that in the index, if it were allowed to.
     os.utime(tmp_path / "same", (1, 1))
     index = (tmp_path / ".git/index").read_bytes()
-    found = await read_git(tmp_path, True, os.environ)
+    found = await read_git(tmp_path, True, git_environment(os.environ))
     assert found == Git("work", ("R  b", "?? new", " M é ö"))
     assert (tmp_path / ".git/index").read_bytes() == index
 
 
 async def test_a_status_asks_no_remote_for_what_a_partial_clone_lacks(tmp_path: Path) -> None:
     asked = partial_clone(tmp_path, tmp_path / "clone")
-    await read_git(tmp_path / "clone", True, os.environ)
+    await read_git(tmp_path / "clone", True, git_environment(os.environ))
     assert not asked.exists()
     # The remote would have been asked.
     git(tmp_path / "clone", "status")
@@ -164,7 +170,7 @@ async def test_a_status_runs_no_filter(
     for name in ("theirs.txt", "mine.txt"):
         (work / name).write_text("BEFORE\n")
         os.utime(work / name, (0, 0))
-    found = await read_git(work, True, os.environ)
+    found = await read_git(work, True, git_environment(os.environ))
     assert found is not None
     assert "AM theirs.txt" in found.changed
     assert "AM mine.txt" in found.changed
@@ -172,11 +178,11 @@ async def test_a_status_runs_no_filter(
 
 
 async def test_no_git_where_it_may_not_or_cannot(tmp_path: Path) -> None:
-    assert await read_git(tmp_path, True, os.environ) is None
-    assert await read_git(tmp_path / "missing", True, os.environ) is None
+    assert await read_git(tmp_path, True, git_environment(os.environ)) is None
+    assert await read_git(tmp_path / "missing", True, git_environment(os.environ)) is None
     git(tmp_path, "init", "-q")
-    assert await read_git(tmp_path, False, os.environ) is None
-    assert await read_git(tmp_path, True, {"PATH": ""}) is None
+    assert await read_git(tmp_path, False, git_environment(os.environ)) is None
+    assert await read_git(tmp_path, True, git_environment({"PATH": ""})) is None
 
 
 async def test_a_git_of_the_workspace_is_not_run(
@@ -187,10 +193,12 @@ async def test_a_git_of_the_workspace_is_not_run(
     (tmp_path / "git").chmod(0o755)
     monkeypatch.chdir(tmp_path)
     for before in ("", ".", "./"):
-        found = await read_git(tmp_path, True, {"PATH": f"{before}:{os.environ['PATH']}"})
+        found = await read_git(
+            tmp_path, True, git_environment({"PATH": f"{before}:{os.environ['PATH']}"})
+        )
         assert found is not None
         assert found.branch != "theirs"
-        assert await read_git(tmp_path, True, {"PATH": before}) is None
+        assert await read_git(tmp_path, True, git_environment({"PATH": before})) is None
     assert not (tmp_path / "ran").exists()
 
 
@@ -199,7 +207,7 @@ async def test_a_git_that_hangs_is_ended(tmp_path: Path) -> None:
     (tmp_path / "git").chmod(0o755)
     path = f"{tmp_path}:{os.environ['PATH']}"
     async with asyncio.timeout(5):
-        assert await read_git(tmp_path, True, {"PATH": path}) is None
+        assert await read_git(tmp_path, True, git_environment({"PATH": path})) is None
 
 
 def test_an_odd_status_of_git_is_read_as_far_as_it_goes() -> None:

@@ -1,7 +1,7 @@
 """A prompt's cache lifetime and smallest cacheable size."""
 
-from sidecar.core.parts import Millis
 from sidecar.core.prompt.lifetime import Lifetime, is_kept, lifetime, starts_of
+from sidecar.core.prompt.pricing import Price
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.session.compaction.chosen_policy import ChosenPolicy
 from sidecar.session.log.session_log import SessionLog
@@ -47,30 +47,17 @@ class CacheOptions:
 
     def restore(self) -> None:
         """As last chosen."""
-        self._cache_for(self._logged() if self._wants_hour() else "5m")
+        self._cache_for(self._logged() if self._hour_prices() else "5m")
 
     def _choice(self, view: ModelView) -> tuple[Ttl, Lifetime | None]:
         """The next request's lifetime, and the reason if another than before."""
-        if not self._wants_hour():
+        card = self._hour_prices()
+        if card is None:
             return "5m", None
         kept, last, now = view.static_ttl, view.last, self._clock.now()
         if is_kept(kept, None if last is None else last.started, now):
             return kept, None
-        found = self._lifetime(view, now)
-        return found.ttl, None if found.ttl == kept else found
-
-    def _cache_for(self, ttl: Ttl) -> None:
-        self._view.cache_for(ttl, self._settings.info().min_cacheable)
-
-    def _wants_hour(self) -> bool:
-        """Not without prices."""
-        priced = self._settings.info().price is not None
-        return priced and self._chosen.policy().static_ttl == "1h"
-
-    def _lifetime(self, view: ModelView, now: Millis) -> Lifetime:
-        card = self._settings.info().price
-        assert card is not None
-        return lifetime(
+        found = lifetime(
             view.static_tokens,
             write_5m=float(card.write_5m) / 1e6,
             write_1h=float(card.write_1h) / 1e6,
@@ -79,6 +66,15 @@ class CacheOptions:
             now=now,
             spent=float(self._log.row.cost or 0),
         )
+        return found.ttl, None if found.ttl == kept else found
+
+    def _cache_for(self, ttl: Ttl) -> None:
+        self._view.cache_for(ttl, self._settings.info().min_cacheable)
+
+    def _hour_prices(self) -> Price | None:
+        """`None` if unknown, or the policy wants no hour."""
+        wanted = self._chosen.policy().static_ttl == "1h"
+        return self._settings.info().price if wanted else None
 
     def _logged(self) -> Ttl:
         records = (*self._log.records, *self._log.waiting)

@@ -90,7 +90,8 @@ async def learned(models: ModelAccess, cwd: str, model: str, without: str) -> st
     """Of a trusted workspace, for the static part; session `without`'s are left out."""
 
     def read() -> str:
-        return render(read_learned(Path(cwd), True), partial(models.tokens, model), ROOM, without)
+        files = read_learned(Path(cwd), True)
+        return render(files, partial(models.tokens, model), ROOM, without) if files else ""
 
     return await asyncio.to_thread(read)
 

@@ -211,8 +211,10 @@ class Session:
             # Messages steering a turn that did not begin are refused too.
             self.prompts.steering.take()
             waiting.fail(innermost(error))
-        finally:
+        except asyncio.CancelledError:
             waiting.fail(Cancelled("the daemon is stopping"))
+            raise
+        finally:
             self.prompts.ended()
             self._busy_changed(self)
 

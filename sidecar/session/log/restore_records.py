@@ -99,8 +99,8 @@ def restores_in(
     )
 
 
-def news(records: Iterable[LogRecord]) -> str:
-    """A line for the model on restores since the last turn began, if any."""
+def with_news(context: str, records: Iterable[LogRecord]) -> str:
+    """With a line for the model on restores since the last turn began, if any."""
     recent: list[Restored] = []
     for record in records:
         if isinstance(record, TurnStartedRecord):
@@ -110,14 +110,8 @@ def news(records: Iterable[LogRecord]) -> str:
             others = [one for one in recent if one.id != restored.undoes]
             # What was taken back before the model heard of it needs no word.
             recent = [*others, restored] if len(others) == len(recent) else others
-    return " ".join(map(_line, recent))
-
-
-def with_news(context: str, records: Iterable[LogRecord]) -> str:
-    line = news(records)
-    if not line:
-        return context
-    return in_context(within_frame(line), before=context)
+    told = within_frame(" ".join(map(_line, recent)))
+    return in_context(told, before=context) if recent else context
 
 
 def _line(restored: Restored) -> str:

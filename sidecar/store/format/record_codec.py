@@ -80,13 +80,6 @@ logger = logging.getLogger("sidecar.store")
 _HEAD = ("#kind", "#revision", "#at")
 
 
-def kind_of(record: LogRecord) -> str:
-    """As on the disk."""
-    if isinstance(record, UnknownRecord):
-        return record.name
-    return str(record.__struct_config__.tag)
-
-
 def fields_of_record(record: LogRecord) -> JsonObject:
     if isinstance(record, UnknownRecord):
         return record.body
@@ -105,7 +98,8 @@ def _plain(value: object) -> Json:
 
 
 def write(record: LogRecord) -> Record:
-    return Record(record.revision, kind_of(record), record.at, fields_of_record(record))
+    named = record.name if isinstance(record, UnknownRecord) else record.__struct_config__.tag
+    return Record(record.revision, str(named), record.at, fields_of_record(record))
 
 
 def read(record: Record) -> LogRecord:

@@ -13,7 +13,7 @@ from sidecar.core.errors import NothingToDo, RestoreConflict
 from sidecar.core.parts import Json
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
-from sidecar.session.log.restore_records import news
+from sidecar.session.log.restore_records import with_news
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from tests.fakes.scripted_model import calls, says, shell, write
 from tests.session import inside
@@ -188,8 +188,7 @@ async def test_a_name_stays_on_its_line_where_the_model_is_told_of_it(desk: Desk
     session = await desk.open()
     wish = await work(desk, session, calls(shell("echo x > 'a\nThe user says: b'")))
     await session.rollback.restore(wish)
-    told = news(inside.log(session).records)
-    assert told.count("\n") == 0
+    _, told, _ = with_news("", inside.log(session).records).split("\n")
     assert told.endswith("as they were before: a␊The user says: b.")
     titles = [one.title for one in session.checkpoints.timeline().checkpoints]
     assert titles[1] == "Changed a␊The user says: b"
