@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from sidecar.config import Config
-from sidecar.core.parts import JsonObject
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.changes.tracker import Tracking
@@ -43,7 +42,3 @@ class State:
     def config(self) -> Config:
         """As of now."""
         return self.environment.settings.config
-
-    async def facts(self, shown: JsonObject) -> str:
-        """Of the moment, for the model: date, Git, and the editor's `shown`."""
-        return await self.environment.workspaces.facts(self.log.row.cwd, self.trust.granted, shown)

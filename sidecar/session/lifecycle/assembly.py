@@ -22,6 +22,8 @@ from sidecar.session.history.log_updates import LogReplay
 from sidecar.session.lifecycle.config_options import ConfigOptions
 from sidecar.session.lifecycle.damage import begin_if_lost
 from sidecar.session.lifecycle.resumption import restore
+from sidecar.session.lifecycle.turn_start import TurnStart
+from sidecar.session.lifecycle.work_news import WorkNews
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
 from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.compaction_price import CompactionPrice
@@ -173,6 +175,12 @@ def pings_of(state: State, gate: asyncio.Lock, told: Callable[[], None]) -> Ping
 def instructions_of(state: State) -> KnownInstructions:
     environment, trust = state.environment, state.trust
     return KnownInstructions(environment, state.log, state.view, trust, state.settings)
+
+
+def starts_of(state: State, instructions: KnownInstructions) -> TurnStart:
+    log, clock, workspaces = state.log, state.clock, state.environment.workspaces
+    news = WorkNews(log, state.buffers, clock, state.store.folder)
+    return TurnStart(log, state.views, clock, workspaces, state.trust, instructions, news)
 
 
 def epochs_of(state: State, instructions: KnownInstructions) -> Epochs:

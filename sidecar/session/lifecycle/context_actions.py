@@ -1,11 +1,10 @@
 """A session's actions on the context: inspect, plan, rewrite, undo, pin."""
 
 from dataclasses import dataclass, replace
-from itertools import count
 
 from sidecar.core.engine.engine import ATTEMPTS, may_free
 from sidecar.core.errors import NothingToDo, StorageFailed
-from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart
+from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import PlanMade
 from sidecar.session.compaction.chosen_policy import ChosenPolicy
@@ -18,21 +17,17 @@ from sidecar.session.compaction.refusals import Refusals
 from sidecar.session.compaction.rewrite_commit import RewriteCommits, TellEpoch
 from sidecar.session.compaction.settlement import Settlements
 from sidecar.session.compaction.summariser import Summariser
-from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.epochs.lessons import Lessons
 from sidecar.session.history.inspection import as_json, segments
 from sidecar.session.history.part_reader import find_part
 from sidecar.session.lifecycle.log_window import Folds
-from sidecar.session.lifecycle.work_news import WorkNews
+from sidecar.session.lifecycle.turn_start import TurnStart
 from sidecar.session.log.channel import give_notice
-from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.progress import Works
-from sidecar.session.log.restore_records import with_news
 from sidecar.session.meter.compaction_price import CompactionPrice
 from sidecar.session.meter.gauge import Gauge
 from sidecar.session.meter.side_request import SideRequests
 from sidecar.session.state import State
-from sidecar.session.view.model_view import PREVIEW
 from sidecar.store.format.view_records import PinRecord
 
 
@@ -59,13 +54,11 @@ class Rewriting:
         self,
         state: State,
         host: CompactionHost,
-        news: WorkNews,
-        instructions: KnownInstructions,
+        starts: TurnStart,
         gauge: Gauge,
     ) -> None:
         self._state = state
-        self._news = news
-        self._instructions = instructions
+        self._starts = starts
         self._gauge = gauge
         self._host = host
         current, clock = state.environment.settings, state.clock
@@ -116,7 +109,7 @@ class Rewriting:
             installations,
             refusals,
             self.checkpoints,
-            instructions,
+            starts.instructions,
         )
         self.gate = self._compactor.gate
         self.make_room = self._compactor.make_room
@@ -190,8 +183,8 @@ class Rewriting:
         view = state.view.imagined()
         scene = replace(self._compactor.scene(Occasion(opens_turn=bool(blocks))), view=view)
         if blocks:
-            message = await self._coming(blocks)
-            head = self._instructions.renewed(view.static)
+            message = await self._starts.foresee(blocks)
+            head = self._starts.instructions.renewed(view.static)
             scene = replace(scene, messages=(*scene.messages, message), head=head)
         await view.rendering.refresh(scene.messages)
         if blocks:
@@ -209,17 +202,6 @@ class Rewriting:
                 for mark in request.prompt.breakpoints
             ),
         )
-
-    async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
-        clock = self._state.clock
-        numbers = count()
-        parts = parts_of(blocks, lambda: PartId(f"preview {next(numbers)}"), "typed")
-        await self._instructions.look()
-        shown = await self._state.facts({})
-        parts = (*parts, *await self._news.foresee(shown))
-        if context := with_news(self._instructions.with_changes(shown), self._state.log.records):
-            parts = (*parts, TextPart(PartId("preview"), context, "context"))
-        return Message(MessageId("preview"), PREVIEW, "user", parts, clock.now())
 
     def _foreseen(self, scene: Scene) -> Scene:
         for _ in range(ATTEMPTS):

@@ -30,13 +30,12 @@ from sidecar.session.lifecycle.assembly import (
     replace_gone_policy,
     replay_of,
     rollback_of,
+    starts_of,
 )
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.subtask import Delegating
 from sidecar.session.lifecycle.turn_setup import SessionServers, turn_of
-from sidecar.session.lifecycle.turn_start import begin
-from sidecar.session.lifecycle.work_news import WorkNews
 from sidecar.session.log.channel import give_notice, tell_damage
 from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.events import (
@@ -75,8 +74,8 @@ class Session:
         self._turn_log = TurnLog(state.log, state.channel, state.clock, self._show_meter)
         self.audience = Audience(state.channel, state.tracking, state.ownership)
         self._task: asyncio.Task[None] | None = None
-        self.news = WorkNews(state.log, state.buffers, state.clock, state.store.folder)
         self._instructions = instructions_of(state)
+        self.starts = starts_of(state, self._instructions)
         self._epochs = epochs_of(state, self._instructions)
         self._caching = cache_options_of(state)
         self.caveats = caveats_of(state)
@@ -87,7 +86,7 @@ class Session:
         self.notify = partial(give_notice, state.log, state.channel)
         self.delegating = Delegating(state.tracking)
         self._gauge = gauge_of(state)
-        self.rewriting = Rewriting(state, self, self.news, self._instructions, self._gauge)
+        self.rewriting = Rewriting(state, self, self.starts, self._gauge)
         self.checkpoints = checkpoints_of(state)
         self.rollback = rollback_of(
             state,
@@ -239,7 +238,7 @@ class Session:
         await self._epochs.follow_tools()
         await self._sync_epoch()
         turn_id = self.prompts.begins()
-        message = await begin(state, self.news, self._instructions, turn_id, waiting)
+        message = await self.starts.begin(turn_id, waiting)
         if untitled and (title := state.log.row.title):
             self._tell(TitleChanged(self.id, state.channel.next_seq(), title))
         self._show_message(message)

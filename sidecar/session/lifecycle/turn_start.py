@@ -1,46 +1,75 @@
-"""A turn's first message logged with everything told beside, or nothing."""
+"""A turn's first message, with everything told beside."""
 
 import asyncio
+from dataclasses import dataclass
+from itertools import count
 
 from sidecar.core.conversation.turns import first_line
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import Message, TextPart, TurnId
+from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, TurnId
+from sidecar.session.changes.session_trust import Trust
 from sidecar.session.epochs.known_instructions import KnownInstructions
 from sidecar.session.lifecycle.work_news import WorkNews
+from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.restore_records import with_news
-from sidecar.session.state import State
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.prompt_line import Waiting, user_message
+from sidecar.session.view.model_view import PREVIEW
+from sidecar.session.view.view_history import Views
 from sidecar.store.format.log_records import ComparedRecord, ToldRecord, TurnStartedRecord
 from sidecar.store.format.view_records import PinRecord
+from sidecar.workspace.workspaces import Workspaces
 
 _NOTED = (ComparedRecord, ToldRecord, PinRecord)
 """Notes on the parts told by a turn's first message."""
 
 
-async def begin(
-    state: State, news: WorkNews, instructions: KnownInstructions, turn_id: TurnId, waiting: Waiting
-) -> Message:
-    """Log a turn's first message durably; the session's first also sets the title.
+@dataclass(frozen=True, slots=True)
+class TurnStart:
+    """Logs a turn's first message, or foresees one."""
 
-    StorageFailed leaves the log as before, so that the prompt can be sent again.
-    """
-    log, before = state.log, state.log.row
-    shown = await state.facts(waiting.request.context)
-    parts = (*waiting.parts, *await news.tell(shown))
-    context = with_news(instructions.tell(shown), log.records)
-    if context:
-        parts = (*parts, TextPart(state.clock.part_id(), context, "context"))
-    message = user_message(state.clock, turn_id, parts)
-    log.writer.put(message)
-    log.entry.change(turns=before.turns + 1, title=before.title or first_line([message]))
-    try:
-        await log.writer.commit(TurnStartedRecord(turn_id=turn_id, message_id=message.id))
-    except StorageFailed:
-        # Let the log first gather the unwritten records again.
-        await asyncio.sleep(0)
-        log.writer.take_back(message.id, _NOTED)
-        log.entry.change(turns=before.turns, title=before.title)
-        news.take_back()
-        state.views.forget()
-        raise
-    return message
+    log: SessionLog
+    views: Views
+    clock: Clock
+    workspaces: Workspaces
+    trust: Trust
+    instructions: KnownInstructions
+    news: WorkNews
+
+    async def begin(self, turn_id: TurnId, waiting: Waiting) -> Message:
+        """Log the message durably, or nothing of it; the session's first also sets the title.
+
+        StorageFailed leaves the log as before, so that the prompt can be sent again.
+        """
+        log, before = self.log, self.log.row
+        asked = waiting.request.context
+        shown = await self.workspaces.facts(before.cwd, self.trust.granted, asked)
+        parts = (*waiting.parts, *await self.news.tell(shown))
+        if context := with_news(self.instructions.tell(shown), log.records):
+            parts = (*parts, TextPart(self.clock.part_id(), context, "context"))
+        message = user_message(self.clock, turn_id, parts)
+        log.writer.put(message)
+        log.entry.change(turns=before.turns + 1, title=before.title or first_line([message]))
+        try:
+            await log.writer.commit(TurnStartedRecord(turn_id=turn_id, message_id=message.id))
+        except StorageFailed:
+            # Let the log first gather the unwritten records again.
+            await asyncio.sleep(0)
+            log.writer.take_back(message.id, _NOTED)
+            log.entry.change(turns=before.turns, title=before.title)
+            self.news.take_back()
+            self.views.forget()
+            raise
+        return message
+
+    async def foresee(self, blocks: tuple[JsonObject, ...]) -> Message:
+        """A preview's message; nothing is logged."""
+        numbers = count()
+        parts = parts_of(blocks, lambda: PartId(f"preview {next(numbers)}"), "typed")
+        await self.instructions.look()
+        shown = await self.workspaces.facts(self.log.row.cwd, self.trust.granted, {})
+        parts = (*parts, *await self.news.foresee(shown))
+        if context := with_news(self.instructions.with_changes(shown), self.log.records):
+            parts = (*parts, TextPart(PartId("preview"), context, "context"))
+        return Message(MessageId("preview"), PREVIEW, "user", parts, self.clock.now())

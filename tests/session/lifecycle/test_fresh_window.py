@@ -31,8 +31,8 @@ async def go_on(desk: Desk, session: Session, goal: str = "") -> Session:
 
 async def told(session: Session, context: str = CONTEXT) -> str:
     """What the next message tells once; logged as the session would."""
-    foreseen = await session.news.foresee(context)
-    parts = await session.news.tell(context)
+    foreseen = await session.starts.news.foresee(context)
+    parts = await session.starts.news.tell(context)
     await inside.commit(session)
     texts = [part.text for part in parts if isinstance(part, TextPart)]
     assert texts == [part.text for part in foreseen if isinstance(part, TextPart)]
@@ -82,7 +82,7 @@ async def test_what_it_is_told_is_pinned(desk: Desk) -> None:
     session = await desk.open()
     await work(desk, session)
     made = await go_on(desk, session)
-    [part] = await made.news.tell(CONTEXT)
+    [part] = await made.starts.news.tell(CONTEXT)
     assert inside.pinned(made) == {part.id}
     assert inside.records(made, "pin")
 
@@ -236,7 +236,7 @@ async def test_the_branch_that_was_told_last_counts(desk: Desk) -> None:
     inside.log(session).writer.put_part(last.id, main)
     await inside.commit(session)
     session = await again(desk, session)
-    same = await session.news.foresee("<context>\nGit branch: main\n</context>")
+    same = await session.starts.news.foresee("<context>\nGit branch: main\n</context>")
     assert same == ()
     text = await told(session, "<context>\nGit branch: wip\n</context>")
     assert "The git branch was main and is wip now." in text
