@@ -5,7 +5,9 @@ import logging
 import socket
 from collections.abc import AsyncIterator
 from importlib.metadata import version
+from typing import Any
 
+import anthropic
 import pytest
 
 from sidecar.core.conversation.fold import Draft, fold
@@ -219,13 +221,14 @@ async def test_neither_key_nor_address_comes_from_the_environment(
 
 async def test_closing_gives_up_its_connections() -> None:
     with FakeMessagesApi() as api:
+        api.script(text("word " * 4_000, pace=0.002))
         source = model(api)
-        await gather(source)
-        client = source._client
-        assert client is not None
-        assert not client.is_closed()
+        answer = source.stream(request())
+        await anext(answer)
         await source.aclose()
-        assert client.is_closed()
+        assert await asyncio.to_thread(api.closed_early.wait, 10)
+        with pytest.raises(ModelFailed):
+            await gather(source)
     await model("http://127.0.0.1:9").aclose()
 
 
@@ -243,18 +246,26 @@ async def test_the_key_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.parametrize(
     ("name", "variable"),
-    [("bedrock", "AWS_REGION"), ("vertex", "CLOUD_ML_REGION"), ("foundry", "NOTHING")],
+    [("Bedrock", "AWS_REGION"), ("Vertex", "CLOUD_ML_REGION"), ("Foundry", "NOTHING")],
 )
 async def test_clouds_are_chosen_by_configuration(
     monkeypatch: pytest.MonkeyPatch, name: str, variable: str
 ) -> None:
+    made: list[object] = []
+    client = getattr(anthropic, f"AsyncAnthropic{name}")
+
+    def make(**given: Any) -> object:
+        made.append(client(**given))
+        return made[-1]
+
+    monkeypatch.setattr(anthropic, f"AsyncAnthropic{name}", make)
     monkeypatch.setenv(variable, "us-east-1")
     monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "project")
     cloud = AnthropicModel(
-        Endpoint(name, "http://127.0.0.1:9", KEY), now=lambda: 0, random=lambda: 0.0
+        Endpoint(name.lower(), "http://127.0.0.1:9", KEY), now=lambda: 0, random=lambda: 0.0
     )
     await cloud.warm_up()
-    assert name in type(cloud._client).__name__.lower()
+    assert len(made) == 1
 
 
 async def test_a_cloud_that_is_not_set_up_says_what_is_missing(

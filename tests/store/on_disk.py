@@ -51,12 +51,6 @@ async def allow_pages(store: Store, extra: int) -> None:
     await behind(store, limit)
 
 
-def waiting_bytes(store: Store) -> int:
-    """How much waits for the disk."""
-    assert store._writer is not None
-    return store._writer._waiting_bytes
-
-
 @contextmanager
 def opened_beside(folder: Path) -> Iterator[sqlite3.Connection]:
     """A connection to the store's file that no lease knows; each statement counts at once."""

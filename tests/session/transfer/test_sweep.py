@@ -111,7 +111,7 @@ async def test_a_dry_run_says_exactly_what_the_real_one_does(desk: Desk) -> None
     for n in range(5):
         await put(desk, f"ses_{n}", ago=n * 10 * DAY)
     desk.world.time += 8 * DAY
-    ground = sweeping(desk)._ground
+    ground = ground_beside(desk)
     for rules in (Retention(), Retention(archive_days=25), Retention(0, 0, 0, 0)):
         plan = await desk.store.keeping.plan(rules)
         assert plan == await desk.store.keeping.plan(rules)

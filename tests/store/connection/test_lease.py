@@ -1,5 +1,6 @@
 """When an owner counts as alive, and who gets a lease."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,9 +11,9 @@ import pytest
 
 from sidecar.core.parts import SessionId
 from sidecar.session.desk.sessions import HEARTBEAT
-from sidecar.store.connection import lease
 from sidecar.store.connection.lease import HEARTBEAT_LIMIT, alive, this_process
 from sidecar.store.format.values import Owner
+from sidecar.store.journal import Store
 from tests.store.samples import NOW, base, open_store
 
 SES = SessionId("ses_1")
@@ -80,8 +81,7 @@ def test_a_name_with_brackets_does_not_confuse(tmp_path: Path) -> None:
 
 async def test_heartbeats_keep_a_lease_and_silence_loses_it(tmp_path: Path) -> None:
     time = NOW
-    store = open_store(tmp_path)
-    store.leases._now = lambda: time
+    store = Store.open(tmp_path, now=lambda: time)
     far = Owner(1, "elsewhere", "", "far")
     assert await store.leases.acquire(SES, far) is None
     assert await store.leases.acquire(SES, far) is None
@@ -110,15 +110,26 @@ async def test_a_deleted_session_has_no_lease(tmp_path: Path) -> None:
     await store.close()
 
 
-@pytest.mark.parametrize(("name", "nothing"), [("boot_of_machine", ""), ("_started", None)])
+@on_linux
+@pytest.mark.parametrize("unread", ["boot_id", "stat"])
 def test_what_could_not_be_read_of_this_process_is_read_again(
-    monkeypatch: pytest.MonkeyPatch, name: str, nothing: str | None
+    monkeypatch: pytest.MonkeyPatch, unread: str
 ) -> None:
-    monkeypatch.setattr(lease, "_since_known", {})
-    with monkeypatch.context() as patch:
-        patch.setattr(lease, name, lambda *_: nothing)
-        without = this_process("one")
-    assert this_process("one") != without
+    really = Path.read_text
+
+    def read(path: Path, *given: str) -> str:
+        if path.name == unread:
+            raise OSError(errno.EMFILE, "too many open files")
+        return really(path, *given)
+
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        # Of ourselves, all was read before.
+        monkeypatch.setattr(os, "getpid", lambda: child.pid)
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "read_text", read)
+            without = this_process("one")
+        assert this_process("one") != without
+        child.communicate(b"\n")
 
 
 def test_a_session_is_not_lost_for_five_heartbeats_that_did_not_come() -> None:

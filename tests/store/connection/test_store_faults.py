@@ -18,7 +18,6 @@ from tests.store.on_disk import (
     newest_pages,
     opened_beside,
     store_file,
-    waiting_bytes,
 )
 from tests.store.samples import base, open_store, put_text, session
 
@@ -61,14 +60,14 @@ async def test_too_much_at_once_is_refused_and_memory_is_bounded(
     waiting = [store.write(put_text(f"part_{n}", noise(200_000))) for n in range(30)]
     for n in range(30):
         store.save(put_text(f"saved_{n}", noise(200_000), final=False))
-    assert waiting_bytes(store) <= 1_000_000
+    assert store.waiting() <= 1_000_000 // 200_000
     failed = [f for f in await asyncio.gather(*waiting, return_exceptions=True) if f is not None]
     assert 0 < len(failed) < 30
     for one in failed:
         assert isinstance(one, StorageFailed)
         assert (one.kind, "overloaded" in one.message) == ("io", True)
     # The saves that were taken have no end of their own.
-    await until(lambda: not waiting_bytes(store))
+    await until(lambda: not store.waiting())
     # One that is larger than the bound by itself is let through when nothing waits.
     await store.write(put_text("part_large", noise(2_000_000)))
     report = await store.verify()

@@ -13,7 +13,6 @@ import pytest
 
 from sidecar.core.parts import Json
 from sidecar.tools.files import find
-from sidecar.tools.files.grep import TimeLeft
 from sidecar.tools.runner import run_builtin
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 from tests.workspace.swapping import SECONDS, swapping
@@ -233,18 +232,24 @@ async def test_a_slow_pattern_holds_up_nothing(
     assert longest < 0.4
 
 
-async def test_cancelling_stops_the_thread() -> None:
+async def test_cancelling_stops_the_thread(
+    context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
     began, ended = Event(), Event()
 
-    def work(left: TimeLeft) -> Iterator[str]:
+    def walk(_: Path) -> Iterator[str]:
         began.set()
-        while left() > 0:
-            time.sleep(0.001)
-        ended.set()
-        yield ""
+        try:
+            while True:
+                time.sleep(0.001)
+                yield "another"
+        finally:
+            ended.set()
 
+    monkeypatch.setattr(find, "walk", walk)
+    monkeypatch.setattr(find, "DEADLINE", 60)
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(find._in_time(work, 1))
+        running = group.create_task(listed(context, pattern="none"))
         assert await asyncio.to_thread(began.wait, 5)
         running.cancel()
     assert await asyncio.to_thread(ended.wait, 5)

@@ -4,7 +4,7 @@ import os
 import sqlite3
 import stat
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
@@ -130,13 +130,14 @@ async def test_only_few_files_are_forgotten_on_the_event_loop(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[int] = []
-    really = restores._over
+    really = restores.drop_unreferenced
 
-    def over(con: sqlite3.Connection, restore: int) -> None:
+    def dropped(con: sqlite3.Connection, names: Iterable[str]) -> None:
         threads.append(threading.get_ident())
-        really(con, restore)
+        really(con, names)
 
-    monkeypatch.setattr(restores, "_over", over)
+    # The last that forgetting a restore does.
+    monkeypatch.setattr(restores, "drop_unreferenced", dropped)
     monkeypatch.setattr(carrying_out, "INLINE_PATHS", 2)
     for count in (2, 3):
         before = await site.remember()

@@ -1,6 +1,7 @@
 """How changes are noticed: by events, without them, and where no event comes."""
 
 import asyncio
+import errno
 import os
 import tempfile
 import threading
@@ -16,7 +17,6 @@ from sidecar.workspace.snapshots.scan.scan import Scan
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.watch import inotify
 from sidecar.workspace.snapshots.watch.cookies import CookieWatch
-from sidecar.workspace.snapshots.watch.inotify import InotifyWatch
 from sidecar.workspace.snapshots.watch.watch_choice import why_no_events
 from tests.workspace.snapshots.upheaval import plain
 from tests.workspace.snapshots.work import Work
@@ -82,10 +82,9 @@ async def test_without_watches_everything_is_looked_at_and_it_is_said_why(
     await snapshots.ready()
     assert snapshots.status()["mode"] == "inotify"
 
-    def full(*_: object) -> None:
-        raise inotify.WatchFailed(inotify._reason(28))
-
-    monkeypatch.setattr(InotifyWatch, "add", full)
+    # The kernel refuses to watch for nothing, and says why in another way than here.
+    monkeypatch.setattr("ctypes.get_errno", lambda: errno.ENOSPC)
+    monkeypatch.setattr(inotify, "WANTED", 0)
     work.write("d/e")
     await snapshots.snapshot()
     await everything_is_looked_at(work, snapshots, "max_user_watches")
