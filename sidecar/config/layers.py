@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from sidecar.config.readers import kind_of
 from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
 from sidecar.config.toml_lines import line_of
+from sidecar.core.text.visible import shortened
 
 LayerKind: TypeAlias = Literal["user", "workspace", "environment", "client"]
 """The owner of a layer's settings."""
@@ -144,7 +145,8 @@ def _choose(
     origins: dict[str, tuple[Origin, ...]],
 ) -> Problem | None:
     def problem(message: str, *, unknown: bool = False) -> Problem:
-        told = _cut(given.path, MOST_PATH), _cut(message, MOST_MESSAGE)
+        # Keys and values of any length reach an editor's dialog.
+        told = shortened(given.path, MOST_PATH), shortened(message, MOST_MESSAGE)
         return Problem(layer.name, *told, unknown, layer.text, layer.restricted)
 
     if given.name in TABLES:
@@ -169,11 +171,6 @@ def _choose(
     chosen[given.name] = value
     doubt = reader.doubt(read)
     return problem(doubt, unknown=True) if doubt else None
-
-
-def _cut(text: str, most: int) -> str:
-    # Keys and values of any length reach an editor's dialog.
-    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _unknown(given: _Given) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from sidecar.core.policies import DEFAULT
 from sidecar.core.prompt.budget import zones
 from sidecar.core.text.svg import LETTER, ROW, frame, spaced, ticks
 from sidecar.replay.compare import ReplayedSession
@@ -19,7 +20,6 @@ ABOVE, BELOW = 10.0, 3.0
 """Units of a line of text above and below its base line."""
 TOGETHER = 5.0
 """Units; closer dots look like one, and share a label."""
-OURS = "economic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ Placed = tuple[Dot, float, float]
 
 def _circle(dot: Dot, x: float, y: float) -> str:
     return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{6 if dot.name.startswith(OURS) else 4}" '
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{6 if dot.name.startswith(DEFAULT) else 4}" '
         f'fill="var(--{_colour(dot.name)})"><title>{escape(dot.name)}: {dot.cost:,.2f} USD, '
         f"far lines {dot.kept:.3f}</title></circle>"
     )
@@ -93,12 +93,12 @@ def _circle(dot: Dot, x: float, y: float) -> str:
 
 def _together(dots: Sequence[Placed]) -> list[list[Placed]]:
     groups: list[list[Placed]] = []
-    for placed in sorted(dots, key=lambda p: (not p[0].name.startswith(OURS), p[2], p[0].name)):
+    for placed in sorted(dots, key=lambda p: (not p[0].name.startswith(DEFAULT), p[2], p[0].name)):
         dot, x, y = placed
         for group in groups:
             first, first_x, first_y = group[0]
             near = abs(first_x - x) <= TOGETHER and abs(first_y - y) <= TOGETHER
-            if near and not first.name.startswith(OURS) and not dot.name.startswith(OURS):
+            if near and not first.name.startswith(DEFAULT) and not dot.name.startswith(DEFAULT):
                 group.append(placed)
                 break
         else:
@@ -140,7 +140,7 @@ def _labels(groups: Sequence[Sequence[Placed]]) -> Iterator[str]:
                 f'<line class="axis" x1="{x:.1f}" y1="{y:.1f}" x2="{end:.1f}" y2="{base - 4:.1f}"/>'
             )
         anchor = f'x="{box.left:.1f}"' if right else f'x="{box.right:.1f}" text-anchor="end"'
-        kind = "label name" if dot.name.startswith(OURS) else "label"
+        kind = "label name" if dot.name.startswith(DEFAULT) else "label"
         yield (
             f'<text class="{kind}" {anchor} y="{base:.1f}">{escape(text)}'
             f"<title>{escape(names)}</title></text>"
@@ -211,4 +211,4 @@ def timeline(session: ReplayedSession, window: int) -> str:
 
 
 def _colour(name: str) -> str:
-    return "dot" if name.startswith(OURS) else "used"
+    return "dot" if name.startswith(DEFAULT) else "used"

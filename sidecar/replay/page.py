@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
-from sidecar.replay.charts import OURS, Dot, bars, scatter, timeline
+from sidecar.core.policies import DEFAULT
+from sidecar.replay.charts import Dot, bars, scatter, timeline
 from sidecar.replay.compare import ReplayedSession, Settings, totals
 from sidecar.replay.summary import LEGEND, figures, reference_of, share
 
@@ -56,7 +57,7 @@ def _comparison(sessions: Sequence[ReplayedSession], settings: Settings) -> str:
     head = "".join(f"<th>{name}</th>" for name in ("policy", *figures(sums[0], reference)))
     rows = []
     for one in sums:
-        ours = ' class="us"' if one.policy.startswith(OURS) else ""
+        ours = ' class="us"' if one.policy.startswith(DEFAULT) else ""
         cells = "".join(f"<td>{cell}</td>" for cell in figures(one, reference).values())
         rows.append(f"<tr{ours}><td>{escape(one.policy)}</td>{cells}</tr>")
     table = f'<div class="card"><table><tr>{head}</tr>{"".join(rows)}</table></div><p>{LEGEND}</p>'

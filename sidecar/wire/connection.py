@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from sidecar.core.parts import Json, JsonObject, SessionId
+from sidecar.core.text.visible import shortened
 from sidecar.session.log.events import (
     AlertChanged,
     Event,
@@ -222,8 +223,7 @@ def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
             return chosen
         case _:
             named = ", ".join(option.option_id for option in options)
-            shown = repr(answer)
-            shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
+            shown = shortened(repr(answer), MOST_SHOWN)
             text = f"the editor answered {shown}, which is none of the options ({named})"
             raise ClientFailed(text)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sidecar.core.parts import Json, ToolCompleted, ToolError, ToolPart, ToolPending, ToolRunning
-from sidecar.core.text.visible import whole_letters
+from sidecar.core.text.visible import shortened
 
 KEYS = (
     "file_path", "path", "filePath", "notebook_path", "command", "cmd", "pattern", "query", "url",
@@ -220,5 +220,4 @@ def placeholder(part: ToolPart) -> str:
 
 def one_line(text: str, most: int = LONGEST) -> str:
     """Lines joined and cut to `most` characters."""
-    joined = " ".join(text.lstrip()[: most * 4].split())
-    return joined if len(joined) <= most else f"{whole_letters(joined, most - 1)}…"
+    return shortened(" ".join(text.lstrip()[: most * 4].split()), most)

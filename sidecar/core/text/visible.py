@@ -77,6 +77,11 @@ def whole_letters(text: str, most: int) -> str:
     return text[:end]
 
 
+def shortened(text: str, most: int) -> str:
+    """At most `most` characters, with an ellipsis if cut, no letter split."""
+    return text if len(text) <= most else f"{whole_letters(text, most - 1)}…"
+
+
 def _joined(text: str, at: int) -> bool:
     before, letter = text[at - 1], text[at]
     if _is_half_a_flag(letter):

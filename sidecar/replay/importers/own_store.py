@@ -20,10 +20,10 @@ from sidecar.replay.transcript import Compacted, DamagedLine, Transcript, Transc
 from sidecar.store.connection import store_files
 from sidecar.store.connection.store_faults import FAULTS, storage_failed
 from sidecar.store.content import session_rows
+from sidecar.store.format.bundles import OURS
 from sidecar.store.format.signatures import SQLITE
 from sidecar.store.format.values import SessionRow, Stored
 
-NAME: Final = "sidecar"
 STORE_FILE: Final = store_files.NAME
 
 _PAGE: Final = 500
@@ -72,7 +72,7 @@ def stored_transcript(store: Path, session: str) -> Transcript:
     row = chosen[0]
     path = str(store / row.id)
     entries = _entries(store, row.id)
-    return Transcript(NAME, row.id, entries, path, row.title, row.cwd, row.id)
+    return Transcript(OURS, row.id, entries, path, row.title, row.cwd, row.id)
 
 
 def _entries(store: Path, session_id: SessionId) -> Iterator[TranscriptEntry]:

@@ -15,7 +15,7 @@ from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import REWRITE_ID
 from sidecar.core.prompt.visibility import Dropped
 from sidecar.core.summaries.model_summary import framed
-from sidecar.replay.judge.questions import Question
+from sidecar.replay.judge.questions import Question, bounded
 from sidecar.replay.measures.measure import shown_text
 
 Ruling: TypeAlias = Literal["same", "partial", "lost"]
@@ -78,10 +78,7 @@ def _about(unit: Unit) -> str:
 
 
 def _quoted(text: str, most: int) -> str:
-    if len(text) > most:
-        half = most // 2
-        text = f"{text[:half]}\n[… {len(text) - 2 * half} characters …]\n{text[-half:]}"
-    return framed(text.replace(REWRITE_ID, "rewrite"))
+    return framed(bounded(text, most).replace(REWRITE_ID, "rewrite"))
 
 
 ANSWERING = """\

@@ -55,7 +55,7 @@ def questions_of(messages: Iterable[Message]) -> tuple[Question, ...]:
     last = _last_words(kept)
     found = (*_asked(ledger, said), *_done(ledger), *_thought(ledger, said, last))
     return tuple(
-        Question(f"q{number}", kind, text, _bounded(evidence))
+        Question(f"q{number}", kind, text, bounded(evidence, EVIDENCE))
         for number, (kind, text, evidence) in enumerate(found, start=1)
     )
 
@@ -161,8 +161,9 @@ def _listed(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _bounded(text: str) -> str:
-    if len(text) <= EVIDENCE:
+def bounded(text: str, most: int) -> str:
+    """Without its middle, if longer."""
+    if len(text) <= most:
         return text
-    half = EVIDENCE // 2
+    half = most // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters …]\n{text[-half:]}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypeAlias, assert_never
 
+from sidecar.config.settings import DEFAULT_MODEL
 from sidecar.core.parts import JsonObject, Message, Millis, StepFinishPart, Usage
 from sidecar.core.prompt.budget import REGIONS, spread
 from sidecar.core.prompt.pricing import ModelInfo, price
@@ -66,7 +67,7 @@ _Walked: TypeAlias = (
     | TalkRestoredRecord
 )
 """Records on the context or its cost."""
-WOULD_COST = "claude-opus-5-5"
+WOULD_COST = DEFAULT_MODEL
 """Prices for sessions with free models only: otherwise all zero."""
 
 

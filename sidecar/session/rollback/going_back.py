@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
+from sidecar.core.conversation.turns import title_of
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.files.restore_plan import Fate
@@ -159,11 +160,11 @@ class Rollback:
                 "params.beforeMessageId",
             )
         event = timeline.events[point.talk].of
-        title = typed(event) if isinstance(event, Message) else ""
+        title = title_of(typed(event)) if isinstance(event, Message) else ""
         return _Aim(
             point,
             wish.scope,
-            f"before “{title[:60]}”" if title else "before an answer",
+            f"before “{title}”" if title else "before an answer",
             timeline.head_before(point.talk),
         )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from sidecar.core.errors import SidecarError, StorageFailed
+from sidecar.store.connection.store_access import Run
 from sidecar.store.connection.store_faults import FAULTS, is_busy, storage_failed
 from sidecar.store.connection.store_files import patiently
 
@@ -26,7 +27,6 @@ OVERLOADED = (
 CLOSED = "The store is closed, because the daemon is stopping. Start it again."
 
 T = TypeVar("T")
-UnitRun: TypeAlias = Callable[[sqlite3.Connection], T]
 Settle: TypeAlias = Callable[[], None]
 UnitKey: TypeAlias = tuple[str, str]
 """A session, and something in that session."""
@@ -39,7 +39,7 @@ class WriteUnit:
     Unless `synced`, durable only with the next synced commit.
     """
 
-    run: UnitRun[Settle]
+    run: Run[Settle]
     fail: Callable[[SidecarError], None]
     loop: asyncio.AbstractEventLoop
     weight: int
@@ -50,7 +50,7 @@ class WriteUnit:
 class Save:
     """Unawaited work, replaced by newer of its key."""
 
-    run: UnitRun[None]
+    run: Run[None]
     weight: int
 
 
@@ -65,7 +65,7 @@ class UnitOutcome:
 class StoreWriter:
     """`guard` runs first in each transaction; may raise StorageFailed."""
 
-    def __init__(self, con: sqlite3.Connection, guard: UnitRun[None]) -> None:
+    def __init__(self, con: sqlite3.Connection, guard: Run[None]) -> None:
         # Only `patiently` waits for locks, in the thread alone.
         con.execute("PRAGMA busy_timeout = 0")
         self._con = con
@@ -84,7 +84,7 @@ class StoreWriter:
         threading.Thread(target=self._work, name="store-write", daemon=True).start()
 
     def submit(
-        self, run: UnitRun[T], weight: int = 0, *, synced: bool = True, small: bool = False
+        self, run: Run[T], weight: int = 0, *, synced: bool = True, small: bool = False
     ) -> "asyncio.Future[T]":
         """Queue a unit of about `weight` bytes; call on an event loop.
 
@@ -117,7 +117,7 @@ class StoreWriter:
             self._write_here(unit)
         return future
 
-    def save(self, key: UnitKey, run: UnitRun[None], weight: int = 0) -> None:
+    def save(self, key: UnitKey, run: Run[None], weight: int = 0) -> None:
         """Unawaited work, in place of the key's older."""
         with self._changed:
             self._forget(key)
@@ -285,14 +285,14 @@ class _GivenUp(Exception):
         self.error = error
 
 
-def _in_savepoint(con: sqlite3.Connection, run: UnitRun[T]) -> T | Exception:
+def _in_savepoint(con: sqlite3.Connection, run: Run[T]) -> T | Exception:
     con.execute("SAVEPOINT unit")
     done = _run(con, run, "ROLLBACK TO unit")
     con.execute("RELEASE unit")
     return done
 
 
-def _run(con: sqlite3.Connection, run: UnitRun[T], undo: str) -> T | Exception:
+def _run(con: sqlite3.Connection, run: Run[T], undo: str) -> T | Exception:
     """Undo and return an error; raise if the transaction ended."""
     try:
         return run(con)
