@@ -8,27 +8,22 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.units import RECORDED_SUMMARY, Unit, UnitKind
-from sidecar.core.parts import MessageId, PartId
+from sidecar.core.parts import MessageId
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.note import DIRECTIVE, Aftermath, directive, unlike_an_id
 from sidecar.core.plans.outcomes import Outcome, told_changes
 from sidecar.core.plans.plan import Passage
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped
-from sidecar.core.text.sentences import (
-    SHORT,
-    announces,
-    gist,
-    is_heading,
-    sentences,
-    unfenced,
-    without_announcement,
-)
+from sidecar.core.text.abridge import abridged, first_words
+from sidecar.core.text.sentences import SHORT, announces, gist, unfenced, without_announcement
 
 LINE = 160
 """Characters of a thought."""
 ANSWER, LEAST_ANSWER = 900, 140
 """Characters of an answer: the newest's, and the least where there are many."""
+BRIEF, BRIEFEST = 140, 48
+"""Characters of an answer for which there is no more room, and where these are very many."""
 REPLY, ASKED = 40, 800
 """Characters of a typed message that means nothing without what it replies to, and of that end."""
 THOUGHT = 8
@@ -57,25 +52,35 @@ _GAP = "  ⋯"
 _LABEL = re.compile(r"\s*(?:- )?(?:Answer: |Said last: )?")
 MARK = 12
 """Tokens of the story for each passage: where there are more, empty ones join the next."""
-_WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
-_CLOSERS, _ASKS = "*_`\"')", ("?", "\uff1f", "\u061f")
 _QUESTION = re.compile(r"[?\uff1f\u061f](?![^\s*_`\"')])")
 _TextKind: TypeAlias = Literal["asks", "answer", "last", "thought", "none"]
 """`asks`: an answer that a few words reply to; `last`: calls followed it."""
 _ANSWERS: Mapping[_TextKind, str] = {
     "asks": "Answer", "answer": "Answer", "last": "Said last",
 }  # fmt: skip
-_Told: TypeAlias = tuple[str, _Weight, TouchedFile | None]
 
 
 @dataclass(slots=True)
 class _Line:
-    """A line of the story; `stretch` numbers its note. `deed`: a file, told with its neighbours."""
+    """A line of the story; `stretch` numbers its note. `deed`: a file, told with its neighbours.
+
+    `brief` is what is left of an answer where there is no room for more.
+    """
 
     stretch: int
     text: str
     weight: _Weight
     deed: TouchedFile | None = None
+    brief: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """Characters of an answer, of one without room, and of a recorded summary."""
+
+    answers: int
+    briefs: int
+    summary: int
 
 
 @dataclass(slots=True)
@@ -106,21 +111,23 @@ def tell_story(after: Aftermath, room: int) -> tuple[Passage, ...]:
     kinds = _text_kinds(units, gone)
     _pass_over(kinds, kinds.count("thought") - room // THOUGHT)
     answers = max(1, sum(map(kinds.count, _ANSWERS)))
-    most = max(LEAST_ANSWER, round(ANSWERS_SHARE * room * 2.9 / answers))
+    each = round(ANSWERS_SHARE * room * 2.9 / answers)
+    most, brief = max(LEAST_ANSWER, each), max(BRIEFEST, min(BRIEF, each))
     summary = round(SUMMARY_SHARE * room * 2.9)
     lessons = frozenset(unit.part_id for unit in after.learnt.values())
     last = units[-1].step + 1
     stretches = _stretches(units, gone, kinds)
+    told = _Telling(answers=most, briefs=brief, summary=summary)
     lines = [
-        _Line(number, f"- {text}", weight, deed)
+        line
         for number, stretch in enumerate(stretches)
         for unit, kind in stretch.out
         if unit.part_id not in lessons or kind in _ANSWERS
         for age in (0.4 + 0.6 * (unit.step + 1) / last,)
-        for text, weight, deed in (
-            _came(after.upshot.outcomes[unit.part_id], age)
+        for line in (
+            _came(number, after.upshot.outcomes[unit.part_id], age)
             if unit.kind == "call" and not unit.said
-            else _said(unit, kind, age, most, summary)
+            else _said(number, unit, kind, age, told)
         )
     ]
     return tuple(_written(stretches, lines, room))
@@ -193,34 +200,39 @@ def _pass_over(kinds: list[_TextKind], thoughts: int) -> None:
             kinds[n] = "none"
 
 
-def _said(unit: Unit, kind: _TextKind, age: float, most: int, summary: int) -> Iterator[_Told]:
+def _said(number: int, unit: Unit, kind: _TextKind, age: float, told: _Telling) -> Iterator[_Line]:
     match unit.kind:
         case "typed":
             if text := directive(unit):
-                yield f"{'The user' if unit.attached else 'The user:'} {text}", _TYPED, None
+                yield _Line(number, f"- The user{'' if unit.attached else ':'} {text}", _TYPED)
         case "context":
-            yield _beginning(unit.text, summary, unit), _SURE, None
+            yield _Line(number, f"- {_beginning(unit.text, told.summary, unit)}", _SURE)
         case "prose" if kind in _ANSWERS and unit.text.strip():
-            room = min(ANSWER if age > NEWEST else ANSWER // 2, most)
-            yield f"{_ANSWERS[kind]}: {_answer(unit, kind, room)}", _SURE, None
+            room = min(ANSWER if age > NEWEST else ANSWER // 2, told.answers)
+            head = f"- {_ANSWERS[kind]}: "
+            text = head + _answer(unit, kind, room)
+            brief = head + _brief(unit, told.briefs) if len(text) > told.briefs else text
+            yield _Line(number, text, _SURE, brief=brief)
         case "prose" if kind == "thought" and (text := gist(unit.text, LINE)) and len(text) > SHORT:
-            yield text, _WEIGHTS["thought"] * age, None
+            yield _Line(number, f"- {text}", _WEIGHTS["thought"] * age)
         case "call":
             for said in unit.said:
-                yield _beginning(said, DIRECTIVE, unit), _TYPED, None
+                yield _Line(number, f"- {_beginning(said, DIRECTIVE, unit)}", _TYPED)
         case _:
             pass
 
 
-def _came(outcomes: Iterable[Outcome], age: float) -> Iterable[_Told]:
-    return [(came.text, _WEIGHTS[came.kind] * age, came.deed) for came in outcomes]
+def _came(number: int, outcomes: Iterable[Outcome], age: float) -> Iterable[_Line]:
+    return [
+        _Line(number, f"- {came.text}", _WEIGHTS[came.kind] * age, came.deed) for came in outcomes
+    ]
 
 
 def _beginning(text: str, most: int, unit: Unit) -> str:
     """A text's first lines, indented as an item of a list, and where the rest is."""
     text = text.strip()
     if len(text) > most:
-        text = f"{_whole_words(text, most)} ⋯ recall {unit.part_id}"
+        text = f"{first_words(text, most)} ⋯ recall {unit.part_id}"
     return "\n  ".join(unfenced(text))
 
 
@@ -229,12 +241,16 @@ def _answer(unit: Unit, kind: _TextKind, most: int) -> str:
     text = unit.text.strip()
     text = without_announcement(text) if kind == "last" else text
     close = _asked(text) if kind == "asks" else ""
-    if len(text) <= max(most, len(close)):
-        return "\n  ".join(unfenced(text))
-    if not close:
-        return _ends(text, most, unit.part_id)
-    head = _whole_words(next(unfenced(text[: -len(close)]), "…"), LEAST_ANSWER)
-    return "\n  ".join((f"{head} ⋯ recall {unit.part_id}", "⋯", *unfenced(close)))
+    mark = f"⋯ recall {unit.part_id}"
+    if not close or len(text) <= len(close):
+        return "\n  ".join(abridged(text, max(most, len(close)), mark))
+    head = first_words(next(unfenced(text[: -len(close)]), ""), LEAST_ANSWER).removesuffix("…")
+    return "\n  ".join((f"{head} {mark}", "⋯", *unfenced(close)))
+
+
+def _brief(unit: Unit, most: int) -> str:
+    """An answer in a line, without its id."""
+    return " ".join(" ".join(abridged(unit.text, most, "⋯")).split())
 
 
 def _asked(text: str) -> str:
@@ -244,40 +260,6 @@ def _asked(text: str) -> str:
         return ""
     line = close.find("\n", 0, ASKED // 2)
     return close[(line if line >= 0 or close == text else close.find(" ")) + 1 :]
-
-
-def _ends(text: str, most: int, part_id: PartId) -> str:
-    """Both ends of a longer text: in the last sentence stands what is asked."""
-    close = "\n".join(unfenced(text[-most:]))
-    start, end = next(reversed(list(sentences(close, len(close)))), (0, 0))
-    last = close[start:end]
-    asks = last.rstrip(_CLOSERS).endswith(_ASKS)
-    if (
-        not start
-        or not _WORDY.match(last)
-        or is_heading(last)
-        or len(last) > (most if asks else most // 3)
-    ):
-        last = ""
-    head = list(unfenced(_whole_words(text, max(most - len(last), most // 2)))) or ["…"]
-    while len(head) > 1 and (
-        not head[-1].strip(" -*") or head[-1].rstrip(_CLOSERS).endswith(":") or is_heading(head[-1])
-    ):
-        # A heading whose list is cut.
-        head.pop()
-    if len(head) == 1 and head[0].rstrip(_CLOSERS).endswith((":", "…")):
-        # What it announces is cut.
-        head = [gist(text, most - len(last)) or head[0]]
-        last = "" if last in head[0] else last
-    head[-1:] = [f"{line} ⋯ recall {part_id}" for line in head[-1:]]
-    return "\n  ".join((*head, f"⋯ {last}") if last else head)
-
-
-def _whole_words(text: str, most: int) -> str:
-    """To the end of a line or sentence where one is near."""
-    head, least = text[:most], most // 2
-    end = max(head.rfind("\n"), head.rfind(". ") + 1)
-    return head[: end if end > least else max(head.rfind(" "), least)].rstrip()
 
 
 def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -> Iterator[Passage]:
@@ -305,30 +287,57 @@ def _kept(lines: Sequence[_Line], room: int) -> dict[int, list[str]]:
     """
     spare = {_SURE: room // 2, _LASTING: room // 2}
     newest = {line.text: n for n, line in enumerate(lines)}
-    once = [n for n, line in enumerate(lines) if line.deed or newest[line.text] == n]
-    taken: list[int] = []
+    once = [
+        n
+        for n, line in enumerate(lines)
+        if line.deed or newest[line.text] == n or (line.weight == _SURE and len(line.text) < TWICE)
+    ]
+    least = _least(lines, once, room + room // 2)
+    room -= sum(least.values())
+    taken: dict[int, str] = {}
     for n in sorted(once, key=lambda n: (-lines[n].weight, -n)):
-        size = 5 if lines[n].deed else tokens_of(lines[n].text) - 6
+        text = lines[n].text
+        size = 5 if lines[n].deed else _tokens(text) - least.get(n, 0)
         if size <= room:
             room -= size
         elif lines[n].weight >= _LASTING:
             kind = _SURE if lines[n].weight >= _SURE else _LASTING
-            if size > spare[kind]:
+            if size <= spare[kind]:
+                spare[kind] -= size
+            elif n in least:
+                text = lines[n].brief
+            else:
                 continue
-            spare[kind] -= size
         else:
             continue
-        taken.append(n)
+        taken[n] = text
     found: dict[int, list[str]] = {}
     seen: set[str] = set()
-    ordered = (lines[n] for n in sorted(taken))
-    for (stretch, changes), group in groupby(ordered, lambda line: (line.stretch, bool(line.deed))):
+    ordered = ((lines[n], taken[n]) for n in sorted(taken))
+    for (stretch, changes), group in groupby(
+        ordered, lambda one: (one[0].stretch, bool(one[0].deed))
+    ):
         told = found.setdefault(stretch, [])
         if not changes:
-            told += filter(None, (_first_time(line.text, seen) for line in group))
-        elif text := told_changes(line.deed for line in group if line.deed):
+            told += filter(None, (_first_time(text, seen) for _, text in group))
+        elif text := told_changes(line.deed for line, _ in group if line.deed):
             told.append(f"- {text}")
     return found
+
+
+def _least(lines: Sequence[_Line], once: Sequence[int], room: int) -> dict[int, int]:
+    """Tokens of the newest answers in brief, which have their room before all else."""
+    least: dict[int, int] = {}
+    for n in reversed(once):
+        size = _tokens(lines[n].brief) if lines[n].brief else 0
+        if 0 < size <= room:
+            room -= size
+            least[n] = size
+    return least
+
+
+def _tokens(text: str) -> int:
+    return tokens_of(text) - 6
 
 
 def _first_time(text: str, seen: set[str]) -> str:

@@ -74,3 +74,47 @@ def test_an_answer_is_cut_at_a_sentence_and_ends_in_no_line_of_a_tree() -> None:
     answer = f"It is so. {'word ' * 70}end. And {'then ' * 60}\n{'x' * 900}\nsrc/\n└── a.py"
     text = told(scene("U9 A9 U9 C9; C9", p1=answer), ["p3"])["user2"]
     assert text.endswith("word end. ⋯ recall p1")
+
+
+def test_each_of_many_answers_is_told_in_brief_and_the_newest_at_length() -> None:
+    said = {
+        f"p{n}": f"Slot {n} returns {n} now. {'It was much work. ' * 60}\n\nShall I go on?"
+        for n in range(1, 80, 2)
+    } | {f"p{n}": "yes" for n in range(2, 80, 2)}
+    passages = told(scene("U9 A9 " * 40 + "U9 " + "C9; C9", **said), ["p81"], room=1_200)
+    for n in range(1, 80, 2):
+        assert f"- Answer: Slot {n} returns {n} now." in passages[f"user{(n + 3) // 2}"]
+    assert "Shall I go on?" in passages["user41"]
+    assert len(passages["user41"]) > 180
+    assert len(passages["user2"]) < 150
+
+
+def test_short_answers_that_are_alike_are_told_each() -> None:
+    talk = scene("U9 A9 U9 A9 U9 C9; C9", p1="Pushed.", p3="Pushed.")
+    assert ["- Answer: Pushed." in text for text in told(talk, ["p5"]).values()][:2] == [True] * 2
+
+
+LIST = "".join(f"{n}. **Cause {n}**: {'because of much ' * 9}\n" for n in (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        (f"It is so.\n\nThe three causes are:\n{LIST}", ["The three causes are:", "Cause 3"]),
+        (f"{'It is so, and more. ' * 42}\n\nThe three causes are:\n{LIST}", ["more."]),
+        (f"The place:\n```\nx = 1\n```\n{'It is so. ' * 90}", ["The place: ⋯", "It is so."]),
+        (f"It is {'so, and ' * 150}.", ["It is so, and so"]),
+    ],
+)
+def test_a_list_is_told_with_each_item_or_not_at_all(answer: str, left: list[str]) -> None:
+    text = told(scene("U9 A9 U9 C9; C9", p1=answer), ["p3"], room=400)["user2"]
+    for words in left:
+        assert words in text
+    lines = [line.removesuffix("⋯ recall p1").strip() for line in text.splitlines()[1:]]
+    assert not lines[-1].endswith(":")
+    assert len(text) < 1_000
+
+
+def test_an_answer_of_code_alone_says_so() -> None:
+    text = told(scene("U9 A9 U9 C9; C9", p1="```json\n{}\n```"), ["p3"])["user2"]
+    assert text.endswith("- Answer: (code) ⋯ recall p1")

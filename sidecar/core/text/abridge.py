@@ -1,0 +1,152 @@
+"""The beginning and end of a longer text, in whole paragraphs, sentences and items of lists."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sidecar.core.text.sentences import gist, is_heading, is_item, sentences
+
+FEWEST = 24
+"""Characters of an item that say what it is about."""
+_CLOSERS, _ASKS = "*_`\"')", ("?", "\uff1f", "\u061f")
+_WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
+_LEAST_CLOSE = 12
+
+
+@dataclass(slots=True)
+class _Group:
+    """A paragraph, or a list with what introduces it."""
+
+    lead: list[str] = field(default_factory=list)
+    items: list[str] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        return [*self.lead, *self.items]
+
+
+def abridged(text: str, most: int, mark: str) -> list[str]:
+    """Lines of about `most` characters: all without code where that fits, else both ends.
+
+    Of a list that is too long, each item's first words; `mark` stands where the text is cut, and
+    nothing ends in what announces more. The last sentence stands if it asks or is short.
+    """
+    groups = list(_groups(text))
+    lines = [line for group in groups for line in group.lines()]
+    if _size(lines) <= most:
+        return lines or [f"(code) {mark}"]
+    last = _last_sentence(groups[-1], most)
+    head = _head(groups, max(most - len(last), most // 2))
+    if not head:
+        head = [gist(text, max(most - len(last), most // 2)) or "…"]
+    last = "" if last in "\n".join(head) else last
+    head[-1] = f"{head[-1].removesuffix('…').removesuffix(' ⋯')} {mark}"
+    return [*head, f"⋯ {last}"] if last else head
+
+
+def first_words(text: str, most: int) -> str:
+    """To the end of a sentence or word."""
+    if len(text) <= most:
+        return text
+    ends = (end for _, end in sentences(text[:most], most) if text[end : end + 1].isspace())
+    end = max(ends, default=0)
+    if end > most // 2 and text[end - 1] in ".!?":
+        return text[:end]
+    return text[: max(text.rfind(" ", 0, most), most // 2)].rstrip(" ,;:-(") + "…"
+
+
+def _groups(text: str) -> Iterator[_Group]:
+    """Without code, for which a mark stands where it was introduced."""
+    here = _Group()
+    inside = blank = False
+    for line in text.strip().splitlines():
+        if line.lstrip().startswith("```"):
+            inside = not inside
+            if inside and here.lead and not here.items and _is_open(here.lead[-1]):
+                here.lead[-1] += " ⋯"
+        elif inside:
+            continue
+        elif not line.strip():
+            blank = True
+        else:
+            item = (is_item(line) and not is_heading(line)) or line.startswith((" ", "\t"))
+            goes_on = _goes_on(here, line, item=item, blank=blank)
+            if not goes_on and here.lines():
+                yield here
+                here = _Group()
+            (here.items if item else here.lead).append(line)
+            blank = False
+    if here.lines():
+        yield here
+
+
+def _goes_on(group: _Group, line: str, *, item: bool, blank: bool) -> bool:
+    """Whether a line belongs to what stands before; `blank`: behind an empty one."""
+    if group.items or not group.lead:
+        return item and bool(group.items)
+    titled = all(map(is_heading, group.lead))
+    if item:
+        return not blank or titled or _is_open(group.lead[-1])
+    return not is_heading(line) and (not blank or titled)
+
+
+def _is_open(line: str) -> bool:
+    return line.rstrip().rstrip(_CLOSERS).endswith((":", "\uff1a"))
+
+
+def _size(lines: Sequence[str]) -> int:
+    return sum(map(len, lines)) + max(0, len(lines) - 1)
+
+
+def _head(groups: Sequence[_Group], most: int) -> list[str]:
+    head: list[str] = []
+    for group in groups:
+        room = most - _size(head) - 1
+        if _size(group.lines()) <= room:
+            head += group.lines()
+            continue
+        head += _part(group, room, least=most // 2)
+        if head:
+            break
+    while head and (is_heading(head[-1]) or _is_open(head[-1]) or not head[-1].strip(" -*")):
+        head.pop()
+    return head
+
+
+def _part(group: _Group, room: int, least: int) -> list[str]:
+    """Whole lines and sentences, or the first words of each item; of a sentence from `least` on."""
+    told: list[str] = []
+    for line in group.lead:
+        if len(line) > room:
+            end = max((end for _, end in sentences(line, len(line)) if end <= room), default=0)
+            if end:
+                return [*told, line[:end]]
+            return [*told, first_words(line, room)] if room > least else told
+        told.append(line)
+        room -= len(line) + 1
+    if not group.items:
+        return told
+    indent = min(len(line) - len(line.lstrip()) for line in group.items)
+    items = [line for line in group.items if len(line) - len(line.lstrip()) == indent]
+    fit = min(len(items), room // FEWEST)
+    if not fit:
+        return told
+    each = room // fit
+    left = len(items) - fit
+    listed = [first_words(line, each - 1) for line in items[:fit]]
+    return [*told, *listed, *([f"⋯ {left} more"] if left else [])]
+
+
+def _last_sentence(group: _Group, most: int) -> str:
+    close = (group.items or group.lead)[-1]
+    start, end = next(reversed(list(sentences(close, len(close)))), (0, 0))
+    last = close[start:end]
+    asks = last.rstrip(_CLOSERS).endswith(_ASKS)
+    if (
+        not _WORDY.match(last)
+        or is_heading(last)
+        or _is_open(last)
+        or (group.items and not asks)
+        or not _LEAST_CLOSE <= len(last) <= (most * 2 // 3 if asks else most // 3)
+    ):
+        return ""
+    return last
