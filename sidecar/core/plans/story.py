@@ -33,6 +33,9 @@ SUMMARY_SHARE = 0.3
 ANSWERS_SHARE = 0.6
 """Of the story's tokens, about what answers take together."""
 
+LEAST_STORY = 1_000
+"""Tokens that answers in brief may take where there is less room."""
+
 _Weight: TypeAlias = float
 _SURE: _Weight = 100.0
 _LASTING: _Weight = 20.0
@@ -292,7 +295,7 @@ def _kept(lines: Sequence[_Line], room: int) -> dict[int, list[str]]:
         for n, line in enumerate(lines)
         if line.deed or newest[line.text] == n or (line.weight == _SURE and len(line.text) < TWICE)
     ]
-    least = _least(lines, once, room + room // 2)
+    least = _least(lines, once, max(room + room // 2, LEAST_STORY))
     room -= sum(least.values())
     taken: dict[int, str] = {}
     for n in sorted(once, key=lambda n: (-lines[n].weight, -n)):
