@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.ledger.net_changes import diff_lines, net_changes
-from sidecar.core.ledger.units import RECORDED_SUMMARY, Item
+from sidecar.core.ledger.units import RECORDED_SUMMARY, Item, Unit
 from sidecar.core.plans.note import CAME_TO
 from sidecar.core.plans.plan import Passage, Plan, Situation
 from sidecar.core.policies import policies
@@ -34,6 +34,8 @@ LISTS = re.compile(
 CHANGES = ("created", "edited", "deleted", "moved")
 ALIKE, MORE, APART = ASIDE = ("=", "⋯", "@@")
 SILENT = ("reasoning", "opaque", "context")
+ANSWERS = re.compile("^- (?:Answer|Said last): ", re.M)
+BARE_GAPS = re.compile(r"(\n\[⋯ [^:\n]* left out\])*")
 RECORDINGS = sorted(SESSIONS.glob("normalised/*.jsonl.gz"))
 
 pytestmark = [pytest.mark.long, AT_HAND]
@@ -82,18 +84,27 @@ def gaps_are_marked(
 def every_message_is_answered(
     messages: dict[str, list[Item]], gone: set[str], told: dict[str, Passage]
 ) -> None:
-    typed, answered, lost = "", True, False
+    """What is typed is followed by its answer, or where it had none by what came of it."""
+    typed, turn, passages = "", list[Unit](), ""
+    story = "\n".join(passage.text for passage in told.values())
     for message, items in messages.items():
-        if items[0].unit.kind == "typed" and items[0].unit.part_id in gone:
-            # The next passage tells it, in order with its answer.
-            continue
-        out = any(i.unit.part_id in gone and i.unit.kind not in SILENT for i in items)
-        if items[0].unit.kind == "typed":
-            assert answered or not lost or message in told, f"no answer is left of {typed}"
-            typed, answered, lost = message, False, False
-        elif message in told or any(i.unit.part_id not in gone for i in items):
-            answered = True
-        lost = lost or out
+        passages += f"\n{told[message].text}" if message in told else ""
+        first = items[0].unit
+        # A passage tells a typed message that goes, in order with its answer.
+        if first.kind == "typed" and not first.attached and first.part_id not in gone:
+            assert not typed or is_answered(turn, gone, passages, story), f"no answer to {typed}"
+            typed, turn, passages = first.text, [], ""
+        turn += [i.unit for i in items if i.unit.kind in ("prose", "call")]
+
+
+def is_answered(turn: list[Unit], gone: set[str], passages: str, story: str) -> bool:
+    texts = (u for u in reversed(turn) if u.kind == "prose" and u.text.strip())
+    answer = next((unit for unit in texts if not announces(unit.text)), None)
+    if answer is None:
+        stays = any(unit.part_id not in gone for unit in turn)
+        return stays or not turn or not BARE_GAPS.fullmatch(passages)
+    said = answer.text.strip().split("\n")[0]
+    return answer.part_id not in gone or bool(ANSWERS.search(passages)) or said in story
 
 
 def nothing_is_announced_in_vain(passages: tuple[Passage, ...]) -> None:

@@ -13,6 +13,8 @@ from sidecar.core.parts import PartId
 
 COMMAND, CAME, SUBJECT = 100, 80, 100
 """Characters of a command, of the last line of its output, of a commit's subject."""
+TRIED, CALLED = 2, 40
+"""Calls that are named where nothing came of any, and characters of each."""
 OutcomeKind: TypeAlias = Literal["changed", "history", "check", "ran"]
 """`history`: of the repository; `check`: its output says what passed."""
 
@@ -171,6 +173,19 @@ def told_changes(deeds: Iterable[TouchedFile]) -> str:
         elif path not in moved.values():
             told.setdefault(how, []).append(short(path))
     return "; ".join(f"{verb} {_listed(names)}" for verb, names in told.items())
+
+
+def tried(units: Iterable[Unit]) -> str:
+    """The newest calls by name, where nothing came of them that could be told."""
+    calls = (unit for unit in units if unit.kind == "call")
+    names = list(dict.fromkeys(_called(unit) for unit in calls))
+    return ", ".join([*["…"][: len(names) > TRIED], *names[-TRIED:]])
+
+
+def _called(unit: Unit) -> str:
+    paths = unit.touched
+    what = short(paths[0].replace("\\", "/")) if paths else one_line(unit.argument, CALLED)
+    return _told(f"{unit.tool} {what}".rstrip())
 
 
 def _listed(names: Iterable[str]) -> str:

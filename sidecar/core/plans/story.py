@@ -11,7 +11,7 @@ from sidecar.core.ledger.units import RECORDED_SUMMARY, Unit, UnitKind
 from sidecar.core.parts import MessageId
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.note import DIRECTIVE, Aftermath, directive, unlike_an_id
-from sidecar.core.plans.outcomes import Outcome, told_changes
+from sidecar.core.plans.outcomes import Outcome, told_changes, tried
 from sidecar.core.plans.plan import Passage
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped
@@ -279,7 +279,12 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
             stretches[number + 1].texts += stretch.texts
             continue
         head = f"⋯ {_sizes(stretch)} left out"
-        text = "\n".join((f"[{head}:]", *told)) if told else f"[{head}]"
+        if told:
+            text = "\n".join((f"[{head}:]", *told))
+        elif stretch.typed and stretch.calls:
+            text = f"[{head}: {tried(unit for unit, _ in stretch.out)}]"
+        else:
+            text = f"[{head}]"
         yield Passage(stretch.before, unlike_an_id(text))
 
 

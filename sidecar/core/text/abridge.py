@@ -44,13 +44,13 @@ def abridged(text: str, most: int, mark: str) -> list[str]:
 
 
 def first_words(text: str, most: int) -> str:
-    """To the end of a sentence or word."""
+    """To the end of a line, sentence or word."""
     if len(text) <= most:
         return text
-    ends = (end for _, end in sentences(text[:most], most) if text[end : end + 1].isspace())
-    end = max(ends, default=0)
-    if end > most // 2 and text[end - 1] in ".!?":
-        return text[:end]
+    spans = sentences(text[:most], most)
+    ends = [end for _, end in spans if text[end] == "\n" or text[end - 1] in ".!?"]
+    if ends and ends[-1] > most // 2 and text[ends[-1]].isspace():
+        return text[: ends[-1]]
     return text[: max(text.rfind(" ", 0, most), most // 2)].rstrip(" ,;:-(") + "…"
 
 

@@ -112,6 +112,13 @@ def test_what_the_user_answered_to_a_call_is_told_word_for_word() -> None:
     ]
 
 
+def test_where_nothing_came_of_a_message_the_last_calls_are_named() -> None:
+    talk = history("U9 C9:read(a); C9:read(b); C9:grep(x) U9 C9; C9")
+    assert told(talk, ["p5", "p6"]) == {
+        "user2": "[⋯ 3 calls left out: …, read b, grep x]",
+    }
+
+
 def test_an_answer_that_stays_is_not_told_and_every_gap_is_marked() -> None:
     talk = scene("U9 C9; C9; C9; A9 U9 C9; C9")
     assert told(talk, ["p2", "p4", "p7"]) == {
@@ -214,7 +221,7 @@ def test_what_follows_the_first_part_that_stays_is_left_out_after_it() -> None:
     assert told(talk, ["p2", "p4", "p7", "p8"]) == {
         "answer1": "[⋯ 1 call left out]",
         "answer2": "[⋯ 1 call left out]",
-        "user2": "[⋯ 1 call left out]",
+        "user2": "[⋯ 1 call left out: tool argument 5]",
     }
 
 
