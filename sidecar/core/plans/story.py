@@ -15,7 +15,7 @@ from sidecar.core.plans.outcomes import Outcome, told_changes, tried
 from sidecar.core.plans.plan import Passage
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped
-from sidecar.core.text.abridge import abridged, first_words
+from sidecar.core.text.abridge import abridged, first_words, in_brief
 from sidecar.core.text.sentences import SHORT, announces, gist, unfenced, without_announcement
 
 LINE = 160
@@ -33,7 +33,9 @@ SUMMARY_SHARE = 0.3
 ANSWERS_SHARE = 0.6
 """Of the story's tokens, about what answers take together."""
 
-LEAST_STORY = 1_000
+LABEL = 30
+"""Characters around a brief answer."""
+LEAST_STORY = 1_500
 """Tokens that answers in brief may take where there is less room."""
 
 _Weight: TypeAlias = float
@@ -115,7 +117,8 @@ def tell_story(after: Aftermath, room: int) -> tuple[Passage, ...]:
     _pass_over(kinds, kinds.count("thought") - room // THOUGHT)
     answers = max(1, sum(map(kinds.count, _ANSWERS)))
     each = round(ANSWERS_SHARE * room * 2.9 / answers)
-    most, brief = max(LEAST_ANSWER, each), max(BRIEFEST, min(BRIEF, each))
+    least = round(LEAST_STORY * 2.9 / answers) - LABEL
+    most, brief = max(LEAST_ANSWER, each), max(BRIEFEST, min(BRIEF, least))
     summary = round(SUMMARY_SHARE * room * 2.9)
     lessons = frozenset(unit.part_id for unit in after.learnt.values())
     last = units[-1].step + 1
@@ -214,7 +217,7 @@ def _said(number: int, unit: Unit, kind: _TextKind, age: float, told: _Telling) 
             room = min(ANSWER if age > NEWEST else ANSWER // 2, told.answers)
             head = f"- {_ANSWERS[kind]}: "
             text = head + _answer(unit, kind, room)
-            brief = head + _brief(unit, told.briefs) if len(text) > told.briefs else text
+            brief = head + in_brief(unit.text, told.briefs) if len(text) > told.briefs else text
             yield _Line(number, text, _SURE, brief=brief)
         case "prose" if kind == "thought" and (text := gist(unit.text, LINE)) and len(text) > SHORT:
             yield _Line(number, f"- {text}", _WEIGHTS["thought"] * age)
@@ -249,11 +252,6 @@ def _answer(unit: Unit, kind: _TextKind, most: int) -> str:
         return "\n  ".join(abridged(text, max(most, len(close)), mark))
     head = first_words(next(unfenced(text[: -len(close)]), ""), LEAST_ANSWER).removesuffix("…")
     return "\n  ".join((f"{head} {mark}", "⋯", *unfenced(close)))
-
-
-def _brief(unit: Unit, most: int) -> str:
-    """An answer in a line, without its id."""
-    return " ".join(" ".join(abridged(unit.text, most, "⋯")).split())
 
 
 def _asked(text: str) -> str:

@@ -25,6 +25,11 @@ ONE = 4
 """One old message's rules may take a fourth of what is left for all of them."""
 
 
+ENDS = (-60, -200)
+"""Tokens of an old message's ends that stay, first of each, then of the newest; negative, to stand
+beside degrees of rules. A shorter one stays whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class TypedRoom:
     """Tokens for the first message, each other, all whole ones, and old ones."""
@@ -87,14 +92,16 @@ def _old(items: Sequence[Item], room: int) -> dict[PartId, Stay]:
     """Newest first: rules, then first words."""
     kept: dict[PartId, tuple[Span, ...]] = {}
     said: set[str] = set()
-    for sure in (FIRM, 0, SOFT):
+    for sure in (FIRM, 0, SOFT, *ENDS):
         for item in items:
             part_id, text = item.unit.part_id, item.unit.text
             if is_media(item) or not text:
                 continue
             before = kept.get(part_id, ())
             rate = size_of(text) / item.tokens_whole
-            if sure:
+            if sure < 0:
+                found = _ends(text, round(-sure * rate))
+            elif sure:
                 most = round(max(room / ONE, 2 * MARK) * rate)
                 found = _rules(item.unit, most, sure, said)
             else:

@@ -43,6 +43,15 @@ def abridged(text: str, most: int, mark: str) -> list[str]:
     return [*head, f"⋯ {last}"] if last else head
 
 
+def in_brief(text: str, most: int) -> str:
+    """The first sentences in a line of `most` characters, and the last if it asks."""
+    groups = list(_groups(text))
+    last = _last_sentence(groups[-1], most) if groups else ""
+    last = last if last.rstrip(_CLOSERS).endswith(_ASKS) else ""
+    said = gist(text, most - len(last)) or "(code)"
+    return f"{said} ⋯ {last}" if last and last not in said else said
+
+
 def first_words(text: str, most: int) -> str:
     """To the end of a line, sentence or word."""
     if len(text) <= most:

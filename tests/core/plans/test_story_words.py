@@ -118,3 +118,12 @@ def test_a_list_is_told_with_each_item_or_not_at_all(answer: str, left: list[str
 def test_an_answer_of_code_alone_says_so() -> None:
     text = told(scene("U9 A9 U9 C9; C9", p1="```json\n{}\n```"), ["p3"])["user2"]
     assert text.endswith("- Answer: (code) ⋯ recall p1")
+
+
+def test_the_first_words_of_an_answer_pass_over_what_only_leads_to_code() -> None:
+    filler = "This is long. " * 40
+    said = {"p1": f"There it is. Line 9:\n```\nx\n```\nNobody calls it. {filler}"}
+    said |= {f"p{n}": f"It is so. {filler}" for n in range(3, 80, 2)}
+    talk = scene("U9 A9 " * 40 + "U9 C9; C9", **said)
+    line = told(talk, ["p81"], room=300)["user2"].splitlines()[1]
+    assert line.startswith("- Answer: There it is. Nobody calls it. This is long.")

@@ -46,7 +46,27 @@ def test_a_rule_in_the_middle_of_old_messages_stays(language: str) -> None:
         assert rule in text
         assert text.startswith("The importer reads")
         assert f"recall p{place}" in text
-        assert len(text) < 700
+        assert len(text) < 1_100
+
+
+def test_an_old_message_of_some_lines_stays_whole_and_of_a_paste_both_ends() -> None:
+    items = history("U10 A1 " + "U90 A1 U3k A1 " * 12 + "U10 C9k; C10; C10")
+    rows = "\n".join(f"row {n} of the table that was pasted" for n in range(300))
+    report = "\n".join(f"Line {n} of the report says so." for n in range(9))
+    for place, item in enumerate(items):
+        if item.tokens == 90:
+            items[place] = saying(item, f"It is still broken:\n{report}")
+        elif item.tokens == 3_000:
+            items[place] = saying(item, f"It fails with these rows:\n{rows}\nDo both.")
+    told = left(items)
+    for item in items:
+        text = told.get(item.unit.part_id, "")
+        if item.tokens == 90:
+            assert text == item.unit.text
+        elif item.tokens == 3_000:
+            assert "pasted\n⋯ lines " in text
+            assert "left out\nrow " in text
+            assert "\nDo both.\n[shortened:" in text
 
 
 def test_however_many_messages_there_are_the_rest_is_bounded() -> None:
