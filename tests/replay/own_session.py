@@ -19,9 +19,9 @@ from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.replay.simulate import SimulatedRun, last_prompt, simulate
 from tests.replay.recorded import CARD, messages_of, overheard
 
-WINDOW = 15_000
+WINDOW = 15_500
 MODULES = 5
-UNITS, FEW, QUIET = 200, 3, 3
+UNITS, FEW, QUIET = 215, 3, 3
 """Lines of each log, and of those from this module on."""
 GOAL = (
     "Build the table importer. Each slot returns a number that I give you. Never touch "

@@ -24,7 +24,7 @@ from sidecar.core.parts import PartId
 from sidecar.core.plans.outcomes import Upshot, failures_in, short
 from sidecar.core.plans.plan import REWRITE_ID, Change, UnitsShown
 from sidecar.core.plans.standing_rules import standing_rules
-from sidecar.core.plans.typed_text import brief
+from sidecar.core.plans.typed_text import brief, request_lines
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Quoted, Shown, Truncated, shorten
 from sidecar.core.text.sentences import SHORT, announces, without_announcement
@@ -119,15 +119,16 @@ def write_note(
     turn = max((unit.turn for unit, _ in shown), default=0)
     sections = [
         head,
+        *(request_lines([unit for unit, _ in shown]) if room.story else ()),
+        *_todo(units, hidden, stays, room.todo, turn - OVERTAKEN),
         *_asked(shown, stays, room.asked),
         *standing_rules(shown, room.rules, passages),
-        *_failures(after, stays, room),
         *file_lines(net_files((unit.changed for unit in units if unit.changed), told), told),
-        *_hunks(after, hidden, room.hunks, files),
-        *_todo(units, hidden, stays, room.todo, turn - OVERTAKEN),
+        *_failures(after, stays, room),
         *_subtasks(gone, room.subtasks, turn),
         *_worked(gone, room.commands),
         *_said(gone, room.prose),
+        *_hunks(after, hidden, room.hunks, files),
     ]
     return "\n".join([head, *map(unlike_an_id, sections[1:])])
 

@@ -1,10 +1,12 @@
-"""Shortens typed messages that do not all fit: rules, then first words, and an id for recall."""
+"""Typed messages: what is asked last, and what stays of those that do not all fit."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
+from sidecar.core.plans.outcomes import short
 from sidecar.core.prompt.visibility import Dropped, Placeholder, Quoted, Shown
 from sidecar.core.text.rule_sentences import FIRM, SOFT, size_of
 from sidecar.core.text.sentences import Span, sentences
@@ -23,6 +25,13 @@ RULES_SHARE = 0.6
 """Of what a long message may keep: the most that its rules take; its two ends have the rest."""
 ONE = 4
 """One old message's rules may take a fourth of what is left for all of them."""
+
+UNANSWERED = "Asked when this was written, and open then (what is typed later counts more):"
+ANSWERED = "Asked last when this was written, and answered:"
+REQUEST, MOST_ASKED = 200, 3
+"""Characters of a request that are told of it, and requests without an answer, the newest."""
+MOST_CHANGED = 4
+"""Files that are named as changed for it."""
 
 
 ENDS = (-60, -200)
@@ -47,6 +56,46 @@ class Stay:
     shown: Shown | None
     tokens: int
     reason: str
+
+
+def request_lines(units: Sequence[Unit]) -> Iterator[str]:
+    """What was typed last, after what has no answer yet, and how it stands."""
+    places = [n for n, unit in enumerate(units) if _is_request(unit)]
+    if not places:
+        return
+    since = units[places[-1] + 1 :]
+    if _answers(since):
+        yield f"{ANSWERED} {_in_short(units[places[-1]].text)}"
+        return
+    first = len(places) - 1
+    while first and not _answers(units[places[first - 1] + 1 : places[first]]):
+        first -= 1
+    asked = [f"- {_in_short(units[n].text)}" for n in places[first:][-MOST_ASKED:]]
+    calls = sum(unit.kind == "call" for unit in since)
+    changed = dict.fromkeys(short(deed.path) for unit in since for deed in unit.changed)
+    done = [f"{calls} call{'s' * (calls > 1)}"] if calls else ["nothing"]
+    done += [f"changes of {', '.join(list(changed)[-MOST_CHANGED:])}"] if changed else []
+    yield "\n".join((UNANSWERED, *asked, f"Done for it so far: {', last '.join(done)}."))
+
+
+def _is_request(unit: Unit) -> bool:
+    return unit.kind == "typed" and not unit.attached and bool(unit.text.strip())
+
+
+def _answers(units: Sequence[Unit]) -> bool:
+    """Whether a text came after the last call."""
+    said = next((unit.kind for unit in reversed(units) if unit.kind in ("prose", "call")), "")
+    return said == "prose"
+
+
+def _in_short(text: str) -> str:
+    """In one line; of a longer text both ends, as what is asked may follow what is pasted."""
+    line = one_line(text, len(text))
+    if len(line) <= REQUEST:
+        return line
+    close = line[-REQUEST // 2 :]
+    start, _ = next(reversed(list(sentences(close))), (0, 0))
+    return f"{one_line(line, REQUEST // 2)} ⋯ {close[start or close.find(' ') + 1 :]}"
 
 
 def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapping[PartId, Stay]:

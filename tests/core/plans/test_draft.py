@@ -67,9 +67,9 @@ def test_the_ledger_rides_along_where_parts_are_dropped():
     assert plan is not None
     head, *told = plan.note.splitlines()
     assert head == NOTE
-    assert told[0] == "Failed, do not repeat:"
-    assert told[1].startswith("- bash make → ")
-    assert told[2:] == ["Changed: src/a.py", "Worked:", "- ls"]
+    assert told[:2] == ["Changed: src/a.py", "Failed, do not repeat:"]
+    assert told[2].startswith("- bash make → ")
+    assert told[3:] == ["Worked:", "- ls"]
     assert plan.note_tokens == tokens_of(plan.note)
     assert plan.tokens_after == USED - 2_000 + plan.note_tokens
 

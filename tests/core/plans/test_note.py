@@ -130,7 +130,7 @@ def test_every_failed_call_is_there_with_its_error_line_once() -> None:
         p3="Error: no rule",
         p4="Error: another",
     )
-    assert lines(gone)[:4] == [
+    assert lines(gone)[1:5] == [
         "Failed, do not repeat:",
         "- bash make → Error: no rule",
         "- edit a.py → File does not exist.",
@@ -325,7 +325,7 @@ def test_sections_come_in_the_order_of_their_weight() -> None:
     gone[4] = did(gone[4], LIST)
     gone[5] = did(gone[5], Delegated("look", "done", "found"))
     titles = [line.partition(":")[0] for line in lines(gone) if line[0] != "-"]
-    assert titles == ["Failed, do not repeat", "Changed", "To do", "Subtasks", "Worked", "Said"]
+    assert titles == ["To do", "Changed", "Failed, do not repeat", "Subtasks", "Worked", "Said"]
 
 
 def test_the_newest_that_fit_are_told() -> None:

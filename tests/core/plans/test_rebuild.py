@@ -8,6 +8,7 @@ from sidecar.core.ledger.units import Item
 from sidecar.core.plans.knapsack import NAMED
 from sidecar.core.plans.plan import REWRITE_ID, Plan
 from sidecar.core.plans.rebuild import HEAD, WORTHWHILE, Keeping, basis_of, rebuild, sift
+from sidecar.core.plans.typed_text import UNANSWERED
 from sidecar.core.prompt.tokens import weigh
 from sidecar.core.prompt.visibility import Cause, Dropped, Quoted, Shown, Truncated
 from tests.core.policies.situations import STATIC, history, saying, situation
@@ -16,7 +17,8 @@ KEEPING = Keeping(
     keep=10_000, density=6e-4, tail=0.005, first=4_000, each=2_500, typed=8_000,
 )  # fmt: skip
 """Blocks are kept for their names alone: none has a chance of need so high."""
-HEAD_TOKENS = weigh(HEAD)
+ASKED = f"{UNANSWERED}\n- line 0 of part 0\nDone for it so far: 3 calls."
+HEAD_TOKENS = weigh(f"{HEAD}\n{ASKED}")
 GAP = weigh("[⋯ 1 call left out]")
 
 
@@ -83,7 +85,11 @@ def test_what_holds_no_name_is_dropped_and_a_note_names_the_rewrite() -> None:
     plan = plan_of("U10 C5k R5; C5k; C10; C10", revision=7)
     assert gone(plan) == [1, 2, 3]
     assert plan is not None
-    assert plan.note == HEAD
+    assert plan.note.splitlines() == [
+        HEAD,
+        *ASKED.splitlines()[:-1],
+        "Done for it so far: 4 calls.",
+    ]
     assert REWRITE_ID in plan.note
     [gap] = plan.passages
     assert gap.text == "[⋯ 2 calls left out]"
@@ -287,7 +293,7 @@ def test_every_failed_call_that_goes_is_in_the_note() -> None:
     plan = plan_of(notation, texts, keeping=replace(KEEPING, density=4e-4))
     assert plan is not None
     assert gone(plan) == [1, 2]
-    assert plan.note.splitlines()[1:] == [
+    assert plan.note.splitlines()[4:] == [
         "Failed, do not repeat:",
         "- bash make → Error: no rule",
         "- fix a.py → No such file",

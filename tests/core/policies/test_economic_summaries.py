@@ -127,7 +127,7 @@ def test_compression_is_told_with_the_numbers() -> None:
 
 
 def test_less_is_kept_where_too_much_would_be_left_else() -> None:
-    notation = "U3k A10 U3k A10 U3k A10 U3k C20k; C19k*; C10; C10"
+    notation = "U3k A10 U3k A10 U3k A10 U3k C20k; C18k*; C10; C10"
     told = situation(notation, window=64_000)
     st = told.standing
     room = st.static + RUNWAY * (st.limit - st.static)

@@ -1,0 +1,54 @@
+"""What a note opens with: what is asked when a rewrite is made, and how it stands."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from sidecar.core.ledger.units import Item
+from sidecar.core.plans.typed_text import ANSWERED, REQUEST, UNANSWERED, request_lines
+from tests.core.plans.test_note import touched
+from tests.core.policies.situations import history, saying
+
+
+def opening(notation: str, *typed: str) -> list[str]:
+    """Give the lines about these items, of which the user typed that, one after the other."""
+    said = iter(typed)
+    items = (telling(item, said) for item in history(notation))
+    return "\n".join(request_lines([item.unit for item in items])).splitlines()
+
+
+def telling(item: Item, typed: Iterator[str]) -> Item:
+    if item.unit.kind == "typed":
+        return saying(item, next(typed))
+    if item.unit.tool == "edit":
+        return replace(item, unit=replace(item.unit, deeds=touched(item.unit.argument)))
+    return item
+
+
+@pytest.mark.parametrize(
+    ("given", "stands"),
+    [
+        ("U9 C9 A9; U9", ["- Add a test.", "Done for it so far: nothing."]),
+        (
+            "U9 C9 A9; U9 C9:edit(w/src/a.py) C9:edit(w/b.py) C9",
+            ["- Add a test.", "Done for it so far: 3 calls, last changes of src/a.py, w/b.py."],
+        ),
+        ("U9 A9 C9; U9 C9", ["- Mend it.", "- Add a test.", "Done for it so far: 1 call."]),
+    ],
+)
+def test_a_note_opens_with_what_is_asked_and_how_it_stands(given: str, stands: list[str]) -> None:
+    assert opening(given, "Mend it.", "Add a test.") == [UNANSWERED, *stands]
+
+
+def test_a_request_that_was_answered_is_told_as_such() -> None:
+    told = opening("U9 C9 A9; U9 C9 A9", "Mend it.", "Add a test.")
+    assert told == [f"{ANSWERED} Add a test."]
+
+
+def test_of_a_long_request_both_ends_are_told() -> None:
+    text = f"npm run start\n{'[INFO] it runs. ' * 90}\nWhy does the page stay blank?"
+    [_, said, _] = opening("U9 C9", text)
+    assert said.startswith("- npm run start [INFO] it runs.")
+    assert said.endswith("Why does the page stay blank?")
+    assert len(said) <= REQUEST + 9
