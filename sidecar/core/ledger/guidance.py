@@ -8,7 +8,7 @@ from sidecar.core.conversation.call_outcome import argument, failed, result_text
 from sidecar.core.files.shell_writes import simple
 from sidecar.core.ledger.deeds import NUMBERED, READERS, SHELLS, own_name
 from sidecar.core.parts import Json, ToolCompleted, ToolPart
-from sidecar.core.text.rule_sentences import FIRM, rules_in
+from sidecar.core.text.rule_sentences import FIRM, each_once, rules_in, standing
 from sidecar.core.text.sentences import is_item
 
 LONGEST_RULE = 300
@@ -26,6 +26,8 @@ _FILE = re.compile(
     r"\.cursorrules|\.windsurfrules)(?:\.(?:md|mdc|mdx|txt|rst|adoc))?)(?=$|[\s'\":;|&)])",
     re.I,
 )
+_MARK = re.compile(r"^(?:[-*•\s]|\(?\d{1,2}[.)]\s)+")
+"""Of a list's item."""
 _PRINTERS = ("cat", "sed", "head", "tail", "nl", "less", "bat")
 _DOCUMENT = re.compile(r"[\w./~-]+\.[A-Za-z]{1,4}")
 _PRINTS = re.compile(r"(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed -n|head|tail|nl|less|bat)\b")
@@ -139,11 +141,14 @@ def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
     """The source and the rules of its text, or nothing."""
     firm = [rule.span for rule in rules_in(text) if rule.sure == FIRM]
     posed = tuple(_posing(text)) if firm else ()
-    own = (text[a:b] for a, b in firm if not any(a in line for line in posed))
-    whole = (" ".join(rule.lstrip("-*• ").split()) for rule in own if not is_against(rule))
+    own = (span for span in firm if not any(span[0] in line for line in posed))
+    # One that leans on what is not there says nothing.
+    stand = (span for span in (standing(text, span) for span in own) if span)
+    whole = (text[a:b] for a, b in stand if not any(a in line for line in posed))
+    plain = (" ".join(_MARK.sub("", rule).split()) for rule in whole if not is_against(rule))
     # One that ends in a colon says nothing without what follows.
-    rules = [rule for rule in whole if len(rule) <= LONGEST_RULE and rule[-1:] not in ":\uff1a"]
-    return (source, *dict.fromkeys(rules[:most])) if rules else ()
+    rules = [rule for rule in plain if len(rule) <= LONGEST_RULE and rule[-1:] not in ":\uff1a"]
+    return (source, *each_once(rules[:most])) if rules else ()
 
 
 def is_against(sentence: str) -> bool:

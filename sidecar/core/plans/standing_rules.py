@@ -8,7 +8,8 @@ from sidecar.core.ledger.units import Unit
 from sidecar.core.plans.plan import UnitsShown
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped, Quoted, Shown
-from sidecar.core.text.rule_sentences import FIRM
+from sidecar.core.text.identifiers import names_in
+from sidecar.core.text.rule_sentences import FIRM, each_once, standing, wording
 
 THE_USERS = "Rules that the user typed in messages left out:"
 READ = "Rules that were read, not typed by the user, so they bind as far as their source does:"
@@ -49,22 +50,32 @@ def _out_of_view(shown: UnitsShown) -> Iterable[tuple[str, str]]:
     found: dict[str, str] = {}
     for unit, how in reversed(stating):
         if unit.kind == "typed" and not unit.attached:
-            found |= {rule: _TYPED for rule in _typed(unit, how) if found.get(rule) != _TYPED}
+            mine = each_once(_typed(unit, how))
+            found |= {rule: _TYPED for rule in mine if found.get(rule) != _TYPED}
         if unit.guidance and isinstance(how, Dropped):
             source, *rules = unit.guidance
             found |= {rule: source for rule in rules if rule not in stays and rule not in found}
-    return [(source, rule) for rule, source in found.items()]
+    once = {wording(rule): (source, rule) for rule, source in reversed(found.items())}
+    return list(reversed(once.values()))
 
 
 def _typed(unit: Unit, how: Shown | None) -> Iterator[str]:
-    """Firm rules in the user's own words that do not stand in view."""
+    """Firm rules in the user's own words that do not stand in view.
+
+    One that leans on the sentence before is told with it; where none is, if it names something.
+    """
     if not isinstance(how, Dropped | Quoted):
         return
     own = len(unit.text.partition(HANDED_ON)[0])
     seen = how.spans if isinstance(how, Quoted) else ()
     for rule in unit.rules:
         first, last = rule.span
-        if rule.sure == FIRM and last <= own and not any(a <= first < b for a, b in seen):
+        if rule.sure < FIRM or last > own or any(a <= first < b for a, b in seen):
+            continue
+        whole = standing(unit.text, rule.span)
+        if whole and last - whole[0] <= LONGEST_RULE:
+            first, _ = whole
+        if whole or names_in(unit.text[first:last]):
             yield one_line(unit.text[first:last], LONGEST_RULE)
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import islice
 
 from sidecar.core.text import rule_words
-from sidecar.core.text.sentences import Span, is_item, sentences
+from sidecar.core.text.sentences import LONGEST, Span, is_item, sentences
 
 FIRM, SOFT = 2, 1
 """How sure it is: a word that forbids or requires, or a mere negation, stress or condition."""
@@ -103,6 +103,11 @@ _NO_PROSE = re.compile(
     re.M,
 )  # fmt: skip
 """Fenced code, comments, diffs, and lines of code, logs and transcripts."""
+_LEANS = re.compile(
+    rf"(?:{rule_words.OPENING})*(?:{rule_words.POINTING})(?!\w)|.*(?:{rule_words.POINTING_BACK})\W*$",
+    re.S,
+)
+"""A sentence that says nothing without the one before."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LOUD = re.compile(r"[^\W\d_a-z]{3}")
 _CURLY = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " "})
@@ -120,6 +125,42 @@ def rules_in(text: str) -> tuple[RuleSentence, ...]:
     """In order, each wording once, at most `MOST_RULES`; none in code, diffs, logs, transcripts."""
     found = (RuleSentence(span, sure) for span, sure in _graded(text) if sure)
     return tuple(islice(found, MOST_RULES))
+
+
+def standing(text: str, span: Span) -> Span | None:
+    """A sentence with the one before in its paragraph if it leans on it; `None` if there is none.
+
+    `It must stay` and `not like that` lean.
+    """
+    start, end = span
+    if not _LEANS.match(text[start:end].casefold().translate(_CURLY)):
+        return span
+    from_ = max(0, start - 2 * LONGEST)
+    before = text[from_:start]
+    if is_item(text[start:end]) or before[len(before.rstrip()) :].count("\n") > 1:
+        return None
+    *_, (first, last) = ((0, 0), *sentences(before))
+    if first == last or before[first:last].startswith(("```", "~~~")):
+        return None
+    earlier = standing(text, (from_ + first, from_ + last))
+    return None if earlier is None else (earlier[0], end)
+
+
+def each_once(rules: Iterable[str]) -> list[str]:
+    """Each wording once, and none that the next one begins with, as it leans on it."""
+    found: dict[str, str] = {}
+    last = ""
+    for rule in rules:
+        if last and rule.startswith(found.get(last, "") or "\n"):
+            del found[last]
+        last = wording(rule) or rule
+        found.setdefault(last, rule)
+    return list(found.values())
+
+
+def wording(rule: str) -> str:
+    """Equal for rules that differ in case and signs alone."""
+    return " ".join(_TOKEN.findall(rule.casefold()))
 
 
 def sureness(sentence: str) -> int:

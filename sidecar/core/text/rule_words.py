@@ -102,6 +102,26 @@ JOINING_FIRM = """
 JOINING_SOFT = """
 لا ليس بدون دون غير إلا لن ما+عدا قبل לא אל בלי ללא אלא מבלי אין
 """
+OPENING = (
+    r"\W+|\d+[.)]\s|(?:if|when|unless|and|but|so|then|also|however|thus|note that|wenn|und|aber|si|"
+    r"et|mais|y|pero)\b"
+)
+"""May stand before the words by which a sentence points at another."""
+POINTING = (
+    r"it(?!\W+(?:is|was)\W+(?:\w+\W+)?(?:forbidden|required|important|necessary|mandatory|essential|"
+    r"critical|prohibited|not|allowed|permitted|ok|okay|fine|best))|they|them|these|those|"
+    r"th(?:is|at)(?=\s+(?:is|was|must|should|may|can|cannot|will|shall|does|has|also|always|never|"
+    r"only|means|applies|needs|requires|includes|keeps|ensures|prevents|avoids)\b)|"
+    r"the (?:same|former|latter)|exception|otherwise|instead|in (?:that|this) case|"
+    r"dies|das(?= (?:darf|muss|muß|soll|gilt|ist)\b)|sonst|ansonsten|andernfalls|"
+    r"cela|ceci|ça|sinon|dans ce cas|esto|eso|si no|en ese caso|de lo contrario"
+)
+"""Words that point at what was said before, at a sentence's beginning."""
+POINTING_BACK = (
+    r"\b(?:like (?:that|this)|(?:first|second|third|last|other|latter|former) one|(?:the same|this|"
+    r"that) way|as (?:above|before)|so|wie (?:oben|zuvor)|comme ça|así)"
+)
+"""The same at its end."""
 SOLID_FIRM = """
 必须 必須 一定要 务必 務必 绝不 絕不 绝对 絕對 禁止 不得 不要 不准 不许 不許 不可 不能 严禁 嚴禁
 切勿 勿

@@ -135,6 +135,30 @@ def test_a_typed_rule_that_is_left_out_of_a_shortened_message_is_told() -> None:
     ]  # fmt: skip
 
 
+def test_a_typed_rule_that_leans_on_another_sentence_is_told_with_it() -> None:
+    said = f"{FILLER}The export reads b.csv. It must stay sorted.\n\nNever do it like that."
+    shown: UnitsShown = [(saying(history("U9")[0], said).unit, Dropped())]
+    assert "\n".join(standing_rules(shown, 500)).splitlines() == [
+        THE_USERS, "- The export reads b.csv. It must stay sorted.",
+    ]  # fmt: skip
+
+
+def test_a_typed_rule_that_leans_on_what_was_said_to_the_user_is_told_if_it_names_something() -> (
+    None
+):
+    said = "It must never touch table_7.sql."
+    shown: UnitsShown = [(saying(history("U9")[0], said).unit, Dropped())]
+    assert f"- {said}" in "\n".join(standing_rules(shown, 500))
+
+
+def test_a_rule_of_two_sources_in_other_signs_is_told_once() -> None:
+    items = history("C9; C9")
+    items[0] = read(items[0], "Read", "AGENTS.md", "Never run `make`.")
+    items[1] = read(items[1], "Read", "CLAUDE.md", "- never run make")
+    told = "\n".join(standing_rules([(item.unit, Dropped()) for item in items], 500))
+    assert told.casefold().count("never run") == 1
+
+
 def test_a_long_rule_is_told_whole_up_to_some_sixty_tokens() -> None:
     item = saying(history("U9")[0], f"Never {'stage ' * 40}all.")
     shown: UnitsShown = [(item.unit, Dropped())]
