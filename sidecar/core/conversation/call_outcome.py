@@ -34,7 +34,8 @@ _ERROR = re.compile(
 )
 WRAPPING = re.compile(
     r"</?output>|<returncode>\d+</returncode>|Output:|(?:(?:Process|Command) exited with|Exit) "
-    r"code:? \d+|<shellId: .*>|Chunk ID: \w+|Wall time: .*|Original token count: \d+"
+    r"code:? \d+|\W*exit(?: code| status)?[:= ]+\d+\W*(?:\w+=)?|<shellId: .*>|Chunk ID: \w+|"
+    r"Wall time: .*|Original token count: \d+"
 )
 """Lines put by tools around a command's output."""
 _REFUSED = "<tool_use_error>"

@@ -15,6 +15,7 @@ from sidecar.core.prompt.prompt import Prompt, broken_pairs, flat
 from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Placeholder, Quoted, Shown, Truncated, View
+from sidecar.core.sights.spelling import changes_of
 from sidecar.core.text.rule_sentences import size_of
 
 RUNWAY = 0.60
@@ -194,12 +195,14 @@ def _plain(text: str) -> str:
 
 def _unnamed(candidate: Candidate) -> Iterator[str]:
     """Changed files out of view that no note and no call names, if notes do not count them."""
-    files = net_files(item.unit.changed for item in candidate.situation.items)
+    situation = candidate.situation
+    changes = changes_of((item.unit for item in situation.items), situation.files.root)
+    files = net_files(deeds for _, deeds in changes)
     out_of_sight: dict[str, bool] = {}
-    for item in candidate.situation.items:
-        for deed in item.unit.changed:
+    for unit, deeds in changes:
+        for deed in deeds:
             if deed.path in files:
-                out_of_sight[deed.path] = item.unit.part_id not in candidate.sent
+                out_of_sight[deed.path] = unit.part_id not in candidate.sent
     if not any(out_of_sight.values()):
         return
     calls = [

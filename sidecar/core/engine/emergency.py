@@ -67,7 +67,7 @@ def drop_oldest(situation: Situation) -> Plan | None:
     # The prompt must fit, however many failures there are to tell.
     room = Room(prose=0, failures=situation.standing.window // FAILURES)
     left = aftermath(situation.items, changes, ())
-    note = write_note(left, head=NOTE, first=first, room=room)
+    note = write_note(left, head=NOTE, first=first, room=room, root=situation.files.root)
     used, note_tokens = situation.standing.used, tokens_of(note)
     freed = sum(change.tokens_before - change.tokens_after for change in changes)
     refused = situation.standing.overflow

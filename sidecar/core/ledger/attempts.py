@@ -52,6 +52,7 @@ _LOOKS = frozenset({
     "show", "view", "list", "ls", "status", "log", "diff", "get", "describe", "info", "search",
     "checks", "grep", "blame", "help", "version", "ls-files", "ls-tree", "ls-remote",
     "rev-parse", "cat-file", "merge-base", "capture-pane", "--help", "--version", "-h",
+    "--get", "--get-all", "--list",
 })  # fmt: skip
 """Words after a program by which the program only looks."""
 _HANDLE_FILES = frozenset({

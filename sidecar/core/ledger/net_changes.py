@@ -121,10 +121,12 @@ def _differing(before: str, after: str) -> tuple[list[str], list[str], list[str]
 def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()) -> dict[str, str]:
     """By path, the last changed at the end, whether changed or deleted.
 
-    Omits paths moved away by a call, and those made and deleted again unless `told`.
+    Omits paths moved away by a call, those made and deleted again unless `told`, and folders of
+    which a file was changed.
     """
     now: dict[str, str] = {}
     made: set[str] = set()
+    folders: set[str] = set()
     for touched in calls:
         moved = {_base(one.path) for one in touched if one.operation == "created"}
         for one in touched:
@@ -133,9 +135,10 @@ def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()
                 if before is None and one.operation == "created":
                     made.add(path)
                 for folder in _above(path):
-                    if now.get(folder) == DELETED:
-                        del now[folder]
-                now[path] = CHANGED
+                    folders.add(folder)
+                    now.pop(folder, None)
+                if path not in folders:
+                    now[path] = CHANGED
                 continue
             relative = not _is_absolute(path)
             for other in list(now):

@@ -154,7 +154,8 @@ def draft(
     note = ""
     if retired or any(isinstance(c.shown, Dropped) for c in edits.changes):
         left = aftermath(items, changes, retired)
-        note = write_note(left, head=NOTE, first=first, room=_room(situation))
+        room, root = _room(situation), situation.files.root
+        note = write_note(left, head=NOTE, first=first, room=room, root=root)
     note_tokens = tokens_of(note) if note else 0
     # Estimates of parts may come to more than was reported of the whole.
     after = max(0, used - freed) + note_tokens + (summary.output_tokens if summary else 0)

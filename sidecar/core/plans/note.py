@@ -27,6 +27,7 @@ from sidecar.core.plans.standing_rules import standing_rules
 from sidecar.core.plans.typed_text import brief, request_lines
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Quoted, Shown, Truncated, shorten
+from sidecar.core.sights.spelling import changes_of
 from sidecar.core.text.sentences import SHORT, announces, without_announcement
 
 ASKED = "Asked by the user, oldest first:"
@@ -104,11 +105,13 @@ def write_note(
     room: Room | None = None,
     files: str = "",
     passages: str = "",
+    root: str = "",
 ) -> str:
     """The note of what a plan leaves out.
 
     Thread, subtasks and commands start at index `first`: a standing note tells earlier ones.
-    `files`: shown beside as they stand; `passages`: told in their places.
+    `files`: shown beside as they stand; `passages`: told in their places; `root`: the
+    workspace's folder.
     """
     room, shown = room or Room(), after.shown
     stays = [u.text for u, _ in shown if u.kind == "ledger" and u.part_id not in after.retired]
@@ -123,12 +126,12 @@ def write_note(
         *_todo(units, hidden, stays, room.todo, turn - OVERTAKEN),
         *_asked(shown, stays, room.asked),
         *standing_rules(shown, room.rules, passages),
-        *file_lines(net_files((unit.changed for unit in units if unit.changed), told), told),
+        *file_lines(net_files((deeds for _, deeds in changes_of(units, root)), told), told),
         *_failures(after, stays, room),
         *_subtasks(gone, room.subtasks, turn),
         *_worked(gone, room.commands),
         *_said(gone, room.prose),
-        *_hunks(after, hidden, room.hunks, files),
+        *_hunks(after, hidden, room.hunks, files, root),
     ]
     return "\n".join([head, *map(unlike_an_id, sections[1:])])
 
@@ -167,18 +170,30 @@ def _failures(after: Aftermath, stays: Sequence[str], room: Room) -> Iterator[st
     told = {line for text in stays for line in text.splitlines()}
     failures = after.upshot.failures
     lost = (unit for unit, how in after.shown if unit.part_id in failures and _lost(unit, how))
-    learnt = after.learnt if room.story else {}
-    every = dict.fromkeys(
-        (unit.refused, failure_line(unit, room.quoted) + _lesson(learnt.get(unit.part_id)))
-        for unit in lost
-    )
-    lines = [(how, line) for how, line in every if line not in told]
+    if room.story:
+        every = _alike(lost, after.learnt)
+    else:
+        every = [(unit.refused, failure_line(unit, room.quoted)) for unit in lost]
+    lines = [(how, line) for how, line in dict.fromkeys(every) if line not in told]
     if room.failures is not None:
         kept = set(_within((line for _, line in reversed(lines)), room.failures))
         lines = [(how, line) for how, line in lines if line in kept]
     for title, is_refused in ((FAILED, False), (REFUSED, True)):
         if mine := [line for how, line in lines if how is is_refused]:
             yield "\n".join((title, *mine))
+
+
+def _alike(failed: Iterable[Unit], learnt: Mapping[PartId, Unit]) -> list[tuple[bool, str]]:
+    """Whether refused, and attempts that a tool answered alike in one line with what was learnt."""
+    found: dict[tuple[bool, str, str], list[Unit]] = {}
+    for unit in failed:
+        found.setdefault((unit.refused, unit.tool, error_line(unit.text)), []).append(unit)
+    lines = []
+    for (is_refused, tool, error), units in found.items():
+        tried = " ; ".join(dict.fromkeys(one_line(unit.argument) for unit in units))
+        lesson = next((learnt[u.part_id] for u in reversed(units) if u.part_id in learnt), None)
+        lines.append((is_refused, f"- {f'{tool} {tried}'.rstrip()} → {error}{_lesson(lesson)}"))
+    return lines
 
 
 def _lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:
@@ -217,7 +232,9 @@ def _lost(unit: Unit, how: Shown | None) -> bool:
             return False
 
 
-def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iterator[str]:
+def _hunks(
+    after: Aftermath, hidden: Set[PartId], room: int, files: str, root: str
+) -> Iterator[str]:
     """What edits out of view came to, the file changed last first; not what stands below."""
     stands: set[str] | None = None
     lines: list[str] = []
@@ -252,7 +269,7 @@ def _hunks(after: Aftermath, hidden: Set[PartId], room: int, files: str) -> Iter
             else:
                 left.append((diff[len(place) :], hunk.part_ids[-1]))
         if mine:
-            lines += [f"{path}:", *mine, *_edits(left, more=" more")]
+            lines += [f"{path.removeprefix(f'{root}/')}:", *mine, *_edits(left, more=" more")]
         else:
             large += _edits(left, f"{short(path)}: ")
     lines += large[:MOST_COUNTED]

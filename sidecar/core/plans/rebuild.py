@@ -159,7 +159,8 @@ def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
     told = "\n".join(passage.text for passage in passages)
     shown = images(situation, [one for one in basis.stretches if one.piece.id in sifted.whole])
     files, head = "\n".join(one.text for one in shown), _head(situation)
-    note = write_note(after, head=head, room=room, files=files, passages=told)
+    root = situation.files.root
+    note = write_note(after, head=head, room=room, files=files, passages=told, root=root)
     note_tokens = weigh(note, situation.factor) + beside + sum(one.tokens for one in shown)
     note_tokens += weigh(IMAGES_HEAD, situation.factor) if shown else 0
     freed = sifted.freed - note_tokens

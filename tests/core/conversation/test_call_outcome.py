@@ -194,6 +194,8 @@ def test_a_call_has_failed_by_its_state_and_its_result(
         ("patch: bad\nExit code 2\nfirst: bad", "first: bad"),
         ("Exit code 143\nCommand timed out after 2m 0s\ng5 done", "Command timed out after 2m 0s"),
         ("Exit code 1", "exit 1, no output"),
+        ("Exit code 1\nno themes\nexit code: 1", "exit 1, last line: no themes"),
+        ("Exit code 154\nexit=154 size=", "exit 154, no output"),
         (SWE.format(code=1, said=""), "exit 1, no output"),
         (SWE.format(code=2, said="no match\n"), "exit 2, last line: no match"),
         (CODEX.format(code=1, said=""), "exit 1, no output"),

@@ -82,6 +82,7 @@ def test_what_is_broken_off_neither_fails_nor_overcomes() -> None:
         "gh pr checks 7",
         "find / -iname '*.go' | grep -i x",
         "tool make --help",
+        "git config --get core.hooksPath",
     ],
 )
 def test_a_call_that_only_looks_teaches_nothing_when_it_fails(look: str) -> None:

@@ -31,6 +31,8 @@ def lines(*calls: str, told: str = "") -> list[str]:
         (["~/w/d/a", "-d/a"], {"d/a": "Deleted"}),
         (["-/w/d", "+/w/d/a"], {"/w/d/a": "Changed"}),
         (["~a", "~b", "~a"], {"b": "Changed", "a": "Changed"}),
+        (["+/w/d", "+/w/d/a"], {"/w/d/a": "Changed"}),
+        (["~d/a", "~d"], {"d/a": "Changed"}),
     ],
 )
 def test_what_differs_in_the_end(calls: list[str], left: dict[str, str]) -> None:

@@ -35,6 +35,7 @@ from sidecar.core.plans.outcomes import upshot_of
 from sidecar.core.plans.plan import REWRITE_ID, Change
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Truncated
+from sidecar.core.sights.spelling import spellings
 from tests.core.policies.situations import history
 
 HEAD = "[head]"
@@ -371,6 +372,6 @@ def test_each_section_holds_to_its_room_but_what_failed_and_what_changed(
         if bad:
             assert f"- {tool} {' '.join(argument.split())}".rstrip() + " → " in text
         elif tool == "edit":
-            assert argument in text
+            assert spellings([argument])[argument] in text
     failing = sum(line.startswith("- ") and " → " in line for line in sections)
     assert failing <= len({(tool, argument) for tool, argument, bad in calls if bad})
