@@ -29,6 +29,8 @@ _ONE_PROGRAM = re.compile(r"[\w.+/-]+")
 _BETWEEN = re.compile(r"(?<!\\)[|;&<>]+")
 """Signs of a shell's between commands."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_NO_WORD = re.compile(r":\*$|\{[^{}\s]*,[^{}]*\}|^\^|`|^\$\s")
+"""Signs of no word of a command: of other agents' rules, globs, expressions, and a shell's."""
 _NO_SIGN = re.compile(r"\?|\{[^{}]*,[^{}]*\}|\$\w+|\$\{\w+\}|^[\"']|^file:")
 """Signs of a shell's in a path."""
 _STARRED = re.compile(r"__((?=[^_]*\*)(?=[^_]*[^\w*-])[^_]*)__", re.ASCII)
@@ -44,7 +46,7 @@ def doubted(rules: object) -> str:
 
 def _doubt(rule: str) -> str:
     tool, colon, pattern = rule.partition(":")
-    name, at, _ = tool.partition("@")
+    name, at, folder = tool.partition("@")
     plain = name.strip().casefold()
     if other := _IN_BRACKETS.fullmatch(rule.strip()):
         meant = _ours(other[1].casefold()) or other[1]
@@ -63,20 +65,27 @@ def _doubt(rule: str) -> str:
         return f"{rule!r} rejects nothing: {name!r} {why}.{_question(name)}"
     if at and ours and not {"*", "execute", *WITH_COMMANDS} & set(ours):
         return f"{rule!r} rejects nothing: a folder behind `@` counts for commands alone."
-    if ours and {*ours} <= {"execute", *WITH_COMMANDS} and _ONE_PROGRAM.fullmatch(pattern.strip()):
-        why = f"rejects nothing but `{pattern.strip()}` without words behind it"
-        return f"{rule!r} {why}.{_question(f'{rule} *')}"
-    if (
-        ours
-        and {*ours} <= {"execute", *WITH_COMMANDS}
-        and (sign := _BETWEEN.search(_QUOTED.sub("", pattern)))
-    ):
-        why = f"rejects next to nothing: commands are compared one by one, without `{sign[0]}`"
-        first = _BETWEEN.split(pattern)[0].strip(" *")
-        return f"{rule!r} {why}.{_question(f'{tool}:{first} *' if first else '')}"
+    if at and "*" in folder:
+        return f"{rule!r} rejects nothing: a folder behind `@` has no `*`."
+    if ours and {*ours} <= {"execute", *WITH_COMMANDS}:
+        return _doubt_of_commands(rule, tool, pattern.strip())
     if {*ours} <= {*WITH_PATHS, "read", "edit"} and (sign := _NO_SIGN.search(pattern.strip())):
         why = f"rejects nothing but paths with {sign[0]} in them: a rule knows `*` and `~/` alone"
         return f"{rule!r} {why}."
+    return ""
+
+
+def _doubt_of_commands(rule: str, tool: str, pattern: str) -> str:
+    if _ONE_PROGRAM.fullmatch(pattern):
+        why = f"rejects nothing but `{pattern}` without words behind it"
+        return f"{rule!r} {why}.{_question(f'{rule} *')}"
+    if sign := _BETWEEN.search(_QUOTED.sub("", pattern)):
+        why = f"rejects next to nothing: commands are compared one by one, without `{sign[0]}`"
+        first = _BETWEEN.split(pattern)[0].strip(" *")
+        return f"{rule!r} {why}.{_question(f'{tool}:{first} *' if first else '')}"
+    if sign := _NO_WORD.search(_QUOTED.sub("", pattern)):
+        why = f"rejects nothing but commands with {sign[0]} in them: a rule knows `*` alone"
+        return f"{rule!r} {why}.{_question(f'{rule[:-2]} *' if sign[0] == ':*' else '')}"
     return ""
 
 

@@ -32,6 +32,10 @@ RUNNERS: Final[Mapping[str, str]] = {
     "npm x": _NPM,
     "npm create": _NPM,
     "npm init": _NPM,
+    "npm innit": _NPM,
+    "mise exec": "obeys mise.toml",
+    "gem exec": "obeys .gemrc",
+    "pip-run": "obeys pip.conf",
     "pnpx": _PNPM,
     "pnx": _PNPM,
     "pnpm dlx": _PNPM,
@@ -47,9 +51,13 @@ RUNNERS: Final[Mapping[str, str]] = {
     "pipx run": _PIPX,
     "pixi exec": "obeys pixi.toml",
     "deno": _DENO,
+    "dx": _DENO,
+    "dlx": _PNPM,
     "dnx": _DOTNET,
     "dotnet dnx": _DOTNET,
     "dotnet tool exec": _DOTNET,
+    "dotnet tool execute": _DOTNET,
+    "dotnet tool run": _DOTNET,
 }
 """Programs, or programs with their subcommand, and what they take from the current folder."""
 

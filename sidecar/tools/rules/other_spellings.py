@@ -5,21 +5,18 @@ stops one that hides a command.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise, takewhile
+from itertools import islice, pairwise
 
 from sidecar.tools.rules.coverage import behind_options
-from sidecar.tools.rules.programs import READING, RUNNERS, SHELLS
+from sidecar.tools.rules.programs import PROGRAMS, READING, RUNNERS, SHELLS
 from sidecar.tools.rules.shell_words import (
-    STAR,
     fed_texts,
     handing_on,
     hides_programs,
-    plain_words,
     simple_commands,
-    unescaped,
     without_options,
 )
 
@@ -29,7 +26,7 @@ _NAMES = (
     "sudo doas env command builtin exec eval coproc trap nohup time gtime timeout gtimeout nice "
     "ionice setsid stdbuf xargs watch caffeinate unbuffer su runuser pkexec taskset chrt strace "
     "script systemd-run chronic entr npx bunx pnpx uvx uv poetry run ! { if then elif "
-    "else while until do"
+    "else while until do . source"
 )
 _BEFORE = frozenset(_NAMES.split()) | SHELLS
 """Programs and words of the shell's that run the command behind."""
@@ -55,8 +52,6 @@ _READS_TEXT = SHELLS | {"eval", "watch", "su", "runuser"}
 """Programs that take a word for a shell's text."""
 _KEEPS = (READING - _BEFORE) | {"git", "tee", "cd", "mkdir"}
 """Programs that run none of their words but where `_SEARCHES` says so; git's aliases hide."""
-_BEGINS = re.escape("\0\n;&|(`[{=!/\\\"'")
-"""Signs that a command within a word may begin behind; words are put together with NUL."""
 _CODE = re.compile(r"-(?!exec$)\w*c")
 _WHITE = re.compile(r"\s")
 _JOINED = re.compile(r"^(?:-[A-Za-z](?=\S*\s)|--[\w-]+=)")
@@ -68,12 +63,13 @@ _NO_PROGRAM = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?|0x\w+|\S*\$.*", re.DOTALL)
 class Spellings:
     """Of a command, for comparison.
 
-    `texts`: the commands within. `unread`: words of those whose program may run them though no
-    table says where. `hidden`: some program's name cannot be read.
+    `texts`: the commands within; `commands`: their words. `unread`: texts that a program may run,
+    though no table says where. `hidden`: some program's name cannot be read.
     """
 
     texts: tuple[str, ...]
-    unread: tuple[tuple[str, ...], ...]
+    commands: tuple[tuple[str, ...], ...]
+    unread: tuple[str, ...]
     hidden: bool
 
 
@@ -83,17 +79,22 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
 
     `words`: of the whole command, if simple.
     """
-    found = {command.strip(): None, " ".join(words): None}
-    unread: list[tuple[str, ...]] = []
+    found = dict.fromkeys((command.strip(), *((" ".join(words),) if words else ())))
+    commands: list[tuple[str, ...]] = []
+    unread: list[str] = []
     hidden = hides_programs(command)
     left, seen = [command], {command}
     while left:
         text = left.pop()
-        fed = [(set(map(_name, names)), given) for names, given in fed_texts(text)]
+        fed = [(set(map(program_name, names)), given) for names, given in fed_texts(text)]
         inner = {given for names, given in fed if names & _READERS}
         for group in handing_on(text):
-            if any(_may_run(one, _starts(one)) for one in group if one[0]):
-                unread += (one[1:] for one in group)
+            names = {program_name(one[start]) for one in group if one[0] for start in _starts(one)}
+            if not names <= _KEEPS:
+                unread += ("\0".join(one[1:]) for one in group)
+            if names & _READERS:
+                inner |= {" ".join(one[1:]) for one in group if one[0]}
+                inner |= {word for one in group for word in one[1:] if _WHITE.search(word)}
         hidden |= any(names & SHELLS and hides_programs(given) for names, given in fed)
         for one in simple_commands(text):
             starts = list(islice(_starts(one), MOST_BEFORE))
@@ -104,40 +105,19 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
             texts = {word for word in within if _WHITE.search(word)}
             texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
             texts |= {word.partition("=")[2] for word in one if word.startswith("--exec=")}
-            if _may_run(one, starts):
-                unread.append(one[1:])
-            of_shell = any(_name(one[start]) in _READS_TEXT for start in starts)
+            commands += (one[start:] for start in starts)
+            if not {program_name(one[start]) for start in starts} <= _KEEPS:
+                # To an unknown program each word may begin a command.
+                unread.append(
+                    ("\0" if program_name(one[0]) in PROGRAMS else "\0--\0").join(one[1:])
+                )
+            of_shell = any(program_name(one[start]) in _READS_TEXT for start in starts)
             hidden |= any(_stands_for_program(one, at) for at in starts)
             hidden |= of_shell and any(map(hides_programs, texts))
             inner |= texts
         left += inner - seen
         seen |= inner
-    return Spellings(tuple(found), tuple(unread), hidden)
-
-
-def mentions(rule: str, unread: tuple[tuple[str, ...], ...]) -> bool:
-    """Whether the rule's words, up to its first `STAR`, stand where their program may run them.
-
-    As a list of strings too (`["git", "push"]`). A rule of one word must begin a text of several,
-    or stand behind `--`: `apt install curl` runs nothing.
-    """
-    words = plain_words(rule, rule=True) or tuple(rule.split())
-    named = tuple(takewhile(lambda word: STAR not in word, words))
-    if not named:
-        return False
-    name, *more = map(re.escape, (_name(named[0]), *named[1:]))
-    place = rf"(?:^|[{_BEGINS}\s])" if more else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s)|(?:^|\0)--\0"
-    place = rf"{place}|(?:^|\0)-\w"
-    # Atomic: an earlier place of a word is as good as any later one, and is found in linear time.
-    between = r"(?:[\s\0\"'](?:[^;&|\n]|,\n)*?)?[\s\0\"',]"
-    behind = "".join(rf"(?>{between}{word}(?![\w-]))" for word in more)
-    wanted = re.compile(rf"(?:{place}){name}(?:\.exe)?(?![\w.-]){behind}")
-    return any(wanted.search(unescaped("\0".join(one))) for one in unread)
-
-
-def rule_spellings(rule: str) -> tuple[str, ...]:
-    """As written, and with single blanks and without quotes."""
-    return tuple(dict.fromkeys((rule, " ".join(plain_words(rule, rule=True)) or rule)))
+    return Spellings(tuple(found), tuple(commands), tuple(unread), hidden)
 
 
 def _starts(words: tuple[str, ...]) -> Iterator[int]:
@@ -149,35 +129,31 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
             yield at
         elif behind:
             yield at
-            anywhere = _name(word) in _ANYWHERE
-            searched = _SEARCHES.get(_name(word), searched)
+            anywhere = program_name(word) in _ANYWHERE
+            searched = _SEARCHES.get(program_name(word), searched)
             # Whether an option's value is the next word is not known.
             before = at > 0 and (value or bool(_NO_PROGRAM.fullmatch(word)))
-            behind, value = before or _name(word) in _BEFORE, word.startswith("-")
+            behind, value = before or program_name(word) in _BEFORE, word.startswith("-")
         else:
             behind = word in searched
             anywhere = behind and searched == _WIDE
-
-
-def _may_run(words: tuple[str, ...], starts: Iterable[int]) -> bool:
-    return not {_name(words[start]) for start in starts} <= _KEEPS
 
 
 def _stands_for_program(words: tuple[str, ...], at: int) -> bool:
     """Whether a variable stands right behind what runs the next word, as in `sudo $x`."""
     last = words[at - 1] if at else ""
     is_value = _NO_PROGRAM.fullmatch(last) and last[0] not in '-$"'
-    runs_next = is_value or _name(last) in _BEFORE | _NARROW
+    runs_next = is_value or program_name(last) in _BEFORE | _NARROW
     return bool(runs_next and re.match(r"\w*[$`](?!\w+=)", words[at]))
 
 
 def _spelt(words: tuple[str, ...]) -> Iterator[str]:
-    name = _name(words[0])
-    yield " ".join(words)
-    yield " ".join((name, *words[1:]))
-    for one in without_options(behind_options((name, *words[1:]))):
-        yield " ".join((name, *one))
+    name = program_name(words[0])
+    for spelt in (words[0], name, name.rstrip("0123456789.") or name):
+        yield " ".join((spelt, *words[1:]))
+    for rest in without_options(behind_options((name, *words[1:]))):
+        yield " ".join((name, *rest))
 
 
-def _name(word: str) -> str:
+def program_name(word: str) -> str:
     return word.removeprefix("\\").rsplit("/", 1)[-1].removesuffix(".exe")

@@ -18,7 +18,9 @@ from sidecar.core.text.visible import plain_path
 from sidecar.tools.builtin_tools import DELEGATE
 from sidecar.tools.rules.coverage import changes, known, led_astray, uncovered, wider
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
-from sidecar.tools.rules.other_spellings import mentions, other_spellings, rule_spellings
+from sidecar.tools.rules.other_spellings import other_spellings
+from sidecar.tools.rules.pattern import fits, literal, with_stars
+from sidecar.tools.rules.rejecting import hits, mentions
 from sidecar.tools.rules.runs_later import runs_later
 from sidecar.tools.rules.shell_words import BLANK, STAR, plain_words
 from sidecar.tools.tool_contract import Access, PermissionOption
@@ -117,10 +119,6 @@ def remember(rules: Rules, key: str, allowed: bool) -> Rules:
     return replace(rules, allow=allow, reject=(*reject, key))
 
 
-def literal(text: str) -> str:
-    return re.sub(r"[\\*]", r"\\\g<0>", text)
-
-
 # --- the question ----------------------------------------------------------------------------
 
 
@@ -206,7 +204,7 @@ def _covers(rule: str, spec: ToolSpec, access: Access) -> bool:
         return not (access.outside or _is_odd(access))
     if access.outside and not pattern.startswith("/"):
         return False
-    if STAR in _pieces(pattern) and _is_odd(access):
+    if STAR in with_stars(pattern) and _is_odd(access):
         return False
     return bool(access.paths) and all(_hits(pattern, access))
 
@@ -228,7 +226,7 @@ def _problem(rule: str, access: Access) -> str | None:
         return None
     if not colon:
         return ""
-    pieces = _pieces(pattern)
+    pieces = with_stars(pattern)
     if STAR not in pieces:
         text = pieces.strip(BLANK)
         same = text == access.command.strip(BLANK)
@@ -247,8 +245,8 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
         return None
     pairs = list(zip(named, words, strict=False))
     # `rm build/*` covers files in the folder, not the folder.
-    whole = any(one == word + STAR and word.endswith("/") for one, word in pairs)
-    if whole or not all(_fits(one, word) for one, word in pairs):
+    whole = any(_is_folder(one, word) for one, word in pairs)
+    if whole or not all(fits(one, word) for one, word in pairs):
         return None
     parts = [word for one, word in pairs if one not in (STAR, word + STAR) and STAR in one]
     if climbing := next((word for word in parts if ".." in word.split("/")), ""):
@@ -264,6 +262,11 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
             return f"by a link it leads to `{name}`, {why}"
     held = access.held and changes(words)
     return f"it may write what {access.held}" if held else uncovered(words, own)
+
+
+def _is_folder(one: str, word: str) -> bool:
+    """Whether a word is the folder whose files are named: `build/`, `build/.` of `build/*`."""
+    return one.endswith("/" + STAR) and not word.removeprefix(one[:-1]).strip("./")
 
 
 def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
@@ -302,19 +305,15 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     if not pattern:
         return True
     if access.command:
-        texts = other_spellings(access.command, access.words).texts
-        # `git push *` hits `git push` too.
-        return any(
-            _fits(one, text) or _fits(one, f"{text} ")
-            for one in rule_spellings(_pieces(pattern))
-            for text in texts
-        )
+        return hits(with_stars(pattern), other_spellings(access.command, access.words))
     # However it is spelt: some disks find `A` as `a`.
     # `src/**/x` hits `src/x` too.
-    ways = {plain_path(normpath(_pieces(one))) for one in (pattern, pattern.replace("/**/", "/"))}
+    ways = {
+        plain_path(normpath(with_stars(one))) for one in (pattern, pattern.replace("/**/", "/"))
+    }
     names = {plain_path(name) for name in (*access.paths, *access.shown, *access.spelt)}
     folders = {up for name in names for up in _upward(name)}
-    return any(_fits(way, folder) for way in ways for folder in folders)
+    return any(fits(way, folder) for way in ways for folder in folders)
 
 
 def _doubt(spec: ToolSpec, access: Access, reject: tuple[str, ...]) -> str:
@@ -325,7 +324,7 @@ def _doubt(spec: ToolSpec, access: Access, reject: tuple[str, ...]) -> str:
     spelt = other_spellings(access.command, access.words)
     if spelt.hidden:
         return _HIDDEN
-    patterns = ((rule, _pieces(rule.partition(":")[2].strip())) for rule in compared)
+    patterns = ((rule, with_stars(rule.partition(":")[2].strip())) for rule in compared)
     found = (rule for rule, pattern in patterns if mentions(pattern, spelt.unread))
     return _MAY_RUN.format(first) if (first := next(found, "")) else ""
 
@@ -337,10 +336,10 @@ def _compares(rule: str, spec: ToolSpec) -> bool:
 
 def _means(name: str, spec: ToolSpec) -> bool:
     """In any case, with stars, and `mcp__SERVER` for all tools of a server."""
-    pieces = _pieces(name.strip().casefold())
+    pieces = with_stars(name.strip().casefold())
     if spec.origin == "mcp" and spec.name.casefold().startswith(f"{pieces}__"):
         return True
-    return any(_fits(pieces, one.casefold()) for one in (spec.name, spec.kind))
+    return any(fits(pieces, one.casefold()) for one in (spec.name, spec.kind))
 
 
 def _upward(path: str) -> Iterator[str]:
@@ -357,39 +356,13 @@ def _names(rule: str, spec: ToolSpec) -> bool:
 
 
 def _hits(pattern: str, access: Access) -> list[bool]:
-    pieces = _pieces(pattern)
+    pieces = with_stars(pattern)
     return [
-        _fits(pieces, path) or _fits(pieces, name)
+        fits(pieces, path) or fits(pieces, name)
         for path, name in zip(access.paths, access.shown, strict=True)
     ]
-
-
-def _pieces(pattern: str) -> str:
-    """`*` becomes `STAR`, escaped characters themselves."""
-    pieces = re.findall(r"\\[\\*]|\*+|.", pattern.replace(STAR, ""), re.DOTALL)
-    return "".join(STAR if p.startswith("*") else p[1:] if len(p) == 2 else p for p in pieces)
 
 
 @lru_cache(maxsize=512)
 def _rule_words(pieces: str) -> tuple[str, ...]:
     return plain_words(pieces, rule=True)
-
-
-def _fits(pieces: str, text: str) -> bool:
-    """Each `STAR` is any characters.
-
-    Regular expressions take hours for two stars on a long command.
-    """
-    head, *rest = pieces.split(STAR)
-    if not rest:
-        return text == head
-    *middle, tail = rest
-    at, end = len(head), len(text) - len(tail)
-    if at > end or not (text.startswith(head) and text.endswith(tail)):
-        return False
-    for piece in middle:
-        at = text.find(piece, at, end)
-        if at < 0:
-            return False
-        at += len(piece)
-    return True

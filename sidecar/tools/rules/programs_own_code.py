@@ -67,7 +67,7 @@ OWN_CODE = {
             "--strict-markers --cov"
         ),
         # Old ones run what -k and -m say.
-        nowhere=r"\.\s*__",
+        nowhere=r"\.\s*__|\bfor\b[\s\S]*\bin\b|\blambda\b|[)\]}\"']\s*\.\s*[A-Za-z_]",
         # Some cut a path off at its first `[`.
         operands=r"[^@+\[](?:(?!::)[^\[])*(?:::[\s\S]*)?",
     ),

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from sidecar.tools.mcp_names import server_prefix, tool_name
-from sidecar.tools.rules.permission import Rules, literal
+from sidecar.tools.rules.pattern import literal
+from sidecar.tools.rules.permission import Rules
 from sidecar.workspace.paths import display, printable
 
 

@@ -59,6 +59,8 @@ def test_ordinary_work_is_not_asked_about(
         ("shell:foo src/*", "foo src/x docs/x", False),
         ("shell:rm build/*", "rm build/x", True),
         ("shell:rm build/*", "rm build/", False),
+        ("shell:rm build/*", "rm build//", False),
+        ("shell:rm build/*", "rm build/./", False),
         ("shell:ls docs*", "ls docs", True),
         ("shell:ls outside*", "ls outside", False),
         ("shell:pytest outside*", "pytest outside", False),

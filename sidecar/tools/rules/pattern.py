@@ -1,0 +1,32 @@
+"""Patterns of rules: text in which `STAR` stands for any characters. Pure."""
+
+import re
+
+from sidecar.tools.rules.shell_words import STAR
+
+
+def literal(text: str) -> str:
+    return re.sub(r"[\\*]", r"\\\g<0>", text)
+
+
+def with_stars(pattern: str) -> str:
+    """`*` becomes `STAR`, escaped characters themselves."""
+    found = re.findall(r"\\[\\*]|\*+|.", pattern.replace(STAR, ""), re.DOTALL)
+    return "".join(STAR if p.startswith("*") else p[1:] if len(p) == 2 else p for p in found)
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Regular expressions take hours for two stars on a long command."""
+    head, *rest = pattern.split(STAR)
+    if not rest:
+        return text == head
+    *middle, tail = rest
+    at, end = len(head), len(text) - len(tail)
+    if at > end or not (text.startswith(head) and text.endswith(tail)):
+        return False
+    for piece in middle:
+        at = text.find(piece, at, end)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True
