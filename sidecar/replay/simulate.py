@@ -1,6 +1,5 @@
 """Simulate a policy over a recorded conversation: requests, costs, losses."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -15,7 +14,6 @@ from sidecar.core.parts import MessageId, Millis, PartId
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, preserved
-from sidecar.core.prompt.breakpoints import MOST, STRIDE
 from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.lifetime import is_kept
 from sidecar.core.prompt.prompt import Prompt, Ttl
@@ -26,7 +24,7 @@ from sidecar.replay.measures.measure import Memory
 from sidecar.replay.measures.needs import Needs
 from sidecar.replay.measures.verbatim import VerbatimMeasure, VerbatimTally
 from sidecar.replay.replay_decision import Decided, Decider, placed_notes
-from sidecar.replay.simulated_cache import Bill, SimulatedCache, StaticLifetime
+from sidecar.replay.simulated_cache import Bill, Segments, SimulatedCache, StaticLifetime
 
 RESERVE_SHARE = 16
 """The reserve is a sixteenth of a simulated window, unless too small."""
@@ -142,7 +140,7 @@ def _played(state: "_Simulation") -> "_Simulation":
 
 
 class _Simulation:
-    """One run's state. Segment 0 is the static prefix, segment i item i - 1."""
+    """One run's state."""
 
     def __init__(
         self,
@@ -163,10 +161,7 @@ class _Simulation:
         self._caches = rates.read < rates.input
         self._kept = StaticLifetime(policy.static_ttl, self._static, rates)
         self.items: list[Item] = []
-        self._hashes: list[int] = [0]
-        self._sizes: list[int] = [self._static]
-        self._places: list[int] = [0]
-        self._run: int | None = None
+        self._prompt = Segments(self._static)
         self.memory = Memory()
         sizes = zip(conversation.units, conversation.tokens, strict=True)
         self.verbatim = VerbatimMeasure(needs, {u.part_id: n for u, n in sizes}, rates)
@@ -225,13 +220,13 @@ class _Simulation:
                 return
 
     def send(self, request: Request) -> None:
-        rates = self._rates.at(total := self._sizes[-1])
+        rates = self._rates.at(total := self._prompt.sizes[-1])
         bill = alike = Bill(0, 0, 0, total)
         if self._caches:
-            prompt, marks = (self._hashes, self._sizes, self._places), self._marks()
+            marks = self._prompt.marks(self._extends, self._anchored)
             ttl = self._kept.choose(self._starts, request.at, self.cost)
-            bill = self._cache.send(*prompt, [(0, ttl), *marks], request.at)
-            alike = self._alike.send(*prompt, [(0, ALIKE), *marks], request.at)
+            bill = self._cache.send(self._prompt, [(0, ttl), *marks], request.at)
+            alike = self._alike.send(self._prompt, [(0, ALIKE), *marks], request.at)
         self.cost += bill.cost(rates) + request.output * rates.output
         self.alike += alike.cost(rates) + request.output * rates.output
         self.over += total > self._limit
@@ -247,32 +242,14 @@ class _Simulation:
 
     def _append(self, item: Item) -> None:
         self.items.append(item)
-        if isinstance(item.shown, Dropped):
-            self._hashes.append(self._hashes[-1])
-            self._sizes.append(self._sizes[-1])
-            self._places.append(self._places[-1])
-            return
+        self._prompt.append(item)
         unit = item.unit
+        if isinstance(item.shown, Dropped):
+            return
         if unit.kind == "call":
             self._called.add(unit.message_id)
         if unit.kind not in (*NOTES, "reasoning"):
             self._said.add(unit.message_id)
-        reached = self._hashes[-1]
-        is_call = unit.kind == "call"
-        joined = is_call and self._run == unit.step
-        if joined:
-            self._go_on(reached)
-        self._hashes.append(hash((reached, unit.part_id, item.tokens)))
-        self._sizes.append(self._sizes[-1] + item.tokens)
-        self._run = unit.step if is_call else None
-        self._places.append(self._places[-1] + (0 if joined else 2 if is_call else 1))
-
-    def _go_on(self, reached: int) -> None:
-        # Results follow all calls of a step: what ended here ended with this call's result.
-        for index in range(len(self._hashes) - 1, 0, -1):
-            if self._hashes[index] != reached:
-                break
-            self._hashes[index] = hash((reached, "and another call"))
 
     def _newest(self) -> int:
         if not self._reported:
@@ -281,7 +258,7 @@ class _Simulation:
         return sum(item.result for item in came)
 
     def _standing(self, request: Request) -> Standing:
-        used, newest = self._sizes[-1], self._newest()
+        used, newest = self._prompt.sizes[-1], self._newest()
         return Standing(
             used=used,
             static=self._static,
@@ -319,24 +296,24 @@ class _Simulation:
                 shown = Item(item.unit, size, call, change.shown, item.pinned, item.tokens_whole)
                 kept.append(shown)
         price = self._summarise(done.billed or plan, standing)
-        before, touched = self._sizes[-1], retired | changes.keys()
+        before, touched = self._prompt.sizes[-1], retired | changes.keys()
         gone = sum(i.tokens for i in self.items[plan.first :] if i.unit.part_id in touched)
         anchor = anchor_after(situation)
         self._extends = min(self._extends, shared_before(self.items, plan.first))
         self.decider.install(done)
-        self.items, self._run, self._said, self._called = [], None, set(), set()
-        del self._hashes[1:], self._sizes[1:], self._places[1:]
+        self.items, self._said, self._called = [], set(), set()
+        self._prompt = Segments(self._static)
         for item in kept:
             self._append(item)
         self.memory.rewrite(self.items, covered=bool(plan.note))
         self.verbatim.rewrite(self.items)
         if not done.opens:
             return
-        self._base, self._reported = self._sizes[-1], False
+        self._base, self._reported = self._prompt.sizes[-1], False
         self._rent = self._since = 0
         places = (n for n, i in enumerate(self.items) if i.unit.message_id == anchor)
         self._anchored = next(places, 0)
-        after = self._sizes[-1]
+        after = self._prompt.sizes[-1]
         made = (situation.step, plan.cause, plan.reason, before, after, price)
         by = (plan.policy, done.rewrite.shown)
         self.rewrites.append(SimulatedRewrite(*made, gone, gone - (before - after), *by))
@@ -370,23 +347,3 @@ class _Simulation:
     @property
     def _last(self) -> Millis | None:
         return self._starts[-1] if self._starts else None
-
-    def _marks(self) -> list[tuple[int, Ttl]]:
-        # As `core/prompt/breakpoints` behind the static text: anchor, last, newest.
-        places = self._places
-        newest = len(places) - 1
-        last = min(self._extends, newest)
-        chosen = {self._shown(index) for index in (self._anchored, last, newest)} - {0}
-        reach = places[newest] - STRIDE
-        for _ in range(MOST - 1 - len(chosen)):
-            if reach <= max(places[last], 1):
-                break
-            chosen.add(self._shown(bisect_right(places, reach) - 1))
-            reach -= STRIDE
-        return [(index, "5m") for index in sorted(chosen)]
-
-    def _shown(self, index: int) -> int:
-        # Only a segment that is not dropped can be marked.
-        while index and self._hashes[index] == self._hashes[index - 1]:
-            index -= 1
-        return index

@@ -1,12 +1,17 @@
 """A provider's cache in a replay: each prompt's reads, writes and costs."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sidecar.core.ledger.units import Item
 from sidecar.core.parts import Millis
 from sidecar.core.plans.plan import Rates
+from sidecar.core.prompt.breakpoints import MOST, STRIDE
 from sidecar.core.prompt.lifetime import is_kept, lifetime
+from sidecar.core.prompt.prefix import CacheMark
 from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Dropped
 from sidecar.core.prompt.warmth import CachedPrefix, predict
 
 MINIMUM = 1_024
@@ -59,22 +64,75 @@ class StaticLifetime:
         return self._ttl
 
 
+class Segments:
+    """A prompt: segment 0 is the static prefix, segment i item i - 1.
+
+    Parallel: chained hash, cumulative tokens and position per segment.
+    """
+
+    def __init__(self, static: int) -> None:
+        self.hashes: list[int] = [0]
+        self.sizes: list[int] = [static]
+        self.places: list[int] = [0]
+        self._run: int | None = None
+
+    def append(self, item: Item) -> None:
+        reached, unit = self.hashes[-1], item.unit
+        if isinstance(item.shown, Dropped):
+            self.hashes.append(reached)
+            self.sizes.append(self.sizes[-1])
+            self.places.append(self.places[-1])
+            return
+        is_call = unit.kind == "call"
+        joined = is_call and self._run == unit.step
+        if joined:
+            self._go_on(reached)
+        self.hashes.append(hash((reached, unit.part_id, item.tokens)))
+        self.sizes.append(self.sizes[-1] + item.tokens)
+        self._run = unit.step if is_call else None
+        self.places.append(self.places[-1] + (0 if joined else 2 if is_call else 1))
+
+    def _go_on(self, reached: int) -> None:
+        # Results follow all calls of a step: what ended here ended with this call's result.
+        for index in range(len(self.hashes) - 1, 0, -1):
+            if self.hashes[index] != reached:
+                break
+            self.hashes[index] = hash((reached, "and another call"))
+
+    def marks(self, shared: int, anchored: int) -> list[CacheMark]:
+        """Segments with a breakpoint, behind the static prefix.
+
+        As `core/prompt/breakpoints`: anchor, last, newest. `shared`: items that the last prompt had
+        too; `anchored`: the item before which a rewritten stretch ends.
+        """
+        places = self.places
+        newest = len(places) - 1
+        last = min(shared, newest)
+        chosen = {self._shown(index) for index in (anchored, last, newest)} - {0}
+        reach = places[newest] - STRIDE
+        for _ in range(MOST - 1 - len(chosen)):
+            if reach <= max(places[last], 1):
+                break
+            chosen.add(self._shown(bisect_right(places, reach) - 1))
+            reach -= STRIDE
+        return [(index, "5m") for index in sorted(chosen)]
+
+    def _shown(self, index: int) -> int:
+        # Only a segment that is not dropped can be marked.
+        while index and self.hashes[index] == self.hashes[index - 1]:
+            index -= 1
+        return index
+
+
 class SimulatedCache:
     """The cache after the prompts so far."""
 
     def __init__(self) -> None:
         self._warm: dict[object, CachedPrefix] = {}
 
-    def send(
-        self,
-        hashes: Sequence[int],
-        sizes: Sequence[int],
-        places: Sequence[int],
-        marks: Sequence[tuple[int, Ttl]],
-        at: Millis,
-    ) -> Bill:
-        """Bill a prompt of segments with breakpoints after `marks`."""
+    def send(self, prompt: Segments, marks: Sequence[CacheMark], at: Millis) -> Bill:
+        """Bill a prompt with breakpoints after `marks`."""
+        hashes, sizes, places = prompt.hashes, prompt.sizes, prompt.places
         found, warm = predict(self._warm, hashes, sizes, places, marks, at, MINIMUM)
         self._warm = dict(warm)
-        cached = found.read + found.write_5m + found.write_1h
-        return Bill(found.read, found.write_5m, found.write_1h, sizes[-1] - cached)
+        return Bill(found.read, found.write_5m, found.write_1h, sizes[-1] - found.cached)

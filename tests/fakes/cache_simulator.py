@@ -30,7 +30,7 @@ class CacheSimulator:
     def request(self, body: Body) -> dict[str, Any]:
         """Give the usage of a request that starts now, and remember what it wrote."""
         blocks = in_order(body)
-        hashes, sizes, places = self._prefixes(body, blocks)
+        hashes, sizes, places = self.prefixes(body, blocks)
         marks = [
             (i, b["cache_control"].get("ttl", "5m"))
             for i, b in enumerate(blocks)
@@ -72,7 +72,7 @@ class CacheSimulator:
         if until >= self.now():
             self._entries[key] = (self.now() + life, life)
 
-    def _prefixes(self, body: Body, blocks: list[Body]) -> tuple[list[str], list[int], list[int]]:
+    def prefixes(self, body: Body, blocks: list[Body]) -> tuple[list[str], list[int], list[int]]:
         hashes, sizes, places = [], [], []
         running, size, place, before = body["model"], 0, -1, ""
         for block in blocks:

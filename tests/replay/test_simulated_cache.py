@@ -1,25 +1,26 @@
 """The replay's cache on random histories: what the provider's simulator bills for the same."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from sidecar.core.engine.outline import anchor_after, opens_epoch, shared_before
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.plan import Change, Plan, Situation
 from sidecar.core.prompt.breakpoints import place
 from sidecar.core.prompt.prompt import Prompt, Ttl
 from sidecar.core.prompt.visibility import Dropped, Placeholder
-from sidecar.replay.simulated_cache import MINIMUM, StaticLifetime
+from sidecar.replay.conversation import Conversation
+from sidecar.replay.simulate import ALIKE, SimulatedRun, simulate
+from sidecar.replay.simulated_cache import MINIMUM, Segments
 from tests.core.prompts import system, user
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body
-from tests.replay import inside
-from tests.replay.inside import Simulation
 from tests.replay.talks import RATES, WINDOW, Scripted, talk
 
 NOTE = 25
@@ -87,53 +88,85 @@ def counted(text: str) -> int:
     return int(found[1])
 
 
-def assert_same_positions(state: Simulation, places: list[int], ends: list[int]) -> None:
-    whole = [0, *(i + 1 for i, item in enumerate(state.items) if item.unit.kind != "call")]
-    at = inside.places(state)
+@dataclass(frozen=True)
+class Sent:
+    """A request of a replay, and the replay up to it.
+
+    `edited`: whether it was rewritten first. `shared`: items that the last one had too; `anchored`:
+    the item before which a rewritten stretch ends.
+    """
+
+    run: SimulatedRun
+    edited: bool
+    shared: int
+    anchored: int
+
+    def segments(self, static: int) -> Segments:
+        made = Segments(static)
+        for item in self.run.items:
+            made.append(item)
+        return made
+
+
+def played(conversation: Conversation, edits: list[Edit]) -> Iterator[Sent]:
+    script = {edit.step: partial(edited, edit) for edit in edits}
+    before = anchored = 0
+    for number, request in enumerate(conversation.requests, 1):
+        policy = Scripted(script)
+        until = replace(conversation, requests=conversation.requests[:number])
+        run = simulate(until, policy, WINDOW, RATES)
+        asked = next((one for one in policy.asked if one.step == request.step), None)
+        plan = script[request.step](asked) if asked and request.step in script else None
+        shared = before
+        if asked and plan:
+            shared = min(shared, shared_before(asked.items, plan.first))
+            if opens_epoch(plan, asked, plan.first < asked.sent):
+                ids = [item.unit.message_id for item in run.items]
+                after = anchor_after(asked)
+                anchored = ids.index(after) if after in ids else 0
+        yield Sent(run, plan is not None, shared, anchored)
+        before = len(run.items)
+
+
+def assert_same_positions(sent: Sent, at: list[int], places: list[int], ends: list[int]) -> None:
+    items = sent.run.items
+    whole = [0, *(i + 1 for i, item in enumerate(items) if item.unit.kind != "call")]
     assert [at[i] for i in whole] == [places[ends[i]] for i in whole]
     assert at[-1] == places[-1]
 
 
-class Fixed(StaticLifetime):
-    """The same lifetime from the first request on."""
-
-    def choose(self, starts: Sequence[int], now: int, spent: float) -> Ttl:
-        return self.wants
-
-
-def played(conversation: Any, edits: list[Edit], ttl: Ttl) -> Simulation:
-    script = {edit.step: partial(edited, edit) for edit in edits}
-    kept = Fixed(ttl, conversation.static, RATES)
-    return inside.simulation(kept, conversation, Scripted(script), WINDOW, RATES)
-
-
-def compare(notation: str, edits: list[Edit], ttl: Ttl, static: int) -> None:
+def compare(notation: str, edits: list[Edit], static: int) -> None:
+    """As a policy asks for five minutes, and for the like of all, with an hour's."""
     conversation = talk(notation, static)
-    state = played(conversation, edits, ttl)
     clock = [0.0]
-    provider = CacheSimulator(lambda: clock[0], MINIMUM, counted)
-    for request in conversation.requests:
+    five, hour = (CacheSimulator(lambda: clock[0], MINIMUM, counted) for _ in range(2))
+    cost = alike = 0.0
+    for request, sent in zip(conversation.requests, played(conversation, edits), strict=True):
         clock[0] = request.at / 1_000
-        state.arrive(request)
-        state.decide(request)
-        blocks, ends = blocks_of(state.items, static)
-        marks = [(0, ttl), *inside.marks(state)]
-        prompt = body(blocks, [(ends[index], ttl) for index, ttl in marks])
-        assert_same_positions(state, provider._prefixes(prompt, blocks)[2], ends)
-        usage = provider.request(prompt)
-        before = state.cost
-        state.send(request)
-        sent = state.sent[-1]
-        wrote = usage["cache_creation"]
-        read, uncached = usage["cache_read_input_tokens"], usage["input_tokens"]
-        assert (sent.read, sent.write, sent.uncached) == (
-            read,
+        run, segments = sent.run, sent.segments(static)
+        blocks, ends = blocks_of(list(run.items), static)
+        marks = [(ends[i], ttl) for i, ttl in segments.marks(sent.shared, sent.anchored)]
+        prompt = body([dict(block) for block in blocks], [(0, "5m"), *marks])
+        places = five.prefixes(prompt, blocks)[2]
+        assert_same_positions(sent, segments.places, places, ends)
+        usage = five.request(prompt)
+        billed = run.sent[-1]
+        assert (billed.read, billed.write, billed.uncached) == (
+            usage["cache_read_input_tokens"],
             usage["cache_creation_input_tokens"],
-            uncached,
+            usage["input_tokens"],
         )
-        dear = wrote["ephemeral_1h_input_tokens"]
-        cost = read * 0.1 + uncached + wrote["ephemeral_5m_input_tokens"] * 1.25 + dear * 2
-        assert abs(state.cost - before - cost) < 1e-6
+        cost += price(usage)
+        alike += price(hour.request(body(blocks, [(0, ALIKE), *marks])))
+        assert abs(run.cost - cost) < 1e-6
+        assert abs(run.alike - alike) < 1e-6
+
+
+def price(usage: dict[str, Any]) -> float:
+    wrote = usage["cache_creation"]
+    dear = wrote["ephemeral_1h_input_tokens"] * 2
+    once = usage["cache_read_input_tokens"] * 0.1 + usage["input_tokens"]
+    return float(once + wrote["ephemeral_5m_input_tokens"] * 1.25 + dear)
 
 
 # Twelve pauses of 20 s, or one that outlives everything: that a marked entry which is passed on
@@ -166,18 +199,17 @@ edits = st.builds(
 @given(
     notations(),
     st.lists(edits, max_size=4),
-    st.sampled_from(("5m", "1h")),
     st.sampled_from((900, 2_000)),
 )
 def test_a_replay_bills_what_the_provider_s_simulator_bills(
-    notation: str, edits: list[Edit], ttl: Ttl, static: int
+    notation: str, edits: list[Edit], static: int
 ) -> None:
-    compare(notation, edits, ttl, static)
+    compare(notation, edits, static)
 
 
 def test_a_call_that_comes_back_beside_another_ends_what_that_one_could_read() -> None:
     left_out, back = Edit(0, (667,), 0, note=False), Edit(1, (334,), 2, note=False)
-    compare("0: p40 c200 c30; 0: p40 c200 c30; 0: p50", [left_out, back], "5m", 900)
+    compare("0: p40 c200 c30; 0: p40 c200 c30; 0: p50", [left_out, back], 900)
 
 
 @settings(max_examples=80, deadline=None)
@@ -188,19 +220,15 @@ def test_a_call_that_comes_back_beside_another_ends_what_that_one_could_read() -
 )
 def test_breakpoints_stand_where_a_session_would_put_them(notation: str, edits: list[Edit]) -> None:
     conversation = talk(notation)
-    state = played(conversation, edits, "5m")
     before = 0
-    for request in conversation.requests:
-        state.arrive(request)
-        whole = state.items
-        state.decide(request)
-        blocks, ends = blocks_of(state.items, conversation.static)
+    for sent in played(conversation, edits):
+        blocks, ends = blocks_of(list(sent.run.items), conversation.static)
         first, *others = (block["text"] for block in blocks)
         prompt = Prompt((), system(first), (user(*others),))
         # An edit ends what the last request had: a breakpoint stands where they begin to differ.
-        sent = before if state.items is whole else ends[inside.shared(state)]
-        found = place(prompt, sent, anchor=ends[inside.anchored(state)])
+        shared = ends[sent.shared] if sent.edited else before
+        found = place(prompt, shared, anchor=ends[sent.anchored])
         wanted = [(0 if b.message is None else b.block + 1, b.ttl) for b in found]
-        assert [(0, "5m"), *((ends[index], ttl) for index, ttl in inside.marks(state))] == wanted
-        state.send(request)
+        marks = sent.segments(conversation.static).marks(sent.shared, sent.anchored)
+        assert [(0, "5m"), *((ends[index], ttl) for index, ttl in marks)] == wanted
         before = len(blocks) - 1
