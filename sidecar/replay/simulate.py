@@ -208,7 +208,11 @@ class _Simulation:
                 self.decider.names,
                 request.step,
                 sent=self._before if self._reported else 0,
-                preserved=preserved(self.items, room=NAMED_SHARE * self._window),
+                preserved=preserved(
+                    self.items,
+                    room=NAMED_SHARE * self._window,
+                    stale=self.decider.files.is_stale,
+                ),
                 factor=self.conversation.factor,
                 files=self.decider.files,
             )

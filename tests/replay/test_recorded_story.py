@@ -9,10 +9,12 @@ import pytest
 
 from sidecar.core.ledger.net_changes import diff_lines, net_changes
 from sidecar.core.ledger.units import RECORDED_SUMMARY, Item, Unit
+from sidecar.core.plans.guard import NEWEST_STEPS
 from sidecar.core.plans.note import CAME_TO
 from sidecar.core.plans.plan import Passage, Plan, Situation
 from sidecar.core.policies import policies
-from sidecar.core.prompt.visibility import Dropped
+from sidecar.core.prompt.visibility import Dropped, Shown
+from sidecar.core.sights.seen_files import TELLING
 from sidecar.core.text.sentences import announces
 from sidecar.replay.simulate import simulate
 from tests.replay.recorded import AT_HAND, CARD, SESSIONS, Watched, conversation
@@ -60,6 +62,7 @@ def read(plan: Plan, situation: Situation) -> None:
     few_tokens_are_bare("\n".join(texts))
     lists_are_short(texts)
     hunks_are_whole(plan.note, situation)
+    nothing_removed_stands(zone, after)
 
 
 def in_order(passages: tuple[Passage, ...], messages: list[str]) -> None:
@@ -124,6 +127,28 @@ def nothing_is_said_twice(plan: Plan) -> None:
     )
     twice = [entry for entry, times in entries.items() if times > 1]
     assert not twice, f"said twice over note and passages: {twice}"
+
+
+def nothing_removed_stands(zone: list[Item], after: dict[str, Shown | None]) -> None:
+    """Of what only showed a file, no line that a later edit removed; edits are told as edits."""
+    removed: dict[str, dict[str, int]] = {}
+    newest = max(item.unit.step for item in zone) - NEWEST_STEPS
+    for unit in (item.unit for item in zone):
+        for made in unit.replaced:
+            lines = removed.setdefault(made.path, {})
+            new = {line.strip() for line in (made.new or "").split("\n")}
+            old = (line.strip() for line in (made.old or "").split("\n"))
+            gone = {line: unit.step for line in old if len(line) >= TELLING and line not in new}
+            removed[made.path] = {k: v for k, v in lines.items() if k not in new} | gone
+    for item in zone:
+        unit = item.unit
+        stays = after.get(unit.part_id, item.shown) is None and not item.pinned
+        if unit.kind == "call" and stays and not unit.replaced and unit.step < newest:
+            for path, lines in removed.items():
+                name = path.rpartition("/")[2]
+                if path and (name in unit.text or name in unit.call):
+                    still = [k for k, v in lines.items() if v > unit.step and k in unit.text]
+                    assert not still, f"{unit.argument} shows of {path}: {still}"
 
 
 def few_tokens_are_bare(text: str) -> None:

@@ -1,7 +1,7 @@
 """Chooses pieces to keep whole, by worth per token."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from heapq import heapify, heappop, heappush
 from math import fsum
 from typing import NamedTuple
@@ -28,9 +28,11 @@ def choose(
     *,
     room: int,
     density: float,
+    stands: Callable[[PartId], bool] = lambda _: True,
 ) -> frozenset[PartId]:
     """The densest piece in turn until `room` tokens are spent; covered names are worth nothing.
 
+    `stands` tells of the next piece whether what it shows is still so: no other is looked at.
     `worth` is the chance of use per name, `density` the least worth per token. Densities only fall
     as names get covered: a leading piece still as dense as before is the best.
     """
@@ -54,6 +56,8 @@ def choose(
         now = -dense(piece)
         if now > before:
             heappush(heap, (now, rank))
+            continue
+        if not stands(piece.id):
             continue
         room -= piece.tokens
         taken.add(piece.id)

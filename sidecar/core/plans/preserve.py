@@ -1,7 +1,7 @@
 """Parts people want kept: by pattern, tool or words, or as a message asks."""
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
@@ -80,12 +80,15 @@ def is_named(unit: Unit, names: Iterable[str]) -> bool:
 
 
 def preserved(
-    items: Iterable[Item], preserve: Preserve | None = None, room: float = inf
+    items: Iterable[Item],
+    preserve: Preserve | None = None,
+    room: float = inf,
+    stale: Callable[[Unit], bool] = lambda _: False,
 ) -> frozenset[PartId]:
     """Pinned parts, parts kept by settings, and parts named in typed messages.
 
     The latter take `room` tokens at most, newest first: not every version of a file. Looks at files
-    that were changed or seen alike afterwards give way.
+    that were changed or seen alike afterwards give way, and so does what is `stale`.
     """
     listed = list(items)
     names = frozenset[str]().union(*(item.unit.asked for item in listed))
@@ -100,6 +103,7 @@ def preserved(
             and is_named(mine, names)
             and item.tokens_whole <= room
             and not _superseded(mine, later)
+            and not stale(mine)
         ):
             room -= item.tokens_whole
             kept.add(mine.part_id)

@@ -126,6 +126,7 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
     old = [item for item in situation.items if item.unit.kind in NOTES]
     sorting = _sort(basis, zone, keeping)
     found = [basis.pieces.get(item.unit.part_id) for item in sorting.candidates]
+    calls = {i.unit.part_id: i.unit for i in sorting.candidates if i.unit.kind == "call"}
     window = keeping.share * situation.standing.window
     whole = choose(
         [*filter(None, found), *(stretch.piece for stretch in basis.stretches)],
@@ -133,6 +134,7 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
         set().union(*[item.unit.names for item in sorting.kept]),
         room=round(min(keeping.keep, KEEP_SHARE * window)),
         density=keeping.density,
+        stands=lambda part: part not in calls or not situation.files.is_stale(calls[part]),
     )
     whole -= _announcements(sorting, whole)
     changed = {c.part_id: c for c in (*sorting.changes, *_changes(sorting.candidates, whole))}

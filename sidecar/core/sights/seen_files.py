@@ -1,7 +1,8 @@
 """Files as a log tells them: the lines that were shown or written, with all edits since."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 
 from sidecar.core.files.shell_writes import joined
 from sidecar.core.ledger.replacements import Replacement
@@ -15,21 +16,25 @@ MOST_FILES, MOST_LINES = 500, 5_000
 """Files that are followed, and lines of each."""
 MOST_CHANGED = 20
 """Changed files that are worked on: the newest."""
-NEVER = -1
+MOST_REMOVED, TELLING = 1_000, 12
+"""Removed lines of a file that are remembered, the newest, and characters of each at least."""
+NEVER, LATER = -1, 1 << 30
 
 
 @dataclass(slots=True)
 class SeenFile:
     """Known lines, `None` for one never shown, with the steps of their last showing and writing.
 
-    `changed`: step of the newest change. `ends`: the last line is the file's. `drift`: most lines
-    that edits at unknown places moved them by.
+    `changed`: step of the newest change. `removed`: lines that an edit took out, without their
+    indentation, with its step, the newest last. `ends`: the last line is the file's. `drift`: most
+    lines that edits at unknown places moved them by.
     """
 
     texts: list[str | None] = field(default_factory=list)
     shown: list[int] = field(default_factory=list)
     written: list[int] = field(default_factory=list)
     changed: int = NEVER
+    removed: dict[str, int] = field(default_factory=dict)
     ends: bool = False
     drift: int = 0
 
@@ -42,11 +47,27 @@ class SeenFile:
         if made.new is None:
             self.forget()
         elif made.old is None:
+            lines = made.new.removesuffix("\n").split("\n")
+            self._remember(self.texts, lines, step)
             self.forget()
-            self._splice(0, 0, made.new.removesuffix("\n").split("\n")[:MOST_LINES], step)
+            self._splice(0, 0, lines[:MOST_LINES], step)
             self.ends = len(self.texts) < MOST_LINES
         else:
             self._replace(made.old, made.new, step, every=made.every)
+
+    def showed_removed(self, text: str, step: int) -> bool:
+        """Whether a text of some step has a line that was removed afterwards."""
+        later = takewhile(lambda one: one[1] > step, reversed(self.removed.items()))
+        return any(line in text for line, _ in later)
+
+    def _remember(self, old: Iterable[str | None], new: Iterable[str], step: int) -> None:
+        stands = {line.strip() for line in new}
+        gone = [one for line in old if line and len(one := line.strip()) >= TELLING]
+        for line in (*stands, *gone):
+            self.removed.pop(line, None)
+        self.removed.update((line, step) for line in gone if line not in stands)
+        for line in list(islice(self.removed, max(0, len(self.removed) - MOST_REMOVED))):
+            del self.removed[line]
 
     def runs(self) -> Iterator[tuple[int, int]]:
         """Stretches of known lines: (first, last + 1), from 0."""
@@ -61,18 +82,34 @@ class SeenFile:
 
     def held_against(self, text: str | None) -> "SeenFile":
         """The known lines that stand in a text, where they are now."""
-        stands = SeenFile(changed=self.changed)
+        stands = SeenFile(changed=self.changed, removed=self.removed)
         if text is None:
             return stands
         lines = text.removesuffix("\n").split("\n")
         size = len(lines)
         stands.texts, stands.ends = [None] * size, True
         stands.shown, stands.written = [NEVER] * size, [NEVER] * size
-        for start, to, count in _equal(self.texts, lines):
+        moved = list(_equal(self.texts, lines))
+        stands.removed = self._removed_against(lines, moved)
+        for start, to, count in moved:
             stands.texts[to : to + count] = self.texts[start : start + count]
             stands.shown[to : to + count] = self.shown[start : start + count]
             stands.written[to : to + count] = self.written[start : start + count]
         return stands
+
+    def _removed_against(
+        self, lines: list[str], moved: Iterable[tuple[int, int, int]]
+    ) -> dict[str, int]:
+        """With known lines that stand in a text no more, whoever took them out."""
+        known, at = list[str | None](), 0
+        for start, _, count in moved:
+            known += self.texts[at:start]
+            at = start + count
+        if not any(known):
+            return self.removed
+        stood = {line.strip() for line in lines}
+        gone = (one for line in known if line and len(one := line.strip()) >= TELLING)
+        return {**self.removed, **{line: LATER for line in gone if line not in stood}}
 
     def show(self, shown: FileShown, step: int) -> None:
         start, lines = shown.first - 1, shown.lines
@@ -95,6 +132,7 @@ class SeenFile:
         self.shown[start:end] = [step] * len(lines)
 
     def _splice(self, start: int, end: int, lines: list[str], step: int) -> None:
+        self._remember(self.texts[start:end], lines, step)
         self.texts[start:end] = lines
         self.shown[start:end] = [step] * len(lines)
         self.written[start:end] = [step] * len(lines)
@@ -106,10 +144,12 @@ class SeenFile:
             for run in ("\n".join(map(str, self.texts[start:end])),)
             for at in _places(run, old)
         ]
-        if not places:
-            self._replace_unseen(old, new)
-        elif len(places) > 1 and not every:
-            self.forget()
+        if not places or (len(places) > 1 and not every):
+            self._remember(old.split("\n"), new.split("\n"), step)
+            if places:
+                self.forget()
+            else:
+                self._replace_unseen(old, new)
             return
         taken = old.count("\n") + 1
         for line, run, at in reversed(places):
@@ -187,6 +227,15 @@ class SeenFiles:
     def changed_at(self, path: str) -> int:
         """Step of the newest change, or `NEVER`."""
         return self.files[path].changed if path in self.files else NEVER
+
+    def is_stale(self, unit: Unit) -> bool:
+        """Whether a call that changed nothing showed a line that an edit removed since."""
+        return not unit.replaced and any(
+            file.removed
+            and ((name := path.rpartition("/")[2]) in unit.text or name in unit.call)
+            and file.showed_removed(unit.text, unit.step)
+            for path, file in self.files.items()
+        )
 
     def changed(self) -> list[tuple[str, SeenFile]]:
         """Changed files with known lines, by path, the newest at the end."""

@@ -180,7 +180,9 @@ class Planner:
             items.extend(self._notes(seen, view.calibration.factor))
             items.extend(self._items(view, message, self._views.pinned))
         settings = for_agent(self._current.config.preserve, self._settings.text("agent"))
-        kept = preserved(items, settings, NAMED_SHARE * standing.window)
+        room = NAMED_SHARE * standing.window
+        files = self._files.held_against(self._workspace)
+        kept = preserved(items, settings, room, files.is_stale)
         if scene.occasion.idle:
             kept |= _newest_turns(items, IDLE_KEEPS)
         return Situation(
@@ -195,7 +197,7 @@ class Planner:
             scene.occasion.instructions,
             view.calibration.factor,
             frozenset(tool.name for tool in view.static.tools),
-            self._files.held_against(self._workspace),
+            files,
         )
 
     async def look(self) -> None:

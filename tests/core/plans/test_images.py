@@ -169,6 +169,16 @@ def test_a_read_before_a_change_that_nobody_can_tell_goes_without_an_image() -> 
     assert stale in dropped(plan)
 
 
+def test_a_search_gives_way_where_an_edit_removed_a_line_that_it_showed() -> None:
+    searches = [
+        ended("bash", {"command": f"grep -rn {word} ."}, f"{PATH}:3:{word} of number three()")
+        for word in ("first", "other")
+    ]
+    plan, (stale, standing, _) = rebuilt(*searches, edit(PATH, "first of number three()", "gone"))
+    assert stale in dropped(plan)
+    assert standing not in dropped(plan)
+
+
 def test_images_are_reckoned_in_what_is_left() -> None:
     plan, _ = rebuilt(read(PATH, numbered(1, 9)), edit(PATH, "line 3", "three"))
     (image,) = plan.images

@@ -48,6 +48,13 @@ def test_a_look_that_a_later_change_or_look_supersedes_gives_way() -> None:
     assert preserved(items) == {"p2", "p3", "p5", "p6"}
 
 
+def test_a_look_that_is_stale_gives_way_unless_settings_or_a_pin_keep_it() -> None:
+    items = history("U10 C90(src/plan.py); C90*(src/plan.py); C90:Shell(src/plan.py)")
+    items[0] = saying(items[0], "keep src/plan.py in mind")
+    settings = Preserve(tools=frozenset({"shell"}))
+    assert preserved(items, settings, stale=lambda _: True) == {"p2", "p3"}
+
+
 def test_a_path_is_the_same_with_and_without_a_leading_dot() -> None:
     items = history("U10 C100:Read(src/plan.py); A10 U10")
     items[3] = saying(items[3], "please keep `./src/plan.py`")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 from random import Random
 
-from sidecar.core.ledger.units import call_unit
+from sidecar.core.ledger.units import Unit, call_unit
 from sidecar.core.parts import (
     Json,
     JsonObject,
@@ -53,12 +53,16 @@ def worked_on(dice: Random, file: list[str], most: int, longest: int) -> Iterato
             yield edit(PATH, old, "\n".join(new))
 
 
+def unit_of(part: ToolPart, step: int) -> Unit:
+    message = Message(MessageId(f"m{step}"), TurnId("t"), "assistant", (part,), 0)
+    return call_unit(part, message, 0, step)
+
+
 def heard(*parts: ToolPart, root: str = "") -> SeenFiles:
     """Files after calls, one a step, from 0."""
     files = SeenFiles(root)
     for step, part in enumerate(parts):
-        message = Message(MessageId(f"m{step}"), TurnId("t"), "assistant", (part,), 0)
-        files.hear(part, call_unit(part, message, 0, step))
+        files.hear(part, unit_of(part, step))
     return files
 
 

@@ -5,7 +5,8 @@ from random import Random
 import pytest
 
 from sidecar.core.parts import JsonObject, ToolPart
-from tests.core.sights.calls import PATH, edit, ended, heard, known, read, worked_on
+from sidecar.core.sights.seen_files import MOST_REMOVED
+from tests.core.sights.calls import PATH, edit, ended, heard, known, read, unit_of, worked_on
 
 
 def lines(*parts: ToolPart, path: str = PATH) -> dict[int, str]:
@@ -136,6 +137,73 @@ def test_of_the_workspace_only_lines_stand_that_were_seen() -> None:
     assert file.ends
     assert known(files.held_against({PATH: None}).files[PATH]) == {}
     assert known(files.held_against({}).files[PATH]) == known(files.files[PATH])
+
+
+def looked(text: str, command: str = "grep -rn total_of src") -> ToolPart:
+    """A command that showed lines of files without being a read of them."""
+    return ended("bash", {"command": command}, text)
+
+
+GREP = looked("src/a.py:3:    total_of(rows, 1)\nsrc/b.py:9:    total_of(other, 2)\n")
+CHANGE = edit("src/a.py", "    total_of(rows, 1)", "    sum_of(rows, 1)")
+
+
+@pytest.mark.parametrize(
+    ("parts", "stale"),
+    [
+        ((GREP,), False),
+        ((GREP, CHANGE), True),
+        ((CHANGE, GREP), False),
+        ((GREP, CHANGE, edit("src/a.py", "sum_of(rows, 1)", "total_of(rows, 1)")), False),
+        ((GREP, edit("src/a.py", "total_of(rows, 1)", "total_of(rows, 1)\nmore()")), False),
+        ((GREP, edit("src/a.py", "rows, 1", "rows, 2")), False),
+        ((GREP, edit("src/c.py", "    total_of(rows, 1)", "pass")), False),
+        ((looked("3:total_of(rows, 1)", "grep -n of src/a.py"), CHANGE), True),
+        ((looked("3:total_of(rows, 1)", "grep -n of src/b.py"), CHANGE), False),
+    ],
+)
+def test_what_shows_a_line_that_a_later_edit_removed_is_stale(
+    parts: tuple[ToolPart, ...], stale: bool
+) -> None:
+    step = next(n for n, part in enumerate(parts) if part.name == "bash")
+    assert heard(*parts).is_stale(unit_of(parts[step], step)) is stale
+
+
+def test_a_change_inside_a_line_removes_the_line() -> None:
+    parts = read("src/a.py", ["    total_of(rows, 1)"]), GREP, edit("src/a.py", "1)", "2)")
+    assert heard(*parts).is_stale(unit_of(GREP, 1))
+
+
+def test_so_is_what_shows_a_line_that_a_later_writing_left_out() -> None:
+    parts = (
+        read(PATH, ["first_of_all()", "    total_of(rows, 1)"]),
+        looked(f"{PATH}:2:    total_of(rows, 1)"),
+        looked(f"{PATH}:1:first_of_all()"),
+        ended("Write", {"file_path": PATH, "content": "first_of_all()\n"}),
+    )
+    files = heard(*parts)
+    assert [files.is_stale(unit_of(parts[n], n)) for n in (1, 2)] == [True, False]
+
+
+def test_an_edit_itself_is_no_stale_look_at_its_file() -> None:
+    again = edit(PATH, "    sum_of(rows, 1)", "    mean_of(rows, 1)")
+    change = edit(PATH, "    total_of(rows, 1)", "    sum_of(rows, 1)", f"{PATH}: sum_of(rows, 1)")
+    assert not heard(change, again).is_stale(unit_of(change, 0))
+
+
+def test_what_shows_a_line_that_somebody_else_took_out_is_stale() -> None:
+    shown = looked(f"{PATH}:2:    total_of(rows, 1)")
+    files = heard(read(PATH, ["first_of_all()", "    total_of(rows, 1)", "end"]), shown)
+    assert not files.held_against({PATH: "first_of_all()\n  total_of(rows, 1)\nend\n"}).is_stale(
+        unit_of(shown, 1)
+    )
+    assert files.held_against({PATH: "first_of_all()\nend\n"}).is_stale(unit_of(shown, 1))
+
+
+def test_of_removed_lines_the_newest_are_remembered() -> None:
+    old = [f"line number {n}" for n in range(MOST_REMOVED + 5)]
+    file = heard(edit(PATH, "\n".join(old), "all gone")).files[PATH]
+    assert list(file.removed) == old[5:]
 
 
 @pytest.mark.parametrize("seed", range(40))
