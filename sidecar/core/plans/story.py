@@ -15,7 +15,7 @@ from sidecar.core.plans.outcomes import Outcome, told_changes, tried
 from sidecar.core.plans.plan import Passage
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped
-from sidecar.core.text.abridge import abridged, first_words, in_brief
+from sidecar.core.text.abridge import abridged, first_words, in_brief, listed, numbers, references
 from sidecar.core.text.sentences import SHORT, announces, gist, unfenced, without_announcement
 
 LINE = 160
@@ -58,10 +58,10 @@ _LABEL = re.compile(r"\s*(?:- )?(?:Answer: |Said last: )?")
 MARK = 12
 """Tokens of the story for each passage: where there are more, empty ones join the next."""
 _QUESTION = re.compile(r"[?\uff1f\u061f](?![^\s*_`\"')])")
-_TextKind: TypeAlias = Literal["asks", "answer", "last", "thought", "none"]
-"""`asks`: an answer that a few words reply to; `last`: calls followed it."""
+_TextKind: TypeAlias = Literal["asks", "listed", "answer", "last", "thought", "none"]
+"""`asks`: an answer that a few words reply to; `listed`: numbers do; `last`: calls followed it."""
 _ANSWERS: Mapping[_TextKind, str] = {
-    "asks": "Answer", "answer": "Answer", "last": "Said last",
+    "asks": "Answer", "listed": "Answer", "answer": "Answer", "last": "Said last",
 }  # fmt: skip
 
 
@@ -177,6 +177,7 @@ def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
     """Of each unit whether a text that goes is the last before the next typed message."""
     kinds: list[_TextKind] = ["none"] * len(units)
     answered = called = replied = False
+    meant = frozenset[str]()
     for n in reversed(range(len(units))):
         unit = units[n]
         match unit.kind:
@@ -189,10 +190,15 @@ def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
                 if gone[n]:
                     answer: _TextKind = "last" if called else "asks" if replied else "answer"
                     kinds[n] = "thought" if answered else answer
+                if meant and meant <= numbers(unit.text):
+                    if gone[n] and not meant <= numbers(_asked(unit.text.strip())):
+                        kinds[n] = "listed"
+                    meant = frozenset()
                 answered = True
             case "typed":
                 answered = called = False
                 replied = not unit.attached and len(unit.text.strip()) <= REPLY
+                meant = (not unit.attached and references(unit.text)) or meant
             case _:
                 pass
     return kinds
@@ -217,6 +223,9 @@ def _said(number: int, unit: Unit, kind: _TextKind, age: float, told: _Telling) 
             room = min(ANSWER if age > NEWEST else ANSWER // 2, told.answers)
             head = f"- {_ANSWERS[kind]}: "
             text = head + _answer(unit, kind, room)
+            if kind == "listed":
+                yield _Line(number, text, _SURE, brief=text)
+                return
             brief = head + in_brief(unit.text, told.briefs) if len(text) > told.briefs else text
             yield _Line(number, text, _SURE, brief=brief)
         case "prose" if kind == "thought" and (text := gist(unit.text, LINE)) and len(text) > SHORT:
@@ -248,6 +257,8 @@ def _answer(unit: Unit, kind: _TextKind, most: int) -> str:
     text = without_announcement(text) if kind == "last" else text
     close = _asked(text) if kind == "asks" else ""
     mark = f"⋯ recall {unit.part_id}"
+    if kind == "listed" and len(text) > most:
+        return "\n  ".join(listed(text, ASKED, mark))
     if not close or len(text) <= len(close):
         return "\n  ".join(abridged(text, max(most, len(close)), mark))
     head = first_words(next(unfenced(text[: -len(close)]), ""), LEAST_ANSWER).removesuffix("…")

@@ -6,8 +6,20 @@ from dataclasses import dataclass, field
 
 from sidecar.core.text.sentences import gist, is_heading, is_item, sentences
 
+REFERS = 200
+"""Characters of a text in which a number stands for an item of a list."""
+ITEM = 110
+"""Characters of an item that is told because a number stands for it."""
 FEWEST = 24
 """Characters of an item that say what it is about."""
+_NUMBERED = re.compile(
+    r"^\W{0,6}(\d{1,2}|[A-H](?=[.):*]))(?:[.):|*]|\*\*|\s+[-\u2013\u2014])", re.M
+)
+_REFERENCE = re.compile(
+    r"(?<![\w.:/-])#?(\d{1,2}|[B-H]|A(?=\W*$))"
+    r"(?=\s*(?:[,.;:)?!&+](?!\w)|$|(?:and|or|then|is|first|please)\b))"
+    r"|\b(?:is|do|fix|tackle|option|item|number|point|step|task) #?(\d{1,2}|[A-H])\b",
+)
 _CLOSERS, _ASKS = "*_`\"')", ("?", "\uff1f", "\u061f")
 _WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
 _LEAST_CLOSE = 12
@@ -36,8 +48,9 @@ def abridged(text: str, most: int, mark: str) -> list[str]:
         return lines or [f"(code) {mark}"]
     last = _last_sentence(groups[-1], most)
     head = _head(groups, max(most - len(last), most // 2))
-    if not head:
-        head = [gist(text, max(most - len(last), most // 2)) or "…"]
+    if _size(head) < most // 2:
+        said = gist(text, max(most - len(last), most // 2)) or "…"
+        head = head if head and len(said) < 2 * _size(head) else [said]
     last = "" if last in "\n".join(head) else last
     head[-1] = f"{head[-1].removesuffix('…').removesuffix(' ⋯')} {mark}"
     return [*head, f"⋯ {last}"] if last else head
@@ -50,6 +63,29 @@ def in_brief(text: str, most: int) -> str:
     last = last if last.rstrip(_CLOSERS).endswith(_ASKS) else ""
     said = gist(text, most - len(last)) or "(code)"
     return f"{said} ⋯ {last}" if last and last not in said else said
+
+
+def references(text: str) -> frozenset[str]:
+    """Numbers and letters that stand for items of a list, as in `do 2 and 3`."""
+    if len(text) > REFERS:
+        return frozenset()
+    return frozenset(one or other for one, other in _REFERENCE.findall(text))
+
+
+def numbers(text: str) -> frozenset[str]:
+    """Of items of a list."""
+    return frozenset(_NUMBERED.findall(text))
+
+
+def listed(text: str, most: int, mark: str) -> list[str]:
+    """The first line, and in about `most` characters items by their first words."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    places = [n for n, line in enumerate(lines) if _NUMBERED.match(line)]
+    leads = sorted({0, max(0, places[0] - 1)} - {*places})
+    told = [first_words(lines[n], ITEM) for n in (*leads, *places)]
+    while _size(told) > most and len(told) > len(leads) + 1:
+        told.pop()
+    return [*told, mark]
 
 
 def first_words(text: str, most: int) -> str:

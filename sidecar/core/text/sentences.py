@@ -76,11 +76,9 @@ def gist(text: str, most: int) -> str:
     plain = "\n".join(line for line in unfenced(text) if not is_heading(line))
     said: list[str] = []
     for start, end in sentences(plain):
-        sentence = (
-            _ITEM.sub("", plain[start:end], count=1)
-            if is_item(plain[start:end])
-            else (plain[start:end])
-        )
+        sentence = plain[start:end]
+        if is_item(sentence) and not sentence.startswith("**"):
+            sentence = _ITEM.sub("", sentence, count=1)
         if sentence.rstrip(_CLOSERS).endswith((":", "\uff1a")) or not sentence:
             continue
         said.append(sentence)

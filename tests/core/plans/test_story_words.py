@@ -2,6 +2,7 @@
 
 import pytest
 
+from sidecar.core.text.abridge import references
 from tests.core.plans.test_story import scene, told
 
 
@@ -127,3 +128,27 @@ def test_the_first_words_of_an_answer_pass_over_what_only_leads_to_code() -> Non
     talk = scene("U9 A9 " * 40 + "U9 C9; C9", **said)
     line = told(talk, ["p81"], room=300)["user2"].splitlines()[1]
     assert line.startswith("- Answer: There it is. Nobody calls it. This is long.")
+
+
+def test_a_list_that_numbers_of_a_later_message_stand_for_is_told() -> None:
+    items = [f"{n}. **Cause {n}**: {'because of much ' * 30}" for n in (1, 2, 3)]
+    answer = f"I looked. {'It was much work. ' * 90}\n\nThese are left:\n" + "\n\n".join(items)
+    said = {"p1": answer, "p2": "Is that all?", "p3": "Noted.", "p4": "yeah let's tackle 2 and 3"}
+    lines = told(scene("U9 A9 U9 A9 U9 C9; C9", **said), ["p5"])["user2"].splitlines()
+    assert lines[1].startswith("- Answer: I looked. It was")
+    assert lines[2] == "  These are left:"
+    assert [line[:15] for line in lines[3:6]] == [f"  {n}. **Cause {n}*" for n in (1, 2, 3)]
+    assert lines[6] == "  ⋯ recall p1"
+    said["p4"] = "yeah let's go on with 20 of them"
+    assert "Cause 3" not in told(scene("U9 A9 U9 A9 U9 C9; C9", **said), ["p5"])["user2"]
+
+
+@pytest.mark.parametrize(
+    ("message", "meant"),
+    [
+        ("do 2 and 3", "2 3"), ("is 1 technically part of PR #170?", "1"), ("A.", "A"),
+        ("I think B, nested in options", "B"), ("A few of 5 files are in v2.5", ""),
+    ],
+)  # fmt: skip
+def test_which_numbers_of_a_message_stand_for_items_of_a_list(message: str, meant: str) -> None:
+    assert references(message) == frozenset(meant.split())
