@@ -15,7 +15,15 @@ from sidecar.core.plans.outcomes import Outcome, told_changes, tried
 from sidecar.core.plans.plan import Passage
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped
-from sidecar.core.text.abridge import abridged, first_words, in_brief, listed, numbers, references
+from sidecar.core.text.abridge import (
+    abridged,
+    first_words,
+    in_brief,
+    listed,
+    numbers,
+    references,
+    without_code,
+)
 from sidecar.core.text.sentences import SHORT, announces, gist, unfenced, without_announcement
 
 LINE = 160
@@ -255,14 +263,15 @@ def _answer(unit: Unit, kind: _TextKind, most: int) -> str:
     """An answer, or where it is longer both its ends."""
     text = unit.text.strip()
     text = without_announcement(text) if kind == "last" else text
-    close = _asked(text) if kind == "asks" else ""
     mark = f"⋯ recall {unit.part_id}"
     if kind == "listed" and len(text) > most:
         return "\n  ".join(listed(text, ASKED, mark))
-    if not close or len(text) <= len(close):
+    plain = "\n".join(without_code(text)) if kind == "asks" else ""
+    close = _asked(plain)
+    if not close or close == plain:
         return "\n  ".join(abridged(text, max(most, len(close)), mark))
-    head = first_words(next(unfenced(text[: -len(close)]), ""), LEAST_ANSWER).removesuffix("…")
-    return "\n  ".join((f"{head} {mark}", "⋯", *unfenced(close)))
+    head = first_words(plain.partition("\n")[0], LEAST_ANSWER).removesuffix("…")
+    return "\n  ".join((f"{head} {mark}", "⋯", *close.split("\n")))
 
 
 def _asked(text: str) -> str:

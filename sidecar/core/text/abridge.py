@@ -10,7 +10,7 @@ REFERS = 200
 """Characters of a text in which a number stands for an item of a list."""
 ITEM = 110
 """Characters of an item that is told because a number stands for it."""
-FEWEST = 24
+FEWEST = 44
 """Characters of an item that say what it is about."""
 _NUMBERED = re.compile(
     r"^\W{0,6}(\d{1,2}|[A-H](?=[.):*]))(?:[.):|*]|\*\*|\s+[-\u2013\u2014])", re.M
@@ -34,6 +34,11 @@ class _Group:
 
     def lines(self) -> list[str]:
         return [*self.lead, *self.items]
+
+
+def without_code(text: str) -> list[str]:
+    """Lines that say something, with a mark for code where it was introduced."""
+    return [line for group in _groups(text) for line in group.lines()]
 
 
 def abridged(text: str, most: int, mark: str) -> list[str]:
@@ -146,6 +151,7 @@ def _head(groups: Sequence[_Group], most: int) -> list[str]:
     head: list[str] = []
     for group in groups:
         room = most - _size(head) - 1
+        group.lead = [line for line in group.lead if not is_heading(line)] or group.lead
         if _size(group.lines()) <= room:
             head += group.lines()
             continue
@@ -173,7 +179,7 @@ def _part(group: _Group, room: int, least: int) -> list[str]:
     indent = min(len(line) - len(line.lstrip()) for line in group.items)
     items = [line for line in group.items if len(line) - len(line.lstrip()) == indent]
     fit = min(len(items), room // FEWEST)
-    if not fit:
+    if fit < min(2, len(items)):
         return told
     each = room // fit
     left = len(items) - fit
@@ -189,7 +195,7 @@ def _last_sentence(group: _Group, most: int) -> str:
     if (
         not _WORDY.match(last)
         or is_heading(last)
-        or _is_open(last)
+        or _is_open(last.removesuffix(" ⋯"))
         or (group.items and not asks)
         or not _LEAST_CLOSE <= len(last) <= (most * 2 // 3 if asks else most // 3)
     ):

@@ -152,3 +152,26 @@ def test_a_list_that_numbers_of_a_later_message_stand_for_is_told() -> None:
 )  # fmt: skip
 def test_which_numbers_of_a_message_stand_for_items_of_a_list(message: str, meant: str) -> None:
     assert references(message) == frozenset(meant.split())
+
+
+def test_what_is_asked_behind_code_is_told_without_the_code() -> None:
+    code = "```\n" + "x = 1\n" * 40 + "```\n"
+    answer = f"{'It is long. ' * 90}\n\nSo it is now:\n{code}And so it should be:\n{code}Shall I?"
+    text = told(scene("U9 A9 U9 C9; C9", p1=answer, p2="yes"), ["p3"])["user2"]
+    assert "x = 1" not in text
+    assert text.endswith("\n  So it is now: ⋯\n  And so it should be: ⋯\n  Shall I?")
+
+
+def test_of_a_cut_answer_no_heading_and_no_scrap_of_an_item_is_told() -> None:
+    items = "".join(
+        f"{n}. **`checkpoint/checkpoint_{n}.go`** is {'long ' * 90}\n" for n in range(9)
+    )
+    answer = f"## Done\nAll tests pass, and lint is clean.\n\n**Changes:**\n{items}"
+    talk = scene("U9 A9 U9 C9; C9", p1=answer)
+    [_, line] = told(talk, ["p3"], room=60)["user2"].splitlines()
+    assert line == "- Answer: All tests pass, and lint is clean. ⋯ recall p1"
+    lines = told(talk, ["p3"], room=2_000)["user2"].splitlines()
+    assert lines[2] == "  **Changes:**"
+    assert [line[:35] for line in lines[3:5]] == [
+        f"  {n}. **`checkpoint/check_{n}.go`** " for n in (0, 1)
+    ]
