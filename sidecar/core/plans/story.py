@@ -1,7 +1,7 @@
 """What was left out, told in its place: notes between the messages that stay, in order of time."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal, TypeAlias
@@ -284,7 +284,8 @@ def _asked(text: str) -> str:
 
 
 def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -> Iterator[Passage]:
-    kept = _kept(lines, room)
+    turns = {number for number, stretch in enumerate(stretches) if stretch.typed}
+    kept = _kept(lines, room, turns)
     spare = max(0, len(stretches) - 1 - room // MARK)
     for number, stretch in enumerate(stretches):
         if stretch.before is None:
@@ -306,10 +307,11 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
         yield Passage(stretch.before, unlike_an_id(text))
 
 
-def _kept(lines: Sequence[_Line], room: int) -> dict[int, list[str]]:
+def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[str]]:
     """The heaviest lines that fit, by stretch; each text but of files once, where it came last.
 
-    What is sure may take half as much again, and so may what is lasting.
+    What is sure may take half as much again, and so may what is lasting. Of `turns`, the stretches
+    that end one, each keeps its files or one line.
     """
     spare = {_SURE: room // 2, _LASTING: room // 2}
     newest = {line.text: n for n, line in enumerate(lines)}
@@ -337,6 +339,10 @@ def _kept(lines: Sequence[_Line], room: int) -> dict[int, list[str]]:
         else:
             continue
         taken[n] = text
+    for stretch in turns - {lines[n].stretch for n in taken}:
+        mine = [n for n in once if lines[n].stretch == stretch and not lines[n].brief]
+        deeds = [n for n in mine if lines[n].deed]
+        taken |= {n: lines[n].text for n in deeds or mine[-1:]}
     found: dict[int, list[str]] = {}
     seen: set[str] = set()
     ordered = ((lines[n], taken[n]) for n in sorted(taken))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sidecar.core.text.sentences import gist, is_heading, is_item, sentences
+from sidecar.core.text.sentences import gist, is_heading, is_item, sentences, unfenced
 
 REFERS = 200
 """Characters of a text in which a number stands for an item of a list."""
@@ -79,18 +79,22 @@ def references(text: str) -> frozenset[str]:
 
 def numbers(text: str) -> frozenset[str]:
     """Of items of a list."""
-    return frozenset(_NUMBERED.findall(text))
+    return frozenset(_NUMBERED.findall("\n".join(unfenced(text))))
 
 
 def listed(text: str, most: int, mark: str) -> list[str]:
     """The first line, and in about `most` characters items by their first words."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in unfenced(text) if _says(line)]
     places = [n for n, line in enumerate(lines) if _NUMBERED.match(line)]
     leads = sorted({0, max(0, places[0] - 1)} - {*places})
     told = [first_words(lines[n], ITEM) for n in (*leads, *places)]
     while _size(told) > most and len(told) > len(leads) + 1:
         told.pop()
     return [*told, mark]
+
+
+def _says(line: str) -> bool:
+    return not is_heading(line) or _NUMBERED.match(line) is not None
 
 
 def first_words(text: str, most: int) -> str:

@@ -119,6 +119,17 @@ def test_where_nothing_came_of_a_message_the_last_calls_are_named() -> None:
     }
 
 
+def test_without_an_answer_a_message_has_its_files_or_its_last_outcome_whatever_the_room() -> None:
+    talk = history("U9 " + "C9:bash; " * 9 + "U9 C9; C9")
+    for n in range(1, 10):
+        talk[n] = ran(talk[n], f"make part-{n}", "linked")
+    [text, _] = told(talk, ["p12"], room=1).values()
+    assert text == "[⋯ 9 calls left out:]\n- ran `make part-9` → linked"
+    talk[4], talk[6] = (did(talk[n], *touched(f"/w/src/{n}.py")) for n in (4, 6))
+    [text, _] = told(talk, ["p12"], room=1).values()
+    assert text == "[⋯ 9 calls left out:]\n- edited src/4.py, src/6.py"
+
+
 def test_an_answer_that_stays_is_not_told_and_every_gap_is_marked() -> None:
     talk = scene("U9 C9; C9; C9; A9 U9 C9; C9")
     assert told(talk, ["p2", "p4", "p7"]) == {

@@ -163,15 +163,12 @@ def test_what_is_asked_behind_code_is_told_without_the_code() -> None:
 
 
 def test_of_a_cut_answer_no_heading_and_no_scrap_of_an_item_is_told() -> None:
-    items = "".join(
-        f"{n}. **`checkpoint/checkpoint_{n}.go`** is {'long ' * 90}\n" for n in range(9)
-    )
+    items = "".join(f"{n}. **`point/check_{n}.go`** is {'long ' * 90}\n" for n in range(9))
     answer = f"## Done\nAll tests pass, and lint is clean.\n\n**Changes:**\n{items}"
-    talk = scene("U9 A9 U9 C9; C9", p1=answer)
-    [_, line] = told(talk, ["p3"], room=60)["user2"].splitlines()
-    assert line == "- Answer: All tests pass, and lint is clean. ⋯ recall p1"
+    talk = scene("U9 A9 U9 C9; C9", p1=answer, p2="Thank you.")
+    few = told(talk, ["p3"], room=60)["user2"].splitlines()[1:]
+    assert few[0].startswith("- Answer: All tests pass, and lint is clean.")
     lines = told(talk, ["p3"], room=2_000)["user2"].splitlines()
     assert lines[2] == "  **Changes:**"
-    assert [line[:35] for line in lines[3:5]] == [
-        f"  {n}. **`checkpoint/check_{n}.go`** " for n in (0, 1)
-    ]
+    for n in (0, 1):
+        assert lines[3 + n].startswith(f"  {n}. **`point/check_{n}.go`** is long")
