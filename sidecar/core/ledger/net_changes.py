@@ -150,7 +150,7 @@ def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()
 
 
 def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
-    """Newest first, a common folder of many once; none as it was `told`.
+    """Newest first, a common folder of many once, that of most first; none as it was `told`.
 
     The newest by name, the others by number and folder.
     """
@@ -159,10 +159,13 @@ def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
         inside = _inside(paths)
         paths = [path for path in paths if title != told.get(path) and path not in inside]
         paths, more = paths[:MOST_NAMED], paths[MOST_NAMED:]
+        groups: list[tuple[str, list[str]]] = []
         while root := _root(paths):
-            within = ", ".join(path.removeprefix(root) for path in paths if path.startswith(root))
-            yield f"{title} in {root}: {within}"
+            within = [path.removeprefix(root) for path in paths if path.startswith(root)]
+            groups.append((root, within))
             paths = [path for path in paths if not path.startswith(root)]
+        for root, within in sorted(groups, key=lambda group: -len(group[1])):
+            yield f"{title} in {root}: {', '.join(within)}"
         if paths:
             yield f"{title}: {', '.join(paths)}"
         if more:

@@ -269,7 +269,8 @@ def _hunks(
             else:
                 left.append((diff[len(place) :], hunk.part_ids[-1]))
         if mine:
-            lines += [f"{path.removeprefix(f'{root}/')}:", *mine, *_edits(left, more=" more")]
+            inside = path.removeprefix(f"{root}/") if root else path
+            lines += [f"{inside}:", *mine, *_edits(left, more=" more")]
         else:
             large += _edits(left, f"{short(path)}: ")
     lines += large[:MOST_COUNTED]

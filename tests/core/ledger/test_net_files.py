@@ -51,6 +51,11 @@ def test_a_folder_that_many_have_in_common_is_named_once() -> None:
     ]
     both = lines("~/home/me/w/a", "~/home/me/w/b", "~/tmp/somewhere/x", "~/tmp/somewhere/y")
     assert both == ["Changed in /tmp/somewhere/: y, x", "Changed in /home/me/w/: b, a"]
+    most = ("~/home/me/w/a", "~/home/me/w/b", "~/home/me/w/c", "~/tmp/somewhere/far/away/x")
+    far = lines(*most, "~/tmp/somewhere/far/away/y")
+    assert [line.partition(":")[0] for line in far] == [
+        "Changed in /home/me/w/", "Changed in /tmp/somewhere/far/away/",
+    ]  # fmt: skip
     assert lines("~D:\\w\\src\\a.js", "~src/a.js") == ["Changed: D:\\w\\src\\a.js"]
     assert lines(*(f"~D:\\d{n}\\a" for n in range(9)))[0].startswith("Changed in D:\\: d8\\a, ")
     assert lines("~src/a.py", "~src/b.py") == ["Changed: src/b.py, src/a.py"]

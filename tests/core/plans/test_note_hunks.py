@@ -44,6 +44,15 @@ def test_edits_that_stand_below_are_told_of_no_more_and_those_without_room_are_c
     assert text.splitlines()[2:] == ["a.py:", "-one", "+first = 1", more]
 
 
+def test_hunks_stand_under_the_file_s_name_in_the_workspace() -> None:
+    listed = items("C9:tool C9:tool")
+    listed[0] = replacing(listed[0], "/w/src/a.py", "x = 1", "x = 2")
+    after = left_by(listed, [Change(PartId("p0"), Dropped(), "old", 0, 0)])
+    for root, name in (("/w", "src/a.py"), ("", "/w/src/a.py"), ("/x", "/w/src/a.py")):
+        text = write_note(after, head=HEAD, room=HUNKS, root=root)
+        assert text.splitlines()[2:] == [f"{name}:", "-x = 1", "+x = 2"]
+
+
 def test_a_hunk_is_told_whole_or_counted() -> None:
     listed = items("C9:tool C9:tool C9:tool X9")
     long = [f"row_{n} = {n}" for n in range(59)]
