@@ -70,12 +70,14 @@ def request_lines(units: Sequence[Unit]) -> Iterator[str]:
     first = len(places) - 1
     while first and not _answers(units[places[first - 1] + 1 : places[first]]):
         first -= 1
-    asked = [f"- {_in_short(units[n].text)}" for n in places[first:][-MOST_ASKED:]]
+    asked = list(dict.fromkeys(f"- {_in_short(units[n].text)}" for n in places[first:]))
     calls = sum(unit.kind == "call" for unit in since)
     changed = dict.fromkeys(short(deed.path) for unit in since for deed in unit.changed)
     done = [f"{calls} call{'s' * (calls > 1)}"] if calls else ["nothing"]
     done += [f"changes of {', '.join(list(changed)[-MOST_CHANGED:])}"] if changed else []
-    yield "\n".join((UNANSWERED, *asked, f"Done for it so far: {', last '.join(done)}."))
+    yield "\n".join(
+        (UNANSWERED, *asked[-MOST_ASKED:], f"Done for it so far: {', last '.join(done)}.")
+    )
 
 
 def _is_request(unit: Unit) -> bool:

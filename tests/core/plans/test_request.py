@@ -35,10 +35,14 @@ def telling(item: Item, typed: Iterator[str]) -> Item:
             ["- Add a test.", "Done for it so far: 3 calls, last changes of src/a.py, w/b.py."],
         ),
         ("U9 A9 C9; U9 C9", ["- Mend it.", "- Add a test.", "Done for it so far: 1 call."]),
+        (
+            "U9 A9 C9; U9 C9; U9",
+            ["- Mend it.", "- Add a test.", "Done for it so far: nothing."],
+        ),
     ],
 )
 def test_a_note_opens_with_what_is_asked_and_how_it_stands(given: str, stands: list[str]) -> None:
-    assert opening(given, "Mend it.", "Add a test.") == [UNANSWERED, *stands]
+    assert opening(given, "Mend it.", "Add a test.", "Add a test.") == [UNANSWERED, *stands]
 
 
 def test_a_request_that_was_answered_is_told_as_such() -> None:
