@@ -9,7 +9,7 @@ from sidecar.core.parts import PartId
 from sidecar.core.plans.outcomes import short
 from sidecar.core.prompt.visibility import Dropped, Placeholder, Quoted, Shown
 from sidecar.core.text.rule_sentences import FIRM, SOFT, size_of
-from sidecar.core.text.sentences import Span, sentences
+from sidecar.core.text.sentences import LONGEST, SHORT, Span, sentences
 
 LEAST = 200
 """Tokens that a message must have room for to be told with both of its ends."""
@@ -32,6 +32,7 @@ REQUEST, MOST_ASKED = 200, 3
 """Characters of a request that are told of it, and requests without an answer, the newest."""
 MOST_CHANGED = 4
 """Files that are named as changed for it."""
+_CLOSERS, _ASKS = "*_`\"')", ("?", "\uff1f", "\u061f")
 
 
 ENDS = (-60, -200)
@@ -65,19 +66,33 @@ def request_lines(units: Sequence[Unit]) -> Iterator[str]:
         return
     since = units[places[-1] + 1 :]
     if _answers(since):
-        yield f"{ANSWERED} {_in_short(units[places[-1]].text)}"
+        yield f"{ANSWERED} {_request(units, places[-1])}"
         return
     first = len(places) - 1
     while first and not _answers(units[places[first - 1] + 1 : places[first]]):
         first -= 1
-    asked = list(dict.fromkeys(f"- {_in_short(units[n].text)}" for n in places[first:]))
+    asked = list(dict.fromkeys(f"- {_request(units, n)}" for n in places[first:]))
     calls = sum(unit.kind == "call" for unit in since)
-    changed = dict.fromkeys(short(deed.path) for unit in since for deed in unit.changed)
+    paths = (deed.path.replace("\\", "/") for unit in since for deed in unit.changed)
+    changed = dict.fromkeys(map(short, paths))
     done = [f"{calls} call{'s' * (calls > 1)}"] if calls else ["nothing"]
     done += [f"changes of {', '.join(list(changed)[-MOST_CHANGED:])}"] if changed else []
     yield "\n".join(
         (UNANSWERED, *asked[-MOST_ASKED:], f"Done for it so far: {', last '.join(done)}.")
     )
+
+
+def _request(units: Sequence[Unit], place: int) -> str:
+    """What is asked, and where that is a word or two, what was asked of the user before."""
+    told = _in_short(units[place].text)
+    if len(told) > SHORT:
+        return told
+    before = (unit for unit in reversed(units[:place]) if unit.kind in ("prose", "typed"))
+    said = next(before, None)
+    close = said.text[-2 * LONGEST :] if said and said.kind == "prose" else ""
+    asked = [close[start:end] for start, end in sentences(close)]
+    question = next((one for one in reversed(asked) if one.rstrip(_CLOSERS).endswith(_ASKS)), "")
+    return f"{told} (to: {one_line(question, REQUEST // 2)})" if question else told
 
 
 def _is_request(unit: Unit) -> bool:
@@ -92,7 +107,7 @@ def _answers(units: Sequence[Unit]) -> bool:
 
 def _in_short(text: str) -> str:
     """In one line; of a longer text both ends, as what is asked may follow what is pasted."""
-    line = one_line(text, len(text))
+    line = one_line(text, len(text)).lstrip("-*• ")
     if len(line) <= REQUEST:
         return line
     close = line[-REQUEST // 2 :]

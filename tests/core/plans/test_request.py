@@ -12,10 +12,14 @@ from tests.core.policies.situations import history, saying
 
 
 def opening(notation: str, *typed: str) -> list[str]:
-    """Give the lines about these items, of which the user typed that, one after the other."""
+    units = [item.unit for item in typing(notation, *typed)]
+    return "\n".join(request_lines(units)).splitlines()
+
+
+def typing(notation: str, *typed: str) -> list[Item]:
+    """Give these items, of which the user typed that, one after the other."""
     said = iter(typed)
-    items = (telling(item, said) for item in history(notation))
-    return "\n".join(request_lines([item.unit for item in items])).splitlines()
+    return [telling(item, said) for item in history(notation)]
 
 
 def telling(item: Item, typed: Iterator[str]) -> Item:
@@ -31,7 +35,7 @@ def telling(item: Item, typed: Iterator[str]) -> Item:
     [
         ("U9 C9 A9; U9", ["- Add a test.", "Done for it so far: nothing."]),
         (
-            "U9 C9 A9; U9 C9:edit(w/src/a.py) C9:edit(w/b.py) C9",
+            "U9 C9 A9; U9 C9:edit(D:\\src\\a.py) C9:edit(w/b.py) C9",
             ["- Add a test.", "Done for it so far: 3 calls, last changes of src/a.py, w/b.py."],
         ),
         ("U9 A9 C9; U9 C9", ["- Mend it.", "- Add a test.", "Done for it so far: 1 call."]),
@@ -42,7 +46,18 @@ def telling(item: Item, typed: Iterator[str]) -> Item:
     ],
 )
 def test_a_note_opens_with_what_is_asked_and_how_it_stands(given: str, stands: list[str]) -> None:
-    assert opening(given, "Mend it.", "Add a test.", "Add a test.") == [UNANSWERED, *stands]
+    assert opening(given, "- Mend it.", "Add a test.", "Add a test.") == [UNANSWERED, *stands]
+
+
+def test_a_word_or_two_are_told_with_the_question_that_they_reply_to() -> None:
+    items = typing("U9 A9; U9 C9", "Mend it.", "folded in")
+    for said, told in (
+        ("Done. **Alone, or in one?** Say it.", "folded in (to: **Alone, or in one?**)"),
+        ("Done.", "folded in"),
+    ):
+        items[1] = saying(items[1], said)
+        lines = "\n".join(request_lines([item.unit for item in items])).splitlines()
+        assert lines[1] == f"- {told}"
 
 
 def test_a_request_that_was_answered_is_told_as_such() -> None:
