@@ -1,8 +1,11 @@
 """What a session holds, as tests look at it: where a session keeps a thing is said here alone."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any, TypeVar
+
+import pytest
 
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import Json, Message, PartId
@@ -17,6 +20,7 @@ from sidecar.session.compaction.planner import Planner
 from sidecar.session.compaction.rewrite_commit import RewriteCommits
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.lessons import Lessons
+from sidecar.session.lifecycle import context_actions
 from sidecar.session.lifecycle.assembly import gauge_of
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.session_log import SessionLog
@@ -144,9 +148,14 @@ def environment(session: Session) -> Environment:
     return state(session).environment
 
 
-def plan_prices(session: Session, plan: Callable[[], str | None]) -> None:
-    """Have the price of a compaction planned so."""
-    session.rewriting.price._plan = plan
+def plan_prices(patch: pytest.MonkeyPatch, prices: Iterator[str]) -> None:
+    """Have compactions by hand planned at these prices, however short the session is."""
+    patch.setattr(context_actions, "may_free", lambda _: True)
+    patch.setattr(
+        Decisions,
+        "by_hand",
+        lambda *_: SimpleNamespace(recorded=SimpleNamespace(price=next(prices))),
+    )
 
 
 def clock(session: Session) -> Clock:

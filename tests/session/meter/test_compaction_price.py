@@ -2,6 +2,8 @@
 
 import itertools
 
+import pytest
+
 from sidecar.session.log.events import MeterChanged, TurnEnded
 from sidecar.store.format.log_records import OptionRecord
 from tests.fakes.scripted_model import says
@@ -11,11 +13,10 @@ from tests.session.conftest import Desk
 from tests.session.recorder import entered
 
 
-async def test_reading_the_meter_plans_nothing(desk: Desk) -> None:
+async def test_reading_the_meter_plans_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     worker = await desk.worker(policy="economic")
     session = worker.session
-    plans = map(str, itertools.count())
-    inside.plan_prices(session, lambda: next(plans))
+    inside.plan_prices(monkeypatch, map(str, itertools.count()))
     # A turn that ends has changed the context: its price is found for those who watch, but later.
     await worker.turns(1)
     assert [event.meter.cost.compact_now for event in desk.of(MeterChanged)][-1] is None

@@ -148,8 +148,7 @@ async def test_a_price_is_kept_where_nothing_else_was_logged(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, changes: bool
 ) -> None:
     session = await desk.open()
-    plans = map(str, itertools.count())
-    inside.plan_prices(session, lambda: next(plans))
+    inside.plan_prices(monkeypatch, map(str, itertools.count()))
     turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
     planned = session.priced_meter().cost.compact_now
     assert planned is not None
