@@ -23,8 +23,7 @@ from sidecar.core.parts import (
     ToolPart,
 )
 from sidecar.core.prompt.render import Block, Region, Rendered, TextBlock
-from sidecar.core.text.excerpt import lines_kept, quoted
-from sidecar.core.text.truncate import Keep, cut
+from sidecar.core.text.truncate import Keep, cut, lines_kept, quoted
 
 MOST_NOTES = 200
 """Notes whose blocks are kept; a session's view has a handful."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from sidecar.core.text.visible import as_found
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
-from sidecar.tools.rules.plain_paths import is_plain
-from sidecar.tools.rules.program import MANY, Program
-from sidecar.tools.rules.programs import PROGRAMS, TRUSTED
-from sidecar.tools.rules.programs_git import GIT
 from sidecar.tools.rules.runs_later import runs_later
+from sidecar.tools.rules.tables.plain_paths import is_plain
+from sidecar.tools.rules.tables.program import MANY, Program
+from sidecar.tools.rules.tables.programs import PROGRAMS, TRUSTED
+from sidecar.tools.rules.tables.programs_git import GIT
 
 _NOTHING: Mapping[str, Program] = {}
 _UNKNOWN = Program("")

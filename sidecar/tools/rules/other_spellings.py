@@ -11,7 +11,6 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from sidecar.tools.rules.coverage import behind_options
-from sidecar.tools.rules.programs import PROGRAMS, READING, RUNNERS, SHELLS
 from sidecar.tools.rules.shell_words import (
     fed_texts,
     handing_on,
@@ -19,6 +18,7 @@ from sidecar.tools.rules.shell_words import (
     simple_commands,
     without_options,
 )
+from sidecar.tools.rules.tables.programs import PROGRAMS, READING, RUNNERS, SHELLS
 
 MOST_BEFORE = 30
 """Words before a command: options and values of its runner."""

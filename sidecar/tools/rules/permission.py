@@ -3,7 +3,7 @@
 docs/reference/permissions.md has the rules' form. A rule for writing never covers files that run
 later (`tools/rules/runs_later`), and files of unknown kind (`tools/rules/ordinary_files`) only by
 name. `*` covers one simple command of literal words (`tools/rules/shell_words`), but for
-`tools/rules/programs`.
+`tools/rules/tables/programs`.
 """
 
 import re

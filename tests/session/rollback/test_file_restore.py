@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.conversation.turns import title_of
 from sidecar.core.errors import NothingToDo, RestoreConflict
 from sidecar.core.parts import Json
 from sidecar.session.interface import Wish
@@ -129,7 +128,7 @@ async def test_a_return_is_called_by_the_first_line_of_the_prompt_cut_as_titles_
     turn = await desk.ask(session, f"\n{'word ' * 30}\nand more")
     await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
     titles = [one.title for one in session.checkpoints.timeline().checkpoints]
-    assert titles[-1] == f"Before going back to: before “{title_of('word ' * 30)}”"
+    assert titles[-1] == f"Before going back to: before “{'word ' * 15}word…”"
 
 
 async def test_clashes_are_written_between_markers_where_that_is_asked_for(desk: Desk) -> None:

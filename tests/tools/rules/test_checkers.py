@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from sidecar.tools.rules.permission import Allow, Ask
-from sidecar.tools.rules.programs import PROGRAMS
-from sidecar.tools.rules.programs_checking import CHECKING
+from sidecar.tools.rules.tables.programs import PROGRAMS
+from sidecar.tools.rules.tables.programs_checking import CHECKING
 from sidecar.tools.tool_contract import ToolContext
 from tests.tools.rules.decisions import decided
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sidecar.tools.rules.coverage import known
 from sidecar.tools.rules.permission import Allow, Ask, Refuse
-from sidecar.tools.rules.programs import PROGRAMS
 from sidecar.tools.rules.shell_words import plain_words
+from sidecar.tools.rules.tables.programs import PROGRAMS
 from sidecar.tools.shell import scrubbed
 from sidecar.tools.tool_contract import ToolContext
 from tests.tools.rules.decisions import decided

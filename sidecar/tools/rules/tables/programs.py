@@ -6,10 +6,10 @@ Of a listed program only listed options are covered (docs/decisions/rules-on-wor
 
 from collections.abc import Mapping
 
-from sidecar.tools.rules.program import NO_OPERAND, Program, options
-from sidecar.tools.rules.programs_checking import CHECKING
-from sidecar.tools.rules.programs_git import GIT
-from sidecar.tools.rules.programs_own_code import OWN_CODE
+from sidecar.tools.rules.tables.program import NO_OPERAND, Program, options
+from sidecar.tools.rules.tables.programs_checking import CHECKING
+from sidecar.tools.rules.tables.programs_git import GIT
+from sidecar.tools.rules.tables.programs_own_code import OWN_CODE
 
 # --- programs that run their arguments, or write any content anywhere ------------------------
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.text.excerpt import lines_kept, quoted
+from sidecar.core.text.truncate import lines_kept, quoted
 
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix"
 

@@ -3,7 +3,7 @@
 A rule trusts the workspace's own code and settings, but none from elsewhere.
 """
 
-from sidecar.tools.rules.program import NO_OPERAND, Program, options
+from sidecar.tools.rules.tables.program import NO_OPERAND, Program, options
 
 _WHY = (
     "its other options take code, settings, plugins or an interpreter from elsewhere, write files "

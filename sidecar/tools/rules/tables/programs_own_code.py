@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sidecar.tools.rules.program import NO_OPERAND, Program, options
+from sidecar.tools.rules.tables.program import NO_OPERAND, Program, options
 
 _RUNS_OWN = "other options take code, settings or a place from elsewhere"
 _CARGO = options(

@@ -6,7 +6,7 @@ other machines.
 
 from dataclasses import replace
 
-from sidecar.tools.rules.program import NO_OPERAND, Program, options
+from sidecar.tools.rules.tables.program import NO_OPERAND, Program, options
 
 _WHY = (
     "git's other options and subcommands write files, run programs or aliases, use another "
