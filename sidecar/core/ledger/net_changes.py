@@ -20,7 +20,7 @@ LEAST_SAVED = 10
 MOST_NAMED, MOST_FOLDERS = 40, 12
 """Files of a list that are named, the newest; folders by which the others are counted."""
 _TOLD = re.compile(rf"({CHANGED}|{DELETED})(?: in (.+?))?: (.+)")
-_MORE = re.compile(r"And (\d+) more (?:changed|deleted)(?: in .+?)?: .+")
+_MORE = re.compile(r"And (\d+) more (?:changed|deleted)(?: in|:) .+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,10 @@ def by_folder(paths: Sequence[str]) -> str:
     """How many lie where, with the folder that all have in common said once."""
     folders = (folder + _separator(folder) for folder in _above(paths[0]))
     root = next((one for one in folders if all(path.startswith(one) for path in paths)), "")
-    counts = Counter(next(_above(path.removeprefix(root)), ".") for path in paths).most_common()
+    own = "itself" if root else "."
+    counts = Counter(next(_above(path.removeprefix(root)), own) for path in paths).most_common()
+    if root and counts[0] == ("itself", len(paths)):
+        return f" in {root}"
     rest = sum(count for _, count in counts[MOST_FOLDERS:])
     told = [f"{folder} ({count})" for folder, count in counts[:MOST_FOLDERS]]
     where = f" in {root}" if root else ""

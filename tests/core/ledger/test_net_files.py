@@ -3,7 +3,7 @@
 import pytest
 
 from sidecar.core.ledger.deeds import TouchedFile
-from sidecar.core.ledger.net_changes import file_lines, net_files, told_files
+from sidecar.core.ledger.net_changes import file_lines, net_files, told_files, told_more
 
 VERBS = {"+": "created", "~": "edited", "-": "deleted"}
 
@@ -59,6 +59,15 @@ def test_a_folder_that_many_have_in_common_is_named_once() -> None:
     assert lines("~D:\\w\\src\\a.js", "~src/a.js") == ["Changed: D:\\w\\src\\a.js"]
     assert lines(*(f"~D:\\d{n}\\a" for n in range(9)))[0].startswith("Changed in D:\\: d8\\a, ")
     assert lines("~src/a.py", "~src/b.py") == ["Changed: src/b.py, src/a.py"]
+
+
+def test_files_that_are_counted_are_told_by_their_folder_alone_where_all_lie_in_one() -> None:
+    named = [f"~/w/new/{n}" for n in range(40)]
+    one = lines("~/w/old/a", "~/w/old/b", *named)[-1]
+    assert one == "And 2 more changed in /w/old/; recall lists them"
+    two = lines("~/w/old/a", "~/w/old/x/b", *named)[-1]
+    assert two == "And 2 more changed in /w/old/: x (1), itself (1); recall lists them"
+    assert told_more([one, two]) == 4
 
 
 def test_what_was_told_is_read_from_the_same_lines_and_not_told_again() -> None:

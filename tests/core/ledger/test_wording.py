@@ -82,7 +82,7 @@ def test_nothing_that_must_not_be_lost_is_ever_cut() -> None:
     assert goal in told
     assert all(f"try-{n} → error-{n}" in told for n in range(500))
     assert all(f"src/file_{n}.py" in told for n in range(460, 500))
-    assert "- and 460 more in src/: . (460)" in told
+    assert told.endswith("- and 460 more in src/")
 
 
 def test_what_the_user_refused_is_no_failure() -> None:
