@@ -34,7 +34,7 @@ from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in
 from sidecar.core.summaries.sections import shortened
 
-ROOM = replace(STORY, story=1_000, hunks=500)
+ROOM = replace(STORY, story=1_000, hunks=700)
 """For the story: longer ones cost more than they keep of what is needed word for word."""
 KEEPING = Keeping(keep=8_400, room=ROOM)
 GOAL, RUNWAY = 0.60, 0.58
