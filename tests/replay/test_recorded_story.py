@@ -111,10 +111,11 @@ def is_answered(turn: list[Unit], gone: set[str], passages: str, story: str) -> 
 
 
 def nothing_is_announced_in_vain(passages: tuple[Passage, ...]) -> None:
-    """No last word before calls only says that they come."""
+    """No last word before calls only says that they come, and no answer ends before its list."""
     for entry in (entry for one in passages for entry in re.split(r"\n(?=- |\[)", one.text)):
         said = entry.removeprefix("- Said last: ")
         assert said == entry or not announces(said), entry
+        assert not ANSWERS.match(entry) or not entry.endswith(":"), f"what comes is cut: {entry}"
 
 
 def nothing_is_said_twice(plan: Plan) -> None:

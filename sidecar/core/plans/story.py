@@ -261,8 +261,8 @@ def _beginning(text: str, most: int, unit: Unit) -> str:
 
 def _answer(unit: Unit, kind: _TextKind, most: int) -> str:
     """An answer, or where it is longer both its ends."""
-    text = unit.text.strip()
-    text = without_announcement(text) if kind == "last" else text
+    text = without_announcement(unit.text.strip())
+    text += " ⋯" if text.endswith(":") else ""
     mark = f"⋯ recall {unit.part_id}"
     if kind == "listed" and len(text) > most:
         return "\n  ".join(listed(text, ASKED, mark))

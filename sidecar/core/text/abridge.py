@@ -4,7 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sidecar.core.text.sentences import gist, is_heading, is_item, sentences, unfenced
+from sidecar.core.text.sentences import (
+    gist,
+    is_heading,
+    is_item,
+    sentences,
+    unfenced,
+    without_announcement,
+)
 
 REFERS = 200
 """Characters of a text in which a number stands for an item of a list."""
@@ -57,7 +64,8 @@ def abridged(text: str, most: int, mark: str) -> list[str]:
         said = gist(text, max(most - len(last), most // 2)) or "…"
         head = head if head and len(said) < 2 * _size(head) else [said]
     last = "" if last in "\n".join(head) else last
-    head[-1] = f"{head[-1].removesuffix('…').removesuffix(' ⋯')} {mark}"
+    cut = without_announcement(head[-1].removesuffix("…")).removesuffix(" ⋯")
+    head[-1] = f"{cut} {mark}"
     return [*head, f"⋯ {last}"] if last else head
 
 

@@ -172,3 +172,9 @@ def test_of_a_cut_answer_no_heading_and_no_scrap_of_an_item_is_told() -> None:
     assert lines[2] == "  **Changes:**"
     for n in (0, 1):
         assert lines[3 + n].startswith(f"  {n}. **`point/check_{n}.go`** is long")
+
+
+def test_an_answer_that_was_broken_off_before_its_list_ends_with_its_last_sentence() -> None:
+    talk = scene("U9 A9 U9 C9; C9", p1="Task 2 is done, and its tests pass. I go on with the next:")
+    text = told(talk, ["p3"])["user2"]
+    assert text.endswith("- Answer: Task 2 is done, and its tests pass.")
