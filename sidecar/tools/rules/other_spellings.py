@@ -108,9 +108,8 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
             commands += (one[start:] for start in starts)
             if not {program_name(one[start]) for start in starts} <= _KEEPS:
                 # To an unknown program each word may begin a command.
-                unread.append(
-                    ("\0" if program_name(one[0]) in PROGRAMS else "\0--\0").join(one[1:])
-                )
+                known = program_name(one[0]) in PROGRAMS
+                unread.append("\0".join(one[1:]) if known else "\0--\0".join(("", *one[1:])))
             of_shell = any(program_name(one[start]) in _READS_TEXT for start in starts)
             hidden |= any(_stands_for_program(one, at) for at in starts)
             hidden |= of_shell and any(map(hides_programs, texts))

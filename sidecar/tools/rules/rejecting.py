@@ -38,7 +38,11 @@ def mentions(rule: str, unread: tuple[str, ...]) -> bool:
     if not named:
         return False
     name, *more = map(re.escape, (program_name(named[0]), *named[1:]))
-    place = rf"(?:^|[{_BEGINS}\s])" if more else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s)|(?:^|\0)--\0"
+    place = (
+        rf"(?:^|[{_BEGINS}\s])"
+        if more
+        else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s|[^\s\"']*[\"'],)|(?:^|\0)--\0"
+    )
     first = rf"(?:{place}|(?:^|\0)-\w){name}(?:\.exe)?(?![\w.-])"
     behind = (rf"[\s\0\"',]{word}(?![\w-])" for word in more)
     wanted = [re.compile(one) for one in (first, *behind)]

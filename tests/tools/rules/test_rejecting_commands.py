@@ -169,6 +169,8 @@ def test_words_of_another_command_are_not_rejected(command: str, context: ToolCo
         ("git push *", "command retry git push"),
         ("curl *", "retry -- curl x"),
         ("curl *", "unheard-of 3 curl x"),
+        ("curl *", "unheard-of curl x"),
+        ("curl *", """python -c 'run(["curl","x"])'"""),
         ("git push *", """find . -exec node -e 'execSync("git push")' ';'"""),
         ("git push *", "fd -H .git -x retry git push"),
         ("git push *", "git bisect run retry 3 git push"),
