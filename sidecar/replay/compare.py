@@ -137,7 +137,8 @@ def _heard(path: Path, count: Count) -> tuple[Conversation, tuple[DamagedLine, .
                 listener.compacted()
             case _:
                 listener.hear(entry)
-    conversation = listener.conversation(visible(transcript.name), transcript.format)
+    name, cwd = visible(transcript.name), transcript.cwd
+    conversation = listener.conversation(name, transcript.format, cwd)
     if not conversation.requests:
         raise BadRequest(f"{path} holds no answer of a model", "path")
     return conversation, tuple(damaged)

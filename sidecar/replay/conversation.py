@@ -54,7 +54,8 @@ class Conversation:
     """The input of a simulation; `tokens` and `calls` are calibrated, per unit.
 
     `compacted`: steps following the agent's own rewrites. `factor`: tokens per raw `count`.
-    `messages`: without media bytes; empty if only sizes are known.
+    `messages`: without media bytes; empty if only sizes are known. `cwd`: the folder that relative
+    paths are of, empty if unknown.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Conversation:
     compacted: tuple[int, ...] = ()
     messages: tuple[Message, ...] = ()
     count: Count = len
+    cwd: str = ""
 
 
 class Listener:
@@ -105,7 +107,7 @@ class Listener:
         self._messages.append(_without_bytes(message))
         self._rendered += 2 if any(u.kind == "call" for u in units) else 1
 
-    def conversation(self, name: str, format_name: str) -> Conversation:
+    def conversation(self, name: str, format_name: str, cwd: str = "") -> Conversation:
         """Counts are calibrated by recorded usage."""
         factor = self._factor()
         tokens = tuple(
@@ -124,6 +126,7 @@ class Listener:
             tuple(self._compacted),
             tuple(self._messages),
             self._count,
+            cwd,
         )
 
     def _request(self, message: Message, units: Sequence[Unit], step: int, turn: int) -> Request:
@@ -216,7 +219,9 @@ def _part_without_bytes(part: Part) -> Part:
             return part
 
 
-def listen(messages: Iterable[Message | None], count: Count, name: str, kind: str) -> Conversation:
+def listen(
+    messages: Iterable[Message | None], count: Count, name: str, kind: str, cwd: str = ""
+) -> Conversation:
     """`None` marks a recorded compaction."""
     listener = Listener(count)
     for message in messages:
@@ -224,4 +229,4 @@ def listen(messages: Iterable[Message | None], count: Count, name: str, kind: st
             listener.compacted()
         else:
             listener.hear(message)
-    return listener.conversation(name, kind)
+    return listener.conversation(name, kind, cwd)

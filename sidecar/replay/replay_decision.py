@@ -72,7 +72,7 @@ class Decider:
     def __init__(self, conversation: Conversation, policy: Policy, tell: Tell | None) -> None:
         self._messages = {message.id: message for message in conversation.messages}
         self._parts = {part.id: part for m in conversation.messages for part in m.parts}
-        self.names, self.files = NameIndex(), SeenFiles()
+        self.names, self.files = NameIndex(), SeenFiles(conversation.cwd)
         self._count, self._factor = conversation.count, conversation.factor
         self._policy, self._tell = policy, tell
         self._breaker = Breaker()

@@ -82,7 +82,7 @@ def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, mo
     messages = _before_the_last_answer([e for e in entries if isinstance(e, Message)])
     heard = (None if isinstance(entry, Compacted) else entry for entry in entries)
     name = visible(transcript_.name)
-    conversation = listen(heard, count, name, transcript_.format)
+    conversation = listen(heard, count, name, transcript_.format, transcript_.cwd)
     if not conversation.requests:
         raise BadRequest(f"{path} holds no answer of a model", "path")
     room = judge.window - most - FRAMING

@@ -28,6 +28,7 @@ from sidecar.core.summaries.model_summary import (
 )
 from sidecar.replay.conversation import Listener
 from sidecar.replay.simulate import SimulatedRun, simulate
+from sidecar.session.compaction import planner
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.meter.gauge import rates
 from tests.core.policies.situations import is_note
@@ -195,7 +196,7 @@ def replayed(session: Session, summaries: bool) -> SimulatedRun:
     listener = Exactly(count)
     for message in inside.conversation(session):
         listener.hear(message)
-    conversation = listener.conversation("log", "sidecar")
+    conversation = listener.conversation("log", "sidecar", inside.log(session).row.cwd)
     policy, tell = policies()[settings.text("policy")], told_by_extract
     return simulate(
         conversation,
@@ -220,6 +221,12 @@ def agree(session: Session, summaries: bool) -> int:
     usages = [part.usage for part in inside.parts(session, StepFinishPart)]
     assert [sent.prompt for sent in run.sent] == [usage.prompt for usage in usages]
     return len(made)
+
+
+@pytest.fixture(autouse=True)
+def files_as_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both know files by the log alone: what stands in a workspace no replay knows."""
+    monkeypatch.setattr(planner, "read_present", lambda paths, root, buffers: {})
 
 
 async def opened(desk: Desk, policy: str, window: int, tools: Sequence[ToolSpec]) -> Session:
