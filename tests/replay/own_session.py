@@ -19,7 +19,7 @@ from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.replay.simulate import SimulatedRun, last_prompt, simulate
 from tests.replay.recorded import CARD, messages_of, overheard
 
-WINDOW = 15_500
+WINDOW = 15_000
 MODULES = 5
 UNITS, FEW, QUIET = 215, 3, 3
 """Lines of each log, and of those from this module on."""

@@ -13,6 +13,9 @@ TYPED_SHARE = 0.10
 """Of the room for history: what earlier typed messages of the newest steps may take to stay."""
 ANSWER_SHARE = 0.5
 """Of it: what answers of the newest steps may take to stay; a longer one would end the work."""
+RUNNING_SHARE = 0.05
+"""Of the window: what the steps of the running turn may take to stay where no rewrite need be.
+Of a longer one is chosen, as a turn may fill the window."""
 GOAL_SHARE, MUST_SHARE = 0.25, 0.45
 """Of the room for history: what the first typed message may take to stay word for word, by itself
 and with all else that must stay. Beyond that it is shortened to its rules and both ends.
@@ -51,6 +54,16 @@ def must_stay(situation: Situation) -> frozenset[PartId]:
     """The untouchable and the goal."""
     spared = untouchable(situation)
     return spared | goal_parts(situation, spared)
+
+
+def running_turn(situation: Situation) -> frozenset[PartId]:
+    """Calls and answers of the running turn, if all fit `RUNNING_SHARE`."""
+    items = [item for item in situation.items if item.unit.kind not in NOTES]
+    turn = max((item.unit.turn for item in items), default=0)
+    said = [i for i in items if i.unit.turn == turn and i.unit.kind in ("call", "prose")]
+    if sum(item.tokens_whole for item in said) > RUNNING_SHARE * situation.standing.window:
+        return frozenset()
+    return frozenset(item.unit.part_id for item in said)
 
 
 def goal_parts(situation: Situation, spared: Set[PartId]) -> frozenset[PartId]:

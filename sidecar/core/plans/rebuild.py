@@ -10,13 +10,13 @@ from itertools import groupby
 
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.guard import NOTES, first_typed, must_stay
+from sidecar.core.plans.guard import NOTES, first_typed, must_stay, running_turn
 from sidecar.core.plans.images import HEAD as IMAGES_HEAD
 from sidecar.core.plans.images import Stretch, images, stretches
 from sidecar.core.plans.knapsack import Piece, choose
 from sidecar.core.plans.note import Room, aftermath, write_note
 from sidecar.core.plans.outcomes import Upshot, upshot_of
-from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation, Standing
+from sidecar.core.plans.plan import OPTIONAL, REWRITE_ID, Change, Plan, Situation, Standing
 from sidecar.core.plans.story import tell_story
 from sidecar.core.plans.typed_text import TypedRoom, stays
 from sidecar.core.plans.value import chances, needs
@@ -29,6 +29,9 @@ WORTHWHILE = 2_000
 """A rewrite that frees fewer tokens than this is not made, unless the prompt cannot be sent."""
 KEEP_SHARE = 0.132
 """Of the window, the most that blocks kept for their worth may take."""
+IMAGES_SHARE, IMAGE_LEAST = 0.2, 3e-5
+"""Of the room for blocks, what images of changed files take first, and the least chance of need per
+token there: what is worked on stands as it is, whatever names the blocks hold."""
 ANNOUNCED = 60
 """Characters of a text that goes where it announces a call that goes."""
 MOST_FOREIGN = 12
@@ -85,7 +88,8 @@ class Basis:
     upshot: Upshot
 
 
-def basis_of(situation: Situation) -> Basis:
+def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
+    """A rewrite that need not be made leaves the running turn too."""
     stale = _stale(situation)
     units = [item.unit for item in situation.items]
     needed = needs(units, situation.step)
@@ -96,7 +100,7 @@ def basis_of(situation: Situation) -> Basis:
     }
     return Basis(
         situation,
-        must_stay(situation),
+        must_stay(situation) | (running_turn(situation) if cause in OPTIONAL else frozenset()),
         pieces,
         chances(situation.names.known, situation.step),
         tuple(stretches(situation)),
@@ -127,16 +131,20 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
     sorting = _sort(basis, zone, keeping)
     found = [basis.pieces.get(item.unit.part_id) for item in sorting.candidates]
     calls = {i.unit.part_id: i.unit for i in sorting.candidates if i.unit.kind == "call"}
-    window = keeping.share * situation.standing.window
+    room = round(min(keeping.keep, KEEP_SHARE * keeping.share * situation.standing.window))
+    seen = [stretch.piece for stretch in basis.stretches]
+    most = round(IMAGES_SHARE * room)
+    imaged = choose(seen, {}, frozenset(), room=most, density=IMAGE_LEAST)
+    room -= sum([piece.tokens for piece in seen if piece.id in imaged])
     whole = choose(
-        [*filter(None, found), *(stretch.piece for stretch in basis.stretches)],
+        list(filter(None, found)),
         basis.names,
         set().union(*[item.unit.names for item in sorting.kept]),
-        room=round(min(keeping.keep, KEEP_SHARE * window)),
+        room=room,
         density=keeping.density,
         stands=lambda part: part not in calls or not situation.files.is_stale(calls[part]),
     )
-    whole -= _announcements(sorting, whole)
+    whole = imaged | (whole - _announcements(sorting, whole))
     changed = {c.part_id: c for c in (*sorting.changes, *_changes(sorting.candidates, whole))}
     changes = [changed[part] for item in zone if (part := item.unit.part_id) in changed]
     before = sum([change.tokens_before for change in changes]) + sum([i.tokens for i in old])

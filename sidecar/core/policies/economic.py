@@ -36,7 +36,11 @@ from sidecar.core.summaries.sections import shortened
 
 ROOM = replace(STORY, story=1_000, hunks=700)
 """For the story: longer ones cost more than they keep of what is needed word for word."""
-KEEPING = Keeping(keep=8_400, room=ROOM)
+KEEPING = Keeping(keep=8_400, density=3e-4, room=ROOM)
+"""`density`: carrying what is worth less costs more than what it saves. Found on one half of the
+recordings, and taken from a few values with both in sight."""
+BESIDE = 6_600
+"""Tokens of the history that a rebuild leaves beside the blocks that are kept, as measured."""
 GOAL, RUNWAY = 0.60, 0.58
 """Shares of the limit: what may be left, and what is aimed at, as what notes take is an estimate.
 A rewrite that leaves more rebuilds everything, and if that is not enough keeps less."""
@@ -63,7 +67,8 @@ class Economic:
     `most`: history share that forces a rewrite; `cold`: on a cold cache, where what is taken up
     from elsewhere or after an hour stays as it is below `whole`. Due when carrying tokens
     above the base has cost `rent` rebuilds as a turn opens, or `within` a turn, whose own text is
-    needed most, and `least` tokens were added. `first`: history share a first rebuild should leave.
+    needed most, and `least` tokens were added. `first`: history share a first rebuild should leave,
+    at most what one leaves.
     `arrival`: share for new results together. `spacing`: requests between rewrites that only pay,
     as each costs the model its thinking; none at a price cliff, where `ahead` requests are expected
     to follow. `said`: tokens of the model's words that must go for a summary to be asked for;
@@ -76,7 +81,7 @@ class Economic:
     cold: float = 0.10
     whole: float = 0.50
     rent: float = 8.0
-    within: float = 10.0
+    within: float = 22.0
     least: int = 11_000
     first: float = 0.35
     arrival: float = 0.25
@@ -136,7 +141,7 @@ class Economic:
 
     def _rebuilt(self, situation: Situation, cause: Cause) -> Plan | None:
         st = situation.standing
-        basis = basis_of(situation)
+        basis = basis_of(situation, cause)
         plan = rebuild(sift(basis, self.keeping), cause, self.name)
         most = RUNWAY * st.limit - MOST_TOLD
         if plan is None and cause != "user" and (cause in OPTIONAL or st.used <= most):
@@ -224,7 +229,8 @@ class Economic:
         return max(0.0, rates.write - rates.read) * self._rebuilt_tokens(standing)
 
     def _rebuilt_tokens(self, st: Standing) -> float:
-        return max(st.base - st.static, self.first * (st.used - st.static))
+        left = min(self.first * (st.used - st.static), self.keeping.keep + BESIDE)
+        return max(st.base - st.static, left)
 
     def _rebuilds(self, st: Standing) -> float:
         if self.cliff(st):
@@ -305,5 +311,5 @@ POLICIES = (
         rent=4.0,
         within=6.0,
     ),
-    Economic("economic-rich", Keeping(keep=20_000), said=1_200),
+    Economic("economic-rich", Keeping(keep=20_000), within=10.0, said=1_200),
 )

@@ -146,12 +146,16 @@ class SeenFile:
         ]
         if not places or (len(places) > 1 and not every):
             self._remember(old.split("\n"), new.split("\n"), step)
-            if places:
-                self.forget()
-            else:
-                self._replace_unseen(old, new)
+        if not places:
+            self._replace_unseen(old, new)
             return
         taken = old.count("\n") + 1
+        if len(places) > 1 and not every:
+            # One of them was changed: of the others and of all around, lines stand as before.
+            for line, _, _ in places:
+                self.texts[line : line + taken] = [None] * taken
+            self.drift += abs(new.count("\n") - old.count("\n"))
+            return
         for line, run, at in reversed(places):
             head = run[run.rfind("\n", 0, at) + 1 : at]
             # The rest of the last line may hold places that were replaced already.

@@ -29,6 +29,7 @@ def test_what_a_rewrite_keeps_is_what_was_fitted() -> None:
 
 def test_what_must_stay_has_the_shares_that_were_fitted() -> None:
     assert (guard.NEWEST_STEPS, guard.TYPED_SHARE, guard.GOAL_SURE) == (2, 0.10, 200)
+    assert guard.RUNNING_SHARE == 0.05
     assert (guard.GOAL_SHARE, guard.MUST_SHARE, preserve.NAMED_SHARE) == (0.25, 0.45, 0.15)
     assert (typed_text.LEAST, typed_text.MARK, typed_text.FIRST_WORDS) == (200, 24, 120)
     assert (typed_text.BEGINNING, typed_text.RULES_SHARE, typed_text.ONE) == (240, 0.6, 4)
@@ -64,6 +65,7 @@ def test_chances_of_need_are_those_that_were_counted() -> None:
         1.355, 1.08, 1.253, 1.1, 0.861, 0.529, 0.178,
     ]  # fmt: skip
     assert value.NEED_AGES == (2, 5, 10, 20, 40, 80)
+    assert (rebuild.IMAGES_SHARE, rebuild.IMAGE_LEAST) == (0.2, 3e-5)
     assert (knapsack.NAMED, rebuild.KEEP_SHARE) == (0.15, 0.132)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sidecar.core.parts import PartId
-from sidecar.core.plans.guard import goal_parts, untouchable, with_thinking_dropped
+from sidecar.core.plans.guard import goal_parts, running_turn, untouchable, with_thinking_dropped
 from sidecar.core.plans.plan import Change, Situation
 from sidecar.core.prompt.visibility import Dropped
 from tests.core.policies.situations import history, parts, situation
@@ -34,6 +34,13 @@ def test_what_is_preserved_stays():
 def test_a_message_that_has_just_come_does_not_end_the_protection_of_the_last_steps():
     given = situation("U10 C100; C100; C100; C100 U10", step=4)
     assert untouchable(given) == set(parts([3, 4, 5]))
+
+
+def test_a_running_turn_stays_where_it_takes_a_twentieth_of_the_window_at_most():
+    for tokens, kept in ((5_000, [3, 4]), (5_001, [])):
+        given = situation(f"U10 C9k; C9k; U10 C5000; C{tokens}")
+        assert {"p4", "p5"} & running_turn(given) == ({"p4", "p5"} if kept else set())
+        assert "p1" not in running_turn(given)
 
 
 def goal(given: Situation) -> frozenset[PartId]:

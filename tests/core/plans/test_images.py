@@ -128,7 +128,7 @@ def test_a_few_lines_of_a_long_file_are_no_image() -> None:
         assert bool(images(told, few)) is shown
 
 
-def rebuilt(*parts: ToolPart) -> tuple[Plan, list[str]]:
+def rebuilt(*parts: ToolPart, policy: str = "economic") -> tuple[Plan, list[str]]:
     """Rebuild a long session that begins with these calls; also gives their parts' ids."""
     items = history("U40 " + "C300 ; " * len(parts) + "A4500 ; " * 4 + "U10 A10")
     files = SeenFiles()
@@ -139,7 +139,7 @@ def rebuilt(*parts: ToolPart) -> tuple[Plan, list[str]]:
         files.hear(part, unit)
         items[number] = replace(items[number], unit=unit)
     told = replace(situation(items, warm=False), files=files)
-    plan = policies()["economic"].plan(told, "cold")
+    plan = policies()[policy].plan(told, "cold")
     assert plan is not None
     return plan, [part.id for part in parts]
 
@@ -174,7 +174,9 @@ def test_a_search_gives_way_where_an_edit_removed_a_line_that_it_showed() -> Non
         ended("bash", {"command": f"grep -rn {word} ."}, f"{PATH}:3:{word} of number three()")
         for word in ("first", "other")
     ]
-    plan, (stale, standing, _) = rebuilt(*searches, edit(PATH, "first of number three()", "gone"))
+    # Nameless, so worth too little for the default's least.
+    change = edit(PATH, "first of number three()", "gone")
+    plan, (stale, standing, _) = rebuilt(*searches, change, policy="economic-rich")
     assert stale in dropped(plan)
     assert standing not in dropped(plan)
 
@@ -191,3 +193,11 @@ def test_images_are_reckoned_in_what_is_left() -> None:
 def test_without_images_there_is_no_note() -> None:
     assert images_note(()) == ""
     assert images_note((FileImage(PATH, ((1, 1),), "text", 1),)) == f"{HEAD}\n\ntext"
+
+
+def test_an_image_has_room_of_its_own_whatever_names_the_blocks_hold() -> None:
+    lines = "\n".join(f"plain {n}" for n in range(1, 31))
+    named = "".join(f"def handler_{n}(value): ...\n" for n in range(4_000))
+    others = [read(f"/w/b{n}.py", [named]) for n in range(3)]
+    plan, _ = rebuilt(read(PATH, lines.split("\n")), edit(PATH, "plain 3", "three"), *others)
+    assert [image.path for image in plan.images] == [PATH]

@@ -13,6 +13,7 @@ from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.policies.economic import (
     FULL,
     GOAL,
+    KEEPING,
     LEAST_COMPRESSION,
     LESS,
     MOST_TOLD,
@@ -56,10 +57,11 @@ def test_the_default_is_the_balanced_one_of_three_dials() -> None:
 def test_the_default_has_the_numbers_that_were_fitted() -> None:
     """Whoever changes one has a study to show, and changes it here and in the docs as well."""
     assert Economic() == Economic(
-        most=0.80, cold=0.10, whole=0.50, rent=8.0, within=10.0, least=11_000, first=0.35,
+        most=0.80, cold=0.10, whole=0.50, rent=8.0, within=22.0, least=11_000, first=0.35,
         arrival=0.25, spacing=20, said=None,
     )  # fmt: skip
     assert (GOAL, RUNWAY, SPARE, FULL) == (0.60, 0.58, 0.10, 0.90)
+    assert (KEEPING.keep, KEEPING.density) == (8_400, 3e-4)
     assert LESS == (0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
     assert (LEAST_COMPRESSION, SUMMARY_TOKENS, MOST_TOLD) == (3.5, 600, 1_200)
 
@@ -137,10 +139,10 @@ def test_a_session_that_is_gone_on_with_within_the_hour_is_rewritten_while_it_is
 @pytest.mark.parametrize(
     ("rent", "given", "cause"),
     [
-        # A third of the history is expected to be left: 3 times 4 times 35,000.
-        (419_999, {}, None),
-        (420_000, {}, "pays"),
-        (420_000, {"requests": 19}, None),
+        # As much is expected to be left as a rebuild leaves: 3 times 4 times 15,000.
+        (179_999, {}, None),
+        (180_000, {}, "pays"),
+        (180_000, {"requests": 19}, None),
         # What the last rewrite left is more than that: 3 times 4 times 50,000.
         (599_999, {"base": 60_000}, None),
         (600_000, {"base": 60_000}, "pays"),
@@ -157,13 +159,18 @@ def test_rent_pays_when_it_is_three_times_what_rebuilding_costs(
     assert due(110_000, **{"rent": rent, "requests": 20, **given}) == cause
 
 
+def test_of_a_short_history_a_third_is_expected_to_be_left() -> None:
+    assert due(40_000, rent=125_999, requests=20) is None
+    assert due(40_000, rent=126_000, requests=20) == "pays"
+
+
 def test_within_a_turn_a_rewrite_that_only_pays_waits_for_longer() -> None:
     policy = replace(ECONOMIC, within=5.0)
-    given = {"rent": 420_000, "requests": 20}
+    given = {"rent": 180_000, "requests": 20}
     assert due(110_000, policy, opens_turn=True, **given) == "pays"
     assert due(110_000, policy, opens_turn=False, **given) is None
-    assert due(110_000, policy, opens_turn=False, **{**given, "rent": 699_999}) is None
-    assert due(110_000, policy, opens_turn=False, **{**given, "rent": 700_000}) == "pays"
+    assert due(110_000, policy, opens_turn=False, **{**given, "rent": 299_999}) is None
+    assert due(110_000, policy, opens_turn=False, **{**given, "rent": 300_000}) == "pays"
 
 
 def test_only_the_rich_dial_has_a_model_summarise_unasked() -> None:
