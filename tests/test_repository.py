@@ -181,6 +181,7 @@ FACES = {
     "sidecar.core.text.digest": "the name of a content",
     "sidecar.core.text.identifiers": "the names that texts have in common",
     "sidecar.model.encode": "a prompt as the provider takes it: the yardstick of what is sent",
+    "sidecar.replay.compare": "policies beside one another, over recordings",
     "sidecar.replay.conversation": "a recording as policies hear it, request by request",
     "sidecar.replay.importers": "recordings of other agents, opened",
     "sidecar.replay.simulate": "a policy played over a recording",

@@ -213,7 +213,8 @@ def attached_unit(part: FilePart, message: Message, turn: int, step: int) -> Uni
 def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
     """A call and its result."""
     text, bad, deeds = result_text(part), failed(part), deeds_of(part)
-    given = " ".join(strings(part.input))
+    # Each in lines of its own: what a command is said to be for is no part of it.
+    given = "\n".join(strings(part.input))
     call_names = names_in(given)
     command = part.input.get("command") if isinstance(part.input, dict) else None
     if isinstance(command, str) and 0 < len(command) <= 200 and "\n" not in command:

@@ -26,7 +26,7 @@ RULES_SHARE = 0.6
 ONE = 4
 """One old message's rules may take a fourth of what is left for all of them."""
 
-UNANSWERED = "Asked when this was written, and open then (what is typed later counts more):"
+UNANSWERED = "Asked last when this was written (see below what came of it, and what is asked now):"
 ANSWERED = "Asked last when this was written, and answered:"
 REQUEST, MOST_ASKED = 200, 3
 """Characters of a request that are told of it, and requests without an answer, the newest."""
@@ -75,11 +75,10 @@ def request_lines(units: Sequence[Unit]) -> Iterator[str]:
     calls = sum(unit.kind == "call" for unit in since)
     paths = (deed.path.replace("\\", "/") for unit in since for deed in unit.changed)
     changed = dict.fromkeys(map(short, paths))
-    done = [f"{calls} call{'s' * (calls > 1)}"] if calls else ["nothing"]
+    done = [f"{calls} call{'s' * (calls > 1)}"] if calls else []
     done += [f"changes of {', '.join(list(changed)[-MOST_CHANGED:])}"] if changed else []
-    yield "\n".join(
-        (UNANSWERED, *asked[-MOST_ASKED:], f"Done for it so far: {', last '.join(done)}.")
-    )
+    said = [f"Done for it by then: {', last '.join(done)}."] if done else []
+    yield "\n".join((UNANSWERED, *asked[-MOST_ASKED:], *said))
 
 
 def _request(units: Sequence[Unit], place: int) -> str:

@@ -103,7 +103,7 @@ def test_a_call_and_its_result_are_one_unit() -> None:
     unit = call(given, ToolCompleted(Output("FAILED tests/test_b.py", media=()), 0, 1))
     assert (unit.tool, unit.argument, unit.status) == ("bash", "pytest tests/test_a.py", "ok")
     assert unit.text == "FAILED tests/test_b.py"
-    assert unit.call == "pytest tests/test_a.py CI_MODE=1"
+    assert unit.call == "pytest tests/test_a.py\nCI_MODE=1"
     called = {"tests/test_a.py", "CI_MODE", "pytest tests/test_a.py"}
     assert set(unit.call_names) == called
     assert set(unit.names) == called | {"tests/test_b.py"}

@@ -17,7 +17,7 @@ KEEPING = Keeping(
     keep=10_000, density=6e-4, tail=0.005, first=4_000, each=2_500, typed=8_000,
 )  # fmt: skip
 """Blocks are kept for their names alone: none has a chance of need so high."""
-ASKED = f"{UNANSWERED}\n- line 0 of part 0\nDone for it so far: 3 calls."
+ASKED = f"{UNANSWERED}\n- line 0 of part 0\nDone for it by then: 3 calls."
 HEAD_TOKENS = weigh(f"{HEAD}\n{ASKED}")
 GAP = weigh("[⋯ 1 call left out]")
 
@@ -88,7 +88,7 @@ def test_what_holds_no_name_is_dropped_and_a_note_names_the_rewrite() -> None:
     assert plan.note.splitlines() == [
         HEAD,
         *ASKED.splitlines()[:-1],
-        "Done for it so far: 4 calls.",
+        "Done for it by then: 4 calls.",
     ]
     assert REWRITE_ID in plan.note
     [gap] = plan.passages

@@ -33,15 +33,15 @@ def telling(item: Item, typed: Iterator[str]) -> Item:
 @pytest.mark.parametrize(
     ("given", "stands"),
     [
-        ("U9 C9 A9; U9", ["- Add a test.", "Done for it so far: nothing."]),
+        ("U9 C9 A9; U9", ["- Add a test."]),
         (
             "U9 C9 A9; U9 C9:edit(D:\\src\\a.py) C9:edit(w/b.py) C9",
-            ["- Add a test.", "Done for it so far: 3 calls, last changes of src/a.py, w/b.py."],
+            ["- Add a test.", "Done for it by then: 3 calls, last changes of src/a.py, w/b.py."],
         ),
-        ("U9 A9 C9; U9 C9", ["- Mend it.", "- Add a test.", "Done for it so far: 1 call."]),
+        ("U9 A9 C9; U9 C9", ["- Mend it.", "- Add a test.", "Done for it by then: 1 call."]),
         (
             "U9 A9 C9; U9 C9; U9",
-            ["- Mend it.", "- Add a test.", "Done for it so far: nothing."],
+            ["- Mend it.", "- Add a test."],
         ),
     ],
 )
