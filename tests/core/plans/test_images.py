@@ -9,7 +9,6 @@ from sidecar.core.ledger.units import call_unit
 from sidecar.core.parts import Message, ToolPart, TurnId
 from sidecar.core.plans.images import HEAD, images, images_note, stretches
 from sidecar.core.plans.plan import FileImage, Plan, Situation
-from sidecar.core.plans.rebuild import Keeping
 from sidecar.core.policies.economic import KEEPING, Economic
 from sidecar.core.prompt.tokens import weigh
 from sidecar.core.sights.seen_files import SeenFiles
@@ -129,7 +128,7 @@ def test_a_few_lines_of_a_long_file_are_no_image() -> None:
         assert bool(images(told, few)) is shown
 
 
-def rebuilt(*parts: ToolPart, keeping: Keeping = KEEPING) -> tuple[Plan, list[str]]:
+def rebuilt(*parts: ToolPart, least: float = KEEPING.density) -> tuple[Plan, list[str]]:
     """Rebuild a long session that begins with these calls; also gives their parts' ids."""
     items = history("U40 " + "C300 ; " * len(parts) + "A4500 ; " * 4 + "U10 A10")
     files = SeenFiles()
@@ -140,7 +139,7 @@ def rebuilt(*parts: ToolPart, keeping: Keeping = KEEPING) -> tuple[Plan, list[st
         files.hear(part, unit)
         items[number] = replace(items[number], unit=unit)
     told = replace(situation(items, warm=False), files=files)
-    plan = Economic("economic", keeping).plan(told, "cold")
+    plan = Economic("economic", replace(KEEPING, density=least)).plan(told, "cold")
     assert plan is not None
     return plan, [part.id for part in parts]
 
@@ -177,7 +176,7 @@ def test_a_search_gives_way_where_an_edit_removed_a_line_that_it_showed() -> Non
     ]
     # Nameless, so worth too little for the default's least.
     change = edit(PATH, "first of number three()", "gone")
-    plan, (stale, standing, _) = rebuilt(*searches, change, keeping=Keeping(keep=8_400))
+    plan, (stale, standing, _) = rebuilt(*searches, change, least=3e-5)
     assert stale in dropped(plan)
     assert standing not in dropped(plan)
 

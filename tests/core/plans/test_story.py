@@ -112,13 +112,6 @@ def test_what_the_user_answered_to_a_call_is_told_word_for_word() -> None:
     ]
 
 
-def test_a_command_is_told_without_what_it_is_said_to_be_for() -> None:
-    talk = history("U9 C9:bash U9 C9; C9")
-    given: JsonObject = {"command": "git push", "description": "Push to remote"}
-    talk[1] = answered(talk[1], "Bash", given, "")
-    assert told(talk, ["p3", "p4"])["user2"] == "[⋯ 1 call left out:]\n- ran `git push`"
-
-
 def test_where_nothing_came_of_a_message_the_last_calls_are_named() -> None:
     talk = history("U9 C9:read(a); C9:read(b); C9:grep(x) U9 C9; C9")
     assert told(talk, ["p5", "p6"]) == {

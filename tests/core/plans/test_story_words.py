@@ -2,8 +2,10 @@
 
 import pytest
 
+from sidecar.core.parts import JsonObject
 from sidecar.core.text.abridge import references
-from tests.core.plans.test_story import scene, told
+from tests.core.plans.test_story import answered, scene, told
+from tests.core.policies.situations import history
 
 
 def test_of_a_thought_the_first_sentences_are_told_that_say_something() -> None:
@@ -19,6 +21,13 @@ def test_of_a_thought_the_first_sentences_are_told_that_say_something() -> None:
         "- the table importer, with all of its slots",
         "- Answer: Done at last.",
     ]
+
+
+def test_a_command_is_told_without_what_it_is_said_to_be_for() -> None:
+    talk = history("U9 C9:bash U9 C9; C9")
+    given: JsonObject = {"command": "git push", "description": "Push to remote"}
+    talk[1] = answered(talk[1], "Bash", given, "")
+    assert told(talk, ["p3", "p4"])["user2"] == "[⋯ 1 call left out:]\n- ran `git push`"
 
 
 def test_an_answer_that_is_cut_keeps_the_question_at_its_end_and_no_heading_alone() -> None:
