@@ -187,13 +187,14 @@ def _links(
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in itertools.islice(entries, MAX_LOOKED - looked if depth else None):
                 looked += depth > 0
-                path, below = Path(entry.path), depth + 1
                 if entry.is_symlink() or entry.inode() in numbers:
-                    yield path, Path(os.path.realpath(path))
+                    yield Path(entry.path), Path(os.path.realpath(entry.path))
                     continue
                 if not depth and entry.name == ".git":
-                    path, below = path / "hooks", MAX_DEPTH
-                elif depth == MAX_DEPTH or not (depth or holding(entry.name)) or not entry.is_dir():
+                    path, below = Path(entry.path, "hooks"), MAX_DEPTH
+                elif depth < MAX_DEPTH and entry.is_dir() and (depth or holding(entry.name)):
+                    path, below = Path(entry.path), depth + 1
+                else:
                     continue
                 if depth:
                     group.append((path, below))

@@ -121,8 +121,10 @@ def runs_later(path: str) -> str:
                 return reason
             if start + size == len(parts) and (reason := _FILES.get(name)):
                 return reason
-    if begun := next((one for one in _BEGINNINGS if any(p.startswith(one) for p in parts)), ""):
-        return _BEGINNINGS[begun]
+    if any(part.startswith(_BEGUN) for part in parts):
+        return next(
+            why for one, why in _BEGINNINGS.items() if any(p.startswith(one) for p in parts)
+        )
     name = parts[-1] if parts else ""
     endings = (name[at:] for at, letter in enumerate(name) if letter == ".")
     return next((_FILES[f"*{one}"] for one in endings if f"*{one}" in _FILES), "")
@@ -157,3 +159,5 @@ _APART = frozenset({"worktrees", ".worktrees"})
 _PROJECTS = frozenset({"mise", "taskcluster", "githooks", "git-hooks"})
 """Folders with projects' own names: above a root they say nothing."""
 _BEGINNINGS = {name[:-1]: why for name, why in _NAMES.items() if name.endswith("*")}
+_BEGUN = tuple(_BEGINNINGS)
+"""All at once: each name in the folders above an edited file is asked about."""
