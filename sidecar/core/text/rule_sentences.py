@@ -128,22 +128,27 @@ def rules_in(text: str) -> tuple[RuleSentence, ...]:
 
 
 def standing(text: str, span: Span) -> Span | None:
-    """A sentence with the one before in its paragraph if it leans on it; `None` if there is none.
+    """A sentence with those before in its paragraph that it leans on; `None` if there are none.
 
-    `It must stay` and `not like that` lean.
+    `It must stay` and `not like that` lean. What is longer than a rule may be is looked at no more.
     """
     start, end = span
-    if not _LEANS.match(text[start:end].casefold().translate(_CURLY)):
+    if not _leans(text[start:end]):
         return span
     from_ = max(0, start - 2 * LONGEST)
-    before = text[from_:start]
-    if is_item(text[start:end]) or before[len(before.rstrip()) :].count("\n") > 1:
-        return None
-    *_, (first, last) = ((0, 0), *sentences(before))
-    if first == last or before[first:last].startswith(("```", "~~~")):
-        return None
-    earlier = standing(text, (from_ + first, from_ + last))
-    return None if earlier is None else (earlier[0], end)
+    earlier = [(from_ + a, from_ + b) for a, b in sentences(text[from_:start])]
+    last = end
+    while end - start <= LONGEST and _leans(text[start:last]):
+        first, before = earlier.pop() if earlier else (0, 0)
+        is_first = first == before or text[before:start].count("\n") > 1
+        if is_first or is_item(text[start:last]) or text.startswith(("```", "~~~"), first):
+            return None
+        start, last = first, before
+    return start, end
+
+
+def _leans(sentence: str) -> bool:
+    return _LEANS.match(sentence.casefold().translate(_CURLY)) is not None
 
 
 def each_once(rules: Iterable[str]) -> list[str]:

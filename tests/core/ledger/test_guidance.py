@@ -145,6 +145,12 @@ def test_a_rule_that_leans_on_the_sentence_before_is_told_with_it_or_not_at_all(
     assert list(stated("AGENTS.md", text)[1:]) == rules
 
 
+def test_thousands_of_sentences_that_lean_on_one_another_end() -> None:
+    """By recursion they took a minute, and more than Python's depth."""
+    text = "Use tabs here always. " + "".join(f"It must never be {n}. " for n in range(2_500))
+    assert stated("AGENTS.md", text)[1] == "Use tabs here always."
+
+
 def test_a_rule_said_twice_with_other_signs_is_told_once() -> None:
     text = "Never push to `main`.\n- never push to main\n3. Never push to main!"
     assert stated("AGENTS.md", text) == ("AGENTS.md", "Never push to `main`.")
