@@ -9,7 +9,7 @@ from sidecar.core.parts import PartId
 from sidecar.core.plans.outcomes import short
 from sidecar.core.prompt.visibility import Dropped, Placeholder, Quoted, Shown
 from sidecar.core.text.rule_sentences import FIRM, SOFT, size_of
-from sidecar.core.text.sentences import LONGEST, SHORT, Span, sentences
+from sidecar.core.text.sentences import LONGEST, SHORT, Span, asks, sentences
 
 LEAST = 200
 """Tokens that a message must have room for to be told with both of its ends."""
@@ -32,9 +32,6 @@ REQUEST, MOST_ASKED = 200, 3
 """Characters of a request that are told of it, and requests without an answer, the newest."""
 MOST_CHANGED = 4
 """Files that are named as changed for it."""
-_CLOSERS, _ASKS = "*_`\"')", ("?", "\uff1f", "\u061f")
-
-
 ENDS = (-60, -200)
 """Tokens of an old message's ends that stay, first of each, then of the newest; negative, to stand
 beside degrees of rules. A shorter one stays whole."""
@@ -90,7 +87,7 @@ def _request(units: Sequence[Unit], place: int) -> str:
     said = next(before, None)
     close = said.text[-2 * LONGEST :] if said and said.kind == "prose" else ""
     asked = [close[start:end] for start, end in sentences(close)]
-    question = next((one for one in reversed(asked) if one.rstrip(_CLOSERS).endswith(_ASKS)), "")
+    question = next(filter(asks, reversed(asked)), "")
     return f"{told} (to: {one_line(question, REQUEST // 2)})" if question else told
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sidecar.core.text.sentences import (
+    asks,
+    ends_open,
     gist,
     is_heading,
     is_item,
@@ -27,7 +29,6 @@ _REFERENCE = re.compile(
     r"(?=\s*(?:[,.;:)?!&+](?!\w)|$|(?:and|or|then|is|first|please)\b))"
     r"|\b(?:is|do|fix|tackle|option|item|number|point|step|task) #?(\d{1,2}|[A-H])\b",
 )
-_CLOSERS, _ASKS = "*_`\"')", ("?", "\uff1f", "\u061f")
 _WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
 _LEAST_CLOSE = 12
 
@@ -73,7 +74,7 @@ def in_brief(text: str, most: int) -> str:
     """The first sentences in a line of `most` characters, and the last if it asks."""
     groups = list(_groups(text))
     last = _last_sentence(groups[-1], most) if groups else ""
-    last = last if last.rstrip(_CLOSERS).endswith(_ASKS) else ""
+    last = last if asks(last) else ""
     said = gist(text, most - len(last)) or "(code)"
     return f"{said} ⋯ {last}" if last and last not in said else said
 
@@ -123,7 +124,7 @@ def _groups(text: str) -> Iterator[_Group]:
     for line in text.strip().splitlines():
         if line.lstrip().startswith("```"):
             inside = not inside
-            if inside and here.lead and not here.items and _is_open(here.lead[-1]):
+            if inside and here.lead and not here.items and ends_open(here.lead[-1]):
                 here.lead[-1] += " ⋯"
         elif inside:
             continue
@@ -147,12 +148,8 @@ def _goes_on(group: _Group, line: str, *, item: bool, blank: bool) -> bool:
         return item and bool(group.items)
     titled = all(map(is_heading, group.lead))
     if item:
-        return not blank or titled or _is_open(group.lead[-1])
+        return not blank or titled or ends_open(group.lead[-1])
     return not is_heading(line) and (not blank or titled)
-
-
-def _is_open(line: str) -> bool:
-    return line.rstrip().rstrip(_CLOSERS).endswith((":", "\uff1a"))
 
 
 def _size(lines: Sequence[str]) -> int:
@@ -170,7 +167,7 @@ def _head(groups: Sequence[_Group], most: int) -> list[str]:
         head += _part(group, room, least=most // 2)
         if head:
             break
-    while head and (is_heading(head[-1]) or _is_open(head[-1]) or not head[-1].strip(" -*")):
+    while head and (is_heading(head[-1]) or ends_open(head[-1]) or not head[-1].strip(" -*")):
         head.pop()
     return head
 
@@ -195,21 +192,21 @@ def _part(group: _Group, room: int, least: int) -> list[str]:
         return told
     each = room // fit
     left = len(items) - fit
-    listed = [first_words(line, each - 1) for line in items[:fit]]
-    return [*told, *listed, *([f"⋯ {left} more"] if left else [])]
+    begun = [first_words(line, each - 1) for line in items[:fit]]
+    return [*told, *begun, *([f"⋯ {left} more"] if left else [])]
 
 
 def _last_sentence(group: _Group, most: int) -> str:
     close = (group.items or group.lead)[-1]
     start, end = next(reversed(list(sentences(close, len(close)))), (0, 0))
     last = close[start:end]
-    asks = last.rstrip(_CLOSERS).endswith(_ASKS)
+    is_question = asks(last)
     if (
         not _WORDY.match(last)
         or is_heading(last)
-        or _is_open(last.removesuffix(" ⋯"))
-        or (group.items and not asks)
-        or not _LEAST_CLOSE <= len(last) <= (most * 2 // 3 if asks else most // 3)
+        or ends_open(last.removesuffix(" ⋯"))
+        or (group.items and not is_question)
+        or not _LEAST_CLOSE <= len(last) <= (most * 2 // 3 if is_question else most // 3)
     ):
         return ""
     return last

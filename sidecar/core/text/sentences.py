@@ -28,7 +28,7 @@ _INITIAL = re.compile(r"(?:^|[\s(])(?:\w\.)*\w\.$|^\s*\(?\d{1,3}\.$")
 _CLAUSE = re.compile(r"[,;:\uff0c\uff1b\uff1a\u3001\u060c\u061b]\s*|\s+")
 
 _HEADING = re.compile(r"#{1,6}\s.*|(\*\*|__)[^*_]+\1:?|\|.*|-{3,}")
-_CLOSERS = "*_`\"')"
+_CLOSERS, _ASKING = "*_`\"')", ("?", "\uff1f", "\u061f")
 
 Span = tuple[int, int]
 
@@ -79,7 +79,7 @@ def gist(text: str, most: int) -> str:
         sentence = plain[start:end]
         if is_item(sentence) and not sentence.startswith("**"):
             sentence = _ITEM.sub("", sentence, count=1)
-        if sentence.rstrip(_CLOSERS).endswith((":", "\uff1a")) or not sentence:
+        if ends_open(sentence) or not sentence:
             continue
         said.append(sentence)
         if sum(map(len, said)) > most:
@@ -90,16 +90,21 @@ def gist(text: str, most: int) -> str:
 
 def announces(text: str) -> bool:
     """Whether a text only says the coming step, as `Now the tests:` does."""
-    return _ends_open(text) and len(gist(text, LONGEST)) < SHORT
+    return ends_open(text) and len(gist(text, LONGEST)) < SHORT
 
 
 def without_announcement(text: str) -> str:
     """Without a last sentence that announces."""
-    spans = list(sentences(text, len(text))) if _ends_open(text) else []
+    spans = list(sentences(text, len(text))) if ends_open(text) else []
     return text[: spans[-1][0]].rstrip() if len(spans) > 1 else text
 
 
-def _ends_open(text: str) -> bool:
+def asks(text: str) -> bool:
+    return text.rstrip(_CLOSERS).endswith(_ASKING)
+
+
+def ends_open(text: str) -> bool:
+    """In what announces more, as `So:` and `**Costs:**`."""
     return text.rstrip().rstrip(_CLOSERS).endswith((":", "\uff1a"))
 
 

@@ -148,7 +148,7 @@ def test_a_rule_that_leans_on_the_sentence_before_is_told_with_it_or_not_at_all(
 def test_thousands_of_sentences_that_lean_on_one_another_end() -> None:
     """By recursion they took a minute, and more than Python's depth."""
     text = "Use tabs here always. " + "".join(f"It must never be {n}. " for n in range(2_500))
-    assert stated("AGENTS.md", text)[1] == "Use tabs here always."
+    assert stated("AGENTS.md", text)[1].startswith("Use tabs here always. It must never be 0.")
 
 
 def test_a_rule_said_twice_with_other_signs_is_told_once() -> None:
