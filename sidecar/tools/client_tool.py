@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import MEDIA_TYPES, MOST_MEDIA, Json, JsonObject, Media, base64_of
-from sidecar.core.text.visible import shortened
+from sidecar.core.text.visible import clipped
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 MOST_SHOWN = 200
@@ -106,7 +106,7 @@ def _take_media(media: Media, read: _Read) -> None:
 
 
 def _malformed(name: str, wanted: str, got: Json) -> ToolAnswer:
-    shown = shortened(repr(got), MOST_SHOWN)
+    shown = clipped(repr(got), MOST_SHOWN)
     return ToolAnswer(
         f"{name} ran, but its client answered wrongly: {wanted} was expected, not {shown}.",
         is_error=True,

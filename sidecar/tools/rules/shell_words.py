@@ -7,12 +7,12 @@ few signs, and quotes without anything to replace.
 import re
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import dropwhile, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node
+    from tree_sitter import Language, Node, Tree
 
 STAR = "\ue000"
 """A rule's `*` among its words. Not printable, so in no command."""
@@ -89,7 +89,7 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
     Of an ungrammatical text, or one over `LONGEST` characters, which may take quadratic time:
     anything between two signs of the shell's.
     """
-    root = _parsed(command) if len(command) <= LONGEST else None
+    root = _parsed(command)
     found: list[tuple[str, ...]] = []
     if root is None or root.has_error:
         found += (_roughly(one) for one in _BORDERS.split(command.replace("\\\n", "")))
@@ -102,7 +102,7 @@ def handing_on(command: str) -> Iterator[tuple[tuple[str, ...], ...]]:
 
     By a pipe, `<(…)`, `>(…)` or a here-document, whose text is the word of a nameless command.
     """
-    left = [_parsed(command)] if len(command) <= LONGEST else []
+    left = [_parsed(command)]
     while left:
         node = left.pop()
         if node and node.type in ("program", "list"):
@@ -125,7 +125,7 @@ def hides_programs(command: str) -> bool:
 
     Of a variable, or where the grammar is at an end or differs from bash.
     """
-    root = _parsed(command) if len(command) <= LONGEST else None
+    root = _parsed(command)
     if root is None or root.has_error or _MISREAD.search(command) or _RUN_WITHIN.search(command):
         return True
     names = (node for node in _nodes(root) if node.type == "command_name")
@@ -200,7 +200,7 @@ def fed_texts(command: str) -> Iterator[tuple[frozenset[str], str]]:
 
     None of a text over `LONGEST` characters.
     """
-    yield from _fed_texts(_parsed(command) if len(command) <= LONGEST else None, command)
+    yield from _fed_texts(_parsed(command), command)
 
 
 def _fed_texts(root: "Node | None", command: str) -> Iterator[tuple[frozenset[str], str]]:
@@ -260,14 +260,19 @@ def _command(text: str) -> "Node | None":
 
 
 def _parsed(text: str) -> "Node | None":
-    """`None` also without a descriptor to load the parser."""
+    """`None` also of over `LONGEST` characters, and without a descriptor to load the parser."""
     try:
-        from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
-
-        data, parser = text.encode(), Parser(_language())
+        return _tree(text).root_node if len(text) <= LONGEST else None
     except (UnicodeEncodeError, ImportError, OSError):
         return None
-    return parser.parse(data).root_node
+
+
+@lru_cache(maxsize=16)
+def _tree(text: str) -> "Tree":
+    """A decision looks at each text some five times."""
+    from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
+
+    return Parser(_language()).parse(text.encode())
 
 
 @cache
