@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from sidecar.config.readers import kind_of
 from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
 from sidecar.config.toml_lines import line_of
-from sidecar.core.text.visible import shortened
+from sidecar.core.text.visible import clipped
 
 LayerKind: TypeAlias = Literal["user", "workspace", "environment", "client"]
 """The owner of a layer's settings."""
@@ -146,7 +146,7 @@ def _choose(
 ) -> Problem | None:
     def problem(message: str, *, unknown: bool = False) -> Problem:
         # Keys and values of any length reach an editor's dialog.
-        told = shortened(given.path, MOST_PATH), shortened(message, MOST_MESSAGE)
+        told = clipped(given.path, MOST_PATH), clipped(message, MOST_MESSAGE)
         return Problem(layer.name, *told, unknown, layer.text, layer.restricted)
 
     if given.name in TABLES:

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from sidecar.core.parts import Json, JsonObject, SessionId
-from sidecar.core.text.visible import shortened
+from sidecar.core.text.visible import clipped
 from sidecar.session.log.events import (
     AlertChanged,
     Event,
@@ -223,7 +223,7 @@ def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
             return chosen
         case _:
             named = ", ".join(option.option_id for option in options)
-            shown = shortened(repr(answer), MOST_SHOWN)
+            shown = clipped(repr(answer), MOST_SHOWN)
             text = f"the editor answered {shown}, which is none of the options ({named})"
             raise ClientFailed(text)
 

@@ -9,7 +9,7 @@ from typing import get_args
 import msgspec
 
 from sidecar.core.parts import Json
-from sidecar.core.text.visible import shortened
+from sidecar.core.text.visible import clipped
 
 MOST_AT_ONCE = 10
 """Unknown fields examined per object."""
@@ -37,7 +37,7 @@ def unread(method: str, params: Json, shape: object) -> Iterator[str]:
 
 @lru_cache(maxsize=256)
 def _told(method: str, key: str, shape: object) -> str:
-    shown = shortened(key, LONGEST)
+    shown = clipped(key, LONGEST)
     near = get_close_matches(key, _fields(shape), n=1)
     meant = f" Did you mean `{near[0]}`?" if near else ""
     return f"{method}: {shown!r} is no field of it and is ignored.{meant}"

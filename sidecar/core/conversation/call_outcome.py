@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sidecar.core.parts import Json, ToolCompleted, ToolError, ToolPart, ToolPending, ToolRunning
-from sidecar.core.text.visible import shortened
+from sidecar.core.text.visible import clipped
 
 KEYS = (
     "file_path", "path", "filePath", "notebook_path", "command", "cmd", "pattern", "query", "url",
@@ -221,4 +221,4 @@ def placeholder(part: ToolPart) -> str:
 
 def one_line(text: str, most: int = LONGEST) -> str:
     """Lines joined and cut to `most` characters."""
-    return shortened(" ".join(text.lstrip()[: most * 4].split()), most)
+    return clipped(" ".join(text.lstrip()[: most * 4].split()), most)

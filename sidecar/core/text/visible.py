@@ -77,7 +77,7 @@ def whole_letters(text: str, most: int) -> str:
     return text[:end]
 
 
-def shortened(text: str, most: int) -> str:
+def clipped(text: str, most: int) -> str:
     """At most `most` characters, with an ellipsis if cut, no letter split."""
     return text if len(text) <= most else f"{whole_letters(text, most - 1)}…"
 

@@ -5,7 +5,7 @@ from html import escape
 
 from sidecar.core.prompt.budget import REGIONS, zones
 from sidecar.core.text.svg import LETTER, frame, short
-from sidecar.core.text.visible import shortened
+from sidecar.core.text.visible import clipped
 from sidecar.observe.report.course import Course, CourseRequest, ToolUse
 from sidecar.observe.report.plot import (
     LEFT,
@@ -208,7 +208,7 @@ def tools(course: Course) -> str:
         counts = ("calls", "failed", "tokens", "in_view", "cut", "whole")
         sums = (sum(getattr(one, name) for one in rest) for name in counts)
         shown.append(ToolUse(f"{len(rest)} others", *sums))
-    names = [shortened(one.name, 24) for one in shown]
+    names = [clipped(one.name, 24) for one in shown]
     start = 16 + LETTER * max(map(len, names), default=0)
     most = max((one.tokens for one in shown), default=0) or 1
     room = WIDTH - start - 250

@@ -15,7 +15,7 @@ from pygls.lsp.server import LanguageServer
 from sidecar.core.errors import BadRequest, Cancelled, RestoreConflict, SidecarError, innermost
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.parts import JsonObject, SessionId
-from sidecar.core.text.visible import shortened
+from sidecar.core.text.visible import clipped
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import Done, NewSession, PromptRequest, Scope, Wish
 from sidecar.session.lifecycle.session import Session
@@ -146,7 +146,7 @@ class Commands:
         if result.error is not None:
             raise SidecarError(str(result.error.get("message")))
         said = " ".join(editor.said.split())
-        shown = shortened(said, MOST_SAID)
+        shown = clipped(said, MOST_SAID)
         ended = "" if result.stop_reason == "end_turn" else f"[{result.stop_reason}] "
         self._tell(session, f"{ended}{shown}")
 
