@@ -25,7 +25,8 @@ _ALSO_CALLED: Mapping[str, str] = {
     "fetch": "execute",
 }
 """Names of other agents' tools, and ours."""
-_ONE_PROGRAM = re.compile(r"[\w.+/-]+")
+_BARE = re.compile(r"[\w.+/-]+(?: [a-z][\w-]*){,2}")
+"""A program, and its subcommand."""
 _BETWEEN = re.compile(r"(?<!\\)[|;&<>]+")
 """Signs of a shell's between commands."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -76,7 +77,7 @@ def _doubt(rule: str) -> str:
 
 
 def _doubt_of_commands(rule: str, tool: str, pattern: str) -> str:
-    if _ONE_PROGRAM.fullmatch(pattern):
+    if _BARE.fullmatch(pattern):
         why = f"rejects nothing but `{pattern}` without words behind it"
         return f"{rule!r} {why}.{_question(f'{rule} *')}"
     if sign := _BETWEEN.search(_QUOTED.sub("", pattern)):

@@ -35,8 +35,8 @@ DRAIN = 0.5
 """Seconds for output after the shell's end, while a background process holds the pipe."""
 MAX_SHOWN = 256 * 1024
 """Characters of output shown while running; the rest follows."""
-_PLAIN = {"PAGER": "cat", "BAT_PAGER": "cat"}
-"""No pager, even in a terminal."""
+_PLAIN = {"PAGER": "cat", "BAT_PAGER": "cat", "LESSOPEN": "", "LESSCLOSE": ""}
+"""No pager, even in a terminal, nor a shell that is told the name of a file to show."""
 _OBEYED = (
     "BASH_ENV", "BAT_CONFIG_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "RIPGREP_CONFIG_PATH",
     "XDG_CONFIG_HOME",

@@ -8,7 +8,7 @@ from sidecar.core.text.visible import as_found
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.runs_later import runs_later
 from sidecar.tools.rules.tables.plain_paths import is_plain
-from sidecar.tools.rules.tables.program import MANY, Program
+from sidecar.tools.rules.tables.program import MANY, NO_OPERAND, Program
 from sidecar.tools.rules.tables.programs import PROGRAMS, TRUSTED
 from sidecar.tools.rules.tables.programs_git import GIT
 
@@ -16,6 +16,9 @@ _NOTHING: Mapping[str, Program] = {}
 _UNKNOWN = Program("")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _SIGNS = re.compile(r"[^A-Za-z]")
+_ENDING = re.compile(r"\.(?:exe|com|cmd|bat|ps1|phar|appimage|[cm]?js)$")
+_MACHINE = re.compile(r"^.*-(?:gnu\w*|musl\w*|mingw32|elf)-")
+"""What a program is built for, before its name: `x86_64-linux-gnu-gcc`."""
 _GIT_VALUED = (
     "-C",
     "-c",
@@ -29,13 +32,17 @@ _GIT_VALUED = (
 
 
 def known(name: str) -> Program | None:
-    """By name or path. GNU's `g` before a name and a version behind are ignored."""
-    base = name.rsplit("/", 1)[-1].casefold().removesuffix(".exe")
+    """By name or path, without GNU's `g` before it and a version behind.
+
+    Of those that run what they are given also by a longer name, as `python3.13t` or `vim.gtk3`.
+    """
+    base = _ENDING.sub("", name.rsplit("/", 1)[-1].casefold())
     for spelt in (base, re.sub(r"[-.\d]+$", "", base)):
         for one in (spelt, spelt[1:] if spelt.startswith("g") else ""):
             if one in PROGRAMS:
                 return PROGRAMS[one]
-    return None
+    found = PROGRAMS.get(re.split(r"[-.\d]", _MACHINE.sub("", base))[0])
+    return found if found and found.first == NO_OPERAND else None
 
 
 def uncovered(words: tuple[str, ...], named: int) -> str:

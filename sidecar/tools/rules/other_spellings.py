@@ -5,20 +5,22 @@ stops one that hides a command.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
 
-from sidecar.tools.rules.coverage import behind_options
+from sidecar.tools.rules.coverage import behind_options, uncovered
 from sidecar.tools.rules.shell_words import (
+    assigned,
     fed_texts,
     handing_on,
     hides_programs,
+    is_plain,
     simple_commands,
     without_options,
 )
-from sidecar.tools.rules.tables.programs import PROGRAMS, READING, RUNNERS, SHELLS
+from sidecar.tools.rules.tables.programs import NAMING, READING, RUNNERS, SHELLS
 
 MOST_BEFORE = 30
 """Words before a command: options and values of its runner."""
@@ -30,7 +32,7 @@ _NAMES = (
 )
 _BEFORE = frozenset(_NAMES.split()) | SHELLS
 """Programs and words of the shell's that run the command behind."""
-_ANYWHERE = (RUNNERS | {"ssh", "sshpass", "mosh", "autossh", "wsl"}) - _BEFORE
+_ANYWHERE = (RUNNERS | {"ssh", "sshpass", "mosh", "autossh", "wsl", "cmake"}) - _BEFORE
 """Programs that run a command beginning at any of their words."""
 _NARROW = frozenset(
     {"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch", "foreach", "run"}
@@ -50,13 +52,20 @@ _READERS = SHELLS | RUNNERS | _BEFORE | _ANYWHERE | {*_EXECUTES.split(), "gcloud
 """Programs that may run the lines of a here-document, as `ssh` does."""
 _READS_TEXT = SHELLS | {"eval", "watch", "su", "runuser"}
 """Programs that take a word for a shell's text."""
+_JOINING = frozenset({"ssh", "eval"})
+"""Programs that put their words together, for a shell to read them anew."""
 _KEEPS = (READING - _BEFORE) | {"git", "tee", "cd", "mkdir"}
 """Programs that run none of their words but where `_SEARCHES` says so; git's aliases hide."""
 _CODE = re.compile(r"-(?!exec$)\w*c")
-_WHITE = re.compile(r"\s")
+_SIGNS = re.compile(r"[;&|\n]+")
+_RUN_BY = re.compile(r"--(?:exec|command|entrypoint|extcmd|run|shell)=")
+_TEXT = re.compile(r"[\s\"'\\]")
+"""A sign that no single name has."""
 _JOINED = re.compile(r"^(?:-[A-Za-z](?=\S*\s)|--[\w-]+=)")
 """An option with its value in the same word, as in `env -S'git push'`."""
-_NO_PROGRAM = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?|0x\w+|\S*\$.*", re.DOTALL)
+_NO_PROGRAM = re.compile(
+    r"|-.*|\w+=.*|[\d.]+(?:e[\d+-]+)?[smhd]?|inf(?:inity)?|0x\w+|\S*\$.*", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +95,9 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
     left, seen = [command], {command}
     while left:
         text = left.pop()
+        if not is_plain(text):
+            unread += (text, _any_may_begin(_SIGNS.sub(" ", text).split()))
+        unread += assigned(text)
         fed = [(set(map(program_name, names)), given) for names, given in fed_texts(text)]
         inner = {given for names, given in fed if names & _READERS}
         for group in handing_on(text):
@@ -94,29 +106,42 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
                 unread += ("\0".join(one[1:]) for one in group)
             if names & _READERS:
                 inner |= {" ".join(one[1:]) for one in group if one[0]}
-                inner |= {word for one in group for word in one[1:] if _WHITE.search(word)}
+                inner |= {word for one in group for word in one[1:] if _TEXT.search(word)}
         hidden |= any(names & SHELLS and hides_programs(given) for names, given in fed)
         for one in simple_commands(text):
             starts = list(islice(_starts(one), MOST_BEFORE))
+            hidden |= len(starts) == MOST_BEFORE
             for start in starts:
                 found |= dict.fromkeys(_spelt(one[start:]))
             # `eval 'git push'`, `su me -c 'git push'`, `env -S'git push'`
             within = {_JOINED.sub("", one[start]) for start in starts if start}
-            texts = {word for word in within if _WHITE.search(word)}
+            texts = {word for word in within if _TEXT.search(word)}
             texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
-            texts |= {word.partition("=")[2] for word in one if word.startswith("--exec=")}
+            texts |= {word.partition("=")[2] for word in one if _RUN_BY.match(word)}
             commands += (one[start:] for start in starts)
-            if not {program_name(one[start]) for start in starts} <= _KEEPS:
-                # To an unknown program each word may begin a command.
-                known = program_name(one[0]) in PROGRAMS
-                unread.append("\0".join(one[1:]) if known else "\0--\0".join(("", *one[1:])))
+            if not all(_keeps(one[start:]) for start in starts):
+                unread.append("\0".join(one[1:]))
+                if not any(program_name(one[start]) in NAMING for start in starts):
+                    unread.append(_any_may_begin(one[1:]))
             of_shell = any(program_name(one[start]) in _READS_TEXT for start in starts)
             hidden |= any(_stands_for_program(one, at) for at in starts)
             hidden |= of_shell and any(map(hides_programs, texts))
             inner |= texts
+            joining = (start for start in starts if program_name(one[start]) in _JOINING)
+            inner |= {" ".join(one[start + 1 :]) for start in joining}
         left += inner - seen
         seen |= inner
     return Spellings(tuple(found), tuple(commands), tuple(unread), hidden)
+
+
+def _any_may_begin(words: Sequence[str]) -> str:
+    """Of a text that is not read, and for programs that are not known only to name others."""
+    return "\0--\0".join(("", *(part for word in words for part in word.split())))
+
+
+def _keeps(words: tuple[str, ...]) -> bool:
+    """Whether a program runs none of its words."""
+    return program_name(words[0]) in _KEEPS and not uncovered(words, len(words))
 
 
 def _starts(words: tuple[str, ...]) -> Iterator[int]:
@@ -133,6 +158,8 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
             # Whether an option's value is the next word is not known.
             before = at > 0 and (value or bool(_NO_PROGRAM.fullmatch(word)))
             behind, value = before or program_name(word) in _BEFORE, word.startswith("-")
+            if word in searched:
+                behind, anywhere = True, searched == _WIDE
         else:
             behind = word in searched
             anywhere = behind and searched == _WIDE
@@ -141,7 +168,7 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
 def _stands_for_program(words: tuple[str, ...], at: int) -> bool:
     """Whether a variable stands right behind what runs the next word, as in `sudo $x`."""
     last = words[at - 1] if at else ""
-    is_value = _NO_PROGRAM.fullmatch(last) and last[0] not in '-$"'
+    is_value = _NO_PROGRAM.fullmatch(last) and last[:1] not in '-$"'
     runs_next = is_value or program_name(last) in _BEFORE | _NARROW
     return bool(runs_next and re.match(r"\w*[$`](?!\w+=)", words[at]))
 

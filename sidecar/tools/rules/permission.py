@@ -15,7 +15,7 @@ from typing import TypeAlias, get_args
 
 from sidecar.core.prompt.prompt import ToolKind, ToolSpec
 from sidecar.core.text.visible import plain_path
-from sidecar.tools.builtin_tools import DELEGATE
+from sidecar.tools.builtin_tools import BY_NAME, DELEGATE
 from sidecar.tools.rules.coverage import changes, known, led_astray, uncovered, wider
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.other_spellings import other_spellings
@@ -299,7 +299,11 @@ def _stands_in(folder: str, access: Access) -> bool:
 def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     tool, _, pattern = rule.partition(":")
     name, at, folder = tool.partition("@")
-    if not _means(name, spec) or (at and not (access.command and _stands_in(folder, access))):
+    # A search of a file shows that file's lines.
+    meant = (spec, BY_NAME["read_file"]) if spec.kind == "search" and pattern.strip() else (spec,)
+    if not any(_means(name, one) for one in meant):
+        return False
+    if at and not (access.command and _stands_in(folder, access)):
         return False
     pattern = pattern.strip()
     if not pattern:

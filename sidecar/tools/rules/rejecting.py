@@ -4,16 +4,44 @@ A rule is the pattern of a rejecting one, its `*` as `STAR`.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from typing import NamedTuple
 
+from sidecar.tools.rules.coverage import behind_options
 from sidecar.tools.rules.other_spellings import Spellings, program_name
 from sidecar.tools.rules.pattern import fits
-from sidecar.tools.rules.shell_words import STAR, plain_words, unescaped, without_options
+from sidecar.tools.rules.shell_words import STAR, plain_words, unescaped
 
 _BEGINS = re.escape("\0\n;&|(`[{=!/\\\"'")
 """Signs that a command within a text may begin behind; a text's words are joined by NUL."""
 _ENDS = re.compile(r"[;&|]|(?<!,)\n")
-_LETTERS = re.compile(r"-[A-Za-z]{1,5}")
+_LETTERS = re.compile(rf"-([A-Za-z]{{1,5}}){STAR}?")
+_OF_TARGETS = frozenset(
+    ["make", "gmake", "just", "task", "rake", "invoke", "fab", "ninja", "gradle", "gradlew", "mvn"]
+)
+"""Programs that do in turn what all of their words name."""
+_OF_TARGETS = frozenset(
+    {"make", "gmake", "just", "task", "rake", "ninja", "gradle", "gradlew", "mvn"}
+)
+"""Programs that do in turn what all of their words name."""
+_SIGNS = re.compile(r"\\\n|[\"'\\]")
+_OF_TARGETS = frozenset(
+    ["make", "gmake", "just", "task", "rake", "invoke", "fab", "ninja", "gradle", "gradlew", "mvn"]
+)
+"""Programs that do in turn what all of their words name."""
+_SIGNS = re.compile(r"\\\n|[\"'\\]")
+
+
+class _Wanted(NamedTuple):
+    """A rule's words behind its program.
+
+    `named`: in order, up to the first star or option; `options` and `values`: behind, in any.
+    """
+
+    named: tuple[str, ...]
+    options: tuple[str, ...]
+    values: tuple[str, ...]
 
 
 def hits(rule: str, spelt: Spellings) -> bool:
@@ -23,30 +51,62 @@ def hits(rule: str, spelt: Spellings) -> bool:
     spellings = {rule, " ".join((first, *rest)), " ".join((named, *rest))}
     if any(fits(one, text) or fits(one, f"{text} ") for one in spellings for text in spelt.texts):
         return True
+    wanted = _wanted(rest)
+    if not (wanted.options or rule.endswith(STAR)):
+        return False
     named_so = (words for words in spelt.commands if fits(named, program_name(words[0])))
-    return any(_has_options(tuple(rest), words[1:]) for words in named_so)
+    return any(_has(wanted, words) for words in named_so)
 
 
 def mentions(rule: str, unread: tuple[str, ...]) -> bool:
-    """Whether the rule's words, up to its first `STAR`, stand where a program may run them.
+    """Whether the rule's words stand where a program may run them, with or without quotes.
 
     As a list of strings too (`["git", "push"]`). A rule of one word must begin a text of several,
     or stand behind `--`: `apt install curl` runs nothing.
     """
-    words = plain_words(rule, rule=True) or tuple(rule.split())
-    named = tuple(takewhile(lambda word: STAR not in word, words))
-    if not named:
+    first, *rest = plain_words(rule, rule=True) or tuple(rule.split())
+    name, wanted = program_name(first), _wanted(rest)
+    beginning = name.partition(STAR)[0]
+    if not beginning:
         return False
-    name, *more = map(re.escape, (program_name(named[0]), *named[1:]))
     place = (
         rf"(?:^|[{_BEGINS}\s])"
-        if more
-        else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s|[^\s\"']*[\"'],)|(?:^|\0)--\0"
+        if any(wanted)
+        else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s|[^\s\"']*[\"'],)|(?:^|\0)--\0(?:[^\s\0]*/)?"
     )
-    first = rf"(?:{place}|(?:^|\0)-\w){name}(?:\.exe)?(?![\w.-])"
-    behind = (rf"[\s\0\"',]{word}(?![\w-])" for word in more)
-    wanted = [re.compile(one) for one in (first, *behind)]
-    return any(_in_order(wanted, one) for text in unread for one in _ENDS.split(unescaped(text)))
+    program = re.compile(rf"(?:{place}|(?:^|\0)-\w){_starred(name)}(?:\.exe)?(?![\w.-])")
+    named = [re.compile(_word(word)) for word in wanted.named]
+    behind = [re.compile(one) for word in (*wanted.options, *wanted.values) for one in _ways(word)]
+    return any(
+        _in_order([program, *named], one) and all(way.search(one) for way in behind)
+        for text in unread
+        for told in {unescaped(text), _SIGNS.sub("", text)}
+        if beginning in told
+        for one in _ENDS.split(told)
+    )
+
+
+def _wanted(rule: Sequence[str]) -> _Wanted:
+    named = tuple(takewhile(lambda word: word != STAR and not word.startswith("-"), rule))
+    behind = [word for word in rule[len(named) :] if word != STAR]
+    options = tuple(word for word in behind if word.startswith("-"))
+    return _Wanted(named, options, tuple(word for word in behind if word not in options))
+
+
+def _starred(word: str) -> str:
+    return r"[^\s\0\"',]*".join(map(re.escape, word.split(STAR)))
+
+
+def _word(word: str) -> str:
+    return rf"[\s\0\"',]{_starred(word)}(?![\w-])"
+
+
+def _ways(word: str) -> Iterator[str]:
+    """Patterns that must all be found: each of an option's letters, wherever that stands."""
+    if letters := _LETTERS.fullmatch(word):
+        yield from (rf"[\s\0\"',]-\w*{letter}" for letter in letters[1])
+    else:
+        yield rf"[\s\0\"',=]{_starred(word)}" if word.startswith("-") else _starred(word)
 
 
 def _in_order(wanted: list[re.Pattern[str]], text: str) -> bool:
@@ -59,30 +119,42 @@ def _in_order(wanted: list[re.Pattern[str]], text: str) -> bool:
     return True
 
 
-def _has_options(rule: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """Whether words have a rule's options, wherever these stand, and its other words.
-
-    `x -fr` for `-rf *`; false of a rule without options.
-    """
-    options = {word for word in rule if word.startswith("-") and STAR not in word}
-    others = tuple(word for word in rule if word not in options)
-    named = tuple(takewhile(lambda word: word != STAR, others))
-    values = {*others[len(named) :]} - {STAR}
+def _has(wanted: _Wanted, command: tuple[str, ...]) -> bool:
+    """`rm x -fr` for `-rf *`."""
+    program, words = command[0], behind_options(command)
     given = tuple(takewhile(lambda word: word != "--", words))
+    parts = {part for word in words for part in (word, word[2:], word.partition("=")[2])}
     return (
-        bool(options)
-        and all(_is_given(option, given) for option in options)
-        and values <= {part for word in words for part in (word, word[2:], word.partition("=")[2])}
-        and any(
-            len(one) >= len(named) and all(map(fits, named, one)) for one in without_options(words)
-        )
+        all(_is_given(option, given) for option in wanted.options)
+        and all(any(fits(value, part) for part in parts) for value in wanted.values)
+        and _stand_in(wanted.named, words, any_behind=program_name(program) in _OF_TARGETS)
     )
 
 
-def _is_given(option: str, words: tuple[str, ...]) -> bool:
+def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool) -> bool:
+    """Whether words begin with those named, but for options, each with a value or without.
+
+    `any_behind`: whatever stands between.
+    """
+    found = [{0}, *(set[int]() for _ in words), set[int]()]
+    for at, word in enumerate(words):
+        for count in found[at]:
+            if count == len(named):
+                return True
+            if fits(named[count], word):
+                found[at + 1].add(count + 1)
+            # A variable may hold options.
+            if any_behind or word.startswith(("-", "+", "$")):
+                found[at + 1].add(count)
+                found[at + 2] |= set() if "=" in word else {count}
+    return len(named) in found[len(words)]
+
+
+def _is_given(option: str, words: Sequence[str]) -> bool:
     """Letters alone or joined with others, and before a value: `-XDELETE`."""
-    if not _LETTERS.fullmatch(option):
-        return any(word == option or word.startswith(f"{option}=") for word in words)
+    letters = _LETTERS.fullmatch(option)
+    if not letters:
+        return any(fits(option, one) for word in words for one in (word, word.partition("=")[0]))
     short = [word for word in words if re.match(r"-\w", word)]
     joined = {letter for word in short if _LETTERS.fullmatch(word) for letter in word[1:]}
-    return {*option[1:]} <= joined | {word[1] for word in short}
+    return {*letters[1]} <= joined | {word[1] for word in short}

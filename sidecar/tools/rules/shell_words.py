@@ -44,9 +44,25 @@ _WHITE = {"n": "\n", "r": "\r", "t": "\t"}
 _PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect")
 _NAMED = re.compile(r"[~\\]?[\w./+-]+")
 """`~/bin/x`, and a name behind a backslash."""
-_MISREAD = re.compile(r"\$\{[^}]*`|<<-|\b(?:coproc|alias)\b")
-_RUN_WITHIN = re.compile(r"(?<!<)<<(?!<)[ \t]*[\w.-]+[^\n]*\n[\s\S]*?(?<!\\)(?:`|\$\()")
-"""A substitution in or behind a here-document whose mark has no quotes: the grammar misses some."""
+_PLAIN = (
+    "program list pipeline subshell compound_statement negated_command command command_name word "
+    "number concatenation string string_content raw_string simple_expansion variable_name "
+    "special_variable_name variable_assignment command_substitution redirected_statement "
+    "file_redirect file_descriptor heredoc_redirect heredoc_start heredoc_body heredoc_content "
+    "heredoc_end comment for_statement while_statement do_group if_statement elif_clause "
+    "else_clause test_command test_operator binary_expression unary_expression "
+    "declaration_command unset_command"
+)
+_PLAIN_NODES = frozenset(_PLAIN.split())
+_ODD = re.compile(
+    r"\b(?:coproc|alias)\b|\{\w+\}[<>]|[<>]&-|(?:^|[\n;&|({])[ \t]*\\\n"
+    r"|<<(?!<)(?!['\"]\w+['\"]{BEHIND})(?!\w+{BEHIND}[^$`\\]*\Z)".replace(
+        "{BEHIND}", r"[ \t]*(?:>>?[ \t]*[\w./-]+[ \t]*)?(?:\n|\))"
+    )
+)
+"""Texts that the grammar may read otherwise than bash, other names of programs included: of
+here-documents those in which something is replaced, and with words behind their mark."""
+_EXPANSION = re.compile(r"\$\{\w+\}")
 _HANDING = ("pipeline", "process_substitution", "heredoc_redirect", "herestring_redirect")
 _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 """Commands known to the grammar, as `export A=1`."""
@@ -123,13 +139,27 @@ def _commands(root: "Node | None") -> Iterator[tuple[str, ...]]:
 def hides_programs(command: str) -> bool:
     """Whether some program's name, or a place where one may stand, cannot be read.
 
-    Of a variable, or where the grammar is at an end or differs from bash.
+    Of a variable, or where the grammar is at an end.
     """
     root = _parsed(command)
-    if root is None or root.has_error or _MISREAD.search(command) or _RUN_WITHIN.search(command):
+    if root is None or root.has_error:
         return True
     names = (node for node in _nodes(root) if node.type == "command_name")
     return any(_word(one, False) is None and not _is_named(one) for one in names)
+
+
+def is_plain(command: str) -> bool:
+    """Whether the grammar reads a text as bash does, as far as is known."""
+    root = _parsed(command)
+    if root is None or root.has_error or _ODD.search(command):
+        return False
+    return all(map(_is_plain, _nodes(root)))
+
+
+def _is_plain(node: "Node") -> bool:
+    if node.type == "expansion":
+        return bool(_EXPANSION.fullmatch((node.text or b"").decode()))
+    return node.type in _PLAIN_NODES if node.is_named else node.type != "`"
 
 
 def _is_named(name: "Node") -> bool:
@@ -193,6 +223,13 @@ def _without_options(kept: tuple[str, ...], words: tuple[str, ...]) -> Iterator[
     if rest and "=" not in option:
         yield from _without_options(kept, tuple(rest[1:]))
     yield from _without_options(kept, tuple(rest))
+
+
+def assigned(command: str) -> Iterator[str]:
+    """Values of variables."""
+    for node in _nodes(_parsed(command)):
+        if node.type == "variable_assignment" and (value := node.child_by_field_name("value")):
+            yield _unquoted(value)
 
 
 def fed_texts(command: str) -> Iterator[tuple[frozenset[str], str]]:

@@ -98,6 +98,17 @@ def test_a_path_in_the_home_is_rejected_however_it_is_given(
     assert isinstance(call("read_file", wanted, context, Rules(config.allow)), Allow)
 
 
+@pytest.mark.parametrize(
+    ("rule", "hit"), [("read:.env", True), ("read_file:.*", True), ("read:src", False)]
+)
+def test_a_search_of_a_file_that_may_not_be_read_is_rejected(
+    rule: str, hit: bool, context: ToolContext
+) -> None:
+    (context.cwd / ".env").write_text("A=secret")
+    found = call("search", {"pattern": ".", "path": ".env"}, context, Rules((), (rule,)))
+    assert isinstance(found, Refuse if hit else Allow)
+
+
 def test_a_command_keeps_its_home() -> None:
     rules = ["shell:~/run *", "execute:ls ~"]
     assert merge([Layer("here", {"permissions": {"reject": rules}})])[0].permissions.reject == (
@@ -140,6 +151,10 @@ def test_two_stars_between_folders_stand_for_none_too(
         ("mcp__my.*", "has `*` and what no name of a tool has: my.*"),
         ("read:file:///x/y", "with file: in them: a rule knows `*` and `~/` alone."),
         ("shell:rm", "but `rm` without words behind it. Did you mean 'shell:rm *'?"),
+        (
+            "shell:git push",
+            "but `git push` without words behind it. Did you mean 'shell:git push *'?",
+        ),
         ("read:*.{pem,key}", "{pem,key} in them: a rule knows `*` and `~/` alone."),
         ("read_file:$HOME/.ssh/*", "$HOME in them: a rule knows `*` and `~/` alone."),
         ("shell:git push:*", "Did you mean 'shell:git push *'?"),

@@ -16,19 +16,21 @@ from sidecar.tools.rules.tables.programs_own_code import OWN_CODE
 _RUNNING = {
     "is a shell, and runs what it is given": "sh bash rbash dash ash zsh ksh mksh pdksh lksh oksh "
     "xonsh ysh yash fish csh tcsh elvish nu osh pwsh powershell busybox toybox cmd rc es ion wish "
-    "wsh",
+    "wsh coreutils",
     "runs programs of its language": "python pythonw pypy ipython jython micropython node nodejs "
     "deno bun tsx ts-node perl shasum ruby irb jruby php lua luajit tclsh expect julia r rscript "
     "ghci runghc runhaskell stack scala kotlin groovy java jshell jrunscript jjs erl elixir iex "
     "ocaml swipl dart nim zig crystal mono wine escript racket guile scheme sbcl clisp clojure "
     "octave matlab gp maxima dotnet swift osascript awk nawk mawk original-awk bwk bc dc m4 "
-    "babel-node swc-node esno ts-node-esm ts-node-dev bpython ptpython yaegi jbang mill goawk fx "
+    "py phpdbg babel-node swc-node esno ts-node-esm ts-node-dev bpython ptpython yaegi jbang "
+    "mill goawk fx "
     "mlr gleam rebar3 cabal dune opam luarocks wasmtime wasmer vite-node jiti jupyter streamlit "
     "flask "
     "django-admin uvicorn gunicorn celery facter "
     "gnuplot tex latex pdftex pdflatex xetex xelatex lualatex luatex latexmk sage nix nix-shell "
     "nix-build nickel psysh cpan raku",
-    "runs the command that it is given": "env xargs sudo doas su pkexec runuser run0 nohup "
+    "runs the command that it is given": "env xargs sudo sudoedit doas su pkexec runuser run0 "
+    "nohup "
     "timeout nice ionice chrt taskset numactl time watch parallel setsid stdbuf unbuffer script "
     "scriptlive flock strace ltrace gdb lldb valgrind perf catchsegv faketime chroot unshare "
     "nsenter setarch linux64 linux32 i386 x86_64 arch ldd setpriv capsh prlimit softlimit chpst "
@@ -55,9 +57,10 @@ _RUNNING = {
     "hatch rye tox nox virtualenv gem bundle bundler rake rails composer easy_install corepack "
     "pipenv pixi guix nix-env nix-instantiate volta apt apt-get aptitude dpkg yum dnf rpm zypper "
     "pacman apk snap flatpak brew port emerge "
-    "mvn mvnw gradle gradlew ant sbt lein ninja cmake ctest meson scons bazel buck waf xcodebuild "
+    "mvn mvnw gradle gradlew ant sbt lein ninja cmake ctest meson scons samu bmake remake "
+    "bazel buck waf xcodebuild "
     "ansible ansible-playbook ansible-test puppet chef salt salt-call terraform tofu vagrant "
-    "packer pre-commit lefthook husky just task invoke fab rustup rustc ld as gcc cc clang tcc "
+    "packer pre-commit lefthook husky just task invoke fab rustup rustc ld as gcc cc cpp clang tcc "
     "ghc ar strip c++ g++ clang++ c89 c99 gfortran javac",
     "runs commands in a container or on another machine, or talks to one": "docker podman nerdctl "
     "docker-compose podman-compose buildah ctr runc crun lxc lxc-attach machinectl kubectl oc "
@@ -78,7 +81,8 @@ _RUNNING = {
     "ranger lf vifm fzf sk peco tig lazygit gitui gitk top htop btop iftop systemctl journalctl "
     "loginctl service cscope ctags emacs-nox vigr vipw visudo pry dmesg ispell aspell hunspell",
     "runs a pager, a filter or a plugin that an option names": "ag ack ack-grep ugrep ug ug+ rga "
-    "cloc nm objdump gprof glow zless zmore zdiff zgrep zegrep zfgrep xzgrep bzgrep zstdgrep",
+    "cloc nm objdump gprof glow bfs zless zmore bzless bzmore xzless xzmore zstdless zdiff "
+    "zgrep zegrep zfgrep xzgrep bzgrep zstdgrep",
     "runs programs that --config or another option names": "hg chg sl jj svn bzr brz cvs fossil",
     "reads through links out of the workspace, in folders that it is given": "diff diff3 sdiff "
     "colordiff delta difft meld",
@@ -284,6 +288,18 @@ _READING = {
 SHELLS = frozenset(_RUNNING["is a shell, and runs what it is given"].split())
 READING = frozenset(" ".join(_READING).split())
 RUNNERS = frozenset(_RUNNING["runs the command that it is given"].split())
+_NAMING = (
+    "fetches or runs what is not installed",
+    "runs a pager, a filter or a plugin that an option names",
+    "runs programs that --config or another option names",
+    "reads through links out of the workspace, in folders that it is given",
+    "takes code, plugins or settings from wherever it is told, or writes there",
+    "writes, moves or packs files wherever it is told",
+)
+NAMING = frozenset(
+    " ".join((*_READING, *OWN_CODE, *CHECKING, *(_RUNNING[why] for why in _NAMING))).split()
+)
+"""Programs whose words may name another that they do not run, as in `apt install curl`."""
 TRUSTED: Mapping[str, Program] = OWN_CODE | CHECKING
 """Programs that run the workspace's code, or change its files."""
 

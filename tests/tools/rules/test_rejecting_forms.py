@@ -1,0 +1,141 @@
+"""Rejecting rules, and commands that mean what these reject, in the odder forms of both.
+
+Found by running generated commands in a real bash beside programs that only say that they ran.
+"""
+
+import pytest
+
+from sidecar.tools.rules.permission import Allow
+from sidecar.tools.tool_contract import ToolContext
+from tests.tools.rules.decisions import decided
+
+FORMS = [
+    ("rm -rf*", "rm -fr x"),
+    ("rm -rf*", "rm x -rf"),
+    ("rm -rf*", "sudo rm -fr x"),
+    ("git push --force*", "git push origin main --force"),
+    ("git push --force*", "git push origin --force-with-lease"),
+    ("sudo*", "retry sudo x"),
+    ("sudo*", "make C='sudo x'"),
+    ("git push*", "command retry git push"),
+    ("git push*", "git bisect run retry 3 git push"),
+    ("git push*", "timeout 1e1 git push"),
+    ("git push *", "timeout 1e1 git push"),
+    ("curl *", "timeout inf curl x"),
+    ("rm -rf *", "timeout infinity rm -rf x"),
+    ("git push *", "echo ${y#$(git push)}"),
+    ("git push *", 'echo "${y%$(git push)}"'),
+    ("git push *", "echo ${y,,$(git push)}"),
+    ("git push *", "cat <<$x\n$(git push)\n$x"),
+    ("curl -X DELETE *", "curl -XDELETE x"),
+    ("curl -X DELETE *", "curl x -X DELETE"),
+    ("rm -rf *", "retry rm -fr build"),
+    ("rm -rf *", "retry rm -r -f build"),
+    ("rm -rf *", "doit -- rm -fr x"),
+    ("rm -rf *", "make C='rm -fr x'"),
+    ("rm -rf *", "ansible all -a 'rm -fr x'"),
+    ("rm -rf *", "python3 -c 'import os; os.system(\"rm -f -r x\")'"),
+    ("rm -rf *", "eval \"\" 'rm -r -f x'"),
+    ("curl *", "eval '\"curl\"'"),
+    ("curl *", "bash -c -- '\"curl\"'"),
+    ("curl *", "trap $'\"curl\"' EXIT"),
+    ("git push *", '> "a b" <<E8 git push\nx\nE8'),
+    ("git push *", "env -- <<E8 git push\nx\nE8"),
+    ("curl *", "A=1 <<E8 curl x\nx\nE8"),
+    ("git push *", "timeout 5 {fd}>l git push"),
+    ("git push *", "time {fd}>l git push"),
+    ("git push *", "nohup {fd}>l git push"),
+    ("npm publish *", "set -e\n\\\n  npm publish"),
+    ("npm publish *", "set -e\n\\\n  npm --prefix x publish"),
+    ("git push *", "x=`env \\git push`"),
+    ("git push *", "echo `git \\$'push'`"),
+    ("npm publish *", 'x=`[ -n "\\$(npm publish)" ]`'),
+    ("curl *", "sudo -- docker exec web curl x"),
+    ("curl *", "env -i docker exec web curl x"),
+    ("curl *", "xargs -n1 docker exec web curl x"),
+    ("curl *", "nice -5 docker exec web curl x"),
+    ("curl *", "timeout --foreground docker exec web curl x"),
+    ("curl *", "stdbuf -oL docker run image curl x"),
+    ("git push *", "bash <<END\ngit \\\\\n  push\nEND"),
+    ("git push *", "2>&- git push"),
+    ("rm -rf *", "git filter-branch --tree-filter 'rm -rf secrets' HEAD"),
+    ("rm -rf *", "git filter-branch -f --index-filter 'ls; rm -rf y'"),
+    ("rm -rf *", "git rebase -x'rm -rf x' main"),
+    ("rm -rf *", "git difftool --extcmd='rm -rf x'"),
+    ("rm -rf *", "git -c core.editor='rm -rf x' commit"),
+    ("rm -rf *", "git grep -O'rm -rf' x"),
+    ("git push *", "sed '1e git push' f"),
+    ("git push *", "sed 's/.*/git push/e' f"),
+    ("git push *", "tar --to-command='git push' -xf x"),
+    ("git push *", "tar --checkpoint-action=exec='git push' -cf x y"),
+    ("git push *", "sort --compress-program='git push' x"),
+    ("git push *", "rg --pre 'git push' x"),
+    ("git push *", "bat --pager 'git push' x"),
+    ("git push *", "CC='git push' make"),
+    ("rm -rf *", "GIT_EDITOR='rm -rf x' git commit"),
+    ("curl *", "GIT_SSH_COMMAND='curl x' git fetch"),
+    ("rm -rf *", "EDITOR='rm -rf x' crontab -e"),
+    ("git push *", "PROMPT_COMMAND='git push' bash -i"),
+    ("git push *", "LESSOPEN='|git push' less f"),
+    ("git push *", 'bash <<EOF\necho "\\$(git push origin)"\nEOF'),
+    ("git push *", 'ssh h <<EOF\nX="\\$(git -C app push)"\nEOF'),
+    ("git push *", "f() { echo 'git push origin'; }; f | bash"),
+    ("rm -rf *", "f() { bash; }; echo 'rm -f -r x' | f"),
+    ("git push *", "alias g=git; g push"),
+    ("curl *", "ssh h bash -c \"'sudo curl x'\""),
+    ("rm -rf *", "ssh h sh -c \"'rm -fr x'\""),
+    ("git push *", 'cat <<E; taskset 1 git push origin\nx\nE; #"'),
+    ("curl *", "builtin eval '\"curl\"'"),
+    (
+        "docker compose down *",
+        "docker compose --compatibility -f a -f b -f c -f d -f e -f f down -v",
+    ),
+    (
+        "kubectl delete *",
+        "kubectl --insecure -s s --token t --context c -n n --request-timeout 5s delete pod x",
+    ),
+    ("make deploy *", "make build deploy"),
+    ("make deploy*", "make A=1 deploy"),
+    ("curl *", "ip netns exec ns curl x"),
+    ("curl *", "slogin h curl x"),
+    ("curl *", "pdsh -w h curl x"),
+    ("curl *", "heroku run -a app curl x"),
+    ("curl *", "minikube ssh curl x"),
+    ("curl *", "oc rsh p curl x"),
+    ("curl *", "runc exec c curl x"),
+    ("curl *", "machinectl shell me@ /usr/bin/curl x"),
+    ("curl *", "cmake -E env A=1 curl x"),
+    ("curl *", "docker run --entrypoint=curl image x"),
+    ("curl *", "flatpak run --command=curl app"),
+    ("curl *", "mysql -e 'system curl x'"),
+    ("curl *", "sqlite3 x '.shell curl y'"),
+    ("curl *", "tclsh <<< 'exec curl x'"),
+]
+
+
+@pytest.mark.parametrize(("rule", "command"), FORMS)
+def test_no_form_of_a_rule_or_a_command_runs_unasked(
+    rule: str, command: str, plain: ToolContext
+) -> None:
+    assert decided(command, plain, "shell", reject=(f"shell:{rule}",)) != Allow()
+    other = "shell:svn update *", "shell:pip install *"
+    assert decided(command, plain, "shell", reject=other) == Allow()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat > a.md <<EOF\nRun `make`, never push by git.\nEOF",
+        "cat > a.md <<'EOF'\ngit push: never `$x`\nEOF",
+        "git commit -m 'Say why `git push` is rejected'",
+        "git add x && git commit -m \"$(cat <<'EOF'\nPush by git\n\ngit push is rejected\nEOF\n)\"",
+        "CC='gcc -O2' make git",
+        "grep -n 'alias push' git.md",
+        "sed -n '/git push/p' a.md",
+        "A=${B:-git} make; ls push",
+    ],
+)
+def test_a_command_that_only_writes_of_another_is_not_asked_about(
+    command: str, plain: ToolContext
+) -> None:
+    assert decided(command, plain, "shell", reject=("shell:git push *", "shell:rm -rf*")) == Allow()
