@@ -37,7 +37,7 @@ def known(name: str) -> Program | None:
     Of those that run what they are given also by a longer name, as `python3.13t` or `vim.gtk3`.
     """
     base = _ENDING.sub("", name.rsplit("/", 1)[-1].casefold())
-    for spelt in (base, re.sub(r"[-.\d]+$", "", base)):
+    for spelt in (base, re.sub(r"-[.\d]+$", "", base), re.sub(r"[-.\d]+$", "", base)):
         for one in (spelt, spelt[1:] if spelt.startswith("g") else ""):
             if one in PROGRAMS:
                 return PROGRAMS[one]
@@ -150,7 +150,9 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
     for index, word in enumerate(words):
         if program.first and not index:
             continue
-        if found := re.search(program.nowhere, word) if program.nowhere else None:
+        # Python reads letters of another width as its own.
+        plain = unicodedata.normalize("NFKC", word)
+        if found := re.search(program.nowhere, plain) if program.nowhere else None:
             return f"`{name} {found[0]}`: {program.why}"
         if word.startswith("-") and word != "-":
             # To some programs an option behind an operand is a file, to all one behind `--`.

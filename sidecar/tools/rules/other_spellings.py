@@ -96,7 +96,7 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
     while left:
         text = left.pop()
         if not is_plain(text):
-            unread += (text, _any_may_begin(_SIGNS.sub(" ", text).split()))
+            unread += (text, _any_may_begin([text]))
         unread += assigned(text)
         fed = [(set(map(program_name, names)), given) for names, given in fed_texts(text)]
         inner = {given for names, given in fed if names & _READERS}
@@ -104,6 +104,7 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
             names = {program_name(one[start]) for one in group if one[0] for start in _starts(one)}
             if not names <= _KEEPS:
                 unread += ("\0".join(one[1:]) for one in group)
+                unread += (_any_may_begin(one[1:]) for one in group if not names <= NAMING | _KEEPS)
             if names & _READERS:
                 inner |= {" ".join(one[1:]) for one in group if one[0]}
                 inner |= {word for one in group for word in one[1:] if _TEXT.search(word)}
@@ -121,7 +122,7 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
             commands += (one[start:] for start in starts)
             if not all(_keeps(one[start:]) for start in starts):
                 unread.append("\0".join(one[1:]))
-                if not any(program_name(one[start]) in NAMING for start in starts):
+                if program_name(one[starts[-1]]) not in NAMING:
                     unread.append(_any_may_begin(one[1:]))
             of_shell = any(program_name(one[start]) in _READS_TEXT for start in starts)
             hidden |= any(_stands_for_program(one, at) for at in starts)
@@ -136,7 +137,7 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
 
 def _any_may_begin(words: Sequence[str]) -> str:
     """Of a text that is not read, and for programs that are not known only to name others."""
-    return "\0--\0".join(("", *(part for word in words for part in word.split())))
+    return "\0--\0".join(("", *(part for word in words for part in _SIGNS.sub(" ", word).split())))
 
 
 def _keeps(words: tuple[str, ...]) -> bool:
@@ -182,4 +183,5 @@ def _spelt(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def program_name(word: str) -> str:
-    return word.removeprefix("\\").rsplit("/", 1)[-1].removesuffix(".exe")
+    """In small letters: some disks find `Git` as `git`."""
+    return word.removeprefix("\\").rsplit("/", 1)[-1].casefold().removesuffix(".exe")

@@ -101,8 +101,7 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
         why = f"runs later: {later[0]}"
         return Ask(f"{access.title} ({why})", _ONCE, why=why)
     if access.command and (why := _doubt(spec, access, rules.reject)):
-        # A rule without a pattern covers no command that a rejecting one cannot be compared with.
-        named = tuple(rule for rule in rules.allow if ":" in rule)
+        named = tuple(rule for rule in rules.allow if _knows(rule, access))
         if not _allowed(spec, access, named):
             return replace(_question(spec, access, named), why=why)
     if _allowed(spec, access, rules.allow):
@@ -181,6 +180,16 @@ def _shortfall(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> str:
 
 
 # --- rules that allow ------------------------------------------------------------------------
+
+
+def _knows(rule: str, access: Access) -> bool:
+    """Whether a rule covers a command that a rejecting one cannot be compared with.
+
+    By the whole command, or by what the table knows of its program.
+    """
+    _, colon, pattern = rule.partition(":")
+    of_table = bool(access.words) and known(access.words[0]) is not None
+    return bool(colon) and (of_table or STAR not in with_stars(pattern))
 
 
 def _allowed(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> bool:

@@ -46,7 +46,7 @@ class _Wanted(NamedTuple):
 
 def hits(rule: str, spelt: Spellings) -> bool:
     """`git push *` hits `git push` too."""
-    first, *rest = plain_words(rule, rule=True) or (rule,)
+    first, *rest = plain_words(rule, rule=True) or tuple(rule.split())
     named = first if STAR in first else program_name(first) or first
     spellings = {rule, " ".join((first, *rest)), " ".join((named, *rest))}
     if any(fits(one, text) or fits(one, f"{text} ") for one in spellings for text in spelt.texts):
@@ -74,14 +74,15 @@ def mentions(rule: str, unread: tuple[str, ...]) -> bool:
         if any(wanted)
         else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s|[^\s\"']*[\"'],)|(?:^|\0)--\0(?:[^\s\0]*/)?"
     )
-    program = re.compile(rf"(?:{place}|(?:^|\0)-\w){_starred(name)}(?:\.exe)?(?![\w.-])")
+    way = rf"(?:{place}|(?:^|\0)-\w){_starred(name)}(?:\.exe)?(?![\w.-])"
+    program = re.compile(way, re.IGNORECASE)
     named = [re.compile(_word(word)) for word in wanted.named]
     behind = [re.compile(one) for word in (*wanted.options, *wanted.values) for one in _ways(word)]
     return any(
         _in_order([program, *named], one) and all(way.search(one) for way in behind)
         for text in unread
         for told in {unescaped(text), _SIGNS.sub("", text)}
-        if beginning in told
+        if beginning in told.casefold()
         for one in _ENDS.split(told)
     )
 

@@ -196,7 +196,8 @@ def _by_lines(words: Iterator["Node"]) -> list[tuple[str, ...]]:
     found: list[list[str]] = [[]]
     for word in words:
         text = _word(word, False) or _unquoted(word)
-        if word.type in ("word", "concatenation") and text.startswith("\n"):
+        beginning = word.children[0] if word.type == "concatenation" else word
+        if beginning.type == "word" and text.startswith("\n"):
             found.append([])
         found[-1].append(text.strip("\n"))
     return [tuple(one) for one in found]

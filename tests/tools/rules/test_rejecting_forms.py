@@ -110,6 +110,43 @@ FORMS = [
     ("curl *", "mysql -e 'system curl x'"),
     ("curl *", "sqlite3 x '.shell curl y'"),
     ("curl *", "tclsh <<< 'exec curl x'"),
+    ("rm -rf ~*", "rm -fr ~/x"),
+    ("rm -rf ~/*", "rm -r -f ~/x"),
+    ("rm -rf $HOME*", "rm -fr $HOME/x"),
+    ("curl *", "sudo retry curl x"),
+    ("curl *", "nohup retry 3 curl x"),
+    ("curl *", "timeout 5 retry curl x"),
+    ("curl *", "env A=1 devbox run curl x"),
+    ("curl *", "find . -exec retry curl {} \\;"),
+    ("curl *", "git bisect run retry curl x"),
+    ("curl *", "poetry run retry curl x"),
+    ("curl *", "npx dotenv-cli -e x curl y"),
+    ("curl *", "npx wait-on x curl"),
+    ("git push *", "echo `git push` `git push`"),
+    ("git push *", "echo `git push` `date`"),
+    ("git push *", 'echo ${x##*"$(git push)"}'),
+    ("git push *", 'echo "${x%%[$(git push)]}"'),
+    ("git push *", "echo ${x/a$(git push)/b}"),
+    ("git push *", "Git push"),
+    ("git push *", "GIT push"),
+    ("rm -rf *", "RM -rf x"),
+    ("git push *", "retry Git push"),
+    ("git push *", 'python -c \'run(["git", "-c", "a;b", "push"])\''),
+    ("git push *", 'python -c \'run(["git", "-C", d & e, "push"])\''),
+    ("git push *", 'python - <<\'E\'\nrun(["git",\n # it is\n "push"])\nE'),
+    ("git push *", "node -e \"x('git \\\npush')\""),
+    (
+        "git push *",
+        "sudo -u me -H sh -c '\n\ntimeout \"5\" sudo '\"'\"'git'\"'\"' -C . \"push\"\n\n'",
+    ),
+    (
+        "npm publish *",
+        "sudo -- sh -c '\n\nset -- '\"'\"'npm publish --access public'\"'\"'; eval \"$1\"\n\n'",
+    ),
+    ("curl *", 'ssh h <<EOF\nX="\\$(sudo curl x)"\nEOF'),
+    ("curl *", 'bash <<EOF\nX="a \\`sudo curl x\\`"\nEOF'),
+    ("rm -rf *", 'bash <<EOF\ndeclare -r X="\\$(env rm -f -r y)"\nEOF'),
+    ("sudo *", "sudo -u me x"),
 ]
 
 
@@ -139,3 +176,13 @@ def test_a_command_that_only_writes_of_another_is_not_asked_about(
     command: str, plain: ToolContext
 ) -> None:
     assert decided(command, plain, "shell", reject=("shell:git push *", "shell:rm -rf*")) == Allow()
+
+
+@pytest.mark.parametrize("command", ["devbox run git push", "retry git push"])
+def test_a_rule_for_an_unknown_program_covers_no_words_that_another_rejects(
+    command: str, plain: ToolContext
+) -> None:
+    allow = f"shell:{command.split(maxsplit=1)[0]} *"
+    assert decided(command, plain, allow, reject=("shell:svn *",)) == Allow()
+    assert decided(command, plain, allow, reject=("shell:git push *",)) != Allow()
+    assert decided("git commit -m 'git push'", plain, "shell:git commit *") == Allow()
