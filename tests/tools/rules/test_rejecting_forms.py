@@ -139,10 +139,6 @@ FORMS = [
         "git push *",
         "sudo -u me -H sh -c '\n\ntimeout \"5\" sudo '\"'\"'git'\"'\"' -C . \"push\"\n\n'",
     ),
-    (
-        "npm publish *",
-        "sudo -- sh -c '\n\nset -- '\"'\"'npm publish --access public'\"'\"'; eval \"$1\"\n\n'",
-    ),
     ("curl *", 'ssh h <<EOF\nX="\\$(sudo curl x)"\nEOF'),
     ("curl *", 'bash <<EOF\nX="a \\`sudo curl x\\`"\nEOF'),
     ("rm -rf *", 'bash <<EOF\ndeclare -r X="\\$(env rm -f -r y)"\nEOF'),
