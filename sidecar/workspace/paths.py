@@ -99,7 +99,7 @@ def linked_names(
     parents: in parent folders, the home folder, their `.git/hooks`, and up to `MAX_DEPTH` levels of
     subfolders with names for `holding`, hard links too.
     """
-    base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
+    base, home = Path(os.path.realpath(root)), str(Path(os.path.expanduser("~")))
     found: list[Path] = []
     reals: set[Path] = set()
     for one in given:
@@ -112,22 +112,22 @@ def linked_names(
     for real in reals:
         # A link to the root or a folder above gives no inner path another name.
         for up in (one for one in (real, *real.parents) if not base.is_relative_to(one)):
-            for sign in _signs(up):
+            for sign in _signs(str(up)):
                 below.setdefault(sign, []).append(real.relative_to(up))
-    numbers = {there.st_ino for real in reals if (there := _stat(real))}
-    for start in {home, *(up for real in reals for up in real.parents)} if reals else ():
+    numbers = {there.st_ino for real in reals if (there := _stat(str(real)))}
+    for start in {home, *(str(up) for real in reals for up in real.parents)} if reals else ():
         instead = _instead(home, base) if start == home else ()
         for link, led in (*_links(start, holding, numbers), *instead):
-            found += [link / rest for sign in _signs(led) for rest in below.get(sign, ())]
+            found += [Path(link, rest) for sign in _signs(led) for rest in below.get(sign, ())]
     return tuple(sorted({printable(display(path, base)) for path in found}))
 
 
-def _instead(home: Path, base: Path) -> Iterator[tuple[Path, Path]]:
-    for variable, value in os.environ.items():
-        # npm has its own in lower case; some name several.
-        usual = INSTEAD.get(variable.upper())
-        for one in filter(None, value.split(os.pathsep) if usual else ()):
-            yield home / str(usual), Path(os.path.realpath(base / one))
+def _instead(home: str, base: Path) -> Iterator[tuple[str, str]]:
+    # npm has its own in lower case.
+    for variable in (name for name in os.environ if name.upper() in INSTEAD):
+        # Some name several.
+        for one in filter(None, os.environ[variable].split(os.pathsep)):
+            yield os.path.join(home, INSTEAD[variable.upper()]), os.path.realpath(base / one)
 
 
 def spelt_names(given: str, root: Path) -> tuple[str, ...]:
@@ -137,18 +137,19 @@ def spelt_names(given: str, root: Path) -> tuple[str, ...]:
     return tuple(printable(display(path, base)) for path in ways)
 
 
-def _signs(path: Path) -> tuple[object, ...]:
+def _signs(path: str) -> tuple[object, ...]:
     """Marks of one place: the path, inode, and folder and name in any case.
 
     Some disks find `a` as `A`; a file may have many hard links.
     """
-    own, above = _stat(path), _stat(path.parent)
+    folder, name = os.path.split(path)
+    own, above = _stat(path), _stat(folder)
     there = ((own.st_dev, own.st_ino),) if own else ()
-    named = ((above.st_dev, above.st_ino, plain_path(path.name)),) if above else ()
+    named = ((above.st_dev, above.st_ino, plain_path(name)),) if above else ()
     return (path, *there, *named)
 
 
-def _stat(path: Path) -> os.stat_result | None:
+def _stat(path: str) -> os.stat_result | None:
     with suppress(OSError, ValueError):
         return os.stat(path)
     return None
@@ -173,8 +174,8 @@ def _ways(at: Path) -> list[Path]:
 
 
 def _links(
-    start: Path, holding: Callable[[str], object], numbers: Container[int]
-) -> Iterator[tuple[Path, Path]]:
+    start: str, holding: Callable[[str], object], numbers: Container[int]
+) -> Iterator[tuple[str, str]]:
     """Links in a folder and its searched subfolders with their targets, nearest first.
 
     Names of an inode in `numbers` are links, too. Subfolders take turns up to `MAX_LOOKED` names: a
@@ -188,12 +189,12 @@ def _links(
             for entry in itertools.islice(entries, MAX_LOOKED - looked if depth else None):
                 looked += depth > 0
                 if entry.is_symlink() or entry.inode() in numbers:
-                    yield Path(entry.path), Path(os.path.realpath(entry.path))
+                    yield entry.path, os.path.realpath(entry.path)
                     continue
                 if not depth and entry.name == ".git":
-                    path, below = Path(entry.path, "hooks"), MAX_DEPTH
+                    path, below = os.path.join(entry.path, "hooks"), MAX_DEPTH
                 elif depth < MAX_DEPTH and entry.is_dir() and (depth or holding(entry.name)):
-                    path, below = Path(entry.path), depth + 1
+                    path, below = entry.path, depth + 1
                 else:
                     continue
                 if depth:
@@ -226,13 +227,13 @@ def in_git(real: Path) -> bool:
 
 
 def _is_history(folder: Path) -> bool:
+    def holds(name: str) -> bool:
+        return os.path.lexists(os.path.join(folder, name))
+
+    if holds("HEAD") and (holds("commondir") or (holds("objects") and holds("refs"))):
+        return True
     # git makes `objects/pack` in each; without it, two folders of these names are anybody's.
-    marks = (
-        ("HEAD", "objects", "refs"),
-        ("HEAD", "commondir"),
-        ("objects/pack", "refs"),
-    )
-    return any(all(os.path.lexists(folder / name) for name in each) for each in marks)
+    return holds("objects/pack") and holds("refs")
 
 
 def _check(given: str) -> None:

@@ -9,6 +9,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
@@ -36,18 +37,46 @@ def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     Relative to the root, through links, behind a `/` also without the ending; a folder within the
     root, for a variable called after a configuration.
     """
-    base = Path(os.path.realpath(root))
-    given = {**environment, "PWD": str(base)}
-    linked = _has_others(real)
-    for name, value in environment.items():
+    base, known = Path(os.path.realpath(root)), dict(environment)
+    given = {**known, "PWD": str(base)}
+    linked, whole = _has_others(real), _Names.of(str(real))
+    without = _Names.of(str(real), os.path.splitext(real)[0])
+    for name, value in known.items():
         if "/" not in value and _CALLS.fullmatch(name):
             continue
         for word in _words(Template(value).safe_substitute(given) if "$" in value else value):
-            if _is_called(real, word, base, linked=linked) or (
-                _CONFIGURES.match(name) and _holds(real, word, base)
+            at = os.path.normpath(os.path.join(base, os.path.expanduser(word)))
+            if (
+                (without if "/" in word else whole).are_of(at)
+                or (linked and _is_same(at, real))
+                or (_CONFIGURES.match(name) and _holds(real, word, base))
             ):
                 return name
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Plain paths of one file, and their last parts: once for all words of all variables."""
+
+    paths: frozenset[str]
+    last: frozenset[str]
+
+    @classmethod
+    def of(cls, *paths: str) -> "_Names":
+        last = (_plain(os.path.basename(path)) for path in paths)
+        return cls(frozenset(map(_plain, paths)), frozenset(last))
+
+    def are_of(self, at: str) -> bool:
+        # Behind a link alone the name is another, so that most words take one look.
+        similar = _plain(os.path.basename(at)) in self.last or os.path.islink(at)
+        return similar and _plain(os.path.realpath(at)) in self.paths
+
+
+def _is_same(at: str, real: Path) -> bool:
+    with suppress(OSError, ValueError):
+        return os.path.samefile(at, real)
+    return False
 
 
 def _has_others(real: Path) -> bool:
@@ -61,18 +90,6 @@ def _has_others(real: Path) -> bool:
 def _words(value: str) -> set[str]:
     words = {value, *value.split(os.pathsep), *_BORDERS.split(value)}
     return {*words, *(found[0] for word in words if (found := _PATH.search(word)))} - {""}
-
-
-def _is_called(real: Path, word: str, base: Path, *, linked: bool) -> bool:
-    at = os.path.normpath(base / os.path.expanduser(word))
-    named = {str(real), os.path.splitext(real)[0]} if "/" in word else {str(real)}
-    # Behind a link alone the name is another, so that most words take one look.
-    similar = _plain(os.path.basename(at)) in {_plain(os.path.basename(one)) for one in named}
-    if (similar or os.path.islink(at)) and _plain(os.path.realpath(at)) in map(_plain, named):
-        return True
-    with suppress(OSError, ValueError):
-        return linked and os.path.samefile(at, real)
-    return False
 
 
 def _plain(name: str) -> str:

@@ -59,6 +59,8 @@ def visible_json(value: Json, indent: int | None = None) -> str:
 
 def as_found(name: str) -> str:
     """Without unseen letters, which some disks pass over."""
+    if name.isascii():
+        return name
     seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
     return _PASSED_OVER.sub("", seen)
 
@@ -66,7 +68,7 @@ def as_found(name: str) -> str:
 def plain_path(path: str) -> str:
     """As disks may find it: any case and width, without unseen letters or last dots."""
     found = unicodedata.normalize("NFKC", as_found(path)).casefold()
-    return "/".join(part.rstrip(". ") for part in found.split("/"))
+    return "/".join([part.rstrip(". ") for part in found.split("/")])
 
 
 def whole_letters(text: str, most: int) -> str:

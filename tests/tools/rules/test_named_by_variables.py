@@ -8,7 +8,7 @@ import pytest
 from sidecar.core.parts import Json
 from sidecar.tools.rules.permission import Allow, Ask, Rules
 from sidecar.tools.tool_contract import ToolContext
-from tests.tools.rules.decisions import call
+from tests.tools.rules.decisions import call, functions_entered
 
 
 @pytest.mark.parametrize(
@@ -89,3 +89,15 @@ def test_a_folder_holds_what_runs_where_its_variable_is_called_after_a_configura
     named = replace(context, environment={variable: str(root / "packages")})
     wanted: Json = {"path": "packages/a/a.py", "content": ""}
     assert isinstance(call("write_file", wanted, named, Rules(("edit",))), Ask) is held
+
+
+def test_each_variable_more_takes_few_calls(context: ToolContext) -> None:
+    """Every edit asks of every word."""
+    wanted: Json = {"path": "a.py", "content": ""}
+
+    def taken(variables: int) -> int:
+        given = {f"TOOL_{number}": f"/opt/tool_{number}" for number in range(variables)}
+        among = replace(context, environment=given)
+        return functions_entered(lambda: call("write_file", wanted, among))
+
+    assert (taken(101) - taken(1)) / 100 < 20

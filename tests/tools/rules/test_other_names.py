@@ -9,7 +9,7 @@ from sidecar.core.parts import Json
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules
 from sidecar.tools.tool_contract import ToolContext
 from sidecar.workspace import paths
-from tests.tools.rules.decisions import call
+from tests.tools.rules.decisions import call, functions_entered
 
 
 @pytest.fixture
@@ -156,3 +156,23 @@ def test_no_large_folder_hides_a_link_in_another(
         (inside.cwd / holding / "in" / "way").symlink_to(f"../../conf/{holding.strip('.')}.json")
         wanted: Json = {"path": f"conf/{holding.strip('.')}.json", "content": ""}
         assert isinstance(call("write_file", wanted, inside, Rules(("*",))), Ask)
+
+
+def test_each_folder_beside_the_workspace_takes_few_calls(inside: ToolContext) -> None:
+    """Every edit asks of every name in the folders above whether what lies there runs later."""
+    wanted: Json = {"path": "a.py", "content": ""}
+    before = functions_entered(lambda: call("write_file", wanted, inside))
+    for number in range(100):
+        (inside.cwd.parent / f"project_{number}").mkdir()
+    after = functions_entered(lambda: call("write_file", wanted, inside))
+    assert (after - before) / 100 < 15
+
+
+def test_each_link_beside_the_workspace_takes_few_calls(inside: ToolContext) -> None:
+    wanted: Json = {"path": "a.py", "content": ""}
+    (inside.cwd.parent / "elsewhere").mkdir()
+    before = functions_entered(lambda: call("write_file", wanted, inside))
+    for number in range(100):
+        (inside.cwd.parent / f"link_{number}").symlink_to("elsewhere")
+    after = functions_entered(lambda: call("write_file", wanted, inside))
+    assert (after - before) / 100 < 50
