@@ -64,6 +64,8 @@ _VERBS = {
 
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 """Files by which Python and conda know an environment, from which programs start."""
+_ACTING = ("edit", "execute")
+"""Kinds of tools that change files, as `_Rechecked`."""
 _MOVED = "What this call would touch changed since it was decided on. Send it again."
 
 
@@ -114,22 +116,30 @@ def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
 
 
 async def run_builtin(
-    name: str, given: Json, context: ToolContext, decided: Access | None = None
+    name: str,
+    given: Json,
+    context: ToolContext,
+    decided: Access | None = None,
+    *,
+    fresh: bool = False,
 ) -> ToolAnswer:
     """Failures become error answers.
 
-    A call with other access than `decided`, through a moved link, does not run. Raises Cancelled
-    once the client is gone.
+    A call with other access than `decided`, through a moved link, does not run. `fresh`: nobody
+    was asked since, so that the look right before a change is enough. Raises Cancelled once the
+    client is gone.
     """
     spec, tool = BY_NAME.get(name), TOOLS.get(name)
     if spec is None or tool is None:
         return _error(f"There is no tool {name}. There are {', '.join(BY_NAME)}.")
-    found = await asyncio.to_thread(access, spec, given, context)
+    found = decided if fresh and spec.kind in _ACTING else None
+    if found is None:
+        found = await asyncio.to_thread(access, spec, given, context)
     if decided is not None and found != decided:
         return _error(_MOVED)
     if found.problem:
         return _error(found.problem)
-    if not context.trusted and spec.kind in ("edit", "execute"):
+    if not context.trusted and spec.kind in _ACTING:
         return _error("This workspace is not trusted, so nothing is run or changed in it.")
     changes = _Rechecked(context.changes, spec, given, context, found)
     try:

@@ -18,8 +18,9 @@ AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaita
 
 
 class QuestionOutcome(Enum):
-    """A question's outcome; one may go unanswered."""
+    """A question's outcome; one may be needless, or go unanswered."""
 
+    unasked = "unasked"
     allowed = "allowed"
     refused = "refused"
     dismissed = "dismissed"
@@ -65,7 +66,7 @@ class Permissions:
         decision = decide(spec, wanted, rules, trusted)
         match decision:
             case Allow():
-                return QuestionOutcome.allowed
+                return QuestionOutcome.unasked
             case Refuse(reason=reason):
                 return reason
             case Ask():

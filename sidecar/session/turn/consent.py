@@ -33,12 +33,13 @@ class Consent:
 
         `foreseen` gives the call's change as ACP content.
         """
-        trusted = self.trust.granted
+        trusted, asked = self.trust.granted, False
         if not trusted and spec.origin == "builtin" and spec.kind in ("edit", "execute"):
-            trusted = await self.trust.settle(part, self.ask)
+            trusted, asked = await self.trust.settle(part, self.ask), True
 
         async def ask(question: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
             change = await foreseen()
             return await self.ask({**question, "content": change} if change else question, options)
 
-        return await self.permissions.settle(spec, wanted, part, ask, trusted=trusted)
+        settled = await self.permissions.settle(spec, wanted, part, ask, trusted=trusted)
+        return QuestionOutcome.allowed if asked and settled is QuestionOutcome.unasked else settled

@@ -1,7 +1,9 @@
 """What a turn takes in a long session, as calls of functions, which other programs do not slow."""
 
+import os
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -9,7 +11,8 @@ from typing import Any
 import pytest
 
 import sidecar
-from tests.session.conftest import Desk
+from tests.fakes.scripted_model import calls, says
+from tests.session.conftest import Desk, World
 from tests.session.work import Worker
 
 PRODUCT = str(Path(sidecar.__file__).parent)
@@ -63,3 +66,30 @@ async def test_a_turn_of_a_long_session_takes_hardly_more_than_one_of_a_short_on
     grown = (long - short) / ((after - before) * (STEPS + 1))
     assert short > 1_000
     assert grown < FOR_EACH, f"{short} and {long} calls"
+
+
+@pytest.mark.parametrize(
+    ("allow", "trusted", "looks"),
+    [(("write_file",), True, 2), ((), True, 3), (("write_file",), None, 3)],
+)
+async def test_where_nobody_is_asked_links_to_an_edited_file_are_looked_for_once_less(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    allow: tuple[str, ...],
+    trusted: bool | None,
+    looks: int,
+) -> None:
+    """Before the decision, after an answer, and right before the change."""
+    permissions = replace(world.config.permissions, allow=allow)
+    world.config = replace(world.config, workspace_trusted=trusted, permissions=permissions)
+    looked: list[Any] = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: (looked.append(folder), scan(folder))[1])
+    async with world.daemon() as desk:
+        desk.editor.permission = "trust_once" if trusted is None else "allow_once"
+        session = await desk.open()
+        desk.script(calls(("a", "write_file", {"path": "made.py", "content": "x"})), says("Done."))
+        await desk.ask(session)
+        assert len(desk.editor.asked) == looks - 2
+    assert (world.workspace / "made.py").read_text() == "x"
+    assert list(map(str, looked)).count(str(world.workspace.parent)) == looks
