@@ -75,7 +75,9 @@ async def read_git(cwd: Path, trusted: bool, environment: GitEnvironment) -> Git
     Not in untrusted workspaces, whose configuration could name programs. Nor are filters run in
     trusted ones: the user's (git-lfs) may run programs of the repository's settings.
     """
-    git = program("git", environment) if trusted else None
+    if not trusted or not await asyncio.to_thread(_in_repository, cwd):
+        return None
+    git = program("git", environment)
     if git is None:
         return None
     filters = await _said((git, *_FILTERS), cwd, for_git(environment))
@@ -83,6 +85,12 @@ async def read_git(cwd: Path, trusted: bool, environment: GitEnvironment) -> Git
         return None
     output = await _said((git, *_STATUS), cwd, for_git(environment, _without(filters)))
     return None if output is None else parse_status(output)
+
+
+def _in_repository(cwd: Path) -> bool:
+    """Without `.git` here or above git says nothing: the environment names no other folder."""
+    real = Path(os.path.realpath(cwd))
+    return any(os.path.lexists(os.path.join(up, ".git")) for up in (real, *real.parents))
 
 
 def _without(listed: bytes) -> list[tuple[str, str]]:

@@ -202,7 +202,24 @@ async def test_a_git_of_the_workspace_is_not_run(
     assert not (tmp_path / "ran").exists()
 
 
+async def test_no_program_is_started_where_no_repository_lies(tmp_path: Path) -> None:
+    (tmp_path / "git").write_text(f"#!/bin/sh\n>'{tmp_path}/ran'\n")
+    (tmp_path / "git").chmod(0o755)
+    inside, plain = tmp_path / "of_git" / "deep", tmp_path / "plain"
+    inside.mkdir(parents=True)
+    plain.mkdir()
+    # That of a worktree is a file.
+    (inside.parent / ".git").write_text("gitdir: elsewhere")
+    (tmp_path / "link").symlink_to(inside)
+    environment = git_environment({"PATH": str(tmp_path)})
+    for folder, asked in ((plain, False), (inside, True), (tmp_path / "link", True)):
+        assert await read_git(folder, True, environment) is None
+        assert (tmp_path / "ran").exists() is asked
+        (tmp_path / "ran").unlink(missing_ok=True)
+
+
 async def test_a_git_that_hangs_is_ended(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
     (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 600\n")
     (tmp_path / "git").chmod(0o755)
     path = f"{tmp_path}:{os.environ['PATH']}"
