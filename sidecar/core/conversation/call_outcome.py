@@ -11,6 +11,14 @@ KEYS = (
     "id", "description", "task", "prompt",
 )  # fmt: skip
 LONGEST = 120
+COMMANDS = ("command", "cmd")
+_SETTING_OUT = re.compile(
+    r"\s*(?:(?:cd|Set-Location)\s+(?P<to>\"[^\"\n]+\"|'[^'\n]+'|[^\s;&|]+)\s*(?P<then>&&|;|\n)\s*|"
+    r"set -[a-z]+[^\n;&]*[;\n]\s*|[A-Za-z_]\w*=(?:\"[^\"$`]*\"|'[^']*'|[^\s;$`]*)[;\n]\s*)"
+)
+"""What a command sets first: its folder, names, and options of the shell."""
+FOLDER = 24
+"""Characters of a folder that is told whole."""
 STOPPED = 130
 """Exit code of a program that Ctrl-C ended."""
 _EXIT = re.compile(
@@ -31,6 +39,18 @@ _ERROR = re.compile(
     r"panic|fatal|error)\b.+|.*\b(?:error|Error|ERROR)\b.*|.*command not found.*|"
     r".*No such file.*)$",
     re.M,
+)
+_VAGUE = re.compile(
+    r"\bERROR task failed|\[(?:build|setup) failed\]|^make(?:\[\d+\])?: \*\*\*|^npm (?:ERR!|error)|"
+    r"\bexited with (?:exit )?code\b|\bCommand failed\b|\bELIFECYCLE\b|^FAIL$"
+)
+"""Says only that something failed, as runners do behind what they ran."""
+_PLACED = re.compile(r"^[ \t]*\S+\.\w{1,5}:\d+:\d+: \S.*$", re.M)
+"""A compiler's or linter's complaint, with line and column."""
+_COMPLAINS = re.compile(
+    r"^CONFLICT |^(?=.{12,200}$)\W*\w.*\b(?:cannot|could not|unable to|unknown|unexpected|invalid|"
+    r"undefined|not (?:defined|found|allowed|protected|accept)|no such|denied|refused)\b",
+    re.I,
 )
 WRAPPING = re.compile(
     r"</?output>|<returncode>\d+</returncode>|Output:|(?:(?:Process|Command) exited with|Exit) "
@@ -65,10 +85,22 @@ def argument(given: Json) -> str:
     for key in KEYS:
         value = given.get(key)
         if isinstance(value, str) and value.strip():
-            return one_line(value)
+            return one_line(_set_out(value) if key in COMMANDS else value)
         if isinstance(value, list) and value:
             return one_line(" ".join(str(word) for word in value))
     return next((one_line(v) for v in given.values() if isinstance(v, str) and v.strip()), "")
+
+
+def _set_out(command: str) -> str:
+    """Without what a command sets first; of long folders the name."""
+    there, begun = "", command
+    while found := _SETTING_OUT.match(begun):
+        begun = begun[found.end() :]
+        if folder := found["to"]:
+            name = re.split(r"[/\\]", folder.strip("\"'").rstrip("/\\"))[-1]
+            folder = folder if len(folder) <= FOLDER else f"…/{name}"
+            there = f"cd {folder}{' &&' if found['then'] == '&&' else ';'} "
+    return there + begun if begun.strip() else command
 
 
 def result_text(part: ToolPart) -> str:
@@ -159,7 +191,10 @@ def _exits(text: str) -> Iterator[str]:
 
 
 def error_line(text: str) -> str:
-    """A refusal, else the last line naming an error, else the exit code and the last."""
+    """A refusal, else the last line naming an error, else the exit code and a complaint.
+
+    Where a runner only says that something failed, the first complaint with a place.
+    """
     if DENIED.match(text):
         words = SAID.search(text[:4_000])
         return one_line(f"refused by the user: {words[1]}" if words else "refused by the user")
@@ -167,19 +202,37 @@ def error_line(text: str) -> str:
         refusal = text.removeprefix(_REFUSED).lstrip().partition("\n")[0]
         return one_line(refusal.removesuffix("</tool_use_error>"))
     ends = text if len(text) <= 16_000 else text[:8_000] + "\n" + text[-8_000:]
+    return one_line(_naming_an_error(ends) or _at_the_end(ends))
+
+
+def _naming_an_error(text: str) -> str:
+    vague = ""
     for pattern in (_WORST, _CODE, _ERROR, _TIMED_OUT):
-        found = pattern.findall(ends)
-        if found:
-            return one_line(found[-1])
-    lines = [line for raw in ends.splitlines() if (line := raw.strip())]
+        found: list[str] = pattern.findall(text)
+        clear = next((line for line in reversed(found) if not _VAGUE.search(line)), "")
+        if clear:
+            return clear
+        vague = vague or (found[-1] if found else "")
+        if vague and (placed := _PLACED.search(text)):
+            return placed[0]
+    return vague
+
+
+def _at_the_end(text: str) -> str:
+    """The exit code, and where the last line is no complaint the first that is."""
+    lines = [line for raw in text.splitlines() if (line := raw.strip())]
     said = [line for line in lines if not WRAPPING.fullmatch(line)]
-    if not lines:
-        return ""
-    last = (said or lines)[-1]
-    code = next((code for code in _exits(ends) if code != "0"), None)
+    last = (said or lines or [""])[-1]
+    code = next((code for code in _exits(text) if code != "0"), None)
     if code is None or (said and _NAMED.match(last)):
-        return one_line(last)
-    return one_line(f"exit {code}, last line: {last}" if said else f"exit {code}, no output")
+        return last
+    if not said:
+        return f"exit {code}, no output"
+    placed = _PLACED.search(text)
+    told = placed[0].strip() if placed else next(filter(_COMPLAINS.search, said), "")
+    if told and not _COMPLAINS.search(last):
+        return f"exit {code}: {told}"
+    return f"exit {code}, last line: {last}"
 
 
 def finding(part: ToolPart) -> str:

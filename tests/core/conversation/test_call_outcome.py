@@ -60,6 +60,7 @@ npm ERR!     /root/.npm/_logs/2026-11-21T10_00_00_000Z-debug.log
 TSC = """src/one.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.
 src/two.ts(9,1): error TS1005: ';' expected.
 """
+LINT = "src/hooks.go:488:15: nil value after check (nilnesserr)"
 SWE = "<returncode>{code}</returncode>\n<output>\n{said}</output>"
 CODEX = """Chunk ID: c833a9
 Wall time: 0.0039 seconds
@@ -86,6 +87,14 @@ def call(
         ({"description": "Run tests", "command": "pytest -q\n  tests"}, "pytest -q tests"),
         ({"command": ["bash", "-lc", "ls"], "workdir": "/app"}, "bash -lc ls"),
         ({"command": [], "workdir": "/app"}, "/app"),
+        ({"command": "cd src && make"}, "cd src && make"),
+        ({"command": f"cd /w/{'long/' * 9}cli && go test"}, "cd …/cli && go test"),
+        (
+            {"command": f'OUT="/w/{"x" * 99}"; set -e\ncd "/w/{"y" * 30}/a b"\nmake'},
+            "cd …/a b; make",
+        ),
+        ({"command": "CI=1 make"}, "CI=1 make"),
+        ({"command": "cd /w"}, "cd /w"),
         ({"n": 3, "other": "that", "more": "this"}, "that"),
         ({"n": 3}, ""),
         ("*** Begin Patch\n*** Update File: a.py", "*** Begin Patch *** Update File: a.py"),
@@ -193,6 +202,17 @@ def test_a_call_has_failed_by_its_state_and_its_result(
         ("said first\nExit code 1", "exit 1, last line: said first"),
         ("patch: bad\nExit code 2\nfirst: bad", "first: bad"),
         ("Exit code 143\nCommand timed out after 2m 0s\ng5 done", "Command timed out after 2m 0s"),
+        (f"Exit code 1\n{LINT}\n\t\t^\n1 issues:\n[lint] ERROR task failed", LINT),
+        (f"# app [app.test]\n{LINT}\nFAIL\tapp [build failed]\nFAIL", LINT),
+        (f"Exit code 1\n{LINT}\nDropped refs/stash@{{0}}", f"exit 1: {LINT}"),
+        (
+            "Exit code 2\nflag provided but not defined: -e\nusage: go run\n---",
+            "exit 2: flag provided but not defined: -e",
+        ),
+        (
+            "Exit code 1\nCONFLICT (content): Merge conflict in a.go\nAutomatic merge failed",
+            "exit 1: CONFLICT (content): Merge conflict in a.go",
+        ),
         ("Exit code 1", "exit 1, no output"),
         ("Exit code 1\nno themes\nexit code: 1", "exit 1, last line: no themes"),
         ("Exit code 154\nexit=154 size=", "exit 154, no output"),
