@@ -4,10 +4,11 @@ A failure is a lesson while nothing of it went through; a mere look teaches none
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from functools import lru_cache
 
-from sidecar.core.conversation.call_outcome import argument, refused
+from sidecar.core.conversation.call_outcome import argument, refused, result_text
+from sidecar.core.conversation.complaints import all_passed, lacking, places, unlike
 from sidecar.core.files.shell_writes import patched, simple, split
 from sidecar.core.ledger.deeds import (
     EDITS,
@@ -18,7 +19,7 @@ from sidecar.core.ledger.deeds import (
     SHELLS,
     WEB,
     Deed,
-    changed,
+    TouchedFile,
     own_name,
 )
 from sidecar.core.parts import Json, ToolPart
@@ -67,6 +68,12 @@ _INTERPRETERS = frozenset({
 _RUNNERS = ("run", "exec", "-m")
 _NESTED = ("gh", "docker", "kubectl", "aws", "az", "gcloud")
 """Programs whose commands have two words."""
+_CHECK = "check"
+"""Achieved by an output that says what passed."""
+_CHANGED = frozenset({"*"})
+"""Of a failed check: one of the files was changed since."""
+_INSTALLS = re.compile(r"\b(?:install|add|i)\b")
+_INSTALLED = re.compile(r"[@\w][@\w/-]*")
 _BARE = re.compile(r"[a-z][\w:-]*")
 _TO_COMMIT = frozenset({
     "clone", "init", "add", "rm", "mv", "checkout", "switch", "restore", "reset", "stash", "merge",
@@ -126,26 +133,50 @@ def _patch(given: Json) -> str:
 
 
 def needs(part: ToolPart) -> frozenset[str]:
-    """What of a failed call must go through before nobody need know; nothing if it only looked."""
+    """What of a failed call must go through before nobody need know; nothing if it only looked.
+
+    Behind a sign what does instead: `+` one of these, `*` a change of one of these files, and a
+    check that passed.
+    """
     name = own_name(part.name)
     if refused(part):
         return frozenset({attempt_of(part) or f"refused {part.id}"})
     if name in SHELLS:
-        return frozenset(_programs(_command(part.input)))
+        steps = frozenset(_programs(_command(part.input)))
+        return steps and steps | _instead(result_text(part))
     if name in EDITS:
         patch = _patch(part.input)
         paths = [path for path, _ in patched(patch)] if patch else [argument(part.input)]
-        return frozenset(map(_file, paths))
+        sight = "sight" if unlike(result_text(part)) else "file"
+        return frozenset(f"{sight} {_base(path)}" for path in paths)
     return frozenset() if name in _LOOKERS else frozenset({_use(part)})
 
 
+def _instead(text: str) -> Set[str]:
+    lacks = {f"+install {name}" for name in lacking(text)}
+    return lacks or {f"*{_file(name)}" for name in places(text)}
+
+
 def achieved(part: ToolPart, deeds: tuple[Deed, ...]) -> frozenset[str]:
-    """What a call that went through shows to be possible."""
-    found = {attempt_of(part), *(_file(deed.path) for deed in changed(deeds))}
+    """What a call that went through shows to be possible, or to be of no matter any more."""
+    found = {attempt_of(part)}
+    for deed in deeds:
+        if isinstance(deed, TouchedFile):
+            name = _base(deed.path)
+            found.add(f"sight {name}")
+            if deed.operation != "read":
+                found.add(_file(name))
+            if deed.operation == "deleted":
+                found |= {f"{program} {name}" for program in _INTERPRETERS}
     if own_name(part.name) in SHELLS:
-        found.update(_programs(_command(part.input)))
+        command = _command(part.input)
+        found.update(_programs(command))
         if not found.isdisjoint(("git commit", "git push")):
             found |= {f"git {word}" for word in _TO_COMMIT}
+        if _INSTALLS.search(command):
+            found |= {f"install {word}" for word in _INSTALLED.findall(command[:_LONGEST])}
+        if all_passed(result_text(part)):
+            found.add(_CHECK)
     else:
         found.add(_use(part))
     return frozenset(found - {""})
@@ -153,7 +184,21 @@ def achieved(part: ToolPart, deeds: tuple[Deed, ...]) -> frozenset[str]:
 
 def is_overcome(same: str, missing: Collection[str], done: Collection[str]) -> bool:
     """Whether a failed attempt, or each of its steps, is among what went through later."""
-    return same in done or all(step in done for step in missing)
+    if same in done or all(step in done for step in missing if step[0] not in "+*"):
+        return True
+    if _CHECK in done and any(
+        step in _CHANGED or step[1:] in done for step in missing if step[0] == "*"
+    ):
+        return True
+    return any(step[1:] in done for step in missing if step[0] == "+")
+
+
+def still_missing(missing: frozenset[str], done: Collection[str]) -> frozenset[str]:
+    """What of it calls have yet to achieve after some that did `done`."""
+    files = {step for step in missing if step[0] == "*"}
+    if any(step[1:] in done for step in files):
+        missing = missing - files | _CHANGED
+    return missing - frozenset(done)
 
 
 def _file(path: str) -> str:

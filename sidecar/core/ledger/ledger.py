@@ -13,7 +13,7 @@ from sidecar.core.conversation.call_outcome import (
     status,
 )
 from sidecar.core.conversation.turns import REFUSED
-from sidecar.core.ledger.attempts import achieved, attempt_of, is_overcome, needs
+from sidecar.core.ledger.attempts import achieved, attempt_of, is_overcome, needs, still_missing
 from sidecar.core.ledger.deeds import (
     Delegated,
     Entered,
@@ -256,7 +256,8 @@ class Folding:
             if is_overcome(before.same, before.missing, done):
                 del self._failures[key], self._open[failure.part_id]
             else:
-                self._open[failure.part_id] = OpenAttempt(before.same, before.missing - done)
+                left = still_missing(before.missing, done)
+                self._open[failure.part_id] = OpenAttempt(before.same, left)
 
     def _touch(self, deed: TouchedFile, turn: TurnId) -> None:
         self.changes += deed.operation != "read"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import WRAPPING, one_line
+from sidecar.core.conversation.complaints import passes
 from sidecar.core.ledger.deeds import Operation, TouchedFile
 from sidecar.core.ledger.net_changes import MOST_NAMED, NetHunk, net_changes
 from sidecar.core.ledger.units import Unit, overcome
@@ -35,9 +36,6 @@ _HISTORY = re.compile(
     _GIT + r"(?:push|merge|rebase|reset|revert|restore|cherry-pick|checkout|switch|pull|am|apply|"
     r"tag (?!-l)|branch -[dDmM]|worktree (?:add|remove)|stash(?: (?:push|pop|drop|apply|save))?"
     r"(?! (?:list|show)))(?![-\w])(?:(?!\s*\d?>)[^&|;\n])*"
-)
-_PASSED = re.compile(
-    r"\b\d+ (?:tests? )?pass(?:ed|ing)?\b|^(?:ok|PASS)\b|\b0 (?:errors?|issues)\b", re.M
 )
 _HASH = re.compile(r"\b([0-9a-f]{9})[0-9a-f]{3,55}\b")
 _LASTED = re.compile(
@@ -112,7 +110,7 @@ def outcomes(unit: Unit) -> Iterator[Outcome]:
     said = f"ran `{one_line(unit.argument, COMMAND)}`"
     if came and not _SPINS.search(came):
         said += f" → {one_line(came, CAME)}"
-    yield Outcome("check" if _PASSED.search(unit.text[-1_000:]) else "ran", _told(said))
+    yield Outcome("check" if passes(unit.text) else "ran", _told(said))
 
 
 def _result(text: str) -> str:

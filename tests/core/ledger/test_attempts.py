@@ -174,3 +174,48 @@ def test_ctrl_c_breaks_off() -> None:
 
 def test_a_command_that_was_cut_is_not_compared() -> None:
     assert attempt("Bash", "make " + "x" * 200 + "…") == ""
+
+
+def test_a_check_is_overcome_by_a_change_of_what_it_complained_of_and_any_check_that_passes() -> (
+    None
+):
+    lint = shell("make fmt && make lint", 1, "src/a.go:3:7: unused x\nERROR task failed")
+    mended = call("Edit", {"file_path": "/w/src/a.go", "old_string": "x"})
+    other = call("Edit", {"file_path": "/w/src/b.go", "old_string": "x"})
+    passes = shell("task lint", text="0 issues.")
+    assert left(lint, mended, passes) == []
+    assert left(lint, mended, shell("task lint", text="done")) == [0]
+    assert left(lint, mended, shell("task all", text="3 passed\nFAIL b")) == [0]
+    assert left(lint, other, passes) == [0]
+    assert left(lint, passes) == [0]
+
+
+def test_what_a_command_lacked_and_was_installed_is_overcome() -> None:
+    lacks = shell("python try.py", 1, "ModuleNotFoundError: No module named 'pytz'")
+    assert left(lacks, shell("uv pip install -q pytz tzdata")) == []
+    assert left(lacks, shell("pip install pytz", 1), shell("pip install tzdata")) == [0]
+    tool = shell("jake build", 127, "bash: jake: command not found")
+    assert left(tool, shell("npm i jake")) == []
+
+
+def test_a_script_that_is_deleted_cannot_fail_again() -> None:
+    trial = shell("python trial.py 2>&1", 1, "Traceback (most recent call last)\nKeyError: 1")
+    assert left(trial, shell("rm trial.py other.py")) == []
+    assert left(trial, shell("rm other.py")) == [0]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>",
+        "<tool_use_error>File has not been read yet. Read it first.</tool_use_error>",
+        "Found 2 matches of the string to replace",
+        "apply_patch verification failed: Failed to find expected lines in a.py",
+    ],
+)
+def test_an_edit_of_a_file_that_was_other_than_thought_is_overcome_by_a_look(error: str) -> None:
+    edit = call("Edit", {"file_path": "/x/plan.md"}, error, failure="error")
+    assert left(edit, call("Read", {"file_path": "/x/plan.md"})) == []
+    assert left(edit, call("Read", {"file_path": "/x/other.md"})) == [0]
+    closed = call("Edit", {"file_path": "/x/plan.md"}, "permission denied", failure="error")
+    assert left(closed, call("Read", {"file_path": "/x/plan.md"})) == [0]

@@ -1,0 +1,47 @@
+"""What an output says of its remedy: what passed, what it complains of, and what was missing."""
+
+import re
+
+_PASSED = re.compile(
+    r"\b\d+ (?:tests? )?pass(?:ed|ing)?\b|^(?:ok|PASS)\b|\b0 (?:errors?|issues)\b", re.M
+)
+_FAILS = re.compile(r"^\W*FAIL|\b[1-9]\d* (?:tests? )?fail(?:ed|ing|ures?)?\b|\bERROR\b", re.M)
+_PLACES = re.compile(r"([\w.-]+\.\w{1,5})(?::|\(|\", line )\d+")
+MOST_PLACES = 8
+"""Files that a failed check complains of, by which a change may mend it."""
+_MISSING = re.compile(
+    r"No module named '([\w-]+)|Cannot find (?:module|package) '([@\w/-]+)'|"
+    r"(\S+): command not found"
+)
+_UNLIKE = re.compile(
+    r"(?:string|text|lines?|match)\b.* not found|not been read|modified since|failed to find|"
+    r"\b\d+ (?:matches|occurrences)|not unique|could not find",
+    re.I,
+)
+
+
+def passes(text: str) -> bool:
+    """Whether an output's end says what passed."""
+    return bool(_PASSED.search(text[-1_000:]))
+
+
+def all_passed(text: str) -> bool:
+    """Passes, and none that failed."""
+    return passes(text) and not _FAILS.search(text[-4_000:])
+
+
+def places(text: str) -> frozenset[str]:
+    """Names of the first files that an output complains of, by line."""
+    found = dict.fromkeys(_PLACES.findall(text[:8_000] + text[-8_000:]))
+    return frozenset(list(found)[:MOST_PLACES])
+
+
+def lacking(text: str) -> frozenset[str]:
+    """Modules and programs that a command lacked."""
+    found = _MISSING.findall(text[-8_000:])
+    return frozenset(name for names in found for name in names if name)
+
+
+def unlike(text: str) -> bool:
+    """Whether an edit found a file other than thought: to look at it is the remedy."""
+    return bool(_UNLIKE.search(text[:300]))
