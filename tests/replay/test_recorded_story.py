@@ -37,7 +37,7 @@ CHANGES = ("created", "edited", "deleted", "moved")
 ALIKE, MORE, APART = ASIDE = ("=", "⋯", "@@")
 SILENT = ("reasoning", "opaque", "context")
 ANSWERS = re.compile("^- (?:Answer|Said last): ", re.M)
-BARE_GAPS = re.compile(r"(\n\[⋯ [^:\n]* left out\])*")
+BARE_GAPS = re.compile(r"(\n\[⋯ [^:\n]*\])*")
 RECORDINGS = sorted(SESSIONS.glob("normalised/*.jsonl.gz"))
 
 pytestmark = [pytest.mark.long, AT_HAND]

@@ -18,6 +18,11 @@ _UNLIKE = re.compile(
     r"\b\d+ (?:matches|occurrences)|not unique|could not find",
     re.I,
 )
+_MENDED = re.compile(
+    r"^\W*FAIL|\b[1-9]\d* (?:tests? )?failed\b|\bERROR task failed|^CONFLICT |\bcould not apply\b|"
+    r"^[ \t]*\S+\.\w{1,5}:\d+:\d+: \S",
+    re.M,
+)
 
 
 def passes(text: str) -> bool:
@@ -45,3 +50,8 @@ def lacking(text: str) -> frozenset[str]:
 def unlike(text: str) -> bool:
     """Whether an edit found a file other than thought: to look at it is the remedy."""
     return bool(_UNLIKE.search(text[:300]))
+
+
+def to_mend(text: str) -> bool:
+    """Whether files were to be mended first: a check failed, or a merge met conflicts."""
+    return bool(_MENDED.search(text[-8_000:]))

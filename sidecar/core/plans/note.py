@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import LONGEST, error_line, one_line
+from sidecar.core.conversation.complaints import to_mend
 from sidecar.core.ledger.deeds import (
     IN_BACKGROUND,
     SHELLS,
@@ -28,12 +29,13 @@ from sidecar.core.plans.typed_text import brief, request_lines
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Quoted, Shown, Truncated, shorten
 from sidecar.core.sights.spelling import changes_of
-from sidecar.core.text.sentences import SHORT, announces, without_announcement
+from sidecar.core.text.sentences import SHORT, announces, without_announcement, without_intentions
 
 ASKED = "Asked by the user, oldest first:"
 DIRECTIVE, BRIEF = 800, 400
 """Characters of a typed message that is told whole; bytes that are told of a longer one."""
 FAILED, REFUSED = "Failed, do not repeat:", "Refused by the user:"
+OPEN = "Not through yet when last run:"
 CAME_TO = "What edits came to, newest first, as it stands unless a command changed it:"
 ALIKE = 60
 """Characters of a hunk from which on one that is alike is told in a word."""
@@ -43,8 +45,9 @@ MOST_COUNTED = 4
 """Files of which no hunk is told that are named with the lines of theirs."""
 OVERTAKEN = 1
 """Turns after which a list in progress is of work that was left."""
-THREAD, LESSON = 100, 300
-"""Characters of a text's first line, and of what a failure meant, remedy and all."""
+THREAD, LESSON, CURE = 100, 300, 160
+"""Characters of a text's first line, of what a failure meant, remedy and all, and of what went
+through in its place."""
 QUOTED = 60
 """Characters of an error line that must be left of a shortened result, or the note tells it."""
 _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done": "[x]"}
@@ -171,29 +174,41 @@ def _failures(after: Aftermath, stays: Sequence[str], room: Room) -> Iterator[st
     failures = after.upshot.failures
     lost = (unit for unit, how in after.shown if unit.part_id in failures and _lost(unit, how))
     if room.story:
-        every = _alike(lost, after.learnt)
+        every = _alike(lost, after)
     else:
-        every = [(unit.refused, failure_line(unit, room.quoted)) for unit in lost]
-    lines = [(how, line) for how, line in dict.fromkeys(every) if line not in told]
+        every = [(_title(unit), failure_line(unit, room.quoted)) for unit in lost]
+    lines = [(title, line) for title, line in dict.fromkeys(every) if line not in told]
     if room.failures is not None:
         kept = set(_within((line for _, line in reversed(lines)), room.failures))
-        lines = [(how, line) for how, line in lines if line in kept]
-    for title, is_refused in ((FAILED, False), (REFUSED, True)):
-        if mine := [line for how, line in lines if how is is_refused]:
+        lines = [(title, line) for title, line in lines if line in kept]
+    for title in (FAILED, OPEN, REFUSED):
+        if mine := [line for under, line in lines if under is title]:
             yield "\n".join((title, *mine))
 
 
-def _alike(failed: Iterable[Unit], learnt: Mapping[PartId, Unit]) -> list[tuple[bool, str]]:
-    """Whether refused, and attempts that a tool answered alike in one line with what was learnt."""
-    found: dict[tuple[bool, str, str], list[Unit]] = {}
+def _title(unit: Unit) -> str:
+    if unit.refused:
+        return REFUSED
+    return OPEN if unit.means == "shell" and to_mend(unit.text) else FAILED
+
+
+def _alike(failed: Iterable[Unit], after: Aftermath) -> list[tuple[str, str]]:
+    """Titles, and attempts that a tool answered alike in one line with what was learnt."""
+    found: dict[tuple[str, str, str], list[Unit]] = {}
     for unit in failed:
-        found.setdefault((unit.refused, unit.tool, error_line(unit.text)), []).append(unit)
+        found.setdefault((_title(unit), unit.tool, error_line(unit.text)), []).append(unit)
     lines = []
-    for (is_refused, tool, error), units in found.items():
+    for (title, tool, error), units in found.items():
         tried = " ; ".join(dict.fromkeys(one_line(unit.argument) for unit in units))
-        lesson = next((learnt[u.part_id] for u in reversed(units) if u.part_id in learnt), None)
-        lines.append((is_refused, f"- {f'{tool} {tried}'.rstrip()} → {error}{_lesson(lesson)}"))
+        lesson = _last(units, after.learnt)
+        cure = _last(units, after.upshot.cures)
+        told = f"- {f'{tool} {tried}'.rstrip()} → {error}{_lesson(lesson)}"
+        lines.append((title, f"{told}{_cure(cure)}"))
     return lines
+
+
+def _last(units: Sequence[Unit], found: Mapping[PartId, Unit]) -> Unit | None:
+    return next((found[unit.part_id] for unit in reversed(units) if unit.part_id in found), None)
 
 
 def _lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:
@@ -214,10 +229,14 @@ def _lesson(unit: Unit | None) -> str:
     return "" if unit is None else f" ⇒ {_learnt(unit.text)}"
 
 
+def _cure(unit: Unit | None) -> str:
+    return "" if unit is None else f" ⇒ went through: `{one_line(unit.argument, CURE)}`"
+
+
 def _learnt(text: str) -> str:
-    """The first line, but for what it announces."""
+    """The first line, but for what it announces or intends."""
     line = without_announcement(_thread(text, LESSON))
-    return "" if announces(line) else line
+    return "" if announces(line) else without_intentions(line)
 
 
 def _lost(unit: Unit, how: Shown | None) -> bool:

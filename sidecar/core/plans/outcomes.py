@@ -1,8 +1,10 @@
 """What calls came to, in a few words: files, commits, what commands ended in, and failures."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import WRAPPING, one_line
@@ -14,8 +16,10 @@ from sidecar.core.parts import PartId
 
 COMMAND, CAME, SUBJECT = 100, 80, 100
 """Characters of a command, of the last line of its output, of a commit's subject."""
+SOON, LEAST_SHARED = 6, 2
+"""Calls after a failed one among which its remedy may be, and words that it shares."""
 TRIED, CALLED = 2, 40
-"""Calls that are named where nothing came of any, and characters of each."""
+"""Calls that are named where nothing came of any, and characters of each and of its result."""
 OutcomeKind: TypeAlias = Literal["changed", "history", "check", "ran"]
 """`history`: of the repository; `check`: its output says what passed."""
 
@@ -37,6 +41,7 @@ _HISTORY = re.compile(
     r"tag (?!-l)|branch -[dDmM]|worktree (?:add|remove)|stash(?: (?:push|pop|drop|apply|save))?"
     r"(?! (?:list|show)))(?![-\w])(?:(?!\s*\d?>)[^&|;\n])*"
 )
+_WORDS = re.compile(r"[^\s'\"|&;()<>]{5,}")
 _HASH = re.compile(r"\b([0-9a-f]{9})[0-9a-f]{3,55}\b")
 _LASTED = re.compile(
     r"\s+(?:in )?(?:\(?\d+(?:\.\d+)?m?s\)?(?=[\s:;,.)`]|$)|\d+(?:\.\d+)? seconds?\b)"
@@ -74,10 +79,12 @@ class Outcome:
 class Upshot:
     """What the calls of a log came to, whatever is left of them in view; by part and by file.
 
-    `failures` that were not overcome. `net`: hunks that stand.
+    `failures` that were not overcome, and by these `cures`, what soon went through in their place.
+    `net`: hunks that stand.
     """
 
     failures: frozenset[PartId]
+    cures: Mapping[PartId, Unit] = field(default_factory=dict)
     outcomes: Mapping[PartId, tuple[Outcome, ...]] = field(default_factory=dict)
     net: dict[str, list[NetHunk]] = field(default_factory=dict)
 
@@ -91,7 +98,35 @@ def failures_in(units: Sequence[Unit]) -> Upshot:
 def upshot_of(units: Sequence[Unit]) -> Upshot:
     came = {unit.part_id: tuple(outcomes(unit)) for unit in units if unit.kind == "call"}
     replaced = ((unit.part_id, one) for unit in units for one in unit.replaced)
-    return replace(failures_in(units), outcomes=came, net=net_changes(replaced))
+    found = failures_in(units)
+    cures = cures_of(units, found.failures) if found.failures else {}
+    return replace(found, cures=cures, outcomes=came, net=net_changes(replaced))
+
+
+def cures_of(units: Sequence[Unit], failures: Set[PartId]) -> Mapping[PartId, Unit]:
+    """Of failed calls the next call alike that went through, within `SOON` calls."""
+    calls = [unit for unit in units if unit.kind == "call"]
+    return {
+        unit.part_id: cure
+        for number, unit in enumerate(calls)
+        if unit.part_id in failures and not unit.refused
+        for cure in islice(
+            filter(partial(_in_its_place, unit), calls[number + 1 : number + 1 + SOON]), 1
+        )
+    }
+
+
+def _in_its_place(failed: Unit, later: Unit) -> bool:
+    """The same tool on something else, or a command that shares half of the words."""
+    if later.tool != failed.tool or later.status != "ok":
+        return False
+    if failed.means != "shell":
+        return failed.means == "tool"
+    if _LOOKS.match(later.argument):
+        return False
+    words, others = (set(_WORDS.findall(unit.argument)) for unit in (failed, later))
+    shared = len(words & others)
+    return shared >= LEAST_SHARED and 2 * shared >= min(len(words), len(others))
 
 
 def outcomes(unit: Unit) -> Iterator[Outcome]:
@@ -173,17 +208,40 @@ def told_changes(deeds: Iterable[TouchedFile]) -> str:
     return "; ".join(f"{verb} {_listed(names)}" for verb, names in told.items())
 
 
-def tried(units: Iterable[Unit]) -> str:
-    """The newest calls by name, where nothing came of them that could be told."""
-    calls = (unit for unit in units if unit.kind == "call")
-    names = list(dict.fromkeys(_called(unit) for unit in calls))
-    return ", ".join([*["…"][: len(names) > TRIED], *names[-TRIED:]])
+def tried(units: Iterable[Unit], many: int) -> str:
+    """The newest of so many calls and how they ended, where nothing came of them to be told."""
+    calls = [unit for unit in units if unit.kind == "call"]
+    newest = {_called(unit): unit for unit in calls[-TRIED * 4 :]}
+    told = [f"{name} → {_ended(unit)}" for name, unit in list(newest.items())[-TRIED:]]
+    return ", ".join([*["…"][: many > len(told) > 0], *told])
 
 
 def _called(unit: Unit) -> str:
     paths = unit.touched
     what = short(paths[0].replace("\\", "/")) if paths else one_line(unit.argument, CALLED)
-    return _told(f"{unit.tool} {what}".rstrip())
+    named = f"`{what}`" if unit.means == "shell" and not paths else f"{unit.tool} {what}".rstrip()
+    return _told(named)
+
+
+def _ended(unit: Unit) -> str:
+    if unit.running or unit.status == "interrupted" or unit.refused:
+        return "still running" if unit.running else "refused" if unit.refused else "broken off"
+    if unit.failed:
+        return "failed" if unit.status == "ok" else unit.status
+    if unit.status != "ok":
+        return "nothing found"
+    if unit.means == "shell" and passes(unit.text):
+        return _told(one_line(_result(unit.text), CALLED))
+    if len(unit.text) > END:
+        return f"{unit.text.count(chr(10))} lines"
+    lines = [line for raw in unit.text.splitlines() if (line := raw.strip())]
+    said = [line for line in lines if not WRAPPING.fullmatch(line)]
+    if not said:
+        return "no output"
+    one = _told(said[0])
+    return (
+        one if len(said) == 1 and len(one) <= CALLED else f"{len(said)} line{'s' * (len(said) > 1)}"
+    )
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -297,11 +297,11 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
             stretches[number + 1].calls += stretch.calls
             stretches[number + 1].texts += stretch.texts
             continue
-        head = f"⋯ {_sizes(stretch)} left out"
+        head = f"⋯ {_sizes(stretch)}"
         if told:
             text = "\n".join((f"[{head}:]", *told))
-        elif stretch.typed and stretch.calls:
-            text = f"[{head}: {tried(unit for unit, _ in stretch.out)}]"
+        elif called := tried((unit for unit, _ in stretch.out), stretch.calls):
+            text = f"[{head}: {called}]"
         else:
             text = f"[{head}]"
         yield Passage(stretch.before, unlike_an_id(text))
@@ -391,4 +391,4 @@ def _sizes(stretch: _Stretch) -> str:
     said = [f"{calls} call{'s' * (calls > 1)}"] if calls else []
     if texts:
         said.append(f"{texts} text{'s' * (texts > 1)}")
-    return " and ".join(said)
+    return ", ".join(said)

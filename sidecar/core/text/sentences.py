@@ -30,6 +30,14 @@ _CLAUSE = re.compile(r"[,;:\uff0c\uff1b\uff1a\u3001\u060c\u061b]\s*|\s+")
 _HEADING = re.compile(r"#{1,6}\s.*|(\*\*|__)[^*_]+\1:?|\|.*|-{3,}")
 _CLOSERS, _ASKING = "*_`\"')", ("?", "\uff1f", "\u061f")
 
+_INTENDS = re.compile(
+    r"(?:(?:ok(?:ay)?|so|now|first|next|then|great|good|perfect)\b[,.!:]?\s+)*"
+    r"(?:let me|let['\u2019]s|I(?:['\u2019]ll| will|['\u2019]m (?:going|now)| need to| should)\b)",
+    re.I,
+)
+_INTERJECTED = 16
+"""Characters of a sentence, as `Good idea.`, that only opens."""
+
 Span = tuple[int, int]
 
 _CLOSED = re.compile(rf"[{_FULL}{_MARKS}][{_CLOSING}]*\Z")
@@ -91,6 +99,15 @@ def gist(text: str, most: int) -> str:
 def announces(text: str) -> bool:
     """Whether a text only says the coming step, as `Now the tests:` does."""
     return ends_open(text) and len(gist(text, LONGEST)) < SHORT
+
+
+def without_intentions(text: str) -> str:
+    """Without sentences that only say what is to be done, or open."""
+    spans = sentences(text, len(text))
+    told = (text[start:end] for start, end in spans)
+    return " ".join(
+        one for one in told if len(one) > _INTERJECTED and not _INTENDS.match(one.lstrip(_CLOSERS))
+    )
 
 
 def without_announcement(text: str) -> str:

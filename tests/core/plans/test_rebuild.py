@@ -19,7 +19,7 @@ KEEPING = Keeping(
 """Blocks are kept for their names alone: none has a chance of need so high."""
 ASKED = f"{UNANSWERED}\n- line 0 of part 0\nDone for it by then: 3 calls."
 HEAD_TOKENS = weigh(f"{HEAD}\n{ASKED}")
-GAP = weigh("[⋯ 1 call left out]")
+GAP = weigh("[⋯ 1 call: tool argument 1 → 714 lines]")
 
 
 def scene(notation: str, texts: dict[int, str] | None = None) -> list[Item]:
@@ -92,7 +92,7 @@ def test_what_holds_no_name_is_dropped_and_a_note_names_the_rewrite() -> None:
     ]
     assert REWRITE_ID in plan.note
     [gap] = plan.passages
-    assert gap.text == "[⋯ 2 calls left out]"
+    assert gap.text == "[⋯ 2 calls: tool argument 1 → 714 lines, tool argument 3 → 714 lines]"
     assert plan.tokens_after == STATIC + 10 + 20 + HEAD_TOKENS + weigh(gap.text)
     assert plan.figures == {"kept": 0}
 

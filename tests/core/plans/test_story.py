@@ -60,9 +60,9 @@ def test_every_typed_message_is_followed_by_its_answer() -> None:
         p2="Done: slot_003 is 7.\n\nTests passed.", p4="I look.", p6="No, it is not.",
     )  # fmt: skip
     assert told(talk, ["p9"]) == {
-        "user2": "[⋯ 1 call and 1 text left out:]\n- Answer: Done: slot_003 is 7.\n  Tests passed.",
-        "user3": "[⋯ 1 call and 2 texts left out:]\n- Answer: No, it is not.",
-        "answer3": "[⋯ 1 call left out]",
+        "user2": "[⋯ 1 call, 1 text:]\n- Answer: Done: slot_003 is 7.\n  Tests passed.",
+        "user3": "[⋯ 1 call, 2 texts:]\n- Answer: No, it is not.",
+        "answer3": "[⋯ 1 call: tool argument 8 → line 0 of part 8]",
     }
 
 
@@ -115,8 +115,40 @@ def test_what_the_user_answered_to_a_call_is_told_word_for_word() -> None:
 def test_where_nothing_came_of_a_message_the_last_calls_are_named() -> None:
     talk = history("U9 C9:read(a); C9:read(b); C9:grep(x) U9 C9; C9")
     assert told(talk, ["p5", "p6"]) == {
-        "user2": "[⋯ 3 calls left out: …, read b, grep x]",
+        "user2": "[⋯ 3 calls: …, read b → line 0 of part 2, grep x → line 0 of part 3]",
     }
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "ended"),
+    [
+        ("ok", "a\nb\n\nc", "3 lines"),
+        ("ok", "x" * 300, "1 line"),
+        ("ok", "a\nb\n12 passed in 3s", "12 passed"),
+        ("ok", "Exit code: 0\nWall time: 2 s\nOutput:\nall is well", "all is well"),
+        ("ok", "<output>\n</output>", "no output"),
+        ("exit 1", "", "nothing found"),
+        ("interrupted", "[Request interrupted by user]", "broken off"),
+        ("running", "", "still running"),
+    ],
+)
+def test_a_gap_of_which_nothing_is_told_says_how_its_last_calls_ended(
+    status: str, text: str, ended: str
+) -> None:
+    talk = history("U9 C9:bash(git-log) U9 C9; C9")
+    talk[1] = replace(
+        talk[1],
+        unit=replace(
+            talk[1].unit, status=status, text=text, running=status == "running", argument="git log"
+        ),
+    )
+    assert told(talk, ["p3", "p4"]) == {"user2": f"[⋯ 1 call: `git log` → {ended}]"}
+
+
+def test_a_call_that_failed_is_named_with_its_exit() -> None:
+    talk = history("U9 C9!:bash(ls) U9 C9; C9")
+    talk[1] = replace(talk[1], unit=replace(talk[1].unit, status="exit 2"))
+    assert told(talk, ["p3", "p4"]) == {"user2": "[⋯ 1 call: `ls` → exit 2]"}
 
 
 def test_without_an_answer_a_message_has_its_files_or_its_last_outcome_whatever_the_room() -> None:
@@ -124,18 +156,18 @@ def test_without_an_answer_a_message_has_its_files_or_its_last_outcome_whatever_
     for n in range(1, 10):
         talk[n] = ran(talk[n], f"make part-{n}", "linked")
     [text, _] = told(talk, ["p12"], room=1).values()
-    assert text == "[⋯ 9 calls left out:]\n- ran `make part-9` → linked"
+    assert text == "[⋯ 9 calls:]\n- ran `make part-9` → linked"
     talk[4], talk[6] = (did(talk[n], *touched(f"/w/src/{n}.py")) for n in (4, 6))
     [text, _] = told(talk, ["p12"], room=1).values()
-    assert text == "[⋯ 9 calls left out:]\n- edited src/4.py, src/6.py"
+    assert text == "[⋯ 9 calls:]\n- edited src/4.py, src/6.py"
 
 
 def test_an_answer_that_stays_is_not_told_and_every_gap_is_marked() -> None:
     talk = scene("U9 C9; C9; C9; A9 U9 C9; C9")
     assert told(talk, ["p2", "p4", "p7"]) == {
-        "answer1": "[⋯ 1 call left out]",
-        "answer3": "[⋯ 1 call left out]",
-        "answer5": "[⋯ 1 call left out]",
+        "answer1": "[⋯ 1 call: tool argument 1 → line 0 of part 1]",
+        "answer3": "[⋯ 1 call: tool argument 3 → line 0 of part 3]",
+        "answer5": "[⋯ 1 call: tool argument 6 → line 0 of part 6]",
     }
 
 
@@ -148,7 +180,7 @@ def test_changes_commands_and_thoughts_are_told_in_order() -> None:
     for n, path in ((2, "/w/src/a.py"), (3, "/w/src/b.py")):
         talk[n] = did(talk[n], *touched(path))
     assert told(talk, ["p7", "p8"])["user2"].splitlines() == [
-        "[⋯ 4 calls and 1 text left out:]",
+        "[⋯ 4 calls, 1 text:]",
         "- Said last: I look into the parser, which may be broken.",
         "  More.",
         "- edited src/a.py, src/b.py",
@@ -203,7 +235,7 @@ def test_where_gaps_are_many_those_of_which_nothing_is_told_join_the_next() -> N
     gone = {part: how for part, how in gone_of(talk).items() if part not in kept}
     passages = story(talk, gone, 1_200)
     assert len(passages) == 1_200 // 12
-    assert passages[0].text == "[⋯ 302 calls left out]"
+    assert passages[0].text == "[⋯ 302 calls: …, tool argument 603 → line 0 of part 603]"
 
 
 def gone_of(items: Iterable[Item]) -> dict[PartId, Shown | None]:
@@ -218,7 +250,7 @@ def test_nothing_that_is_quoted_passes_for_the_id_of_a_rewrite() -> None:
 def test_where_all_goes_the_story_stands_before_the_last_message() -> None:
     talk = scene("U9 C9")
     assert story(talk, {i.unit.part_id: Dropped() for i in talk}, 99) == (
-        Passage(MessageId("answer0"), "[⋯ 1 call and 1 text left out:]\n"
+        Passage(MessageId("answer0"), "[⋯ 1 call, 1 text:]\n"
         f"- The user: {talk[0].unit.text.strip()}"),
     )  # fmt: skip
 
@@ -230,16 +262,16 @@ def test_where_nothing_is_left_out_between_messages_nothing_is_said() -> None:
 def test_what_follows_the_first_part_that_stays_is_left_out_after_it() -> None:
     talk = scene("U9 C9; A9 C9; C9; C9 U9 C9; C9", p2="I mend the parser now.")
     assert told(talk, ["p2", "p4", "p7", "p8"]) == {
-        "answer1": "[⋯ 1 call left out]",
-        "answer2": "[⋯ 1 call left out]",
-        "user2": "[⋯ 1 call left out: tool argument 5]",
+        "answer1": "[⋯ 1 call: tool argument 1 → line 0 of part 1]",
+        "answer2": "[⋯ 1 call: tool argument 3 → line 0 of part 3]",
+        "user2": "[⋯ 1 call: tool argument 5 → line 0 of part 5]",
     }
 
 
 def test_a_text_of_which_nothing_is_told_is_counted_with_the_next_gap() -> None:
     talk = scene("U9 A9; C9; C9; C9; A9 U9 C9; C9", p1="I look.", p5="Done.")
     assert told(talk, ["p2", "p4", "p5", "p7", "p8"]) == {
-        "answer3": "[⋯ 1 call and 1 text left out]"
+        "answer3": "[⋯ 1 call, 1 text: tool argument 3 → line 0 of part 3]"
     }
 
 
@@ -257,11 +289,11 @@ def test_every_file_and_commit_of_a_gap_is_told_and_no_file_that_came_and_went()
     talk[5] = ran(talk[5], "git stash pop 2>&1; git merge-base a b", "Dropped refs/stash@{0}")
     talk[7] = did(talk[7], *touched("/w/src/a.py"))
     assert told(talk, ["p8", "p10", "p11"]) == {
-        "user2": "[⋯ 5 calls left out:]\n"
+        "user2": "[⋯ 5 calls:]\n"
         "- edited src/a.py; created src/b.py; moved to src/core: c.py, d.py\n"
         "- committed 1a2b3c4: Move c and d\n"
         "- ran `git stash pop`",
-        "answer4": "[⋯ 1 call left out:]\n- edited src/a.py",
+        "answer4": "[⋯ 1 call:]\n- edited src/a.py",
     }
 
 

@@ -16,7 +16,7 @@ def test_of_a_thought_the_first_sentences_are_told_that_say_something() -> None:
     }
     talk = scene("U9 A9 C9; A9 C9; A9 C9; A9 U9 C9; C9", **said, p7="Done at last.")
     assert told(talk, ["p9", "p10"])["user2"].splitlines() == [
-        "[⋯ 3 calls and 4 texts left out:]",
+        "[⋯ 3 calls, 4 texts:]",
         "- The cause is a stale lock that lock.py leaves.",
         "- the table importer, with all of its slots",
         "- Answer: Done at last.",
@@ -27,7 +27,7 @@ def test_a_command_is_told_without_what_it_is_said_to_be_for() -> None:
     talk = history("U9 C9:bash U9 C9; C9")
     given: JsonObject = {"command": "git push", "description": "Push to remote"}
     talk[1] = answered(talk[1], "Bash", given, "")
-    assert told(talk, ["p3", "p4"])["user2"] == "[⋯ 1 call left out:]\n- ran `git push`"
+    assert told(talk, ["p3", "p4"])["user2"] == "[⋯ 1 call:]\n- ran `git push`"
 
 
 def test_an_answer_that_is_cut_keeps_the_question_at_its_end_and_no_heading_alone() -> None:
@@ -35,7 +35,7 @@ def test_an_answer_that_is_cut_keeps_the_question_at_its_end_and_no_heading_alon
     parts = "\n".join(f"- Part {n}: {'word ' * 30}" for n in range(40))
     answer = f"We can do this:\n{parts}\n\n**Costs:**\nShall I do both parts, or only the first?"
     text = told(scene("U9 A9 U9 C9; C9", p1=answer, p2=more), ["p3"])["user2"]
-    assert text.startswith("[⋯ 1 text left out:]\n- Answer: We can do this:\n  - Part 0: word")
+    assert text.startswith("[⋯ 1 text:]\n- Answer: We can do this:\n  - Part 0: word")
     assert text.endswith(" ⋯ recall p1\n  ⋯ Shall I do both parts, or only the first?")
     answer = f"{'word ' * 172}\nSee the list:\n- {'x' * 600}"
     text = told(scene("U9 A9 U9 C9; C9", p1=answer, p2=more), ["p3"])["user2"]
@@ -71,7 +71,7 @@ def test_what_only_announces_a_call_is_not_told_as_the_last_word() -> None:
     said = {"p1": "The lock is stale: lock.py leaves it.", "p3": "Now the tests:"}
     talk = scene("U9 A9 C9; A9 C9; C9 U9 C9; C9", **said)
     [head, *lines] = told(talk, ["p7", "p8"])["user2"].splitlines()
-    assert head == "[⋯ 3 calls and 2 texts left out:]"
+    assert head == "[⋯ 3 calls, 2 texts:]"
     assert lines == ["- Said last: The lock is stale: lock.py leaves it."]
     said["p3"] = "The lock is mended, and all else stands as it was. Now the tests:"
     talk = scene("U9 A9 C9; A9 C9; C9 U9 C9; C9", **said)
