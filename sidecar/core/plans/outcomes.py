@@ -18,8 +18,9 @@ COMMAND, CAME, SUBJECT = 100, 80, 100
 """Characters of a command, of the last line of its output, of a commit's subject."""
 SOON, LEAST_SHARED = 6, 2
 """Calls after a failed one among which its remedy may be, and words that it shares."""
-TRIED, CALLED = 2, 40
-"""Calls that are named where nothing came of any, and characters of each and of its result."""
+TRIED, CALLED = 2, 36
+"""Calls that are named where nothing came of any and no more went, else one; characters of each
+and of its result."""
 OutcomeKind: TypeAlias = Literal["changed", "history", "check", "ran"]
 """`history`: of the repository; `check`: its output says what passed."""
 
@@ -211,8 +212,8 @@ def told_changes(deeds: Iterable[TouchedFile]) -> str:
 def tried(units: Iterable[Unit], many: int) -> str:
     """The newest of so many calls and how they ended, where nothing came of them to be told."""
     calls = [unit for unit in units if unit.kind == "call"]
-    newest = {_called(unit): unit for unit in calls[-TRIED * 4 :]}
-    told = [f"{name} → {_ended(unit)}" for name, unit in list(newest.items())[-TRIED:]]
+    newest = {_called(unit): unit for unit in calls[-TRIED if many <= TRIED else -1 :]}
+    told = [f"{name}{_ended(unit)}" for name, unit in newest.items()]
     return ", ".join([*["…"][: many > len(told) > 0], *told])
 
 
@@ -224,24 +225,30 @@ def _called(unit: Unit) -> str:
 
 
 def _ended(unit: Unit) -> str:
-    if unit.running or unit.status == "interrupted" or unit.refused:
-        return "still running" if unit.running else "refused" if unit.refused else "broken off"
-    if unit.failed:
-        return "failed" if unit.status == "ok" else unit.status
-    if unit.status != "ok":
-        return "nothing found"
+    """Nothing of what was read, since each reading shows lines."""
+    end = _end(unit)
+    return f" → {end}" if end else ""
+
+
+def _end(unit: Unit) -> str:
+    if unit.running:
+        return "still running"
+    if unit.refused or unit.status == "interrupted":
+        return "refused" if unit.refused else "broken off"
+    if unit.failed or unit.status != "ok":
+        return unit.status if unit.failed else "nothing found"
+    if unit.means == "read":
+        return ""
     if unit.means == "shell" and passes(unit.text):
         return _told(one_line(_result(unit.text), CALLED))
     if len(unit.text) > END:
         return f"{unit.text.count(chr(10))} lines"
     lines = [line for raw in unit.text.splitlines() if (line := raw.strip())]
     said = [line for line in lines if not WRAPPING.fullmatch(line)]
-    if not said:
-        return "no output"
-    one = _told(said[0])
-    return (
-        one if len(said) == 1 and len(one) <= CALLED else f"{len(said)} line{'s' * (len(said) > 1)}"
-    )
+    one = _told(said[0]) if len(said) == 1 else ""
+    if said and not 0 < len(one) <= CALLED:
+        return f"{len(said)} line{'s' * (len(said) > 1)}"
+    return one or "no output"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -31,6 +31,9 @@ _REFERENCE = re.compile(
 )
 _WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
 _LEAST_CLOSE = 12
+_BOLD = re.compile(r"\*\*(?:[^*\n]{2,60}:\*\*|[^*\n]{2,60}\*\*:)\s+\S|\*\*[^*\n]{20,}[.!]\*\*")
+MOST_LABELS = 2
+"""Paragraphs with a bold label, of which the last is what an answer comes to; more are a list."""
 
 
 @dataclass(slots=True)
@@ -53,18 +56,20 @@ def abridged(text: str, most: int, mark: str) -> list[str]:
     """Lines of about `most` characters: all without code where that fits, else both ends.
 
     Of a list that is too long, each item's first words; `mark` stands where the text is cut, and
-    nothing ends in what announces more. The last sentence stands if it asks or is short.
+    nothing ends in what announces more. The last sentence stands if it is short or asks, then
+    with the one before, and before it what is set apart in bold.
     """
     groups = list(_groups(text))
     lines = [line for group in groups for line in group.lines()]
     if _size(lines) <= most:
         return lines or [f"(code) {mark}"]
-    last = _last_sentence(groups[-1], most)
-    head = _head(groups, max(most - len(last), most // 2))
+    close = _close(groups, most)
+    room = max(most - _size(close), most // 2)
+    head = _head(groups, room)
     if _size(head) < most // 2:
-        said = gist(text, max(most - len(last), most // 2)) or "…"
+        said = gist(text, room) or "…"
         head = head if head and len(said) < 2 * _size(head) else [said]
-    last = "" if last in "\n".join(head) else last
+    last = " ".join(one for one in close if one.removesuffix("…") not in "\n".join(head))
     cut = without_announcement(head[-1].removesuffix("…")).removesuffix(" ⋯")
     head[-1] = f"{cut} {mark}"
     return [*head, f"⋯ {last}"] if last else head
@@ -74,7 +79,7 @@ def in_brief(text: str, most: int) -> str:
     """The first sentences in a line of `most` characters, and the last if it asks."""
     groups = list(_groups(text))
     last = _last_sentence(groups[-1], most) if groups else ""
-    last = last if asks(last) else ""
+    last = last if asks(last) else _set_apart(groups, most * 2 // 3)
     said = gist(text, most - len(last)) or "(code)"
     return f"{said} ⋯ {last}" if last and last not in said else said
 
@@ -194,6 +199,25 @@ def _part(group: _Group, room: int, least: int) -> list[str]:
     left = len(items) - fit
     begun = [first_words(line, each - 1) for line in items[:fit]]
     return [*told, *begun, *([f"⋯ {left} more"] if left else [])]
+
+
+def _close(groups: Sequence[_Group], most: int) -> list[str]:
+    last = _last_sentence(groups[-1], most)
+    decisive = _set_apart(groups, most // 3)
+    if last and last in decisive:
+        return [decisive]
+    if asks(last) and not decisive:
+        lines = [line for group in groups[-2:] for line in group.lines()]
+        before = lines[-1].removesuffix(last).rstrip() or "".join(lines[-2:-1])
+        start, end = next(reversed(list(sentences(before, len(before)))), (0, 0))
+        decisive = "" if is_item(before) else first_words(before[start:end], most // 3)
+    return [one for one in (decisive, last) if one and not ends_open(one)]
+
+
+def _set_apart(groups: Sequence[_Group], most: int) -> str:
+    """The last paragraph behind the first that a bold label or a bold sentence opens."""
+    lines = [line for group in groups[1:] for line in group.lines() if _BOLD.match(line)]
+    return first_words(lines[-1], most) if 0 < len(lines) <= MOST_LABELS else ""
 
 
 def _last_sentence(group: _Group, most: int) -> str:

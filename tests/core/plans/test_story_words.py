@@ -3,7 +3,7 @@
 import pytest
 
 from sidecar.core.parts import JsonObject
-from sidecar.core.text.abridge import references
+from sidecar.core.text.abridge import abridged, in_brief, references
 from tests.core.plans.test_story import answered, scene, told
 from tests.core.policies.situations import history
 
@@ -187,3 +187,36 @@ def test_an_answer_that_was_broken_off_before_its_list_ends_with_its_last_senten
     talk = scene("U9 A9 U9 C9; C9", p1="Task 2 is done, and its tests pass. I go on with the next:")
     text = told(talk, ["p3"])["user2"]
     assert text.endswith("- Answer: Task 2 is done, and its tests pass.")
+
+
+LONG_BEGINNING = "The hooks write one log for each session that they find. " * 12
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (
+            "It is rare.\n\n**Cause:** stale sessions poison it.\n\nMore follows here.",
+            "**Cause:** stale sessions poison it. More follows here.",
+        ),
+        (
+            "It is rare.\n\n**The branch was not pushed, so none is lost.**\n\nShall I push it?",
+            "**The branch was not pushed, so none is lost.** Shall I push it?",
+        ),
+        (
+            "It is rare.\n\nI'd mend the look-up, and leave the rest. Shall I do so?",
+            "I'd mend the look-up, and leave the rest. Shall I do so?",
+        ),
+        ("**One:** a.\n\n**Two:** b.\n\n**Three:** c.\n\nThat is all of it.", "That is all of it."),
+    ],
+)
+def test_a_cut_answer_keeps_what_it_comes_to(end: str, told: str) -> None:
+    lines = abridged(f"{LONG_BEGINNING}\n\n{end}", 450, "⋯ recall p1")
+    assert lines[-1] == f"⋯ {told}"
+    assert sum(map(len, lines)) <= 500
+
+
+def test_an_answer_in_brief_keeps_what_is_set_apart() -> None:
+    answer = f"{LONG_BEGINNING}\n\n**Root cause:** stale sessions poison the look-up."
+    assert in_brief(answer, 140).endswith(" ⋯ **Root cause:** stale sessions poison the look-up.")
+    assert len(in_brief(answer, 140)) <= 145
