@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from sidecar.core.ledger.units import Item
+from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NOTES, first_typed, must_stay, running_turn
 from sidecar.core.plans.images import HEAD as IMAGES_HEAD
@@ -90,8 +90,9 @@ class Basis:
 
 def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
     """A rewrite that need not be made leaves the running turn too."""
-    stale = _stale(situation)
     units = [item.unit for item in situation.items]
+    upshot = upshot_of(units)
+    stale = _stale(situation) | _undone(units, upshot)
     needed = needs(units, situation.step)
     pieces = {
         unit.part_id: Piece(unit.part_id, item.tokens_whole, need, unit.names)
@@ -104,7 +105,7 @@ def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
         pieces,
         chances(situation.names.known, situation.step),
         tuple(stretches(situation)),
-        upshot_of(units),
+        upshot,
     )
 
 
@@ -203,6 +204,17 @@ def _stale(situation: Situation) -> frozenset[PartId]:
         for part_id, (step, paths) in files.reads.items()
         if imaged.issuperset(paths) or any(files.changed_at(path) > step for path in paths)
     )
+
+
+def _undone(units: Sequence[Unit], upshot: Upshot) -> Set[PartId]:
+    """Edits of which later ones left nothing."""
+    standing = {part for hunks in upshot.net.values() for hunk in hunks for part in hunk.part_ids}
+    edits = (unit for unit in units if unit.replaced and unit.part_id not in standing)
+    return {
+        unit.part_id
+        for unit in edits
+        if all(one.old is not None and one.new is not None for one in unit.replaced)
+    }
 
 
 def _head(situation: Situation) -> str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from sidecar.core.ledger.replacements import Replacement
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.knapsack import NAMED
 from sidecar.core.plans.plan import REWRITE_ID, Plan
@@ -102,6 +103,18 @@ def test_a_rewrite_must_free_2000_tokens_with_its_note(freed: int, planned: bool
     assert WORTHWHILE == 2_000
     plan = plan_of(f"U10 C{freed + HEAD_TOKENS + GAP}; C10; C10")
     assert (plan is not None) is planned
+
+
+def test_edits_of_which_later_ones_left_nothing_are_not_kept() -> None:
+    texts = [("a.py", "one", "two"), ("a.py", "two", "one"), ("b.py", "three", "four")]
+    items = scene("U10 C5k; C300:edit; C300:edit; C300:edit; U10 C10; C10")
+    for number, edit in enumerate(texts, 2):
+        unit = replace(items[number].unit, replaced=(Replacement(*edit),))
+        items[number] = replace(items[number], unit=unit)
+    everything = replace(KEEPING, keep=1_500, density=0.0, tail=0.0)
+    assert gone(plan_of(items, keeping=everything)) == [1, 2, 3]
+    items[3] = replace(items[3], unit=replace(items[3].unit, replaced=()))
+    assert gone(plan_of(items, keeping=everything)) == [1]
 
 
 def test_what_cannot_be_sent_is_rewritten_however_little_comes_free() -> None:
