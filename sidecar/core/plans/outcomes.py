@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import WRAPPING, one_line
 from sidecar.core.conversation.complaints import passes
-from sidecar.core.ledger.deeds import Operation, TouchedFile
+from sidecar.core.ledger.deeds import SEARCHERS, Operation, TouchedFile, own_name
 from sidecar.core.ledger.net_changes import MOST_NAMED, NetHunk, net_changes
 from sidecar.core.ledger.units import Unit, overcome
 from sidecar.core.parts import PartId
@@ -21,6 +21,8 @@ SOON, LEAST_SHARED = 6, 2
 TRIED, CALLED = 2, 36
 """Calls that are named where nothing came of any and no more went, else one; characters of each
 and of its result."""
+LATEST = 6
+"""Calls of a gap among which those are looked for."""
 OutcomeKind: TypeAlias = Literal["changed", "history", "check", "ran"]
 """`history`: of the repository; `check`: its output says what passed."""
 
@@ -31,6 +33,7 @@ _LOOKS = re.compile(
 )
 """Commands that only look: what they showed is left out, and nothing came of them."""
 _GIT = r"\bgit(?: -[cC] \S+)* "
+_IN_FOLDER = re.compile(r"(?<=\bgit) -C \S+")
 _COMMITS = re.compile(_GIT + r"commit\b")
 _COMMITTED = re.compile(r"^\[\S+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.M)
 _HEREDOC = r"<<-?\s*['\"]?\w+['\"]?[^\n]*\n\s*"
@@ -142,11 +145,17 @@ def outcomes(unit: Unit) -> Iterator[Outcome]:
     yield from history
     if unit.changed or history or _LOOKS.match(unit.argument):
         return
-    came = _result(unit.text)
+    came, is_check = _came_to(unit.text[-END:])
     said = f"ran `{one_line(unit.argument, COMMAND)}`"
     if came and not _SPINS.search(came):
         said += f" → {one_line(came, CAME)}"
-    yield Outcome("check" if passes(unit.text) else "ran", _told(said))
+    yield Outcome("check" if is_check else "ran", _told(said))
+
+
+@lru_cache(maxsize=2_048)
+def _came_to(end: str) -> tuple[str, bool]:
+    """Remembered, as each plan asks of each command."""
+    return _result(end), passes(end)
 
 
 def _result(text: str) -> str:
@@ -209,17 +218,33 @@ def told_changes(deeds: Iterable[TouchedFile]) -> str:
     return "; ".join(f"{verb} {_listed(names)}" for verb, names in told.items())
 
 
-def tried(units: Iterable[Unit], many: int) -> str:
-    """The newest of so many calls and how they ended, where nothing came of them to be told."""
-    calls = [unit for unit in units if unit.kind == "call"]
-    newest = {_called(unit): unit for unit in calls[-TRIED if many <= TRIED else -1 :]}
-    told = [f"{name}{_ended(unit)}" for name, unit in newest.items()]
-    return ", ".join([*["…"][: many > len(told) > 0], *told])
+def tried(units: Sequence[Unit], many: int, told: set[str], *, sure: bool) -> str:
+    """The newest of so many calls and how they ended, where nothing came of them to be told.
+
+    `told` gathers what gaps say: each call and end is told once, but for a `sure` gap.
+    """
+    most = TRIED if many <= TRIED else 1
+    named: list[str] = []
+    last = ""
+    for unit in islice((u for u in reversed(units) if u.kind == "call"), LATEST):
+        name = f"{_called(unit)}{_ended(unit)}"
+        last = last or name
+        if name not in told:
+            told.add(name)
+            named.insert(0, name)
+        if len(named) == most:
+            break
+    if sure and last and not named:
+        named = [last]
+    return ", ".join([*["…"][: many > len(named) > 0], *named])
 
 
 def _called(unit: Unit) -> str:
     paths = unit.touched
-    what = short(paths[0].replace("\\", "/")) if paths else one_line(unit.argument, CALLED)
+    given = _IN_FOLDER.sub("", unit.argument)
+    if own_name(unit.tool) in SEARCHERS:
+        given = unit.call.partition("\n")[0] or given
+    what = short(paths[0].replace("\\", "/")) if paths else one_line(given, CALLED)
     named = f"`{what}`" if unit.means == "shell" and not paths else f"{unit.tool} {what}".rstrip()
     return _told(named)
 
@@ -239,8 +264,9 @@ def _end(unit: Unit) -> str:
         return unit.status if unit.failed else "nothing found"
     if unit.means == "read":
         return ""
-    if unit.means == "shell" and passes(unit.text):
-        return _told(one_line(_result(unit.text), CALLED))
+    came, is_check = _came_to(unit.text[-END:]) if unit.means == "shell" else ("", False)
+    if is_check:
+        return _told(one_line(came, CALLED))
     if len(unit.text) > END:
         return f"{unit.text.count(chr(10))} lines"
     lines = [line for raw in unit.text.splitlines() if (line := raw.strip())]

@@ -287,6 +287,7 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
     turns = {number for number, stretch in enumerate(stretches) if stretch.typed}
     kept = _kept(lines, room, turns)
     spare = max(0, len(stretches) - 1 - room // MARK)
+    named: set[str] = set()
     for number, stretch in enumerate(stretches):
         if stretch.before is None:
             continue
@@ -300,7 +301,9 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
         head = f"⋯ {_sizes(stretch)}"
         if told:
             text = "\n".join((f"[{head}:]", *told))
-        elif called := tried((unit for unit, _ in stretch.out), stretch.calls):
+        elif called := tried(
+            [unit for unit, _ in stretch.out], stretch.calls, named, sure=stretch.typed
+        ):
             text = f"[{head}: {called}]"
         else:
             text = f"[{head}]"
