@@ -45,7 +45,8 @@ _HISTORY = re.compile(
     r"tag (?!-l)|branch -[dDmM]|worktree (?:add|remove)|stash(?: (?:push|pop|drop|apply|save))?"
     r"(?! (?:list|show)))(?![-\w])(?:(?!\s*\d?>)[^&|;\n])*"
 )
-_WORDS = re.compile(r"[^\s'\"|&;()<>]{5,}")
+_WORDS = re.compile(r"(?=[^\s'\"|&;()<>]{5})[^\s'\"|&;()<>/.:=@_-]*[/.:=@_-][^\s'\"|&;()<>]*")
+_THERE = re.compile(r"^cd [^&;]+(?:&&|;)")
 _HASH = re.compile(r"\b([0-9a-f]{9})[0-9a-f]{3,55}\b")
 _LASTED = re.compile(
     r"\s+(?:in )?(?:\(?\d+(?:\.\d+)?m?s\)?(?=[\s:;,.)`]|$)|\d+(?:\.\d+)? seconds?\b)"
@@ -128,7 +129,7 @@ def _in_its_place(failed: Unit, later: Unit) -> bool:
         return failed.means == "tool"
     if _LOOKS.match(later.argument):
         return False
-    words, others = (set(_WORDS.findall(unit.argument)) for unit in (failed, later))
+    words, others = (set(_WORDS.findall(_THERE.sub("", unit.argument))) for unit in (failed, later))
     shared = len(words & others)
     return shared >= LEAST_SHARED and 2 * shared >= min(len(words), len(others))
 

@@ -53,6 +53,8 @@ def test_a_failure_is_told_with_the_next_command_alike_that_went_through() -> No
     assert failure(first, "fatal: no", later, how="exit 1") == told
     assert failure(first, "fatal: no", "ls src/old.py src/new.py") == told
     assert failure(first, "fatal: no", "make src/other.py") == told
+    trial = "cd /w && python trial_one.py"
+    assert "went" not in failure(trial, "Error: no", "cd /w && python trial_two.py")
     got = failure("MCP-1", "Error: no such issue", "ENT-1", tool="get_issue")
     assert got.endswith("- get_issue MCP-1 → Error: no such issue ⇒ went through: `ENT-1`")
 

@@ -1,0 +1,53 @@
+"""What a gap says of which nothing else is told: its last calls, and how they ended."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.core.plans.test_story import ran, told
+from tests.core.policies.situations import history
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "ended"),
+    [
+        ("ok", "a\nb\n\nc", "3 lines"),
+        ("ok", "x" * 300, "1 line"),
+        ("ok", "a\nb\n12 passed in 3s", "12 passed"),
+        ("ok", "Exit code: 0\nWall time: 2 s\nOutput:\nall is well", "all is well"),
+        ("ok", "<output>\n</output>", "no output"),
+        ("exit 1", "", "nothing found"),
+        ("interrupted", "[Request interrupted by user]", "broken off"),
+        ("running", "", "still running"),
+    ],
+)
+def test_a_gap_of_which_nothing_is_told_says_how_its_last_calls_ended(
+    status: str, text: str, ended: str
+) -> None:
+    talk = history("U9 C9:bash(git-log) U9 C9; C9")
+    talk[1] = replace(
+        talk[1],
+        unit=replace(
+            talk[1].unit, status=status, text=text, running=status == "running", argument="git log"
+        ),
+    )
+    assert told(talk, ["p3", "p4"]) == {"user2": f"[⋯ 1 call: `git log` → {ended}]"}
+
+
+def test_of_gaps_one_call_and_end_is_told_once_and_a_search_by_its_pattern() -> None:
+    talk = history("U9 C9:grep(src); C8; C9:grep(src); C8; C9:bash(git) U9 C9; C9")
+    for number in (1, 3):
+        unit = replace(talk[number].unit, call="def \\w+\nsrc", text="a\nb")
+        talk[number] = replace(talk[number], unit=unit)
+    talk[5] = ran(talk[5], "git -C /long/folder/of/a/workspace status", "clean")
+    assert told(talk, ["p2", "p4", "p7", "p8"]) == {
+        "answer1": "[⋯ 1 call: grep def \\w+ → 2 lines]",
+        "answer3": "[⋯ 1 call]",
+        "user2": "[⋯ 1 call: `git status` → clean]",
+    }
+
+
+def test_a_call_that_failed_is_named_with_its_exit() -> None:
+    talk = history("U9 C9!:bash(ls) U9 C9; C9")
+    talk[1] = replace(talk[1], unit=replace(talk[1].unit, status="exit 2"))
+    assert told(talk, ["p3", "p4"]) == {"user2": "[⋯ 1 call: `ls` → exit 2]"}
