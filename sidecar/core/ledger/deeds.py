@@ -202,23 +202,27 @@ def _refused(part: ToolPart, text: str) -> bool:
     return metadata.get("isError") is True or bool(_REFUSED.match(text[:200]))
 
 
-def _in_shell(part: ToolPart) -> tuple[Deed, ...]:
+def commands_of(part: ToolPart) -> Iterator[tuple[str, str]]:
+    """What a shell was given to run, and the folder it began in."""
     given = part.input
     said = given.get("command", given.get("cmd", "")) if isinstance(given, dict) else given
     commands = given.get("commands") if isinstance(given, dict) else None
-    listed = commands if isinstance(commands, list) else [said]
-    deeds: list[Deed] = [RanCommand(argument(given))]
-    if not (_ran(part) or (isinstance(part.state, ToolError) and part.state.failure == "error")):
-        return ()
     folder = given.get("workdir", "") if isinstance(given, dict) else ""
-    for one in listed:
+    for one in commands if isinstance(commands, list) else [said]:
         command = " ".join(map(str, one)) if isinstance(one, list) else one
         if isinstance(command, str):
-            found = writes(command, folder if isinstance(folder, str) else "")
-            # A command that failed or was broken off may not have deleted anything.
-            doubtful = failed(part) or interrupted(part)
-            sure = (w for w in found if w[1] != "deleted" or not doubtful)
-            deeds += [TouchedFile(path, how) for path, how in sure]
+            yield command, folder if isinstance(folder, str) else ""
+
+
+def _in_shell(part: ToolPart) -> tuple[Deed, ...]:
+    deeds: list[Deed] = [RanCommand(argument(part.input))]
+    if not (_ran(part) or (isinstance(part.state, ToolError) and part.state.failure == "error")):
+        return ()
+    for command, folder in commands_of(part):
+        # A command that failed or was broken off may not have deleted anything.
+        doubtful = failed(part) or interrupted(part)
+        sure = (w for w in writes(command, folder) if w[1] != "deleted" or not doubtful)
+        deeds += [TouchedFile(path, how) for path, how in sure]
     return tuple(deeds)
 
 

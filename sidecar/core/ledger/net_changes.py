@@ -38,9 +38,10 @@ def net_changes(
     """Hunks by file, the file changed last at the end."""
     files: dict[str, list[NetHunk]] = {}
     for part_id, one in replaced:
-        if not one.path:
-            files = {path: [] for path in files}
-        else:
+        for path, hunks in files.items():
+            if hunks and one.may_reach(path):
+                hunks.clear()
+        if one.path:
             hunks = files.pop(one.path, [])
             files[one.path] = hunks
             if one.old is None or one.new is None:

@@ -5,7 +5,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import failed
-from sidecar.core.ledger.deeds import EDITS, PATCHES, SHELLS, changed, deeds_of, own_name
+from sidecar.core.files.git_writes import git_changes
+from sidecar.core.ledger.deeds import (
+    EDITS,
+    PATCHES,
+    SHELLS,
+    changed,
+    commands_of,
+    deeds_of,
+    own_name,
+)
 from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolPart
 
 LONGEST_PATCH = 100_000
@@ -14,10 +23,6 @@ OLD = ("old_string", "oldText", "oldString", "old_str", "old_text")
 _NEW = ("new_string", "newText", "newString", "new_str", "new_text")
 _SECTION = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.M)
 HUNK = re.compile(r"^@@.*$", re.M)
-_UPHEAVAL = re.compile(
-    r"\bgit\s+(?:-C\s+\S+\s+)?(?:checkout(?! -[bB])|restore|reset|stash|merge|rebase|pull|apply|am|"
-    r"switch(?! -c)|cherry-pick|revert)\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,18 @@ class Replacement:
     new: str | None = None
     every: bool = False
 
+    def may_reach(self, path: str) -> bool:
+        """Whether nobody knows what became of a file: this one by any spelling, or one below."""
+        if self.new is not None:
+            return False
+        mine, other = map(_between_slashes, (self.path, path))
+        return not self.path or mine in other or mine.endswith(other)
+
+
+def _between_slashes(path: str) -> str:
+    plain = path.replace("\\", "/").removeprefix("./").strip("/")
+    return f"/{plain}/"
+
 
 def replacements(part: ToolPart) -> tuple[Replacement, ...]:
     """In order; empty if the call failed."""
@@ -45,8 +62,8 @@ def replacements(part: ToolPart) -> tuple[Replacement, ...]:
     given = part.input if isinstance(part.input, dict) else {}
     if name in EDITS:
         return tuple(_edited(next(iter(paths)), given)) if len(paths) == 1 else ()
-    anywhere = (Replacement(""),) if _UPHEAVAL.search(str(given.get("command", ""))) else ()
-    return (*anywhere, *map(Replacement, paths))
+    back = (path for command, folder in commands_of(part) for path in git_changes(command, folder))
+    return tuple(map(Replacement, dict.fromkeys((*back, *paths))))
 
 
 def _patch(given: Json) -> str:

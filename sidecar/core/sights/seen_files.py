@@ -208,11 +208,11 @@ class SeenFiles:
             # A command that failed may have changed them before.
             replaced = tuple(Replacement(deed.path) for deed in unit.changed)
         for made in replaced:
+            for path, file in self.files.items():
+                if made.may_reach(path):
+                    file.forget()
             if made.path:
                 self._file(made.path).change(made, step)
-            else:
-                for file in self.files.values():
-                    file.forget()
         shown = tuple(shell_sights(part) if shell else file_sights(part))
         for sight in shown:
             self._file(sight.path).show(sight, step)

@@ -1,5 +1,7 @@
 """What edits came to: hunks that stand, later edits taken in, and how they are shown."""
 
+import pytest
+
 from sidecar.core.ledger.net_changes import NetHunk, diff_lines, net_changes
 from sidecar.core.ledger.replacements import Replacement, replacements
 from sidecar.core.parts import PartId
@@ -113,3 +115,35 @@ def test_a_call_s_replacements_are_read_from_edits_writes_patches_and_commands()
     assert replacements(call("Bash", {"command": "sed -i s/a/b/ d.py"})) == (Replacement("d.py"),)
     assert replacements(call("Bash", {"command": "git checkout main"})) == (Replacement(""),)
     assert replacements(call("Bash", {"command": "git checkout -b new"})) == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "paths"),
+    [
+        ("git merge-base main HEAD; git stash list; git stash drop", ()),
+        ("git diff $(git merge-base main HEAD)..HEAD -- a.py", ()),
+        ("git reset HEAD a.py && git restore --staged a.py", ()),
+        ("git apply --check a.patch; git commit -m 'git stash is no way'", ()),
+        ("cd /w && git checkout -- a.py lib", ("/w/a.py", "/w/lib")),
+        ("git -C /w restore --source HEAD~1 -- a.py", ("/w/a.py",)),
+        ("git restore a.py 'b*.py'", ("a.py", "")),
+        ("for c in $(git rev-list x); do git checkout -q $c; done", ("",)),
+        ("git checkout -q -B new $BASE", ("",)),
+        ("xargs -a list git checkout $BASE --", ("",)),
+        ("bash -lc 'git reset --hard'", ("",)),
+        ("cat > /tmp/b.sh <<'E'\ngit rebase main\nE\nbash /tmp/b.sh", ("",)),
+    ],
+)
+@pytest.mark.parametrize(("name", "key"), [("Bash", "command"), ("exec_command", "cmd")])
+def test_git_may_change_the_files_it_names_or_any(
+    name: str, key: str, command: str, paths: tuple[str, ...]
+) -> None:
+    assert replacements(call(name, {key: command})) == tuple(map(Replacement, paths))
+
+
+@pytest.mark.parametrize("path", ["src/a.py", "/w/src", "src", "./src/"])
+def test_a_hunk_goes_with_its_file_by_any_spelling(path: str) -> None:
+    kept = edit("a", "b", "/w/asrc/a.py")
+    for mine in ("/w/src/a.py", "D:\\w\\src\\a.py") if path[0] != "/" else ("/w/src/a.py",):
+        found = hunks(edit("a", "b", mine), kept, Replacement(path))
+        assert (found[mine], found["/w/asrc/a.py"]) == ([], [("a", "b")])

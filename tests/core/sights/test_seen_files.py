@@ -114,6 +114,23 @@ def test_a_change_that_the_log_does_not_tell_makes_a_file_unknown(changing: Tool
     assert lines(read(PATH, ["a"]), changing) == {}
 
 
+@pytest.mark.parametrize(
+    ("command", "known"),
+    [
+        ("git diff $(git merge-base main HEAD)", {1: "a"}),
+        ("git stash list", {1: "a"}),
+        ("cd /w && git checkout -- b.py lib", {1: "a"}),
+        ("git checkout -- a.py", {}),
+        ("git -C / checkout -- w", {}),
+        ("rm -r /w", {}),
+    ],
+)
+def test_of_files_that_a_command_leaves_alone_lines_stay_known(
+    command: str, known: dict[int, str]
+) -> None:
+    assert lines(read(PATH, ["a"]), ended("bash", {"command": command})) == known
+
+
 def test_a_read_that_disagrees_is_believed() -> None:
     assert lines(read(PATH, ["a", "b", "c"]), read(PATH, ["B"], 2)) == {2: "B"}
 
