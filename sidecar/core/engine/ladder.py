@@ -14,7 +14,7 @@ from sidecar.core.plans.typed_text import shorten_goal
 from sidecar.core.policies import policies
 from sidecar.core.prompt.budget import Budget, at_most
 from sidecar.core.prompt.prompt import Prompt
-from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Truncated, View
+from sidecar.core.prompt.visibility import Cause, Dropped, Excerpt, Placeholder, Truncated, View
 
 LEAN = "economic-lean"
 """What keeps least of all that keeps what matters."""
@@ -164,7 +164,7 @@ def why_nothing(situation: Situation) -> str:
 
 
 def allowed(changes: Iterable[Change], situation: Situation) -> tuple[Change, ...]:
-    """Without changes of untouchable parts; unsent ones may be truncated.
+    """Without changes of untouchable parts; unsent ones may be truncated, results excerpted.
 
     An overlong first typed message is shortened, never dropped.
     """
@@ -182,6 +182,7 @@ def allowed(changes: Iterable[Change], situation: Situation) -> tuple[Change, ..
         if change.part_id not in kept
         or change.shown is None
         or (change.part_id in unsent and isinstance(change.shown, Truncated))
+        or (change.part_id not in fixed and isinstance(change.shown, Excerpt))
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from sidecar.core.conversation.passed_tests import beside_passed
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NOTES, first_typed, must_stay, running_turn
@@ -21,7 +22,15 @@ from sidecar.core.plans.story import tell_story
 from sidecar.core.plans.typed_text import TypedRoom, stays
 from sidecar.core.plans.value import chances, needs
 from sidecar.core.prompt.tokens import weigh
-from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Shown, Truncated
+from sidecar.core.prompt.visibility import (
+    Cause,
+    Dropped,
+    Excerpt,
+    Placeholder,
+    Shown,
+    Truncated,
+    shorten,
+)
 from sidecar.core.text.rule_sentences import size_of
 from sidecar.core.text.sentences import announces
 
@@ -34,6 +43,7 @@ IMAGES_SHARE, IMAGE_LEAST = 0.2, 3e-5
 token there: what is worked on stands as it is, whatever names the blocks hold."""
 ANNOUNCED = 60
 """Characters of a text that goes where it announces a call that goes."""
+_PASSED = "of tests that passed the output says no more"
 MOST_FOREIGN = 12
 """Tools of another agent that are named."""
 LEAST_RESULT = 800
@@ -146,7 +156,10 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
         stands=lambda part: part not in calls or not situation.files.is_stale(calls[part]),
     )
     whole = imaged | (whole - _announcements(sorting, whole))
-    changed = {c.part_id: c for c in (*sorting.changes, *_changes(sorting.candidates, whole))}
+    changed = {
+        c.part_id: c
+        for c in (*sorting.changes, *_changes(sorting.candidates, whole, situation.factor))
+    }
     changes = [changed[part] for item in zone if (part := item.unit.part_id) in changed]
     before = sum([change.tokens_before for change in changes]) + sum([i.tokens for i in old])
     freed = before - sum([change.tokens_after for change in changes])
@@ -316,6 +329,9 @@ def _sort(basis: Basis, zone: Sequence[Item], keeping: Keeping) -> _Sorting:
             # The names left in a cut text are unknown here.
             if shown is None:
                 sorting.kept.append(item)
+                if not (item.pinned or unit.running or unit.part_id in situation.preserved):
+                    cut, tokens = _without_passed(item, situation.factor)
+                    sorting.change(item, cut, tokens, _PASSED)
         elif unit.kind == "typed":
             typed.append(item)
         else:
@@ -368,15 +384,26 @@ def _announcements(sorting: _Sorting, whole: Set[PartId]) -> Set[PartId]:
     }
 
 
-def _changes(candidates: Sequence[Item], whole: Set[PartId]) -> list[Change]:
+def _without_passed(item: Item, factor: float) -> tuple[Excerpt | None, int]:
+    """A result's lines but for those of tests that passed, and what is left, in tokens."""
+    unit = item.unit
+    kept = beside_passed(unit.text) if unit.kind == "call" else ()
+    if not kept:
+        return None, item.tokens_whole
+    cut = Excerpt(kept)
+    return cut, item.call + weigh(shorten(unit.text, cut, unit.part_id), factor)
+
+
+def _changes(candidates: Sequence[Item], whole: Set[PartId], factor: float) -> list[Change]:
     changes = []
     gone = Dropped()
     for item in candidates:
         part_id: PartId = item.unit.part_id
         if part_id in whole:
-            if item.shown is not None:
-                reason = "worth its tokens again"
-                changes.append(Change(part_id, None, reason, item.tokens, item.tokens_whole))
+            cut, tokens = _without_passed(item, factor)
+            if item.shown != cut:
+                reason = _PASSED if cut else "worth its tokens again"
+                changes.append(Change(part_id, cut, reason, item.tokens, tokens))
         elif not isinstance(item.shown, Dropped):
             changes.append(Change(part_id, gone, "not worth its tokens", item.tokens, 0))
     return changes
