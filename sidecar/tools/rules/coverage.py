@@ -17,8 +17,10 @@ _UNKNOWN = Program("")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _SIGNS = re.compile(r"[^A-Za-z]")
 _ENDING = re.compile(r"\.(?:exe|com|cmd|bat|ps1|phar|appimage|[cm]?js)$")
-_MACHINE = re.compile(r"^.*-(?:gnu\w*|musl\w*|mingw32|elf)-")
-"""What a program is built for, before its name: `x86_64-linux-gnu-gcc`."""
+_MACHINE = re.compile(r"^.+-(?=(?:gcc|g\+\+|clang|c\+\+|cpp|cc|ld|as)(?:[-.\d]|$))")
+"""What a compiler is for, before its name: `x86_64-linux-gnu-gcc`."""
+_SCRIPTS = re.compile(r"\.(?:sh|bash|py|rb|pl|ts|lua|fish)$")
+_SYSTEMS = re.compile(r"(?:/\S*/s?bin/)?[^/]+")
 _GIT_VALUED = (
     "-C",
     "-c",
@@ -41,8 +43,15 @@ def known(name: str) -> Program | None:
         for one in (spelt, spelt[1:] if spelt.startswith("g") else ""):
             if one in PROGRAMS:
                 return PROGRAMS[one]
-    found = PROGRAMS.get(re.split(r"[-.\d]", _MACHINE.sub("", base))[0])
+    if not is_systems(name) or _SCRIPTS.search(base):
+        return None
+    found = PROGRAMS.get(re.split(r"[-._\d]", _MACHINE.sub("", base))[0])
     return found if found and found.first == NO_OPERAND else None
+
+
+def is_systems(name: str) -> bool:
+    """Whether a program is found by `PATH`, or in a folder of programs: `./test` is another."""
+    return bool(_SYSTEMS.fullmatch(name))
 
 
 def uncovered(words: tuple[str, ...], named: int) -> str:

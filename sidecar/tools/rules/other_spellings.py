@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
 
-from sidecar.tools.rules.coverage import behind_options, uncovered
+from sidecar.tools.rules.coverage import behind_options, is_systems, uncovered
 from sidecar.tools.rules.shell_words import (
     assigned,
     fed_texts,
@@ -142,7 +142,8 @@ def _any_may_begin(words: Sequence[str]) -> str:
 
 def _keeps(words: tuple[str, ...]) -> bool:
     """Whether a program runs none of its words."""
-    return program_name(words[0]) in _KEEPS and not uncovered(words, len(words))
+    name = program_name(words[0])
+    return name in _KEEPS and is_systems(words[0]) and not uncovered(words, len(words))
 
 
 def _starts(words: tuple[str, ...]) -> Iterator[int]:

@@ -16,7 +16,7 @@ from typing import TypeAlias, get_args
 from sidecar.core.prompt.prompt import ToolKind, ToolSpec
 from sidecar.core.text.visible import plain_path
 from sidecar.tools.builtin_tools import BY_NAME, DELEGATE
-from sidecar.tools.rules.coverage import changes, known, led_astray, uncovered, wider
+from sidecar.tools.rules.coverage import changes, is_systems, known, led_astray, uncovered, wider
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.other_spellings import other_spellings
 from sidecar.tools.rules.pattern import fits, literal, with_stars
@@ -188,7 +188,8 @@ def _knows(rule: str, access: Access) -> bool:
     By the whole command, or by what the table knows of its program.
     """
     _, colon, pattern = rule.partition(":")
-    of_table = bool(access.words) and known(access.words[0]) is not None
+    name = access.words[0] if access.words else ""
+    of_table = is_systems(name) and known(name) is not None
     return bool(colon) and (of_table or STAR not in with_stars(pattern))
 
 

@@ -143,6 +143,8 @@ FORMS = [
     ("curl *", 'bash <<EOF\nX="a \\`sudo curl x\\`"\nEOF'),
     ("rm -rf *", 'bash <<EOF\ndeclare -r X="\\$(env rm -f -r y)"\nEOF'),
     ("sudo *", "sudo -u me x"),
+    ("git push *", "./find git push"),
+    ("git push *", "bin/test git push"),
 ]
 
 
