@@ -43,8 +43,10 @@ _EXECUTES = (
     "tox nox volta docker podman nerdctl docker-compose podman-compose kubectl oc lxc vagrant "
     "machinectl flatpak"
 )
-_SEARCHES = dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), _NARROW) | dict.fromkeys(
-    _EXECUTES.split(), _WIDE
+_SEARCHES = (
+    dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), _NARROW)
+    | dict.fromkeys(_EXECUTES.split(), _WIDE)
+    | dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _WIDE - {"--"})
 )
 """By program, words before a command, as in `git bisect run`; behind those of the wide ones it
 begins at any word."""
@@ -52,10 +54,31 @@ _READERS = SHELLS | RUNNERS | _BEFORE | _ANYWHERE | {*_EXECUTES.split(), "gcloud
 """Programs that may run the lines of a here-document, as `ssh` does."""
 _READS_TEXT = SHELLS | {"eval", "watch", "su", "runuser"}
 """Programs that take a word for a shell's text."""
+_BARE = frozenset(
+    [
+        "yarn",
+        "pnpm",
+        "bun",
+        "pdm",
+        "corepack",
+        "bundler",
+        "composer",
+        "gem",
+        "snap",
+        "rustup",
+        "hatch",
+    ]
+)
+"""Package managers that run an installed program by its name alone, or by a word of their own."""
+_MANAGING = frozenset(
+    {"add", "install", "i", "remove", "rm", "uninstall", "up", "update", "why", "info", "ls"}
+)
 _JOINING = frozenset({"ssh", "eval"})
 """Programs that put their words together, for a shell to read them anew."""
 _KEEPS = (READING - _BEFORE) | {"git", "tee", "cd", "mkdir"}
 """Programs that run none of their words but where `_SEARCHES` says so; git's aliases hide."""
+_PASSING = _BEFORE - SHELLS - _READS_TEXT - {".", "source", "exec", "entr", "env"}
+"""Runners that take no text, and pass all words on to the next program."""
 _CODE = re.compile(r"-(?!exec$)\w*c")
 _SIGNS = re.compile(r"[;&|\n]+")
 _RUN_BY = re.compile(r"--(?:exec|command|entrypoint|extcmd|run|shell)=")
@@ -100,14 +123,12 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
         unread += assigned(text)
         fed = [(set(map(program_name, names)), given) for names, given in fed_texts(text)]
         inner = {given for names, given in fed if names & _READERS}
-        for group in handing_on(text):
-            names = {program_name(one[start]) for one in group if one[0] for start in _starts(one)}
-            if not names <= _KEEPS:
-                unread += ("\0".join(one[1:]) for one in group)
-                unread += (_any_may_begin(one[1:]) for one in group if not names <= NAMING | _KEEPS)
-            if names & _READERS:
-                inner |= {" ".join(one[1:]) for one in group if one[0]}
-                inner |= {word for one in group for word in one[1:] if _TEXT.search(word)}
+        for group, in_turn in handing_on(text):
+            for one in _handed_on(group, in_turn, frozenset()):
+                unread += ("\0".join(one[1:]), _any_may_begin(one[1:]))
+            for one in _handed_on(group, in_turn, _READERS):
+                inner |= {" ".join(one[1:]) if one[0] else ""}
+                inner |= {word for word in one[1:] if _TEXT.search(word)}
         hidden |= any(names & SHELLS and hides_programs(given) for names, given in fed)
         for one in simple_commands(text):
             starts = list(islice(_starts(one), MOST_BEFORE))
@@ -117,12 +138,13 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
             # `eval 'git push'`, `su me -c 'git push'`, `env -S'git push'`
             within = {_JOINED.sub("", one[start]) for start in starts if start}
             texts = {word for word in within if _TEXT.search(word)}
-            texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
-            texts |= {word.partition("=")[2] for word in one if _RUN_BY.match(word)}
             commands += (one[start:] for start in starts)
-            if not all(_keeps(one[start:]) for start in starts):
-                unread.append("\0".join(one[1:]))
-                if program_name(one[starts[-1]]) not in NAMING:
+            if not all(_keeps(one[start:]) or one[start] in _PASSING for start in starts):
+                texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
+                texts |= {word.partition("=")[2] for word in one if _RUN_BY.match(word)}
+                # A rule may name the runner itself: `sudo rm *`.
+                unread.append("\0".join(one if program_name(one[0]) in _BEFORE else one[1:]))
+                if not _names_only(one[starts[-1] :]):
                     unread.append(_any_may_begin(one[1:]))
             of_shell = any(program_name(one[start]) in _READS_TEXT for start in starts)
             hidden |= any(_stands_for_program(one, at) for at in starts)
@@ -135,15 +157,45 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
     return Spellings(tuple(found), tuple(commands), tuple(unread), hidden)
 
 
+def _handed_on(
+    group: tuple[tuple[str, ...], ...], in_turn: bool, readers: frozenset[str]
+) -> tuple[tuple[str, ...], ...]:
+    """Commands whose words another of a group may take; `readers`: only one of these.
+
+    `in_turn`: each takes the text of those before.
+    """
+    places = []
+    for at, words in enumerate(group):
+        names = {program_name(words[start]) for start in _starts(words)} if words[0] else set()
+        takes = not names.isdisjoint(readers) if readers else not names <= _KEEPS
+        if takes and (at or not in_turn):
+            places.append(at)
+    if not places:
+        return ()
+    return group[: places[-1]] if in_turn else group
+
+
 def _any_may_begin(words: Sequence[str]) -> str:
     """Of a text that is not read, and for programs that are not known only to name others."""
     return "\0--\0".join(("", *(part for word in words for part in _SIGNS.sub(" ", word).split())))
 
 
+def _names_only(words: tuple[str, ...]) -> bool:
+    """Whether a program's words may name another that is not run, as in `apt install curl`."""
+    name = program_name(words[0])
+    if name not in _BARE:
+        return name in NAMING
+    return next((word for word in words[1:] if not word.startswith("-")), "") in _MANAGING
+
+
 def _keeps(words: tuple[str, ...]) -> bool:
     """Whether a program runs none of its words."""
     name = program_name(words[0])
-    return name in _KEEPS and is_systems(words[0]) and not uncovered(words, len(words))
+    if name not in _KEEPS or not is_systems(words[0]):
+        return False
+    # `git -C sub commit`; with `-c` its settings run programs.
+    plain = words if "-c" in words else (name, *behind_options(words))
+    return not uncovered(plain, len(plain))
 
 
 def _starts(words: tuple[str, ...]) -> Iterator[int]:
@@ -155,6 +207,8 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
             yield at
         elif behind:
             yield at
+            if word == "command" and set(words[at + 1 : at + 2]) & {"-v", "-V"}:
+                return
             anywhere = program_name(word) in _ANYWHERE
             searched = _SEARCHES.get(program_name(word), searched)
             # Whether an option's value is the next word is not known.
@@ -176,11 +230,17 @@ def _stands_for_program(words: tuple[str, ...], at: int) -> bool:
 
 
 def _spelt(words: tuple[str, ...]) -> Iterator[str]:
-    name = program_name(words[0])
-    for spelt in (words[0], name, name.rstrip("0123456789.") or name):
+    for spelt in (words[0], *names_of(words[0])):
         yield " ".join((spelt, *words[1:]))
+    name = program_name(words[0])
     for rest in without_options(behind_options((name, *words[1:]))):
         yield " ".join((name, *rest))
+
+
+def names_of(word: str) -> tuple[str, ...]:
+    """A program's name, and this without its version's parts: `python3.12`, `python3`, `python`."""
+    name = program_name(word)
+    return name, name.rpartition(".")[0] or name, name.rstrip("0123456789.") or name
 
 
 def program_name(word: str) -> str:

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from sidecar.tools.rules.coverage import behind_options
-from sidecar.tools.rules.other_spellings import Spellings, program_name
+from sidecar.tools.rules.other_spellings import Spellings, names_of, program_name
 from sidecar.tools.rules.pattern import fits
 from sidecar.tools.rules.shell_words import STAR, plain_words, unescaped
 
@@ -17,15 +17,30 @@ _BEGINS = re.escape("\0\n;&|(`[{=!/\\\"'")
 """Signs that a command within a text may begin behind; a text's words are joined by NUL."""
 _ENDS = re.compile(r"[;&|]|(?<!,)\n")
 _LETTERS = re.compile(rf"-([A-Za-z]{{1,5}}){STAR}?")
+_SHORT = re.compile(r"-([A-Za-z]+)")
+"""Joined letters, maybe with a value: `-sXDELETE`."""
+_PASSED = re.compile(r"[-+$]|\w+=")
+_OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
+"""Short words that are no joined letters."""
 _OF_TARGETS = frozenset(
     ["make", "gmake", "just", "task", "rake", "invoke", "fab", "ninja", "gradle", "gradlew", "mvn"]
 )
 """Programs that do in turn what all of their words name."""
+_SHORT = re.compile(r"-([A-Za-z]+)")
+"""Joined letters, maybe with a value: `-sXDELETE`."""
+_PASSED = re.compile(r"[-+$]|\w+=")
+_OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
+"""Short words that are no joined letters."""
 _OF_TARGETS = frozenset(
     {"make", "gmake", "just", "task", "rake", "ninja", "gradle", "gradlew", "mvn"}
 )
 """Programs that do in turn what all of their words name."""
 _SIGNS = re.compile(r"\\\n|[\"'\\]")
+_SHORT = re.compile(r"-([A-Za-z]+)")
+"""Joined letters, maybe with a value: `-sXDELETE`."""
+_PASSED = re.compile(r"[-+$]|\w+=")
+_OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
+"""Short words that are no joined letters."""
 _OF_TARGETS = frozenset(
     ["make", "gmake", "just", "task", "rake", "invoke", "fab", "ninja", "gradle", "gradlew", "mvn"]
 )
@@ -54,8 +69,8 @@ def hits(rule: str, spelt: Spellings) -> bool:
     wanted = _wanted(rest)
     if not (wanted.options or rule.endswith(STAR)):
         return False
-    named_so = (words for words in spelt.commands if fits(named, program_name(words[0])))
-    return any(_has(wanted, words) for words in named_so)
+    so_called = (one for one in spelt.commands if any(fits(named, n) for n in names_of(one[0])))
+    return any(_has(wanted, words) for words in so_called)
 
 
 def mentions(rule: str, unread: tuple[str, ...]) -> bool:
@@ -90,8 +105,10 @@ def mentions(rule: str, unread: tuple[str, ...]) -> bool:
 def _wanted(rule: Sequence[str]) -> _Wanted:
     named = tuple(takewhile(lambda word: word != STAR and not word.startswith("-"), rule))
     behind = [word for word in rule[len(named) :] if word != STAR]
-    options = tuple(word for word in behind if word.startswith("-"))
-    return _Wanted(named, options, tuple(word for word in behind if word not in options))
+    # `--context=prod` is `--context prod` too, and `--` no option.
+    parts = [part for word in behind for part in (word.split("=", 1) if word[0] == "-" else [word])]
+    options = tuple(part for part in parts if part.startswith("-") and part != "--")
+    return _Wanted(named, options, tuple(part for part in parts if part not in (*options, STAR)))
 
 
 def _starred(word: str) -> str:
@@ -122,18 +139,23 @@ def _in_order(wanted: list[re.Pattern[str]], text: str) -> bool:
 
 def _has(wanted: _Wanted, command: tuple[str, ...]) -> bool:
     """`rm x -fr` for `-rf *`."""
-    program, words = command[0], behind_options(command)
+    program, *words = command
     given = tuple(takewhile(lambda word: word != "--", words))
-    parts = {part for word in words for part in (word, word[2:], word.partition("=")[2])}
+    parts = {part for word in words for part in (word, word.partition("=")[2])}
+    joined = [word for word in words if _SHORT.match(word)]
+    named = behind_options(command)
     return (
         all(_is_given(option, given) for option in wanted.options)
-        and all(any(fits(value, part) for part in parts) for value in wanted.values)
-        and _stand_in(wanted.named, words, any_behind=program_name(program) in _OF_TARGETS)
+        and all(
+            any(fits(value, part) for part in parts) or any(one.endswith(value) for one in joined)
+            for value in wanted.values
+        )
+        and _stand_in(wanted.named, named, any_behind=program_name(program) in _OF_TARGETS)
     )
 
 
 def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool) -> bool:
-    """Whether words begin with those named, but for options, each with a value or without.
+    """Whether words begin with those named, but for options with a value or without, and variables.
 
     `any_behind`: whatever stands between.
     """
@@ -142,10 +164,11 @@ def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool)
         for count in found[at]:
             if count == len(named):
                 return True
-            if fits(named[count], word):
+            # `prisma@5` is `prisma`.
+            if fits(named[count], word) or fits(named[count], word.rpartition("@")[0] or word):
                 found[at + 1].add(count + 1)
             # A variable may hold options.
-            if any_behind or word.startswith(("-", "+", "$")):
+            if any_behind or _PASSED.match(word):
                 found[at + 1].add(count)
                 found[at + 2] |= set() if "=" in word else {count}
     return len(named) in found[len(words)]
@@ -154,8 +177,7 @@ def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool)
 def _is_given(option: str, words: Sequence[str]) -> bool:
     """Letters alone or joined with others, and before a value: `-XDELETE`."""
     letters = _LETTERS.fullmatch(option)
-    if not letters:
+    if not letters or option in _OF_FIND:
         return any(fits(option, one) for word in words for one in (word, word.partition("=")[0]))
-    short = [word for word in words if re.match(r"-\w", word)]
-    joined = {letter for word in short if _LETTERS.fullmatch(word) for letter in word[1:]}
-    return {*letters[1]} <= joined | {word[1] for word in short}
+    short = (found[1] for word in words if (found := _SHORT.match(word)))
+    return set(letters[1]) <= set("".join(short))

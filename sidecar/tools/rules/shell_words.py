@@ -56,7 +56,7 @@ _PLAIN = (
 _PLAIN_NODES = frozenset(_PLAIN.split())
 _ODD = re.compile(
     r"\b(?:coproc|alias)\b|\{\w+\}[<>]|[<>]&-|(?:^|[\n;&|({])[ \t]*\\\n"
-    r"|<<(?!<)(?!['\"]\w+['\"]{BEHIND})(?!\w+{BEHIND}[^$`\\]*\Z)".replace(
+    r"|<<(?!<)(?![ \t]*['\"]\w+['\"]{BEHIND})(?![ \t]*\w+{BEHIND}[^$`\\]*\Z)".replace(
         "{BEHIND}", r"[ \t]*(?:>>?[ \t]*[\w./-]+[ \t]*)?(?:\n|\))"
     )
 )
@@ -113,19 +113,22 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
     return tuple(one for one in found if one)
 
 
-def handing_on(command: str) -> Iterator[tuple[tuple[str, ...], ...]]:
-    """Words of all commands of each statement in which one may take another's text.
+def handing_on(command: str) -> Iterator[tuple[tuple[tuple[str, ...], ...], bool]]:
+    """Words of all commands of each statement in which one may take another's text, in order.
 
     By a pipe, `<(…)`, `>(…)` or a here-document, whose text is the word of a nameless command.
+    Whether only by a pipe: each takes the text of the one before.
     """
     left = [_parsed(command)]
     while left:
         node = left.pop()
+        kinds = {one.type for one in _nodes(node)} & {*_HANDING}
         if node and node.type in ("program", "list"):
             left += node.named_children
-        elif any(one.type in _HANDING for one in _nodes(node)):
+        elif kinds:
             fed = (("", text) for _, text in _fed_texts(node, command))
-            yield (*(one for one in _commands(node) if one), *fed)
+            found = [one for one in _commands(node) if one]
+            yield (*reversed(found), *fed), kinds == {"pipeline"}
 
 
 def _commands(root: "Node | None") -> Iterator[tuple[str, ...]]:

@@ -145,6 +145,36 @@ FORMS = [
     ("sudo *", "sudo -u me x"),
     ("git push *", "./find git push"),
     ("git push *", "bin/test git push"),
+    ("vercel *", "pnpm vercel --prod"),
+    ("vercel *", "yarn -s vercel --prod"),
+    ("wrangler *", "pnpm -F api wrangler deploy"),
+    ("prisma *", "yarn prisma migrate reset"),
+    ("vercel *", "yarn workspace web vercel --prod"),
+    ("pnpm *", "corepack pnpm install"),
+    ("curl -X DELETE *", "curl -sXDELETE http://x/1"),
+    ("curl -X POST *", "curl -sSXPOST http://x -d @f"),
+    ("curl -X DELETE *", "curl -fsSLkX DELETE http://x"),
+    ("curl -k *", "curl -fsSLkO https://x/y"),
+    ("tar -xf *", "tar -xvzpPf x"),
+    ("kubectl --context=prod *", "kubectl --context prod delete pod x"),
+    ("aws --profile=prod *", "aws s3 rm s3://b --recursive --profile prod"),
+    ("git -c http.sslVerify=false *", "git -C docs -c http.sslVerify=false pull"),
+    ("git -c *", "git --no-pager -c a=b pull"),
+    ("sudo rm *", "ls | sudo xargs rm"),
+    ("sudo rm *", "sudo env A=1 rm f"),
+    ("sudo rm *", "sudo timeout 5 rm f"),
+    ("sudo rm *", "sudo sh -c 'rm f'"),
+    ("sudo rm *", "sudo find . -name f -exec rm {} +"),
+    ("git checkout -- *", "git checkout HEAD -- f"),
+    ("git push *", "echo git push | retry"),
+    ("sudo apt-get install *", "sudo DEBIAN_FRONTEND=noninteractive apt-get install -y x"),
+    ("sudo apt *", "sudo sh -c 'apt update && apt install -y x'"),
+    ("sudo apt *", "sudo env A=1 apt install y"),
+    ("sudo apt *", "sudo nice apt x"),
+    ("python3 *", "python3.12 x"),
+    ("pip3 install *", "pip3.11 install x"),
+    ("npx prisma migrate reset*", "npx prisma@5 migrate reset"),
+    ("npx vercel *", "npx -y vercel@latest --prod"),
 ]
 
 
@@ -153,13 +183,25 @@ def test_no_form_of_a_rule_or_a_command_runs_unasked(
     rule: str, command: str, plain: ToolContext
 ) -> None:
     assert decided(command, plain, "shell", reject=(f"shell:{rule}",)) != Allow()
-    other = "shell:svn update *", "shell:pip install *"
+    other = "shell:svn update *", "shell:hg push *"
     assert decided(command, plain, "shell", reject=other) == Allow()
 
 
 @pytest.mark.parametrize(
     "command",
     [
+        "command -v curl",
+        "command -v sudo >/dev/null && echo yes",
+        "if command -v curl >/dev/null; then ls; fi",
+        "grep -c 'kubectl delete' x.sh",
+        "find . -name '*.sh' | xargs grep -l 'git push'",
+        "docker images | grep curl",
+        "kubectl get pods | grep sudo",
+        "cat << 'EOF' > notes.md\nnever `git push`\nEOF",
+        "git -C sub commit -m 'never git push'",
+        "yarn add curl",
+        "pnpm add sudo",
+        "find . -maxdepth 1 -name x",
         "cat > a.md <<EOF\nRun `make`, never push by git.\nEOF",
         "cat > a.md <<'EOF'\ngit push: never `$x`\nEOF",
         "git commit -m 'Say why `git push` is rejected'",
@@ -173,7 +215,9 @@ def test_no_form_of_a_rule_or_a_command_runs_unasked(
 def test_a_command_that_only_writes_of_another_is_not_asked_about(
     command: str, plain: ToolContext
 ) -> None:
-    assert decided(command, plain, "shell", reject=("shell:git push *", "shell:rm -rf*")) == Allow()
+    names = "git push", "rm -rf", "curl", "sudo", "npm publish", "kubectl delete", "find * -exec"
+    reject = tuple(f"shell:{name} *" for name in names)
+    assert decided(command, plain, "shell", reject=reject) == Allow()
 
 
 @pytest.mark.parametrize("command", ["devbox run git push", "retry git push"])
