@@ -28,10 +28,8 @@ from sidecar.core.prompt.visibility import (
     Excerpt,
     Placeholder,
     Shown,
-    Truncated,
     shorten,
 )
-from sidecar.core.text.rule_sentences import size_of
 from sidecar.core.text.sentences import announces
 
 WORTHWHILE = 2_000
@@ -46,8 +44,6 @@ ANNOUNCED = 60
 _PASSED = "of tests that passed the output says no more"
 MOST_FOREIGN = 12
 """Tools of another agent that are named."""
-LEAST_RESULT = 800
-"""A result is not cut to fewer tokens than this because others came with it."""
 HEAD = (
     "[Earlier parts of this conversation were left out to keep it short. What follows stands in "
     "order of time: what the user typed, calls and answers as they were, and between them, in "
@@ -249,55 +245,6 @@ def _note_room(keeping: Keeping, standing: Standing) -> Room:
         hunks=round(min(room.hunks, scaled / 40)),
         rules=round(min(room.rules, standing.limit / 5)),
     )
-
-
-def shorten_arrivals(
-    situation: Situation, each: int, policy: str, *, together: int | None = None
-) -> Plan | None:
-    """Cut unsent results to about `each` tokens, all to `together`; `None` if none is long.
-
-    Costs no cache. Results with media stay whole.
-    """
-    fresh = [
-        (index, item)
-        for index, item in enumerate(situation.items)
-        if index >= situation.sent
-        and item.unit.kind == "call"
-        and item.shown is None
-        and not item.pinned
-        and item.unit.part_id not in situation.preserved
-        and size_of(item.unit.text) >= item.result
-    ]
-    most = each
-    if together is not None:
-        most = min(each, _level([item.result for _, item in fresh], together))
-    changes = []
-    first = len(situation.items)
-    for index, item in fresh:
-        unit = item.unit
-        if item.result <= most * 1.2:
-            continue
-        cut = Truncated("both", size_of(unit.text) * most // item.result)
-        reason = f"a result of {item.result} tokens, {most} at most in this window"
-        changes.append(Change(unit.part_id, cut, reason, item.tokens, item.call + most + 20))
-        first = min(first, index)
-    if not changes:
-        return None
-    used = situation.standing.used
-    after = used - sum(change.tokens_before - change.tokens_after for change in changes)
-    reason = f"{len(changes)} long results cut before they are sent for the first time"
-    return Plan(policy, "budget", reason, situation.revision, tuple(changes), first, used, after)
-
-
-def _level(sizes: Sequence[int], together: int) -> int:
-    """Size to cut larger ones to, so that all fit `together`; at least `LEAST_RESULT`."""
-    room, left = together, len(sizes)
-    for size in sorted(sizes):
-        if size * left > room:
-            return max(LEAST_RESULT, room // left)
-        room -= size
-        left -= 1
-    return max(sizes, default=0)
 
 
 @dataclass(slots=True)

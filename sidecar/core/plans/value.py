@@ -4,12 +4,13 @@ Fitted on recorded sessions; see `core/policies/README.md`.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from math import fsum
 from typing import Literal, TypeAlias
 
 from sidecar.core.ledger.deeds import Means
 from sidecar.core.ledger.units import Unit
-from sidecar.core.text.identifiers import Name, NameSource
+from sidecar.core.text.identifiers import Name, NameIndex, NameSource
 
 AGES = (3, 8, 15, 30, 60, 120)
 """Requests since an identifier was last used, or last seen: the columns of `CHANCE`."""
@@ -68,6 +69,20 @@ def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
         else by_step[name.source][0][name.seen]
         for text, name in known.items()
     }
+
+
+def fidelity(changed: Set[str], left: Set[str], names: NameIndex, step: int) -> float:
+    """How much of what is likely needed a rewrite leaves in sight, by code.
+
+    The share, 0 to 1, of the `changed` identifiers' weight that is `left`.
+    1 without any. `step` is the number of the coming request.
+    """
+    known = names.known
+    weights = chances({name: known[name] for name in changed if name in known}, step)
+    total = fsum(weights.values())
+    if not total:
+        return 1.0
+    return round(fsum(weight for name, weight in weights.items() if name in left) / total, 4)
 
 
 ShownBy: TypeAlias = Means | Literal["stale edit", "stale read"]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from sidecar.core.plans.arrivals import shorten_arrivals
 from sidecar.core.plans.plan import (
     OPTIONAL,
     Plan,
@@ -23,7 +24,6 @@ from sidecar.core.plans.rebuild import (
     Sifted,
     basis_of,
     rebuild,
-    shorten_arrivals,
     sift,
 )
 from sidecar.core.prompt.budget import at_most

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from sidecar.core.parts import JsonObject, Message
-from sidecar.core.plans.fidelity import fidelity
 from sidecar.core.plans.plan import compression
+from sidecar.core.plans.value import fidelity
 from sidecar.core.prompt.prompt import flat
 from sidecar.core.prompt.render import CallBlock, ResultBlock, TextBlock
 from sidecar.core.text.identifiers import names_in

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.plans.rebuild import LEAST_RESULT, shorten_arrivals
+from sidecar.core.plans.arrivals import LEAST_RESULT, shorten_arrivals
 from sidecar.core.prompt.visibility import Truncated
 from tests.core.policies.situations import CALL, history, saying, situation
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecar.core.plans.fidelity import fidelity
+from sidecar.core.plans.value import fidelity
 from sidecar.core.text.identifiers import NameIndex
 
 
