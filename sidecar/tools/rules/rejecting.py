@@ -13,7 +13,7 @@ from sidecar.tools.rules.other_spellings import Spellings, names_of, program_nam
 from sidecar.tools.rules.pattern import fits
 from sidecar.tools.rules.shell_words import STAR, plain_words, unescaped
 
-_BEGINS = re.escape("\0\n;&|(`[{=!/\\\"'")
+_BEGINS = re.escape("\0\n;&|(`[{=!@/\\\"'")
 """Signs that a command within a text may begin behind; a text's words are joined by NUL."""
 _ENDS = re.compile(r"[;&|]|(?<!,)\n")
 _LETTERS = re.compile(rf"-([A-Za-z]{{1,5}}){STAR}?")

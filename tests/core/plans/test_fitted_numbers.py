@@ -1,6 +1,7 @@
 """The numbers that were fitted on recorded sessions: whoever changes one has a study to show."""
 
 from sidecar.core.plans import (
+    arrivals,
     guard,
     knapsack,
     note,
@@ -23,7 +24,7 @@ def test_what_a_rewrite_keeps_is_what_was_fitted() -> None:
             todo=500, subtasks=200,
         ),
     )  # fmt: skip
-    assert (rebuild.WORTHWHILE, rebuild.LEAST_RESULT) == (2_000, 800)
+    assert (rebuild.WORTHWHILE, arrivals.LEAST_RESULT) == (2_000, 800)
     assert (note.DIRECTIVE, note.BRIEF, note.QUOTED) == (800, 400, 60)
 
 

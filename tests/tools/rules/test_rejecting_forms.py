@@ -175,6 +175,7 @@ FORMS = [
     ("pip3 install *", "pip3.11 install x"),
     ("npx prisma migrate reset*", "npx prisma@5 migrate reset"),
     ("npx vercel *", "npx -y vercel@latest --prod"),
+    ("git push *", "make -f - <<'EOF'\nall:\n\t@git push\nEOF"),
 ]
 
 
