@@ -120,7 +120,8 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
         text = left.pop()
         if not is_plain(text):
             unread += (text, _any_may_begin([text]))
-        unread += assigned(text)
+        for name, value in assigned(text):
+            unread += (value, f"{name}={value}")
         fed = [(set(map(program_name, names)), given) for names, given in fed_texts(text)]
         inner = {given for names, given in fed if names & _READERS}
         for group, in_turn in handing_on(text):

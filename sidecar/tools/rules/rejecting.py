@@ -20,6 +20,10 @@ _LETTERS = re.compile(rf"-([A-Za-z]{{1,5}}){STAR}?")
 _SHORT = re.compile(r"-([A-Za-z]+)")
 """Joined letters, maybe with a value: `-sXDELETE`."""
 _PASSED = re.compile(r"[-+$]|\w+=")
+_ASSIGNMENT = re.compile(r"\w+=")
+_ANYWHERE = re.compile(r"-|\w+=")
+"""Words that count wherever they stand: options, and such operands as `dd if=x` has."""
+_BEFORE = r"(?:(?:sudo|time|nohup|nice|env|exec|command|\w+=\S*|-\w+)\s+)*"
 _OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
 """Short words that are no joined letters."""
 _OF_TARGETS = frozenset(
@@ -29,6 +33,10 @@ _OF_TARGETS = frozenset(
 _SHORT = re.compile(r"-([A-Za-z]+)")
 """Joined letters, maybe with a value: `-sXDELETE`."""
 _PASSED = re.compile(r"[-+$]|\w+=")
+_ASSIGNMENT = re.compile(r"\w+=")
+_ANYWHERE = re.compile(r"-|\w+=")
+"""Words that count wherever they stand: options, and such operands as `dd if=x` has."""
+_BEFORE = r"(?:(?:sudo|time|nohup|nice|env|exec|command|\w+=\S*|-\w+)\s+)*"
 _OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
 """Short words that are no joined letters."""
 _OF_TARGETS = frozenset(
@@ -39,6 +47,10 @@ _SIGNS = re.compile(r"\\\n|[\"'\\]")
 _SHORT = re.compile(r"-([A-Za-z]+)")
 """Joined letters, maybe with a value: `-sXDELETE`."""
 _PASSED = re.compile(r"[-+$]|\w+=")
+_ASSIGNMENT = re.compile(r"\w+=")
+_ANYWHERE = re.compile(r"-|\w+=")
+"""Words that count wherever they stand: options, and such operands as `dd if=x` has."""
+_BEFORE = r"(?:(?:sudo|time|nohup|nice|env|exec|command|\w+=\S*|-\w+)\s+)*"
 _OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
 """Short words that are no joined letters."""
 _OF_TARGETS = frozenset(
@@ -76,18 +88,23 @@ def hits(rule: str, spelt: Spellings) -> bool:
 def mentions(rule: str, unread: tuple[str, ...]) -> bool:
     """Whether the rule's words stand where a program may run them, with or without quotes.
 
+    Of a rule that begins with an assignment that alone.
+
     As a list of strings too (`["git", "push"]`). A rule of one word must begin a text of several,
     or stand behind `--`: `apt install curl` runs nothing.
     """
     first, *rest = plain_words(rule, rule=True) or tuple(rule.split())
     name, wanted = program_name(first), _wanted(rest)
+    if _ASSIGNMENT.match(first):
+        name, wanted = first.casefold(), _wanted(())
     beginning = name.partition(STAR)[0]
     if not beginning:
         return False
     place = (
         rf"(?:^|[{_BEGINS}\s])"
-        if any(wanted)
-        else rf"(?:^|[{_BEGINS}])\s*(?=\S*\s|[^\s\"']*[\"'],)|(?:^|\0)--\0(?:[^\s\0]*/)?"
+        if any(wanted) or "=" in name
+        else rf"(?:^|[{_BEGINS}])\s*{_BEFORE}(?=\S*\s|[^\s\"']*[\"'],)"
+        r"|(?:^|\0)--\0(?:[^\s\0]*/)?"
     )
     way = rf"(?:{place}|(?:^|\0)-\w){_starred(name)}(?:\.exe)?(?![\w.-])"
     program = re.compile(way, re.IGNORECASE)
@@ -103,7 +120,7 @@ def mentions(rule: str, unread: tuple[str, ...]) -> bool:
 
 
 def _wanted(rule: Sequence[str]) -> _Wanted:
-    named = tuple(takewhile(lambda word: word != STAR and not word.startswith("-"), rule))
+    named = tuple(takewhile(lambda word: not (word == STAR or _ANYWHERE.match(word)), rule))
     behind = [word for word in rule[len(named) :] if word != STAR]
     # `--context=prod` is `--context prod` too, and `--` no option.
     parts = [part for word in behind for part in (word.split("=", 1) if word[0] == "-" else [word])]

@@ -229,11 +229,12 @@ def _without_options(kept: tuple[str, ...], words: tuple[str, ...]) -> Iterator[
     yield from _without_options(kept, tuple(rest))
 
 
-def assigned(command: str) -> Iterator[str]:
-    """Values of variables."""
+def assigned(command: str) -> Iterator[tuple[str, str]]:
+    """Names and values of variables."""
     for node in _nodes(_parsed(command)):
-        if node.type == "variable_assignment" and (value := node.child_by_field_name("value")):
-            yield _unquoted(value)
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if node.type == "variable_assignment" and name and value:
+            yield (name.text or b"").decode(), _unquoted(value)
 
 
 def fed_texts(command: str) -> Iterator[tuple[frozenset[str], str]]:
