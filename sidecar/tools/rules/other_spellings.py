@@ -54,21 +54,10 @@ _READERS = SHELLS | RUNNERS | _BEFORE | _ANYWHERE | {*_EXECUTES.split(), "gcloud
 """Programs that may run the lines of a here-document, as `ssh` does."""
 _READS_TEXT = SHELLS | {"eval", "watch", "su", "runuser"}
 """Programs that take a word for a shell's text."""
-_BARE = frozenset(
-    [
-        "yarn",
-        "pnpm",
-        "bun",
-        "pdm",
-        "corepack",
-        "bundler",
-        "composer",
-        "gem",
-        "snap",
-        "rustup",
-        "hatch",
-    ]
-)
+_BARE = {
+    "yarn", "pnpm", "bun", "pdm", "corepack", "bundler", "composer", "gem", "snap", "rustup",
+    "hatch",
+}  # fmt: skip
 """Package managers that run an installed program by its name alone, or by a word of their own."""
 _MANAGING = frozenset(
     {"add", "install", "i", "remove", "rm", "uninstall", "up", "update", "why", "info", "ls"}
@@ -216,10 +205,10 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
             before = at > 0 and (value or bool(_NO_PROGRAM.fullmatch(word)))
             behind, value = before or program_name(word) in _BEFORE, word.startswith("-")
             if word in searched:
-                behind, anywhere = True, searched == _WIDE
+                behind, anywhere = True, searched != _NARROW
         else:
             behind = word in searched
-            anywhere = behind and searched == _WIDE
+            anywhere = behind and searched != _NARROW
 
 
 def _stands_for_program(words: tuple[str, ...], at: int) -> bool:

@@ -27,34 +27,7 @@ _BEFORE = r"(?:(?:sudo|time|nohup|nice|env|exec|command|\w+=\S*|-\w+)\s+)*"
 _OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
 """Short words that are no joined letters."""
 _OF_TARGETS = frozenset(
-    ["make", "gmake", "just", "task", "rake", "invoke", "fab", "ninja", "gradle", "gradlew", "mvn"]
-)
-"""Programs that do in turn what all of their words name."""
-_SHORT = re.compile(r"-([A-Za-z]+)")
-"""Joined letters, maybe with a value: `-sXDELETE`."""
-_PASSED = re.compile(r"[-+$]|\w+=")
-_ASSIGNMENT = re.compile(r"\w+=")
-_ANYWHERE = re.compile(r"-|\w+=")
-"""Words that count wherever they stand: options, and such operands as `dd if=x` has."""
-_BEFORE = r"(?:(?:sudo|time|nohup|nice|env|exec|command|\w+=\S*|-\w+)\s+)*"
-_OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
-"""Short words that are no joined letters."""
-_OF_TARGETS = frozenset(
-    {"make", "gmake", "just", "task", "rake", "ninja", "gradle", "gradlew", "mvn"}
-)
-"""Programs that do in turn what all of their words name."""
-_SIGNS = re.compile(r"\\\n|[\"'\\]")
-_SHORT = re.compile(r"-([A-Za-z]+)")
-"""Joined letters, maybe with a value: `-sXDELETE`."""
-_PASSED = re.compile(r"[-+$]|\w+=")
-_ASSIGNMENT = re.compile(r"\w+=")
-_ANYWHERE = re.compile(r"-|\w+=")
-"""Words that count wherever they stand: options, and such operands as `dd if=x` has."""
-_BEFORE = r"(?:(?:sudo|time|nohup|nice|env|exec|command|\w+=\S*|-\w+)\s+)*"
-_OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
-"""Short words that are no joined letters."""
-_OF_TARGETS = frozenset(
-    ["make", "gmake", "just", "task", "rake", "invoke", "fab", "ninja", "gradle", "gradlew", "mvn"]
+    {"make", "gmake", "just", "task", "rake", "invoke", "fab", "ninja", "gradle", "gradlew", "mvn"}
 )
 """Programs that do in turn what all of their words name."""
 _SIGNS = re.compile(r"\\\n|[\"'\\]")
