@@ -20,15 +20,18 @@ _LETTERS = re.compile(rf"-([A-Za-z]{{1,5}}){STAR}?")
 _SHORT = re.compile(r"-([A-Za-z]+)")
 """Joined letters, maybe with a value: `-sXDELETE`."""
 _PASSED = re.compile(r"[-+$]|\w+=")
+_WITHIN = re.compile(rf"(?<=\w){STAR}(?=-)")
 _ASSIGNMENT = re.compile(r"\w+=")
 _ANYWHERE = re.compile(r"-|\w+=")
 """Words that count wherever they stand: options, and such operands as `dd if=x` has."""
 _BEFORE = r"(?:(?:sudo|time|nohup|nice|env|exec|command|\w+=\S*|-\w+)\s+)*"
 _OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
 """Short words that are no joined letters."""
-_OF_TARGETS = frozenset(
-    {"make", "gmake", "just", "task", "rake", "invoke", "fab", "ninja", "gradle", "gradlew", "mvn"}
+_TARGETS = (
+    "make gmake just task rake rails invoke fab ninja gradle gradlew mvn mvnw sbt ant gulp grunt "
+    "turbo nx lerna mix run-s run-p npm-run-all earthly"
 )
+_OF_TARGETS = frozenset(_TARGETS.split())
 """Programs that do in turn what all of their words name."""
 _SIGNS = re.compile(r"\\\n|[\"'\\]")
 
@@ -66,7 +69,9 @@ def mentions(rule: str, unread: tuple[str, ...]) -> bool:
     As a list of strings too (`["git", "push"]`). A rule of one word must begin a text of several,
     or stand behind `--`: `apt install curl` runs nothing.
     """
-    first, *rest = plain_words(rule, rule=True) or tuple(rule.split())
+    # `*git push*` is `git push *` here, and `push*--force*` two words.
+    rule = _WITHIN.sub(f"{STAR} ", rule.lstrip(f"{STAR} "))
+    first, *rest = plain_words(rule, rule=True) or tuple(rule.split()) or ("",)
     name, wanted = program_name(first), _wanted(rest)
     if _ASSIGNMENT.match(first):
         name, wanted = first.casefold(), _wanted(())
@@ -130,14 +135,16 @@ def _in_order(wanted: list[re.Pattern[str]], text: str) -> bool:
 def _has(wanted: _Wanted, command: tuple[str, ...]) -> bool:
     """`rm x -fr` for `-rf *`."""
     program, *words = command
-    given = tuple(takewhile(lambda word: word != "--", words))
+    ended = "--" not in wanted.values
+    given = tuple(takewhile(lambda word: not ended or word != "--", words))
     parts = {part for word in words for part in (word, word.partition("=")[2])}
     joined = [word for word in words if _SHORT.match(word)]
     named = behind_options(command)
     return (
         all(_is_given(option, given) for option in wanted.options)
         and all(
-            any(fits(value, part) for part in parts) or any(one.endswith(value) for one in joined)
+            any(fits(value, part) for part in parts)
+            or any(fits(f"{STAR}{value}", one) for one in joined)
             for value in wanted.values
         )
         and _stand_in(wanted.named, named, any_behind=program_name(program) in _OF_TARGETS)
@@ -154,8 +161,9 @@ def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool)
         for count in found[at]:
             if count == len(named):
                 return True
-            # `prisma@5` is `prisma`.
-            if fits(named[count], word) or fits(named[count], word.rpartition("@")[0] or word):
+            # `prisma@5` is `prisma`; mix takes a list with commas.
+            spelt = (word, word.rpartition("@")[0] or word, word.removesuffix(","))
+            if any(fits(named[count], one) for one in spelt):
                 found[at + 1].add(count + 1)
             # A variable may hold options.
             if any_behind or _PASSED.match(word):

@@ -192,6 +192,19 @@ FORMS = [
     ("curl *", "cargo watch -s 'sudo curl x'"),
     ("rm *", "make CMD='sudo -E rm x' run"),
     ("curl *", "npm pkg set scripts.x='A=1 curl y'"),
+    ("rails db:migrate *", "bin/rails db:create db:migrate"),
+    ("mvn deploy *", "mvn clean deploy"),
+    ("./mvnw deploy *", "./mvnw clean deploy"),
+    ("sbt publish *", "sbt clean publish"),
+    ("turbo run deploy *", "turbo run build deploy"),
+    ("mix ecto.drop *", "mix do ecto.drop, ecto.create"),
+    ("npm run deploy -- --prod *", "npm run deploy -- --verbose --prod"),
+    ("cargo test -- --ignored *", "cargo test x -- --ignored"),
+    ("curl -X DELETE*", "curl -XDELETE http://x"),
+    ("kubectl -n prod*", "kubectl get x -nprod"),
+    ("*rm -rf*", "retry rm -fr x"),
+    ("*git push*", 'python -c \'run(["git","push"])\''),
+    ("git push*--force*", "retry git push origin --force"),
 ]
 
 
