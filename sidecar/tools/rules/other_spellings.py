@@ -69,6 +69,19 @@ _KEEPS = (READING - _BEFORE) | {"git", "tee", "cd", "mkdir"}
 _PASSING = _BEFORE - SHELLS - _READS_TEXT - {".", "source", "exec", "entr", "env"}
 """Runners that take no text, and pass all words on to the next program."""
 _CODE = re.compile(r"-(?!exec$)\w*c")
+_OF_CODE = {
+    "python",
+    "python3",
+    "psql",
+    "mysql",
+    "sqlite3",
+    "gcc",
+    "cc",
+    "clang",
+    "lsof",
+    "kubectl",
+}
+"""Programs whose `-c` is followed by no text of a shell's."""
 _SIGNS = re.compile(r"[;&|\n]+")
 _RUN_BY = re.compile(r"--(?:exec|command|entrypoint|extcmd|run|shell)=")
 _TEXT = re.compile(r"[\s\"'\\]")
@@ -130,7 +143,8 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
             texts = {word for word in within if _TEXT.search(word)}
             commands += (one[start:] for start in starts)
             if not all(_keeps(one[start:]) or one[start] in _PASSING for start in starts):
-                texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
+                if not any(program_name(one[start]) in _OF_CODE for start in starts):
+                    texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
                 texts |= {word.partition("=")[2] for word in one if _RUN_BY.match(word)}
                 # A rule may name the runner itself: `sudo rm *`.
                 unread.append("\0".join(one if program_name(one[0]) in _BEFORE else one[1:]))
@@ -183,6 +197,8 @@ def _keeps(words: tuple[str, ...]) -> bool:
     name = program_name(words[0])
     if name not in _KEEPS or not is_systems(words[0]):
         return False
+    if name == "cd":
+        return True
     # `git -C sub commit`; with `-c` its settings run programs.
     plain = words if "-c" in words else (name, *behind_options(words))
     return not uncovered(plain, len(plain))
@@ -230,7 +246,7 @@ def _spelt(words: tuple[str, ...]) -> Iterator[str]:
 def names_of(word: str) -> tuple[str, ...]:
     """A program's name, and this without its version's parts: `python3.12`, `python3`, `python`."""
     name = program_name(word)
-    return name, name.rpartition(".")[0] or name, name.rstrip("0123456789.") or name
+    return name, re.sub(r"\.\d+$", "", name), name.rstrip("0123456789.") or name
 
 
 def program_name(word: str) -> str:

@@ -84,7 +84,7 @@ def mentions(rule: str, unread: tuple[str, ...]) -> bool:
         else rf"(?:^|[{_BEGINS}])\s*{_BEFORE}(?=\S*\s|[^\s\"']*[\"'],)"
         r"|(?:^|\0)--\0(?:[^\s\0]*/)?"
     )
-    way = rf"(?:{place}|(?:^|\0)-\w){_starred(name)}(?:\.exe)?(?![\w.-])"
+    way = rf"(?:{place}|(?:^|\0)-\w){_starred(name)}[\d.]*(?:\.exe)?(?![\w.-])"
     program = re.compile(way, re.IGNORECASE)
     named = [re.compile(_word(word)) for word in wanted.named]
     behind = [re.compile(one) for word in (*wanted.options, *wanted.values) for one in _ways(word)]
@@ -162,7 +162,7 @@ def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool)
             if count == len(named):
                 return True
             # `prisma@5` is `prisma`; mix takes a list with commas.
-            spelt = (word, word.rpartition("@")[0] or word, word.removesuffix(","))
+            spelt = (word, word.rpartition("@")[0] or word, word.removesuffix(","), *names_of(word))
             if any(fits(named[count], one) for one in spelt):
                 found[at + 1].add(count + 1)
             # A variable may hold options.

@@ -205,6 +205,10 @@ FORMS = [
     ("*rm -rf*", "retry rm -fr x"),
     ("*git push*", 'python -c \'run(["git","push"])\''),
     ("git push*--force*", "retry git push origin --force"),
+    ("sudo systemctl stop *", "sudo /usr/bin/systemctl stop x"),
+    ("sudo pip install *", "sudo -H pip3 install x"),
+    ("pip install *", "retry pip3 install x"),
+    ("python *", "cargo watch -s 'python3 x'"),
 ]
 
 
@@ -236,6 +240,11 @@ def test_no_form_of_a_rule_or_a_command_runs_unasked(
         "uv run pytest | grep sudo",
         "docker logs x | grep curl",
         "npm test 2>&1 | grep -n 'git push' | head",
+        "kubectl logs pod -c web",
+        "python3 -c 'print(\"git x push\".split())'",
+        "cd curl && ls",
+        "open curl.html",
+        "bash scripts/curl.sh",
         "cat > a.md <<EOF\nRun `make`, never push by git.\nEOF",
         "cat > a.md <<'EOF'\ngit push: never `$x`\nEOF",
         "git commit -m 'Say why `git push` is rejected'",
