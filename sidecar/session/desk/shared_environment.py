@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
-from sidecar.core.errors import Cancelled, StorageFailed
+from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import JsonObject
 from sidecar.session.environment import Environment
 from sidecar.session.log.log_fold import version
@@ -54,8 +54,8 @@ class SharedEnvironment:
             return self.known
 
     async def warm_up(self) -> None:
-        """Load slow parts, so that no later call waits."""
-        with suppress(StorageFailed, Cancelled):
+        """Load slow parts, so that no later call waits; what fails is told to whoever asks."""
+        with suppress(SidecarError):
             await self.ready()
         # Read early: another version may be installed over these files later.
         await asyncio.to_thread(version)
