@@ -130,8 +130,8 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
             for one in _handed_on(group, in_turn, frozenset()):
                 unread += ("\0".join(one[1:]), _any_may_begin(one[1:]))
             for one in _handed_on(group, in_turn, _READERS):
-                inner |= {" ".join(one[1:]) if one[0] else ""}
                 inner |= {word for word in one[1:] if _TEXT.search(word)}
+                inner |= {" ".join(one[1:])} if one[0] else set()
         hidden |= any(names & SHELLS and hides_programs(given) for names, given in fed)
         for one in simple_commands(text):
             starts = list(islice(_starts(one), MOST_BEFORE))

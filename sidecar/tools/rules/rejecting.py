@@ -22,9 +22,9 @@ _SHORT = re.compile(r"-([A-Za-z]+)")
 _PASSED = re.compile(r"[-+$]|\w+=")
 _WITHIN = re.compile(rf"(?<=\w){STAR}(?=-)")
 _ASSIGNMENT = re.compile(r"\w+=")
-_ANYWHERE = re.compile(r"-|\w+=")
+_IN_ANY_PLACE = re.compile(r"-|\w+=")
 """Words that count wherever they stand: options, and such operands as `dd if=x` has."""
-_BEFORE = r"(?:(?:sudo|time|nohup|nice|env|exec|command|\w+=\S*|-\w+)\s+)*"
+_RUNNERS = r"(?:(?:sudo|time|nohup|nice|env|exec|command|\w+=\S*|-\w+)\s+)*"
 _OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
 """Short words that are no joined letters."""
 _TARGETS = (
@@ -33,7 +33,7 @@ _TARGETS = (
 )
 _OF_TARGETS = frozenset(_TARGETS.split())
 """Programs that do in turn what all of their words name."""
-_SIGNS = re.compile(r"\\\n|[\"'\\]")
+_QUOTING = re.compile(r"\\\n|[\"'\\]")
 
 
 class _Wanted(NamedTuple):
@@ -64,9 +64,8 @@ def hits(rule: str, spelt: Spellings) -> bool:
 def mentions(rule: str, unread: tuple[str, ...]) -> bool:
     """Whether the rule's words stand where a program may run them, with or without quotes.
 
-    Of a rule that begins with an assignment that alone.
-
-    As a list of strings too (`["git", "push"]`). A rule of one word must begin a text of several,
+    As a list of strings too (`["git", "push"]`). A rule that begins with an assignment is that
+    assignment alone. A rule of one word must begin a text of several,
     or stand behind `--`: `apt install curl` runs nothing.
     """
     # `*git push*` is `git push *` here, and `push*--force*` two words.
@@ -81,7 +80,7 @@ def mentions(rule: str, unread: tuple[str, ...]) -> bool:
     place = (
         rf"(?:^|[{_BEGINS}\s])"
         if any(wanted) or "=" in name
-        else rf"(?:^|[{_BEGINS}])\s*{_BEFORE}(?=\S*\s|[^\s\"']*[\"'],)"
+        else rf"(?:^|[{_BEGINS}])\s*{_RUNNERS}(?=\S*\s|[^\s\"']*[\"'],)"
         r"|(?:^|\0)--\0(?:[^\s\0]*/)?"
     )
     way = rf"(?:{place}|(?:^|\0)-\w){_starred(name)}[\d.]*(?:\.exe)?(?![\w.-])"
@@ -91,17 +90,19 @@ def mentions(rule: str, unread: tuple[str, ...]) -> bool:
     return any(
         _in_order([program, *named], one) and all(way.search(one) for way in behind)
         for text in unread
-        for told in {unescaped(text), _SIGNS.sub("", text)}
+        for told in {unescaped(text), _QUOTING.sub("", text)}
         if beginning in told.casefold()
         for one in _ENDS.split(told)
     )
 
 
 def _wanted(rule: Sequence[str]) -> _Wanted:
-    named = tuple(takewhile(lambda word: not (word == STAR or _ANYWHERE.match(word)), rule))
+    named = tuple(takewhile(lambda word: not (word == STAR or _IN_ANY_PLACE.match(word)), rule))
     behind = [word for word in rule[len(named) :] if word != STAR]
     # `--context=prod` is `--context prod` too, and `--` no option.
-    parts = [part for word in behind for part in (word.split("=", 1) if word[0] == "-" else [word])]
+    parts = [
+        part for word in behind for part in (word.split("=", 1) if word[:1] == "-" else [word])
+    ]
     options = tuple(part for part in parts if part.startswith("-") and part != "--")
     return _Wanted(named, options, tuple(part for part in parts if part not in (*options, STAR)))
 
