@@ -272,7 +272,9 @@ def test_a_rule_for_an_unknown_program_covers_no_words_that_another_rejects(
     assert decided("git commit -m 'git push'", plain, "shell:git commit *") == Allow()
 
 
-@pytest.mark.parametrize("rule", ['git "" *', 'git -x "" *', '"" *', "'' push", '* "" *', "--", "-- *", "="])
+@pytest.mark.parametrize(
+    "rule", ['git "" *', 'git -x "" *', '"" *', "'' push", '* "" *', "--", "-- *", "="]
+)
 def test_a_rule_of_odd_words_breaks_no_decision(rule: str, plain: ToolContext) -> None:
     for command in ("ls", "git push", 'git "" x', "sudo git '' push", "retry git push", "''", "="):
         decided(command, plain, "shell", reject=(f"shell:{rule}",))
