@@ -20,68 +20,25 @@ from sidecar.tools.rules.shell_words import (
     simple_commands,
     without_options,
 )
-from sidecar.tools.rules.tables.programs import NAMING, READING, RUNNERS, SHELLS
+from sidecar.tools.rules.tables.programs import NAMING, SHELLS
+from sidecar.tools.rules.tables.runners import (
+    ANYWHERE,
+    BY_BARE_NAME,
+    CODE_OPTION,
+    FIND_OPTIONS,
+    JOINING,
+    KEEPING,
+    MANAGING,
+    OF_CODE,
+    PASSING,
+    PREFIXES,
+    READERS,
+    SEARCHES,
+    TEXT_READERS,
+)
 
 MOST_BEFORE = 30
 """Words before a command: options and values of its runner."""
-_NAMES = (
-    "sudo doas env command builtin exec eval coproc trap nohup time gtime timeout gtimeout nice "
-    "ionice setsid stdbuf xargs watch caffeinate unbuffer su runuser pkexec taskset chrt strace "
-    "script systemd-run chronic entr npx bunx pnpx uvx uv poetry run ! { if then elif "
-    "else while until do . source"
-)
-_BEFORE = frozenset(_NAMES.split()) | SHELLS
-"""Programs and words of the shell's that run the command behind."""
-_ANYWHERE = (RUNNERS | {"ssh", "sshpass", "mosh", "autossh", "wsl", "cmake"}) - _BEFORE
-"""Programs that run a command beginning at any of their words."""
-_NARROW = frozenset(
-    {"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch", "foreach", "run"}
-)
-_WIDE = frozenset({"exec", "run", "dlx", "x", "--", "-c", "--run", "--command"})
-_EXECUTES = (
-    "npm pnpm yarn bun bundle pdm pipenv hatch rye pixi pipx conda mamba micromamba nix nix-shell "
-    "tox nox volta docker podman nerdctl docker-compose podman-compose kubectl oc lxc vagrant "
-    "machinectl flatpak"
-)
-_SEARCHES = (
-    dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), _NARROW)
-    | dict.fromkeys(_EXECUTES.split(), _WIDE)
-    | dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _WIDE - {"--"})
-)
-"""By program, words before a command, as in `git bisect run`; behind those of the wide ones it
-begins at any word."""
-_READERS = SHELLS | RUNNERS | _BEFORE | _ANYWHERE | {*_EXECUTES.split(), "gcloud", "heroku"}
-"""Programs that may run the lines of a here-document, as `ssh` does."""
-_READS_TEXT = SHELLS | {"eval", "watch", "su", "runuser"}
-"""Programs that take a word for a shell's text."""
-_BARE = {
-    "yarn", "pnpm", "bun", "pdm", "corepack", "bundler", "composer", "gem", "snap", "rustup",
-    "hatch",
-}  # fmt: skip
-"""Package managers that run an installed program by its name alone, or by a word of their own."""
-_MANAGING = frozenset(
-    {"add", "install", "i", "remove", "rm", "uninstall", "up", "update", "why", "info", "ls"}
-)
-_JOINING = frozenset({"ssh", "eval"})
-"""Programs that put their words together, for a shell to read them anew."""
-_KEEPS = (READING - _BEFORE) | {"git", "tee", "cd", "mkdir"}
-"""Programs that run none of their words but where `_SEARCHES` says so; git's aliases hide."""
-_PASSING = _BEFORE - SHELLS - _READS_TEXT - {".", "source", "exec", "entr", "env"}
-"""Runners that take no text, and pass all words on to the next program."""
-_CODE = re.compile(r"-(?!exec$)\w*c")
-_OF_CODE = {
-    "python",
-    "python3",
-    "psql",
-    "mysql",
-    "sqlite3",
-    "gcc",
-    "cc",
-    "clang",
-    "lsof",
-    "kubectl",
-}
-"""Programs whose `-c` is followed by no text of a shell's."""
 _SIGNS = re.compile(r"[;&|\n]+")
 _RUN_BY = re.compile(r"--(?:exec|command|entrypoint|extcmd|run|shell)=")
 _TEXT = re.compile(r"[\s\"'\\]")
@@ -113,70 +70,112 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
 
     `words`: of the whole command, if simple.
     """
-    found = dict.fromkeys((command.strip(), *((" ".join(words),) if words else ())))
-    commands: list[tuple[str, ...]] = []
-    unread: list[str] = []
-    hidden = hides_programs(command)
-    left, seen = [command], {command}
-    while left:
-        text = left.pop()
-        if not is_plain(text):
-            unread += (text, _any_may_begin([text]))
-        for name, value in assigned(text):
-            unread += (value, f"{name}={value}")
-        fed = [(set(map(program_name, names)), given) for names, given in fed_texts(text)]
-        inner = {given for names, given in fed if names & _READERS}
-        for group, in_turn in handing_on(text):
-            for one in _handed_on(group, in_turn, frozenset()):
-                unread += ("\0".join(one[1:]), _any_may_begin(one[1:]))
-            for one in _handed_on(group, in_turn, _READERS):
-                inner |= {word for word in one[1:] if _TEXT.search(word)}
-                inner |= {" ".join(one[1:])} if one[0] else set()
-        hidden |= any(names & SHELLS and hides_programs(given) for names, given in fed)
-        for one in simple_commands(text):
-            starts = list(islice(_starts(one), MOST_BEFORE))
-            hidden |= len(starts) == MOST_BEFORE
-            for start in starts:
-                found |= dict.fromkeys(_spelt(one[start:]))
-            # `eval 'git push'`, `su me -c 'git push'`, `env -S'git push'`
-            within = {_JOINED.sub("", one[start]) for start in starts if start}
-            texts = {word for word in within if _TEXT.search(word)}
-            commands += (one[start:] for start in starts)
-            if not all(_keeps(one[start:]) or one[start] in _PASSING for start in starts):
-                if not any(program_name(one[start]) in _OF_CODE for start in starts):
-                    texts |= {code for option, code in pairwise(one) if _CODE.fullmatch(option)}
-                texts |= {word.partition("=")[2] for word in one if _RUN_BY.match(word)}
-                # A rule may name the runner itself: `sudo rm *`.
-                unread.append("\0".join(one if program_name(one[0]) in _BEFORE else one[1:]))
-                if not _names_only(one[starts[-1] :]):
-                    unread.append(_any_may_begin(one[1:]))
-            of_shell = any(program_name(one[start]) in _READS_TEXT for start in starts)
-            hidden |= any(_stands_for_program(one, at) for at in starts)
-            hidden |= of_shell and any(map(hides_programs, texts))
-            inner |= texts
-            joining = (start for start in starts if program_name(one[start]) in _JOINING)
-            inner |= {" ".join(one[start + 1 :]) for start in joining}
-        left += inner - seen
-        seen |= inner
-    return Spellings(tuple(found), tuple(commands), tuple(unread), hidden)
+    found = _Reading(command, words)
+    while found.left:
+        found.read(*found.left.pop())
+    return Spellings(
+        tuple(found.texts), tuple(found.commands), tuple(found.unread), found.is_hidden
+    )
 
 
-def _handed_on(
-    group: tuple[tuple[str, ...], ...], in_turn: bool, readers: frozenset[str]
-) -> tuple[tuple[str, ...], ...]:
-    """Commands whose words another of a group may take; `readers`: only one of these.
+class _Reading:
+    """All that is found in one command.
 
-    `in_turn`: each takes the text of those before.
+    `left`: texts still to be read, each with the words of its runner, as `ssh host` for `rm x` of
+    `ssh host 'rm x'`.
     """
-    places = []
-    for at, words in enumerate(group):
-        names = {program_name(words[start]) for start in _starts(words)} if words[0] else set()
-        takes = not names.isdisjoint(readers) if readers else not names <= _KEEPS
-        if takes and (at or not in_turn):
-            places.append(at)
-    if not places:
-        return ()
-    return group[: places[-1]] if in_turn else group
+
+    def __init__(self, command: str, words: tuple[str, ...]) -> None:
+        self.texts = dict.fromkeys((command.strip(), *((" ".join(words),) if words else ())))
+        self.commands: dict[tuple[str, ...], None] = {}
+        self.unread: list[str] = []
+        self.is_hidden = hides_programs(command)
+        self.left: list[tuple[str, tuple[str, ...]]] = []
+        self._seen: set[tuple[str, tuple[str, ...]]] = set()
+        self._later(command, ())
+
+    def read(self, text: str, runner: tuple[str, ...]) -> None:
+        if not is_plain(text):
+            self.unread += (text, _any_may_begin([text]))
+        for name, value in assigned(text):
+            self.unread += (value, f"{name}={value}")
+        for readers, given in fed_texts(text):
+            names = set(map(program_name, readers))
+            if names & READERS:
+                self._later(given, runner)
+            self.is_hidden |= bool(names & SHELLS) and hides_programs(given)
+        for group, in_turn in handing_on(text):
+            self._read_handed_on(group, in_turn, runner)
+        for one in simple_commands(text):
+            self._read_command(one, runner)
+
+    def _read_command(self, words: tuple[str, ...], runner: tuple[str, ...]) -> None:
+        starts = list(islice(_starts(words), MOST_BEFORE))
+        names = [program_name(words[start]) for start in starts]
+        outer = [runner[at:] for at, word in enumerate(runner) if program_name(word) in READERS]
+        self.is_hidden |= max(len(starts), len(outer)) >= MOST_BEFORE
+        for start in starts:
+            self.texts |= dict.fromkeys(_spelt(words[start:]))
+            whole = (before + words[start:] for before in ((), *outer[:MOST_BEFORE]))
+            self.commands |= dict.fromkeys(whole)
+        # `eval 'git push'`, `su me -c 'git push'`, `env -S'git push'`
+        given = [(_JOINED.sub("", words[start]), start) for start in starts if start]
+        texts = {text: at for text, at in given if _TEXT.search(text)}
+        if not all(
+            _keeps(words[start:]) or name in PASSING
+            for start, name in zip(starts, names, strict=True)
+        ):
+            if not OF_CODE.intersection(names):
+                behind = enumerate(pairwise(words), 1)
+                texts |= {text: at for at, (word, text) in behind if CODE_OPTION.fullmatch(word)}
+            run_by = (word for word in words if _RUN_BY.match(word))
+            texts |= {word.partition("=")[2]: words.index(word) for word in run_by}
+            # A rule may name the runner itself: `sudo rm *`.
+            self.unread.append("\0".join(words[0 if names[0] in PREFIXES else 1 :]))
+            if not _names_only(words[starts[-1] :]):
+                self.unread.append(_any_may_begin(words[1:]))
+        self.is_hidden |= any(_stands_for_program(words, at) for at in starts)
+        self.is_hidden |= not TEXT_READERS.isdisjoint(names) and any(map(hides_programs, texts))
+        for text, at in texts.items():
+            self._later(text, runner + _without_reader(words[:at]))
+        for start, name in zip(starts, names, strict=True):
+            if name in JOINING:
+                self._later(" ".join(words[start + 1 :]), runner)
+
+    def _read_handed_on(
+        self, group: tuple[tuple[str, ...], ...], in_turn: bool, runner: tuple[str, ...]
+    ) -> None:
+        """Words that another command of a group may take.
+
+        `in_turn`: each takes the text of those before.
+        """
+        takes, reads = 0, dict[tuple[str, ...], int]()
+        for at, words in enumerate(group):
+            if not words[0] or (in_turn and not at):
+                continue
+            names = {program_name(words[start]) for start in _starts(words)}
+            takes = takes if names <= KEEPING else at if in_turn else len(group)
+            if names & READERS:
+                reads[runner + _without_reader(words)] = at if in_turn else len(group)
+        for one in group[:takes]:
+            self.unread += ("\0".join(one[1:]), _any_may_begin(one[1:]))
+        for before, last in reads.items():
+            for one in group[:last]:
+                given = [word for word in one[1:] if _TEXT.search(word)]
+                for text in (*given, " ".join(one[1:])) if one[0] else given:
+                    self._later(text, before)
+
+    def _later(self, text: str, runner: tuple[str, ...]) -> None:
+        if (text, runner) not in self._seen:
+            self._seen.add((text, runner))
+            self.left.append((text, runner))
+
+
+def _without_reader(words: tuple[str, ...]) -> tuple[str, ...]:
+    """A runner's words without the shell that it runs: `sudo` of `sudo sh -c`."""
+    first = (program_name(word.partition(" ")[0]) for word in words)
+    at = [at for at, name in enumerate(first) if name in TEXT_READERS]
+    return words[: at[-1]] if at else words
 
 
 def _any_may_begin(words: Sequence[str]) -> str:
@@ -187,15 +186,15 @@ def _any_may_begin(words: Sequence[str]) -> str:
 def _names_only(words: tuple[str, ...]) -> bool:
     """Whether a program's words may name another that is not run, as in `apt install curl`."""
     name = program_name(words[0])
-    if name not in _BARE:
+    if name not in BY_BARE_NAME:
         return name in NAMING
-    return next((word for word in words[1:] if not word.startswith("-")), "") in _MANAGING
+    return next((word for word in words[1:] if not word.startswith("-")), "") in MANAGING
 
 
 def _keeps(words: tuple[str, ...]) -> bool:
     """Whether a program runs none of its words."""
     name = program_name(words[0])
-    if name not in _KEEPS or not is_systems(words[0]):
+    if name not in KEEPING or not is_systems(words[0]):
         return False
     if name == "cd":
         return True
@@ -215,23 +214,23 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
             yield at
             if word == "command" and set(words[at + 1 : at + 2]) & {"-v", "-V"}:
                 return
-            anywhere = program_name(word) in _ANYWHERE
-            searched = _SEARCHES.get(program_name(word), searched)
+            anywhere = program_name(word) in ANYWHERE
+            searched = SEARCHES.get(program_name(word), searched)
             # Whether an option's value is the next word is not known.
             before = at > 0 and (value or bool(_NO_PROGRAM.fullmatch(word)))
-            behind, value = before or program_name(word) in _BEFORE, word.startswith("-")
+            behind, value = before or program_name(word) in PREFIXES, word.startswith("-")
             if word in searched:
-                behind, anywhere = True, searched != _NARROW
+                behind, anywhere = True, searched != FIND_OPTIONS
         else:
             behind = word in searched
-            anywhere = behind and searched != _NARROW
+            anywhere = behind and searched != FIND_OPTIONS
 
 
 def _stands_for_program(words: tuple[str, ...], at: int) -> bool:
     """Whether a variable stands right behind what runs the next word, as in `sudo $x`."""
     last = words[at - 1] if at else ""
     is_value = _NO_PROGRAM.fullmatch(last) and last[:1] not in '-$"'
-    runs_next = is_value or program_name(last) in _BEFORE | _NARROW
+    runs_next = is_value or program_name(last) in PREFIXES | FIND_OPTIONS
     return bool(runs_next and re.match(r"\w*[$`](?!\w+=)", words[at]))
 
 

@@ -1,0 +1,64 @@
+"""Programs that run others, and where among their words these begin."""
+
+import re
+
+from sidecar.tools.rules.tables.programs import READING, RUNNERS, SHELLS
+
+_NAMES = (
+    "sudo doas env command builtin exec eval coproc trap nohup time gtime timeout gtimeout nice "
+    "ionice setsid stdbuf xargs watch caffeinate unbuffer su runuser pkexec taskset chrt strace "
+    "script systemd-run chronic entr npx bunx pnpx uvx uv poetry run ! { if then elif "
+    "else while until do . source"
+)
+PREFIXES = frozenset(_NAMES.split()) | SHELLS
+"""Programs and words of the shell's that run the command behind."""
+ANYWHERE = (RUNNERS | {"ssh", "sshpass", "mosh", "autossh", "wsl", "cmake"}) - PREFIXES
+"""Programs that run a command beginning at any of their words."""
+FIND_OPTIONS = frozenset(
+    {"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch", "foreach", "run"}
+)
+_WIDE = frozenset({"exec", "run", "dlx", "x", "--", "-c", "--run", "--command"})
+_EXECUTES = (
+    "npm pnpm yarn bun bundle pdm pipenv hatch rye pixi pipx conda mamba micromamba nix nix-shell "
+    "tox nox volta docker podman nerdctl docker-compose podman-compose kubectl oc lxc vagrant "
+    "machinectl flatpak"
+)
+SEARCHES = (
+    dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), FIND_OPTIONS)
+    | dict.fromkeys(_EXECUTES.split(), _WIDE)
+    | dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _WIDE - {"--"})
+)
+"""By program, words before a command, as in `git bisect run`; behind those of the wide ones it
+begins at any word."""
+READERS = SHELLS | RUNNERS | PREFIXES | ANYWHERE | {*_EXECUTES.split(), "gcloud", "heroku"}
+"""Programs that may run the lines of a here-document, as `ssh` does."""
+TEXT_READERS = SHELLS | {"eval", "watch", "su", "runuser"}
+"""Programs that take a word for a shell's text."""
+BY_BARE_NAME = {
+    "yarn", "pnpm", "bun", "pdm", "corepack", "bundler", "composer", "gem", "snap", "rustup",
+    "hatch",
+}  # fmt: skip
+"""Package managers that run an installed program by its name alone, or by a word of their own."""
+MANAGING = frozenset(
+    {"add", "install", "i", "remove", "rm", "uninstall", "up", "update", "why", "info", "ls"}
+)
+JOINING = frozenset({"ssh", "eval"})
+"""Programs that put their words together, for a shell to read them anew."""
+KEEPING = (READING - PREFIXES) | {"git", "tee", "cd", "mkdir"}
+"""Programs that run none of their words but where `SEARCHES` says so; git's aliases hide."""
+PASSING = PREFIXES - SHELLS - TEXT_READERS - {".", "source", "exec", "entr", "env"}
+"""Runners that take no text, and pass all words on to the next program."""
+CODE_OPTION = re.compile(r"-(?!exec$)\w*c")
+OF_CODE = {
+    "python",
+    "python3",
+    "psql",
+    "mysql",
+    "sqlite3",
+    "gcc",
+    "cc",
+    "clang",
+    "lsof",
+    "kubectl",
+}
+"""Programs whose `-c` is followed by no text of a shell's."""
