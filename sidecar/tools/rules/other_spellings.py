@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 
 from sidecar.tools.rules.coverage import behind_options, is_systems, uncovered
 from sidecar.tools.rules.shell_words import (
@@ -26,19 +26,25 @@ from sidecar.tools.rules.tables.runners import (
     BY_BARE_NAME,
     CODE_OPTION,
     FIND_OPTIONS,
+    JOINED_VALUE,
     JOINING,
     KEEPING,
+    LONE_OPTIONS,
     MANAGING,
     OF_CODE,
     PASSING,
     PREFIXES,
     READERS,
+    RUNNING,
     SEARCHES,
     TEXT_READERS,
 )
 
 MOST_BEFORE = 30
 """Words before a command: options and values of its runner."""
+MOST_ENTERED = 100
+"""Programs by folders that a command enters."""
+_NOTHING = re.compile("")
 _SIGNS = re.compile(r"[;&|\n]+")
 _RUN_BY = re.compile(r"--(?:exec|command|entrypoint|extcmd|run|shell)=")
 _TEXT = re.compile(r"[\s\"'\\]")
@@ -73,6 +79,7 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
     found = _Reading(command, words)
     while found.left:
         found.read(*found.left.pop())
+    found.enter_folders()
     return Spellings(
         tuple(found.texts), tuple(found.commands), tuple(found.unread), found.is_hidden
     )
@@ -112,7 +119,7 @@ class _Reading:
     def _read_command(self, words: tuple[str, ...], runner: tuple[str, ...]) -> None:
         starts = list(islice(_starts(words), MOST_BEFORE))
         names = [program_name(words[start]) for start in starts]
-        outer = [runner[at:] for at, word in enumerate(runner) if program_name(word) in READERS]
+        outer = [runner[at:] for at, word in enumerate(runner) if program_name(word) in RUNNING]
         self.is_hidden |= max(len(starts), len(outer)) >= MOST_BEFORE
         for start in starts:
             self.texts |= dict.fromkeys(_spelt(words[start:]))
@@ -140,7 +147,7 @@ class _Reading:
             self._later(text, runner + _without_reader(words[:at]))
         for start, name in zip(starts, names, strict=True):
             if name in JOINING:
-                self._later(" ".join(words[start + 1 :]), runner)
+                self._later(" ".join(words[start + 1 :]), runner + words[: start + 1])
 
     def _read_handed_on(
         self, group: tuple[tuple[str, ...], ...], in_turn: bool, runner: tuple[str, ...]
@@ -164,6 +171,14 @@ class _Reading:
                 given = [word for word in one[1:] if _TEXT.search(word)]
                 for text in (*given, " ".join(one[1:])) if one[0] else given:
                     self._later(text, before)
+
+    def enter_folders(self) -> None:
+        """`cd bin && ./x` runs `bin/x`."""
+        folders = {one[1] for one in self.commands if one[0] == "cd" and len(one) > 1}
+        relative = [one for one in self.commands if "/" in one[0] and one[0][0] not in "/~$"]
+        self.is_hidden |= len(folders) * len(relative) > MOST_ENTERED
+        pairs = islice(product(relative, sorted(folders)), MOST_ENTERED)
+        self.commands |= {(f"{folder}/{one[0]}", *one[1:]): None for one, folder in pairs}
 
     def _later(self, text: str, runner: tuple[str, ...]) -> None:
         if (text, runner) not in self._seen:
@@ -206,7 +221,7 @@ def _keeps(words: tuple[str, ...]) -> bool:
 def _starts(words: tuple[str, ...]) -> Iterator[int]:
     """Where a command may begin: at first, and behind each program or option that runs one."""
     anywhere, behind, value = False, bool(words), False
-    searched: frozenset[str] = frozenset()
+    searched, lone = frozenset[str](), _NOTHING
     for at, word in enumerate(words):
         if anywhere:
             yield at
@@ -219,6 +234,8 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
             # Whether an option's value is the next word is not known.
             before = at > 0 and (value or bool(_NO_PROGRAM.fullmatch(word)))
             behind, value = before or program_name(word) in PREFIXES, word.startswith("-")
+            lone = LONE_OPTIONS.get(program_name(word), lone)
+            value &= not (JOINED_VALUE.fullmatch(word) or lone.fullmatch(word))
             if word in searched:
                 behind, anywhere = True, searched != FIND_OPTIONS
         else:

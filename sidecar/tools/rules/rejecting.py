@@ -6,12 +6,14 @@ A rule is the pattern of a rejecting one, its `*` as `STAR`.
 import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from posixpath import normpath
 from typing import NamedTuple
 
 from sidecar.tools.rules.coverage import behind_options
 from sidecar.tools.rules.other_spellings import Spellings, names_of, program_name
 from sidecar.tools.rules.pattern import fits
 from sidecar.tools.rules.shell_words import STAR, plain_words, unescaped
+from sidecar.tools.rules.tables.runners import READERS, RUNNING
 
 _BEGINS = re.escape("\0\n;&|(`[{=!@/\\\"'")
 """Signs that a command within a text may begin behind; a text's words are joined by NUL."""
@@ -21,12 +23,16 @@ _SHORT = re.compile(r"-([A-Za-z]+)")
 """Joined letters, maybe with a value: `-sXDELETE`."""
 _PASSED = re.compile(r"[-+$]|\w+=")
 _WITHIN = re.compile(rf"(?<=\w){STAR}(?=-)")
+_IN_PROGRAM = re.compile(rf"^(\w+){STAR}(?=\w)")
+_LEADING = re.compile(rf"^{STAR}(?=-)")
+_DURATION = re.compile(r"[\d.]+[smhd]?")
 _ASSIGNMENT = re.compile(r"\w+=")
 _IN_ANY_PLACE = re.compile(r"-|\w+=")
 """Words that count wherever they stand: options, and such operands as `dd if=x` has."""
 _RUNNERS = r"(?:(?:sudo|time|nohup|nice|env|exec|command|\w+=\S*|-\w+)\s+)*"
-_OF_FIND = frozenset({"-exec", "-ok", "-name", "-path", "-type", "-size", "-perm", "-user"})
-"""Short words that are no joined letters."""
+_EXECUTING = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_OF_FIND = _EXECUTING | {"-name", "-path", "-type", "-size", "-perm", "-user"}
+"""Words that are no joined letters."""
 _TARGETS = (
     "make gmake just task rake rails invoke fab ninja gradle gradlew mvn mvnw sbt ant gulp grunt "
     "turbo nx lerna mix run-s run-p npm-run-all earthly"
@@ -50,14 +56,16 @@ class _Wanted(NamedTuple):
 def hits(rule: str, spelt: Spellings) -> bool:
     """`git push *` hits `git push` too."""
     first, *rest = plain_words(rule, rule=True) or tuple(rule.split())
-    named = first if STAR in first else program_name(first) or first
+    named = _program(first)
     spellings = {rule, " ".join((first, *rest)), " ".join((named, *rest))}
     if any(fits(one, text) or fits(one, f"{text} ") for one in spellings for text in spelt.texts):
         return True
     wanted = _wanted(rest)
     if not (wanted.options or rule.endswith(STAR)):
         return False
-    so_called = (one for one in spelt.commands if any(fits(named, n) for n in names_of(one[0])))
+    so_called = (
+        one for one in spelt.commands if any(fits(named, n) for n in _ways_to_spell(one[0]))
+    )
     return any(_has(wanted, words) for words in so_called)
 
 
@@ -70,8 +78,13 @@ def mentions(rule: str, unread: tuple[str, ...]) -> bool:
     """
     # `*git push*` is `git push *` here, and `push*--force*` two words.
     rule = _WITHIN.sub(f"{STAR} ", rule.lstrip(f"{STAR} "))
+    # `git*push*` may be one name or two.
+    return any(_mentions(one, unread) for one in {rule, _IN_PROGRAM.sub(r"\1 ", rule)})
+
+
+def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
     first, *rest = plain_words(rule, rule=True) or tuple(rule.split()) or ("",)
-    name, wanted = program_name(first), _wanted(rest)
+    name, wanted = _program(first), _wanted(rest)
     if _ASSIGNMENT.match(first):
         name, wanted = first.casefold(), _wanted(())
     beginning = name.partition(STAR)[0]
@@ -96,7 +109,21 @@ def mentions(rule: str, unread: tuple[str, ...]) -> bool:
     )
 
 
+def _program(word: str) -> str:
+    """A rule's program by its name, or by its path where a star stands for the name."""
+    name = program_name(word)
+    return name if name.strip(STAR) else normpath(word)
+
+
+def _ways_to_spell(word: str) -> tuple[str, ...]:
+    """Names of a program, and its path: `./bin/x` is `bin/x`, which `../bin/x` ends in."""
+    path = normpath(word) if word else word
+    tails = [] if path[:1] == "/" else re.finditer("/", path)
+    return *names_of(word), path, *(path[one.end() :] for one in tails)
+
+
 def _wanted(rule: Sequence[str]) -> _Wanted:
+    rule = [_LEADING.sub("", word) for word in rule]
     named = tuple(takewhile(lambda word: not (word == STAR or _IN_ANY_PLACE.match(word)), rule))
     behind = [word for word in rule[len(named) :] if word != STAR]
     # `--context=prod` is `--context prod` too, and `--` no option.
@@ -136,9 +163,13 @@ def _in_order(wanted: list[re.Pattern[str]], text: str) -> bool:
 def _has(wanted: _Wanted, command: tuple[str, ...]) -> bool:
     """`rm x -fr` for `-rf *`."""
     program, *words = command
-    ended = "--" not in wanted.values
+    runs = program_name(program) in RUNNING
+    ended = not runs and "--" not in wanted.values
     given = tuple(takewhile(lambda word: not ended or word != "--", words))
-    parts = {part for word in words for part in (word, word.partition("=")[2])}
+    # `build/` is `build`.
+    parts = {
+        part for word in words for part in (word, word.partition("=")[2], normpath(word or "."))
+    }
     joined = [word for word in words if _SHORT.match(word)]
     named = behind_options(command)
     return (
@@ -163,13 +194,15 @@ def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool)
             if count == len(named):
                 return True
             # `prisma@5` is `prisma`; mix takes a list with commas.
-            spelt = (word, word.rpartition("@")[0] or word, word.removesuffix(","), *names_of(word))
+            plain = (word, word.rpartition("@")[0] or word, word.removesuffix(","))
+            spelt = (*plain, *_ways_to_spell(word))
             if any(fits(named[count], one) for one in spelt):
                 found[at + 1].add(count + 1)
-            # A variable may hold options.
-            if any_behind or _PASSED.match(word):
+            # A variable may hold options; `timeout 5` runs what stands behind.
+            is_runner = program_name(word) in READERS or _DURATION.fullmatch(word)
+            if any_behind or is_runner or _PASSED.match(word):
                 found[at + 1].add(count)
-                found[at + 2] |= set() if "=" in word else {count}
+                found[at + 2] |= set() if "=" in word or is_runner else {count}
     return len(named) in found[len(words)]
 
 
@@ -177,6 +210,8 @@ def _is_given(option: str, words: Sequence[str]) -> bool:
     """Letters alone or joined with others, and before a value: `-XDELETE`."""
     letters = _LETTERS.fullmatch(option)
     if not letters or option in _OF_FIND:
-        return any(fits(option, one) for word in words for one in (word, word.partition("=")[0]))
+        like = _EXECUTING if option in _EXECUTING else {option}
+        given = {one for word in words for one in (word, word.partition("=")[0])}
+        return any(fits(option, one) for option in like for one in given)
     short = (found[1] for word in words if (found := _SHORT.match(word)))
     return set(letters[1]) <= set("".join(short))

@@ -122,10 +122,9 @@ def handing_on(command: str) -> Iterator[tuple[tuple[tuple[str, ...], ...], bool
     left = [_parsed(command)]
     while left:
         node = left.pop()
-        kinds = {one.type for one in _nodes(node)} & {*_HANDING}
         if node and node.type in ("program", "list"):
             left += node.named_children
-        elif kinds:
+        elif kinds := {one.type for one in _nodes(node)} & {*_HANDING}:
             fed = (("", text) for _, text in _fed_texts(node, command))
             found = [one for one in _commands(node) if one]
             yield (*reversed(found), *fed), kinds == {"pipeline"}
@@ -137,6 +136,8 @@ def _commands(root: "Node | None") -> Iterator[tuple[str, ...]]:
             yield from _by_lines(_words_of(node))
         elif node.type in _BUILT_IN:
             yield from (tuple(line.split()) for line in (node.text or b"").decode().splitlines())
+            if node.type == "declaration_command":
+                yield tuple(map(_unquoted, node.children))
 
 
 def hides_programs(command: str) -> bool:
@@ -287,6 +288,9 @@ def _unquoted(node: "Node") -> str:
             return text[1:-1]
         case "concatenation":
             return "".join(map(_unquoted, node.named_children))
+        case "variable_assignment":
+            *name, value = node.children
+            return "".join((one.text or b"").decode() for one in name) + _unquoted(value)
         case "ansi_c_string":
             return unescaped(text[2:-1])
         case _:

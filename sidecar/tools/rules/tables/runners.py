@@ -32,6 +32,8 @@ SEARCHES = (
 begins at any word."""
 READERS = SHELLS | RUNNERS | PREFIXES | ANYWHERE | {*_EXECUTES.split(), "gcloud", "heroku"}
 """Programs that may run the lines of a here-document, as `ssh` does."""
+RUNNING = READERS.union(SEARCHES)
+"""Programs that may run some of their words."""
 TEXT_READERS = SHELLS | {"eval", "watch", "su", "runuser"}
 """Programs that take a word for a shell's text."""
 BY_BARE_NAME = {
@@ -42,6 +44,11 @@ BY_BARE_NAME = {
 MANAGING = frozenset(
     {"add", "install", "i", "remove", "rm", "uninstall", "up", "update", "why", "info", "ls"}
 )
+_LONE = {"xargs": "0rtx", "sudo": "EHnSb", "env": "i0v", "time": "pv"}
+LONE_OPTIONS = {name: re.compile(f"-[{letters}]+") for name, letters in _LONE.items()}
+"""By program, options without a value."""
+JOINED_VALUE = re.compile(r"-[A-Za-z](?:\d+|L)")
+"""As in `xargs -n1` and `stdbuf -oL`."""
 JOINING = frozenset({"ssh", "eval"})
 """Programs that put their words together, for a shell to read them anew."""
 KEEPING = (READING - PREFIXES) | {"git", "tee", "cd", "mkdir"}
