@@ -15,7 +15,7 @@ from sidecar.core.prompt.tokens import Count
 from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.core.text.visible import visible
 from sidecar.replay.conversation import Conversation, Listener
-from sidecar.replay.importers import open_transcript
+from sidecar.replay.importers.recognition import open_transcript
 from sidecar.replay.measures.needs import needs_of
 from sidecar.replay.measures.verbatim import VerbatimTally
 from sidecar.replay.prices import recorded_cost

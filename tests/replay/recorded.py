@@ -13,7 +13,7 @@ from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.conversation import Conversation, listen
-from sidecar.replay.importers import open_transcript
+from sidecar.replay.importers.recognition import open_transcript
 from sidecar.replay.prices import read_card
 from sidecar.replay.transcript import Compacted, DamagedLine
 

@@ -22,7 +22,7 @@ from sidecar.model.catalogue import lookup
 from sidecar.model.models import Models
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.compare import Settings
-from sidecar.replay.importers import find_recordings
+from sidecar.replay.importers.recognition import find_recordings
 from sidecar.replay.judge.cases import FRAMING, NEVER_COMPACTED, Case, read_case
 from sidecar.replay.judge.judge_questions import (
     ANSWERING,

@@ -22,7 +22,7 @@ from sidecar.core.prompt.tokens import Count
 from sidecar.core.text.visible import visible_json, visible_lines
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.compare import ReplayedSession, Settings, replay_file, sent_last
-from sidecar.replay.importers import SUFFIXES, find_recordings
+from sidecar.replay.importers.recognition import SUFFIXES, find_recordings
 from sidecar.replay.page import page
 from sidecar.replay.prices import read_card
 from sidecar.replay.summary import as_json

@@ -26,7 +26,7 @@ from sidecar.core.summaries.model_summary import (
 from sidecar.core.text.visible import visible
 from sidecar.replay.compare import Settings
 from sidecar.replay.conversation import Conversation, listen
-from sidecar.replay.importers import open_transcript
+from sidecar.replay.importers.recognition import open_transcript
 from sidecar.replay.judge.judge_questions import CUTS, context_text
 from sidecar.replay.judge.questions import Question, questions_of
 from sidecar.replay.simulate import SimulatedRun, TellSummary, simulate

@@ -37,7 +37,7 @@ from sidecar.core.parts import (
     TurnId,
     base64_of,
 )
-from sidecar.replay.importers import open_transcript
+from sidecar.replay.importers.recognition import open_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.session.transfer.bundle_import import Recording
 from sidecar.store.content.changes import weight

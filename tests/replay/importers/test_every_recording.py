@@ -13,7 +13,7 @@ from sidecar.core.parts import (
     ToolError,
     ToolPart,
 )
-from sidecar.replay.importers import find_recordings, open_transcript
+from sidecar.replay.importers.recognition import find_recordings, open_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine, Transcript
 from tests.replay.recorded import AT_HAND, SESSIONS
 

@@ -18,7 +18,7 @@ from sidecar.core.parts import (
     ToolPart,
     Usage,
 )
-from sidecar.replay.importers import (
+from sidecar.replay.importers.recognition import (
     find_files,
     find_recordings,
     importers,

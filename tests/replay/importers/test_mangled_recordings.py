@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject, Message, ToolCompleted, ToolError, ToolPart
-from sidecar.replay.importers import Importer, importers, open_transcript
+from sidecar.replay.importers.recognition import Importer, importers, open_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry
 from tests.replay.importers.recordings import FORMATS
 

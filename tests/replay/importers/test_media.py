@@ -9,7 +9,7 @@ import pytest
 
 from sidecar.core.parts import FilePart, Json, JsonObject, Media, Message, TextPart, ToolPart
 from sidecar.core.parts import ToolCompleted as Done
-from sidecar.replay.importers import open_transcript
+from sidecar.replay.importers.recognition import open_transcript
 from sidecar.replay.transcript import media_of
 from tests.replay.importers.recordings import CLAUDE, CODEX, FORMATS, OPENCODE, PI
 

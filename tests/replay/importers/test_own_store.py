@@ -21,7 +21,7 @@ from sidecar.core.parts import (
     ToolRunning,
     TurnId,
 )
-from sidecar.replay.importers import find_recordings, open_transcript
+from sidecar.replay.importers.recognition import find_recordings, open_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.store.format.values import (
     AppendRecord,
