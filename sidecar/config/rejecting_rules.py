@@ -25,14 +25,20 @@ _ALSO_CALLED: Mapping[str, str] = {
     "fetch": "execute",
 }
 """Names of other agents' tools, and ours."""
-_BARE = re.compile(r"[\w.+/-]+(?: [a-z][\w-]*){,2}")
+_BARE = re.compile(r"[\w.+/-]+(?: [a-z0-9][\w-]*){,2}")
 """A program, and its subcommand."""
 _BETWEEN = re.compile(r"(?<!\\)[|;&<>]+")
 """Signs of a shell's between commands."""
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_NO_WORD = re.compile(r":\*$|\{[^{}\s]*,[^{}]*\}|^\^|`|^\$\s")
+_NO_WORD = re.compile(
+    r":\*$|:$|\{[^{}\s]*,[^{}]*\}|^[\^!]|`|^\$\s|\.\*|\[[\w-]+\](?=\w)|\\(?![\\*(){};!])|^/.*/$|\w\?:"
+)
 """Signs of no word of a command: of other agents' rules, globs, expressions, and a shell's."""
-_NO_SIGN = re.compile(r"\?|\{[^{}]*,[^{}]*\}|\$\w+|\$\{\w+\}|^[\"']|^file:")
+_ONE_NAME = re.compile(r"([\"'])(\w+ [^\"']*)\1")
+"""A quoted command, which is one word."""
+_NO_SIGN = re.compile(
+    r"\?|\{[^{}]*,[^{}]*\}|\$\w+|\$\{\w+\}|^[\"'!^]|^file:|\.\*/|\\(?![\\*])|\[([A-Za-z])(?i:\1)\]"
+)
 """Signs of a shell's in a path."""
 _STARRED = re.compile(r"__((?=[^_]*\*)(?=[^_]*[^\w*-])[^_]*)__", re.ASCII)
 """A server or tool with a star, and a sign replaced in names."""
@@ -80,13 +86,18 @@ def _doubt_of_commands(rule: str, tool: str, pattern: str) -> str:
     if _BARE.fullmatch(pattern):
         why = f"rejects nothing but `{pattern}` without words behind it"
         return f"{rule!r} {why}.{_question(f'{rule} *')}"
+    if spaced := _ONE_NAME.match(pattern):
+        plain = spaced[2].rstrip(" *")
+        why = f"rejects nothing: no program is called `{plain}`"
+        return f"{rule!r} {why}.{_question(f'{tool}:{plain} *')}"
     if sign := _BETWEEN.search(_QUOTED.sub("", pattern)):
         why = f"rejects next to nothing: commands are compared one by one, without `{sign[0]}`"
         first = _BETWEEN.split(pattern)[0].strip(" *")
         return f"{rule!r} {why}.{_question(f'{tool}:{first} *' if first else '')}"
     if sign := _NO_WORD.search(_QUOTED.sub("", pattern)):
+        plain = rule.rstrip(":*")
         why = f"rejects nothing but commands with {sign[0]} in them: a rule knows `*` alone"
-        return f"{rule!r} {why}.{_question(f'{rule[:-2]} *' if sign[0] == ':*' else '')}"
+        return f"{rule!r} {why}.{_question(f'{plain} *' if sign[0][0] == ':' else '')}"
     return ""
 
 

@@ -161,6 +161,20 @@ def test_two_stars_between_folders_stand_for_none_too(
         ("shell:git {push,pull} *", "with {push,pull} in them: a rule knows `*` alone."),
         ("shell:^git push", "with ^ in them: a rule knows `*` alone."),
         ("shell:`git push` *", "with ` in them: a rule knows `*` alone."),
+        ("shell:git push.*", "with .* in them: a rule knows `*` alone."),
+        ("shell:/git push/", "with /git push/ in them: a rule knows `*` alone."),
+        ("shell:git [p]ush *", "with [p] in them: a rule knows `*` alone."),
+        (r"shell:git\ push *", "with \\ in them: a rule knows `*` alone."),
+        ("shell:sudo:", "Did you mean 'shell:sudo *'?"),
+        ("shell:!git push *", "with ! in them: a rule knows `*` alone."),
+        ("shell:curl http?://*", "with p?: in them: a rule knows `*` alone."),
+        ("shell:chmod 777", "Did you mean 'shell:chmod 777 *'?"),
+        ('shell:"git push" *', "Did you mean 'shell:git push *'?"),
+        ("shell:'git push *'", "Did you mean 'shell:git push *'?"),
+        ("read:[Ss]ecret*", "with [Ss] in them: a rule knows `*` and `~/` alone."),
+        ("read:!secret.txt", "with ! in them: a rule knows `*` and `~/` alone."),
+        (r"read:secret\.txt", "with \\ in them: a rule knows `*` and `~/` alone."),
+        ("read:.*/secret.txt", "with .*/ in them: a rule knows `*` and `~/` alone."),
         ("shell@*:git push *", "a folder behind `@` has no `*`."),
         ("write_file@src", "a folder behind `@` counts for commands alone."),
     ],
@@ -191,6 +205,7 @@ def test_a_rule_of_more_than_one_command_is_told(rule: str, told: str) -> None:
 def test_rules_that_can_hit_are_not_told() -> None:
     rules = [*BY_NAME, "*", "edit", "Shell: rm *", "shell@docs:make *", "*@docs", "mcp__github"]
     rules += ["shell:git commit -m 'a & b' *", r"shell:find * -exec rm {} \;"]
+    rules += [r"shell:grep 'a\\*' *", "shell:./x.sh *", "shell:curl 'http://x/?a=*'", "shell:git *"]
     rules += ["*:secrets", "read:../other/x", "mcp__my.notes__*"]
     rules += ["read:~/x", "*:secrets/*", "*_file:secrets/*", "execute:rm *", "edit:app/[id]/x.ts"]
     assert merge([Layer("here", {"permissions": {"reject": rules}})])[1] == ()
