@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise, product
+from itertools import dropwhile, islice, pairwise, product
 
 from sidecar.tools.rules.coverage import behind_options, is_systems, uncovered
 from sidecar.tools.rules.shell_words import (
@@ -44,6 +44,7 @@ MOST_BEFORE = 30
 """Words before a command: options and values of its runner."""
 MOST_ENTERED = 100
 """Programs by folders that a command enters."""
+_READING_FILES = SHELLS | {".", "source"}
 _NOTHING = re.compile("")
 _SIGNS = re.compile(r"[;&|\n]+")
 _RUN_BY = re.compile(r"--(?:exec|command|entrypoint|extcmd|run|shell)=")
@@ -174,8 +175,15 @@ class _Reading:
 
     def enter_folders(self) -> None:
         """`cd bin && ./x` runs `bin/x`."""
-        folders = {one[1] for one in self.commands if one[0] == "cd" and len(one) > 1}
-        relative = [one for one in self.commands if "/" in one[0] and one[0][0] not in "/~$"]
+        folders, relative = set[str](), list[tuple[str, ...]]()
+        for program, *words in self.commands:
+            operands = tuple(dropwhile(lambda word: word.startswith("-"), words))
+            if program in ("cd", "pushd"):
+                folders |= set(operands[:1])
+            elif program_name(program) in _READING_FILES:
+                relative += [operands] if operands else []
+            elif "/" in program and program[0] not in "/~$":
+                relative.append((program, *words))
         self.is_hidden |= len(folders) * len(relative) > MOST_ENTERED
         pairs = islice(product(relative, sorted(folders)), MOST_ENTERED)
         self.commands |= {(f"{folder}/{one[0]}", *one[1:]): None for one, folder in pairs}

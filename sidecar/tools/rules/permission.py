@@ -20,7 +20,7 @@ from sidecar.tools.rules.coverage import changes, is_systems, known, led_astray,
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.other_spellings import other_spellings
 from sidecar.tools.rules.pattern import fits, literal, with_stars
-from sidecar.tools.rules.rejecting import hits, mentions
+from sidecar.tools.rules.rejecting import hits, may_hit
 from sidecar.tools.rules.runs_later import runs_later
 from sidecar.tools.rules.shell_words import BLANK, STAR, plain_words
 from sidecar.tools.tool_contract import Access, PermissionOption
@@ -339,7 +339,7 @@ def _doubt(spec: ToolSpec, access: Access, reject: tuple[str, ...]) -> str:
     if spelt.hidden:
         return _HIDDEN
     patterns = ((rule, with_stars(rule.partition(":")[2].strip())) for rule in compared)
-    found = (rule for rule, pattern in patterns if mentions(pattern, spelt.unread))
+    found = (rule for rule, one in patterns if may_hit(one, access.command, spelt))
     return _MAY_RUN.format(first) if (first := next(found, "")) else ""
 
 

@@ -5,6 +5,7 @@ A rule is the pattern of a rejecting one, its `*` as `STAR`.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from posixpath import normpath
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from sidecar.tools.rules.coverage import behind_options
 from sidecar.tools.rules.other_spellings import Spellings, names_of, program_name
 from sidecar.tools.rules.pattern import fits
 from sidecar.tools.rules.shell_words import STAR, plain_words, unescaped
-from sidecar.tools.rules.tables.runners import READERS, RUNNING
+from sidecar.tools.rules.tables.runners import READERS, RUNNING, RUNNING_SCRIPTS, SEARCHES
 
 _BEGINS = re.escape("\0\n;&|(`[{=!@/\\\"'")
 """Signs that a command within a text may begin behind; a text's words are joined by NUL."""
@@ -24,6 +25,7 @@ _SHORT = re.compile(r"-([A-Za-z]+)")
 _PASSED = re.compile(r"[-+$]|\w+=")
 _WITHIN = re.compile(rf"(?<=\w){STAR}(?=-)")
 _IN_PROGRAM = re.compile(rf"^(\w+){STAR}(?=\w)")
+_JOINING = re.compile(rf"{STAR}(?=\w)")
 _LEADING = re.compile(rf"^{STAR}(?=-)")
 _DURATION = re.compile(r"[\d.]+[smhd]?")
 _ASSIGNMENT = re.compile(r"\w+=")
@@ -39,6 +41,7 @@ _TARGETS = (
 )
 _OF_TARGETS = frozenset(_TARGETS.split())
 """Programs that do in turn what all of their words name."""
+_SEPARATORS = re.compile(r"[\s\"'`();|&<>{}\[\],\\=]+")
 _QUOTING = re.compile(r"\\\n|[\"'\\]")
 
 
@@ -55,35 +58,38 @@ class _Wanted(NamedTuple):
 
 def hits(rule: str, spelt: Spellings) -> bool:
     """`git push *` hits `git push` too."""
-    first, *rest = plain_words(rule, rule=True) or tuple(rule.split())
-    named = _program(first)
-    spellings = {rule, " ".join((first, *rest)), " ".join((named, *rest))}
+    first, *rest = _words(rule)
+    spellings = {rule, " ".join((first, *rest)), " ".join((_program(first), *rest))}
     if any(fits(one, text) or fits(one, f"{text} ") for one in spellings for text in spelt.texts):
         return True
-    wanted = _wanted(rest)
-    if not (wanted.options or rule.endswith(STAR)):
-        return False
-    so_called = (
-        one for one in spelt.commands if any(fits(named, n) for n in _ways_to_spell(one[0]))
+    return any(_hits_words(one, spelt) for one in _forms(rule))
+
+
+def _hits_words(rule: str, spelt: Spellings) -> bool:
+    first, *rest = _words(rule)
+    named, wanted = _program(first), _wanted(rest)
+    return bool(wanted.options or rule.endswith(STAR)) and any(
+        _has(wanted, words)
+        for words in spelt.commands
+        if any(fits(named, name) for name in _ways_to_spell(words[0]))
     )
-    return any(_has(wanted, words) for words in so_called)
 
 
-def mentions(rule: str, unread: tuple[str, ...]) -> bool:
+def may_hit(rule: str, command: str, spelt: Spellings) -> bool:
+    """Whether a command that a rule does not hit may do what the rule rejects."""
+    # `*git push*` is `git push *` here.
+    forms = _forms(rule.lstrip(f"{STAR} "))
+    return _has_all_words(rule, command) or any(_mentions(one, spelt.unread) for one in forms)
+
+
+def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
     """Whether the rule's words stand where a program may run them, with or without quotes.
 
     As a list of strings too (`["git", "push"]`). A rule that begins with an assignment is that
     assignment alone. A rule of one word must begin a text of several,
     or stand behind `--`: `apt install curl` runs nothing.
     """
-    # `*git push*` is `git push *` here, and `push*--force*` two words.
-    rule = _WITHIN.sub(f"{STAR} ", rule.lstrip(f"{STAR} "))
-    # `git*push*` may be one name or two.
-    return any(_mentions(one, unread) for one in {rule, _IN_PROGRAM.sub(r"\1 ", rule)})
-
-
-def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
-    first, *rest = plain_words(rule, rule=True) or tuple(rule.split()) or ("",)
+    first, *rest = _words(rule)
     name, wanted = _program(first), _wanted(rest)
     if _ASSIGNMENT.match(first):
         name, wanted = first.casefold(), _wanted(())
@@ -107,6 +113,52 @@ def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
         if beginning in told.casefold()
         for one in _ENDS.split(told)
     )
+
+
+def _has_all_words(rule: str, command: str) -> bool:
+    """Whether all words of a rule for a runner stand anywhere in a command.
+
+    As in `ssh prod 'sudo sh' <<<'rm x'` for `ssh prod rm *`: which text comes to which program is
+    known of the usual forms alone.
+    """
+    words = _words(_JOINING.sub(f"{STAR} ", rule))
+    first, *rest = [word for word in words if word != "--"] or [""]
+    if not _names_inner(program_name(first.strip(STAR)), rest):
+        return False
+    given = _given_words(command)
+    wanted = _wanted(rest)
+    return (
+        any(fits(_program(first), one) for one in given)
+        and all(_is_given(option, tuple(given)) for option in wanted.options)
+        and all(any(fits(word, one) for one in given) for word in (*wanted.named, *wanted.values))
+    )
+
+
+def _names_inner(program: str, words: Sequence[str]) -> bool:
+    """Whether a rule names a runner, and more than that."""
+    plain = [word.strip(STAR) for word in words if word.strip(STAR)]
+    inner = SEARCHES.get(program, frozenset()) - ({"run"} if program in RUNNING_SCRIPTS else set())
+    if inner:
+        return any(word in inner for word in plain) and not inner.issuperset(plain)
+    return program in READERS and bool(plain)
+
+
+@lru_cache(maxsize=4)
+def _given_words(command: str) -> dict[str, None]:
+    words = _SEPARATORS.split(command)
+    return dict.fromkeys(
+        way for word in words if word for way in (word, *_ways_to_spell(word.lstrip("/")))
+    )
+
+
+def _words(rule: str) -> tuple[str, ...]:
+    return plain_words(rule, rule=True) or tuple(rule.split()) or ("",)
+
+
+def _forms(rule: str) -> set[str]:
+    """`push*--force*` is two words, and `git*push*` may be one name or two."""
+    rule = _WITHIN.sub(f"{STAR} ", rule)
+    return {rule, _IN_PROGRAM.sub(rf"\1{STAR} ", rule)}
 
 
 def _program(word: str) -> str:
@@ -166,9 +218,9 @@ def _has(wanted: _Wanted, command: tuple[str, ...]) -> bool:
     runs = program_name(program) in RUNNING
     ended = not runs and "--" not in wanted.values
     given = tuple(takewhile(lambda word: not ended or word != "--", words))
-    # `build/` is `build`.
+    # `build/` is `build`, `/bin/rm` is `rm`.
     parts = {
-        part for word in words for part in (word, word.partition("=")[2], normpath(word or "."))
+        part for word in words for part in (word, word.partition("=")[2], *_ways_to_spell(word))
     }
     joined = [word for word in words if _SHORT.match(word)]
     named = behind_options(command)
@@ -210,8 +262,9 @@ def _is_given(option: str, words: Sequence[str]) -> bool:
     """Letters alone or joined with others, and before a value: `-XDELETE`."""
     letters = _LETTERS.fullmatch(option)
     if not letters or option in _OF_FIND:
-        like = _EXECUTING if option in _EXECUTING else {option}
-        given = {one for word in words for one in (word, word.partition("=")[0])}
+        # `-auto-approve` is `--auto-approve`.
+        like = _EXECUTING if option in _EXECUTING else {option, f"-{option}", option[1:]} - {"-"}
+        given = {one for word in words for one in (word, word.partition("=")[0]) if one[:1] == "-"}
         return any(fits(option, one) for option in like for one in given)
     short = (found[1] for word in words if (found := _SHORT.match(word)))
     return set(letters[1]) <= set("".join(short))
