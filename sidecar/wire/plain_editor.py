@@ -88,12 +88,10 @@ class PlainEditor(ThroughClient):
             return await self.connection.request_permission(session_id, tool_call, options)
         title = str(tool_call.get("title") or "a tool")
         *before, last = _pages(_asked(title, tool_call))
-        if len(before) >= MOST_PAGES:
+        if len(before) >= MOST_PAGES or _is_cut(tool_call):
             options = tuple(one for one in options if one.kind.startswith("reject"))
-            before, last = (
-                [],
-                f"{before[0]}\n[{len(before)} more pages, too long to be allowed here]",
-            )
+            first = (*before, last)[0]
+            before, last = [], f"{first}\n[{len(before)} more pages, too long to be allowed here]"
         names = {option.name: option.option_id for option in options}
         refusals = tuple(one.name for one in options if one.kind.startswith("reject"))
         with suppress(ClientFailed):
@@ -127,6 +125,12 @@ def _asked(title: str, tool_call: JsonObject) -> list[str]:
     if not lines and not _says(title, given):
         lines = visible_json(given, 2).split("\n")
     return [*title.split("\n"), *lines]
+
+
+def _is_cut(tool_call: JsonObject) -> bool:
+    content = tool_call.get("content")
+    blocks = content if isinstance(content, list) else ()
+    return any(isinstance(block, dict) and "_meta" in block for block in blocks)
 
 
 def _says(title: str, given: Json) -> bool:

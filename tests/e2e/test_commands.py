@@ -231,6 +231,17 @@ def test_a_long_change_is_read_page_by_page_before_it_is_allowed(
     assert not (workspace / "y.txt").exists()
 
 
+def test_a_change_that_is_shown_in_part_is_not_allowed(start: Start, workspace: Path) -> None:
+    window = Window(start, workspace)
+    kept = "".join(f"old {number}\n" + f"kept {number}\n" * 20 for number in range(60))
+    (workspace / "x.txt").write_text("x" * 420_000 + "\n" + kept)
+    window.answers = {"page": "Next page", "new 59": "Allow once"}
+    given = {"path": "x.txt", "content": kept.replace("old", "new")}
+    window.do("send", "call write_file " + json.dumps(given))
+    assert "too long to be allowed here" in window.questions[0]
+    assert (workspace / "x.txt").stat().st_size > 420_000
+
+
 def test_a_turn_is_cancelled_by_its_progress(start: Start, workspace: Path) -> None:
     window = Window(start, workspace, permissions={"allow": ["shell"]})
     params = {"command": "sidecar.send", "arguments": ["run `sleep 30`"]}

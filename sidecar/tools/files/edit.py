@@ -54,16 +54,24 @@ async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[J
     found = await asyncio.to_thread(hunks, *_comparable(before or "", after))
     if sum(len(removed) + len(added) for removed, added in found) > _MOST_ASKED:
         most = _MOST_ASKED // (2 * len(found))
-        found = tuple((_cut(removed, most), _cut(added, most)) for removed, added in found)
+    else:
+        most = _MOST_ASKED
     return [
-        {
-            "type": "diff",
-            "path": str(place.real),
-            "oldText": None if before is None else removed,
-            "newText": added,
-        }
-        for removed, added in found
+        _block(place, None if before is None else removed, added, most) for removed, added in found
     ]
+
+
+def _block(place: Place, removed: str | None, added: str, most: int) -> Json:
+    """`_meta.sidecar.whole`, of a text that is cut, is the hash of the whole."""
+    block: JsonObject = {
+        "type": "diff",
+        "path": str(place.real),
+        "oldText": None if removed is None else _cut(removed, most),
+        "newText": _cut(added, most),
+    }
+    if max(len(removed or ""), len(added)) > most:
+        block["_meta"] = {"sidecar": {"whole": content_hash(f"{removed}\n{added}")}}
+    return block
 
 
 def _comparable(before: str, after: str) -> tuple[str, str]:

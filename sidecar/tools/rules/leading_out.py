@@ -9,6 +9,12 @@ from sidecar.workspace.paths import MAX_LINKS
 
 MOST_NAMES = 500_000
 """Names looked at in a workspace; more lead out."""
+LONGEST_PATH = 4096
+"""Bytes of Linux' longest path: one by a shorter name can be opened from a folder on its way, but
+not looked at from here."""
+_IMPORTING_FROM_ABOVE = frozenset({"mypy", "dmypy", "pylint", "pyright", "basedpyright"})
+"""Of a folder that is a package these take the one above, too."""
+_AT_LINE = re.compile(r"(?::\d+)+$")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
 
@@ -18,18 +24,25 @@ def leading_out(
     """Words of a command, run in `folder`, that name something outside the workspace.
 
     Links are followed; text after `=` and before `::` counts too. The name of a program that
-    `walks` folders leads out with any link out in the workspace. Missing paths count behind a link
-    out, and where they are absolute, in a folder of the disk's root; invalid paths never.
+    `walks` folders leads out with any link out in the workspace, that of a checker of Python where
+    the workspace is a package itself. Missing paths count behind a link out, and where they are
+    absolute, in a folder of the disk's root; invalid paths never.
     """
     base = Path(os.path.realpath(root))
     found = tuple(word for word in words[1:] if _leads_out(word, folder, base))
-    return (words[0], *found) if walks and _holds_way_out(base) else found
+    out = walks and (_imports_from_above(words[0], base) or _holds_way_out(base))
+    return (words[0], *found) if out else found
+
+
+def _imports_from_above(program: str, base: Path) -> bool:
+    checks = os.path.basename(program) in _IMPORTING_FROM_ABOVE
+    return checks and (base / "__init__.py").exists()
 
 
 def _leads_out(word: str, folder: Path, base: Path) -> bool:
     whole = {word, word.partition("=")[2]}
-    # pytest's `file::test` is in the file.
-    names = (whole | {one.partition("::")[0] for one in whole}) - {""}
+    # pytest's `file::test` is in the file, and so is `file:12`.
+    names = (whole | {_AT_LINE.sub("", one.partition("::")[0]) for one in whole}) - {""}
     return any(_is_out(folder / name, base) for name in names)
 
 
@@ -43,14 +56,14 @@ def _holds_way_out(base: Path) -> bool:
         with suppress(OSError), os.scandir(folders.pop()) as entries:
             for entry in entries:
                 names += 1
-                if names > MOST_NAMES:
+                path = Path(entry.path)
+                if names > MOST_NAMES or len(os.fsencode(path)) >= LONGEST_PATH:
                     return True
                 if entry.is_symlink():
-                    path = Path(entry.path)
                     if _is_out(path, base) and not _is_python(path):
                         return True
                 elif entry.is_dir(follow_symlinks=False):
-                    folders.append(Path(entry.path))
+                    folders.append(path)
     return False
 
 
@@ -79,12 +92,12 @@ def _is_out(path: Path, base: Path) -> bool:
 
 
 def _depends(path: Path) -> bool:
-    """Through /proc or /dev, whose contents differ by process, or over `MAX_LINKS`."""
+    """Through /proc or /dev, whose contents differ by process, or beyond a limit."""
     at, left, links = "/", [*reversed(path.parts[1:])], 0
     while left:
         step = os.path.normpath(os.path.join(at, left.pop()))
         links += os.path.islink(step)
-        if step in ("/proc", "/dev") or links > MAX_LINKS:
+        if step in ("/proc", "/dev") or links > MAX_LINKS or len(os.fsencode(step)) >= LONGEST_PATH:
             return True
         target = os.readlink(step) if os.path.islink(step) else ""
         left += reversed([part for part in Path(target).parts if part.strip("/")])

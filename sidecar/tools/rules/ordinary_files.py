@@ -37,7 +37,7 @@ _NAMES = (
     ".stylelintignore .vscodeignore .helmignore .gcloudignore .editorconfig .gitkeep .keep "
     ".env.example .env.sample .env.template "
     "package.json tsconfig.json jsconfig.json deno.json composer.json bower.json manifest.json "
-    "angular.json nx.json turbo.json lerna.json tauri.conf.json app.json pyproject.toml setup.cfg "
+    "angular.json nx.json turbo.json lerna.json tauri.conf.json pyproject.toml setup.cfg "
     "tox.ini pytest.ini mypy.ini ruff.toml environment.yml cargo.toml pom.xml build.xml "
     "pubspec.yaml docker-compose.yml docker-compose.yaml compose.yml compose.yaml mkdocs.yml "
     "openapi.yaml openapi.yml openapi.json swagger.yaml swagger.yml swagger.json schema.json "

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import dropwhile, islice, pairwise, product
+from itertools import dropwhile, islice, pairwise
+from posixpath import normpath
 
 from sidecar.tools.rules.coverage import behind_options, is_systems, uncovered
 from sidecar.tools.rules.shell_words import (
@@ -42,8 +43,6 @@ from sidecar.tools.rules.tables.runners import (
 
 MOST_BEFORE = 30
 """Words before a command: options and values of its runner."""
-MOST_ENTERED = 100
-"""Programs by folders that a command enters."""
 _READING_FILES = SHELLS | {".", "source"}
 _NOTHING = re.compile("")
 _SIGNS = re.compile(r"[;&|\n]+")
@@ -80,7 +79,6 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
     found = _Reading(command, words)
     while found.left:
         found.read(*found.left.pop())
-    found.enter_folders()
     return Spellings(
         tuple(found.texts), tuple(found.commands), tuple(found.unread), found.is_hidden
     )
@@ -114,8 +112,12 @@ class _Reading:
             self.is_hidden |= bool(names & SHELLS) and hides_programs(given)
         for group, in_turn in handing_on(text):
             self._read_handed_on(group, in_turn, runner)
-        for one in simple_commands(text):
+        folder = ""
+        for one in reversed(simple_commands(text)):
             self._read_command(one, runner)
+            folder = _entered(folder, one)
+            if folder:
+                self._read_in_folder(one, folder)
 
     def _read_command(self, words: tuple[str, ...], runner: tuple[str, ...]) -> None:
         starts = list(islice(_starts(words), MOST_BEFORE))
@@ -173,25 +175,33 @@ class _Reading:
                 for text in (*given, " ".join(one[1:])) if one[0] else given:
                     self._later(text, before)
 
-    def enter_folders(self) -> None:
+    def _read_in_folder(self, words: tuple[str, ...], folder: str) -> None:
         """`cd bin && ./x` runs `bin/x`."""
-        folders, relative = set[str](), list[tuple[str, ...]]()
-        for program, *words in self.commands:
-            operands = tuple(dropwhile(lambda word: word.startswith("-"), words))
-            if program in ("cd", "pushd"):
-                folders |= set(operands[:1])
-            elif program_name(program) in _READING_FILES:
-                relative += [operands] if operands else []
-            elif "/" in program and program[0] not in "/~$":
-                relative.append((program, *words))
-        self.is_hidden |= len(folders) * len(relative) > MOST_ENTERED
-        pairs = islice(product(relative, sorted(folders)), MOST_ENTERED)
-        self.commands |= {(f"{folder}/{one[0]}", *one[1:]): None for one, folder in pairs}
+        program, *rest = words
+        if program_name(program) in _READING_FILES:
+            program, *rest = (*_operands(words), "")
+        elif "/" not in program:
+            return
+        if program[:1] not in "/~$":
+            self.unread.append(_any_may_begin((normpath(f"{folder}/{program}"), *rest)))
 
     def _later(self, text: str, runner: tuple[str, ...]) -> None:
         if (text, runner) not in self._seen:
             self._seen.add((text, runner))
             self.left.append((text, runner))
+
+
+def _operands(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dropwhile(lambda word: word.startswith("-"), words[1:]))
+
+
+def _entered(folder: str, words: tuple[str, ...]) -> str:
+    """The next command's folder below the first; empty for this and unknown ones."""
+    if words[0] not in ("cd", "pushd", "popd"):
+        return folder
+    into = next(iter(_operands(words)), "/")
+    below = normpath(f"{folder or '.'}/{into}") if into[:1] not in "/~$" else "."
+    return "" if below.startswith(".") else below
 
 
 def _without_reader(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -191,7 +191,7 @@ def _starred(word: str) -> str:
 
 
 def _word(word: str) -> str:
-    return rf"[\s\0\"',]{_starred(word)}(?![\w-])"
+    return rf"[\s\0\"',](?:[^\s\0\"',]*/)?{_starred(word)}(?![\w-])"
 
 
 def _ways(word: str) -> Iterator[str]:
@@ -251,7 +251,9 @@ def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool)
             if any(fits(named[count], one) for one in spelt):
                 found[at + 1].add(count + 1)
             # A variable may hold options; `timeout 5` runs what stands behind.
-            is_runner = program_name(word) in READERS or _DURATION.fullmatch(word)
+            # The `run` of `npm run publish` runs another.
+            name = program_name(word)
+            is_runner = (name in READERS and name != "run") or _DURATION.fullmatch(word)
             if any_behind or is_runner or _PASSED.match(word):
                 found[at + 1].add(count)
                 found[at + 2] |= set() if "=" in word or is_runner else {count}

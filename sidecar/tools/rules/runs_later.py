@@ -48,7 +48,7 @@ _RUN_LATER: Mapping[str, str] = {
     "vercel.js vercel.mjs vercel.cjs codemagic.yaml "
     "bitrise.yml ci_scripts/ bamboo-specs/ zuul.d/ taskcluster/ *.gocd.yaml *.gocd.yml *.gocd.json "
     "amplify.yml render.yaml railway.toml railway.json railpack.json nixpacks.toml fly.toml "
-    "heroku.yml apphosting.yaml wrangler.toml wrangler.json wrangler.jsonc": _CI,
+    "heroku.yml app.json now.json apphosting.yaml wrangler.toml wrangler.json wrangler.jsonc": _CI,
     ".vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .theia/ .devcontainer/ "
     ".devcontainer.json .gitpod.yml .nvim.lua .nvimrc .vimrc* .gvimrc .exrc .vim/ vimfiles/ .nvim/ "
     ".lvimrc _vimrc _gvimrc .ideavimrc .kakrc .nanorc .vs/ .idx/ .replit .ctags .ctags.d/ "
@@ -70,6 +70,7 @@ _RUN_LATER: Mapping[str, str] = {
     "soul.md heartbeat.md hermes.md workflow.md codex.local.md crush.local.md opencode.md "
     "opencode.local.md context.md replit.md iflow.md "
     "knowledge.md codebuff.json amazonq.md codebuddy.md agents.local.md "
+    "tools.md identity.md user.md boot.md bootstrap.md memory.md review.md "
     "hooks.json monitors.json gemini-extension.json qwen-extension.json": _AGENT,
     ".gitconfig* .gitattributes .gitmodules .git-blame-ignore-revs .husky/ .githooks/ "
     "githooks/ .git-hooks/ git-hooks/ .hooks/ .git-templates/ .hgrc .hg/ .svn/ .jj/ "

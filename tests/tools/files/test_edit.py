@@ -260,3 +260,6 @@ async def test_a_question_shows_a_change_up_to_a_size(
     assert len(old) + len(new) < 401_000
     assert ("not shown here" in old, "not shown here" in new) == (large, large)
     assert large or (old, new) == ("old", "yyy")
+    # A change of the part that is not shown is another change.
+    (again,) = await foreseen("write_file", {**given, "content": f"{given['content']}z"}, context)
+    assert again != shown

@@ -1,5 +1,7 @@
 """What rules for linters, formatters and the like cover."""
 
+import os
+import subprocess
 import sys
 
 import pytest
@@ -123,3 +125,43 @@ def test_a_link_out_of_a_history_is_a_way_out(folder: str, plain: ToolContext) -
     assert decided("eslint src", plain, "shell:eslint *") == Allow()
     (plain.cwd / ".git" / folder / "x").symlink_to(plain.cwd.parent)
     assert isinstance(decided("eslint src", plain, "shell:eslint *"), Ask)
+
+
+@pytest.mark.parametrize("command", ["mypy a.py", "pylint a.py"])
+def test_a_checker_that_imports_from_above_is_asked_about(command: str, plain: ToolContext) -> None:
+    """Of a folder with an `__init__.py` they take what lies beside it for modules."""
+    rule = f"shell:{command.partition(' ')[0]} *"
+    assert decided(command, plain, rule) == Allow()
+    (plain.cwd / "__init__.py").write_text("")
+    assert isinstance(decided(command, plain, rule), Ask)
+    assert decided("ruff check a.py", plain, "shell:ruff check *") == Allow()
+
+
+@pytest.mark.parametrize("word", ["link.js", "link.js:12", "link.js:12:3"])
+def test_a_test_by_its_line_in_a_file_outside_is_asked_about(word: str, plain: ToolContext) -> None:
+    assert decided(f"npm test {word}", plain, "shell:npm test *") == Allow()
+    (plain.cwd.parent / "out.js").write_text("")
+    (plain.cwd / "link.js").symlink_to(plain.cwd.parent / "out.js")
+    assert isinstance(decided(f"npm test {word}", plain, "shell:npm test *"), Ask)
+
+
+def test_what_lies_too_deep_to_be_looked_at_leads_out(plain: ToolContext) -> None:
+    """A program opens a path from its folder that is too long from the disk's root."""
+    here, at = os.open(plain.cwd, os.O_RDONLY), "d" * 200
+    deep = "/".join([at] * 20)
+    last = os.dup(here)
+    try:
+        for step in deep.split("/"):
+            os.mkdir(step, dir_fd=last)
+            inner = os.open(step, os.O_RDONLY, dir_fd=last)
+            os.close(last)
+            last = inner
+        os.symlink(plain.cwd.parent, "o" * 70, dir_fd=last)
+        assert len(f"{deep}/{'o' * 70}") < 4096 <= len(f"{plain.cwd}/{deep}/{'o' * 70}")
+        for command in (f"cat {deep}/{'o' * 70}/x", "black ."):
+            found = decided(command, plain, "shell:cat *", "shell:black *")
+            assert isinstance(found, Ask), command[:20]
+    finally:
+        os.close(last)
+        subprocess.run(["rm", "-rf", at], cwd=plain.cwd, check=True)
+        os.close(here)

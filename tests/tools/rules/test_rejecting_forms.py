@@ -280,6 +280,9 @@ FORMS = [
     ("sudo*rm*", "echo 'rm x' | sudo sh"),
     ("docker exec*psql*", "echo 'psql x' | docker exec -i db sh"),
     ("ssh*rm*", "echo 'rm x' | ssh h"),
+    ("python manage.py migrate *", "retry 3 python3 ./manage.py migrate"),
+    ("docker compose exec * rails *", "docker compose exec web bin/rails x"),
+    ("cp *", "ls | xargs -I{} cp {} c/"),
     ("bash scripts/*", "bash /home/me/project/scripts/y"),
 ]
 
@@ -329,13 +332,17 @@ def test_no_form_of_a_rule_or_a_command_runs_unasked(
         "env -i grep -l curl x",
         "time -p grep -l curl x",
         "stdbuf -oL grep -l curl x",
+        "cd bin && npm ci && cd .. && ./gradlew build",
+        "./build.sh && cd bin && ls",
+        "npm run publish",
     ],
 )
 def test_a_command_that_only_writes_of_another_is_not_asked_about(
     command: str, plain: ToolContext
 ) -> None:
     names = "git push", "rm -rf", "curl", "sudo", "npm publish", "kubectl delete", "find * -exec"
-    reject = tuple(f"shell:{name} *" for name in names)
+    names = (*names, "cp")
+    reject = (*(f"shell:{name} *" for name in names), "shell:bin/*")
     assert decided(command, plain, "shell", reject=reject) == Allow()
 
 

@@ -49,7 +49,7 @@ MANAGING = frozenset(
 _LONE = {"xargs": "0rtx", "sudo": "EHnSb", "env": "i0v", "time": "pv"}
 LONE_OPTIONS = {name: re.compile(f"-[{letters}]+") for name, letters in _LONE.items()}
 """By program, options without a value."""
-JOINED_VALUE = re.compile(r"-[A-Za-z](?:\d+|L)")
+JOINED_VALUE = re.compile(r"-[A-Za-z](?:\d+|L)|-I\S+")
 """As in `xargs -n1` and `stdbuf -oL`."""
 JOINING = frozenset({"ssh", "eval"})
 """Programs that put their words together, for a shell to read them anew."""
