@@ -116,23 +116,17 @@ def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
 
 
 async def run_builtin(
-    name: str,
-    given: Json,
-    context: ToolContext,
-    decided: Access | None = None,
-    *,
-    fresh: bool = False,
+    name: str, given: Json, context: ToolContext, decided: Access | None = None
 ) -> ToolAnswer:
     """Failures become error answers.
 
-    A call with other access than `decided`, through a moved link, does not run. `fresh`: nobody
-    was asked since, so that the look right before a change is enough. Raises Cancelled once the
-    client is gone.
+    A call with other access than `decided`, through a moved link, does not run; a change is looked
+    at right before alone, as nothing is acted on earlier. Raises Cancelled once the client is gone.
     """
     spec, tool = BY_NAME.get(name), TOOLS.get(name)
     if spec is None or tool is None:
         return _error(f"There is no tool {name}. There are {', '.join(BY_NAME)}.")
-    found = decided if fresh and spec.kind in _ACTING else None
+    found = decided if spec.kind in _ACTING else None
     if found is None:
         found = await asyncio.to_thread(access, spec, given, context)
     if decided is not None and found != decided:

@@ -18,9 +18,8 @@ AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaita
 
 
 class QuestionOutcome(Enum):
-    """A question's outcome; one may be needless, or go unanswered."""
+    """A question's outcome, as if asked where rules allow; one may go unanswered."""
 
-    unasked = "unasked"
     allowed = "allowed"
     refused = "refused"
     dismissed = "dismissed"
@@ -66,7 +65,7 @@ class Permissions:
         decision = decide(spec, wanted, rules, trusted)
         match decision:
             case Allow():
-                return QuestionOutcome.unasked
+                return QuestionOutcome.allowed
             case Refuse(reason=reason):
                 return reason
             case Ask():

@@ -33,13 +33,12 @@ class Consent:
 
         `foreseen` gives the call's change as ACP content.
         """
-        trusted, asked = self.trust.granted, False
+        trusted = self.trust.granted
         if not trusted and spec.origin == "builtin" and spec.kind in ("edit", "execute"):
-            trusted, asked = await self.trust.settle(part, self.ask), True
+            trusted = await self.trust.settle(part, self.ask)
 
         async def ask(question: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
             change = await foreseen()
             return await self.ask({**question, "content": change} if change else question, options)
 
-        settled = await self.permissions.settle(spec, wanted, part, ask, trusted=trusted)
-        return QuestionOutcome.allowed if asked and settled is QuestionOutcome.unasked else settled
+        return await self.permissions.settle(spec, wanted, part, ask, trusted=trusted)

@@ -150,21 +150,21 @@ class _Call:
                 return await self._fail(answer, "denied", started, wanted)
             case QuestionOutcome.allowed if shown and shown != await self._change(spec, wanted):
                 return await self._fail(_OTHERWISE, "error", started, wanted)
-            case QuestionOutcome.allowed | QuestionOutcome.unasked:
+            case QuestionOutcome.allowed:
                 pass
         self._show("in_progress")
-        return await self._perform(spec, wanted, fresh=answer is QuestionOutcome.unasked)
+        return await self._perform(spec, wanted)
 
     async def _change(self, spec: ToolSpec, wanted: Access) -> list[Json]:
         part = self.part
         given = part.input if isinstance(part.input, dict) and spec.origin == "builtin" else {}
         return await foreseen(spec.name, given, self._context(wanted.outside))
 
-    async def _perform(self, spec: ToolSpec, wanted: Access, *, fresh: bool) -> CallsEnd:
+    async def _perform(self, spec: ToolSpec, wanted: Access) -> CallsEnd:
         part, turn = self.part, self.calls.turn
         started = turn.clock.now()
         try:
-            answer = await self._answer(spec, wanted, fresh=fresh)
+            answer = await self._answer(spec, wanted)
         except SidecarError as error:
             return await self._fail(error.message, "error", started, wanted)
         output = self._output(spec, answer)
@@ -186,11 +186,11 @@ class _Call:
         turn.meter_changed()
         return CallsEnd.done
 
-    async def _answer(self, spec: ToolSpec, wanted: Access, *, fresh: bool) -> ToolAnswer:
+    async def _answer(self, spec: ToolSpec, wanted: Access) -> ToolAnswer:
         part, tracking = self.part, self.calls.place.tracking
         context = self._context(wanted.outside)
         if spec.origin == "builtin":
-            return await run_builtin(spec.name, part.input, context, wanted, fresh=fresh)
+            return await run_builtin(spec.name, part.input, context, wanted)
         async with nullcontext() if spec.read_only else tracking.running(_said(spec, part)):
             if spec.origin == "mcp":
                 return await self.calls.mcp.call(spec, part.input)
