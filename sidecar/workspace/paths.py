@@ -182,6 +182,7 @@ def _links(
     large one hides none.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
+    known: dict[str, str] = {}
     while turns:
         group = turns.popleft()
         folder, depth = group.popleft()
@@ -189,7 +190,7 @@ def _links(
             for entry in itertools.islice(entries, MAX_LOOKED - looked if depth else None):
                 looked += depth > 0
                 if entry.is_symlink() or entry.inode() in numbers:
-                    yield entry.path, os.path.realpath(entry.path)
+                    yield entry.path, _resolved(entry.path, known)
                     continue
                 if not depth and entry.name == ".git":
                     path, below = os.path.join(entry.path, "hooks"), MAX_DEPTH
@@ -203,6 +204,22 @@ def _links(
                     turns.append(deque([(path, below)]))
         if group:
             turns.append(group)
+
+
+def _resolved(path: str, known: dict[str, str]) -> str:
+    """As `realpath`, with each link's folder resolved once: many links lie, and end, in one."""
+    for _ in range(MAX_LINKS):
+        folder, name = os.path.split(path)
+        if name in ("", ".", ".."):
+            break
+        if folder not in known:
+            known[folder] = os.path.realpath(folder)
+        at = os.path.join(known[folder], name)
+        try:
+            path = os.path.join(known[folder], os.readlink(at))
+        except OSError:
+            return at
+    return os.path.realpath(path)
 
 
 def display(path: Path, root: Path) -> str:

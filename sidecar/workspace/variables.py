@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from string import Template
 
@@ -37,40 +38,52 @@ def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     Relative to the root, through links, behind a `/` also without the ending; a folder within the
     root, for a variable called after a configuration.
     """
-    base, known = Path(os.path.realpath(root)), dict(environment)
-    given = {**known, "PWD": str(base)}
-    linked, whole = _has_others(real), _Names.of(str(real))
-    without = _Names.of(str(real), os.path.splitext(real)[0])
-    for name, value in known.items():
-        if "/" not in value and _CALLS.fullmatch(name):
-            continue
-        for word in _words(Template(value).safe_substitute(given) if "$" in value else value):
-            at = os.path.normpath(os.path.join(base, os.path.expanduser(word)))
-            if (
-                (without if "/" in word else whole).are_of(at)
-                or (linked and _is_same(at, real))
-                or (_CONFIGURES.match(name) and _holds(real, word, base))
-            ):
-                return name
+    base, linked = Path(os.path.realpath(root)), _has_others(real)
+    whole, without = {_plain(str(real))}, {_plain(str(real)), _plain(os.path.splitext(real)[0])}
+    last = {_plain(os.path.basename(one)) for one in (real, os.path.splitext(real)[0])}
+    home = os.path.expanduser("~")
+    for word in _words_of(tuple(environment.items()), str(base), home):
+        # Behind a link alone the name is another, so that most words take one look.
+        similar = word.last in last or os.path.islink(word.at)
+        if (
+            (similar and _plain(os.path.realpath(word.at)) in (without if word.slash else whole))
+            or (linked and _is_same(word.at, real))
+            or (word.configures and _holds(real, word.text, base))
+        ):
+            return word.variable
     return ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
-    """Plain paths of one file, and their last parts: once for all words of all variables."""
+class _Word:
+    """A word of a variable's value, with its path relative to the root and that path's plain end.
 
-    paths: frozenset[str]
-    last: frozenset[str]
+    `slash`: with one; `configures`: of a variable called after a configuration.
+    """
 
-    @classmethod
-    def of(cls, *paths: str) -> "_Names":
-        last = (_plain(os.path.basename(path)) for path in paths)
-        return cls(frozenset(map(_plain, paths)), frozenset(last))
+    variable: str
+    text: str
+    at: str
+    last: str
+    slash: bool
+    configures: bool
 
-    def are_of(self, at: str) -> bool:
-        # Behind a link alone the name is another, so that most words take one look.
-        similar = _plain(os.path.basename(at)) in self.last or os.path.islink(at)
-        return similar and _plain(os.path.realpath(at)) in self.paths
+
+@lru_cache(maxsize=8)
+def _words_of(environment: tuple[tuple[str, str], ...], base: str, home: str) -> tuple[_Word, ...]:
+    """Once for all looks of a daemon: the environment stays, while files come and go."""
+    given = {**dict(environment), "PWD": base}
+    found: list[_Word] = []
+    for name, value in environment:
+        if "/" not in value and _CALLS.fullmatch(name):
+            continue
+        configures = _CONFIGURES.match(name) is not None
+        for word in _words(Template(value).safe_substitute(given) if "$" in value else value):
+            spelt = home + word[1:] if re.match("~(/|$)", word) else os.path.expanduser(word)
+            at = os.path.normpath(os.path.join(base, spelt))
+            last = _plain(os.path.basename(at))
+            found.append(_Word(name, word, at, last, "/" in word, configures))
+    return tuple(found)
 
 
 def _is_same(at: str, real: Path) -> bool:

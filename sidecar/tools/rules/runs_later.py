@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
 
 from sidecar.core.text.visible import plain_path
 
@@ -106,6 +108,7 @@ _RUN_LATER: Mapping[str, str] = {
 beginnings (`x*`)."""
 
 
+@lru_cache(maxsize=1024)
 def runs_later(path: str) -> str:
     """Why writing a resolved path has later effects; empty for an ordinary file.
 
@@ -115,13 +118,12 @@ def runs_later(path: str) -> str:
     parts = [plain_path(part) for part in path.split("/") if part not in ("", ".")]
     if any(_SHORT.fullmatch(part) for part in parts):
         return "to some disks it is a short name of another file"
-    for size in (2, 1):
-        for start in range(len(parts) - size + 1):
-            name = "/".join(parts[start : start + size])
+    for names in (["/".join(pair) for pair in pairwise(parts)], parts):
+        for name in names:
             if reason := _FOLDERS.get(name):
                 return reason
-            if start + size == len(parts) and (reason := _FILES.get(name)):
-                return reason
+        if names and (reason := _FILES.get(names[-1])):
+            return reason
     if any(part.startswith(_BEGUN) for part in parts):
         return next(
             why for one, why in _BEGINNINGS.items() if any(p.startswith(one) for p in parts)
