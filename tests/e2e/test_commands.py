@@ -233,7 +233,8 @@ def test_a_long_change_is_read_page_by_page_before_it_is_allowed(
 
 def test_a_change_that_is_shown_in_part_is_not_allowed(start: Start, workspace: Path) -> None:
     window = Window(start, workspace)
-    kept = "".join(f"old {number}\n" + f"kept {number}\n" * 20 for number in range(60))
+    rest = [f"kept {number}\n" for number in range(1200)]
+    kept = "".join(f"old {at}\n" + "".join(rest[20 * at : 20 * at + 20]) for at in range(60))
     (workspace / "x.txt").write_text("x" * 420_000 + "\n" + kept)
     window.answers = {"page": "Next page", "new 59": "Allow once"}
     given = {"path": "x.txt", "content": kept.replace("old", "new")}
