@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +30,7 @@ from sidecar.tools.tool_contract import Access, Changes, Tool, ToolAnswer, ToolC
 from sidecar.workspace.paths import (
     Place,
     display,
+    in_git,
     linked_names,
     locate,
     own_names,
@@ -165,7 +166,7 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
         return _by_command(found, command, place, context)
     if spec.kind == "edit":
         refuse_git(place)
-        found = _by_edit(found, path, place, context)
+        found = _writing(found, (path,), [place.real], context.cwd, context)
     spelt = tuple(name for name in spelt_names(path, context.cwd) if name != place.shown)
     return replace(found, title=f"{_VERBS[spec.name]} {place.shown}", spelt=spelt)
 
@@ -174,7 +175,8 @@ def _by_command(found: Access, command: str, place: Place, context: ToolContext)
     words = plain_words(command)
     # The names of all words count that may be written to.
     named = written(words)
-    linked = linked_names(named, place.real, context.cwd, runs_later)
+    reals = [Path(os.path.realpath(place.real / name)) for name in named]
+    found = _writing(found, named, reals, place.real, context)
     elsewhere = "" if place.shown == "." else f"in {place.shown}: "
     return replace(
         found,
@@ -182,32 +184,40 @@ def _by_command(found: Access, command: str, place: Place, context: ToolContext)
         command=command,
         words=words,
         strays=leading_out(words, place.real, context.cwd, walks=walks(words)),
-        linked=tuple(name for name in linked if name != place.shown),
-        held=_held(place, named, command, context),
     )
 
 
-def _by_edit(found: Access, path: str, place: Place, context: ToolContext) -> Access:
-    linked = linked_names((path,), context.cwd, context.cwd, runs_later)
-    # Programs look for their settings in the root of a repository within the workspace, too.
-    inner = roots_above(place.real, context.cwd, (".git",))
-    linked += tuple(printable(display(place.real, repository)) for repository in inner)
+def _writing(
+    found: Access, names: tuple[str, ...], reals: list[Path], folder: Path, context: ToolContext
+) -> Access:
+    """With other names of the files that a call may write, and why these are no ordinary ones.
+
+    `names`: as given, relative to `folder`; `reals`: the same, resolved.
+    """
+    root = Path(os.path.realpath(context.cwd))
+    linked = {*linked_names(names, folder, root, runs_later)}
+    inside = [real for real in reals if real.is_relative_to(root)]
+    shown = [printable(display(real, root)) for real in inside]
+    linked |= set(shown if folder != root else ())
+    above = own_names(root)
+    held = [held_above(above, name) for name in shown or ([] if reals else [""])]
+    for parent in dict.fromkeys(real.parent for real in inside):
+        # Programs look for their settings in the root of a repository within the workspace, too.
+        for repository in roots_above(parent / "x", root, (".git",)):
+            of_it = (real for real in inside if real.parent == parent)
+            linked |= {printable(display(real, repository)) for real in of_it}
+        environments = roots_above(parent / "x", root, _ENVIRONMENT)
+        held += [printable(display(one, root)) for one in environments[:1]]
+    why = [f"lies in {one}, which is hidden or has files that run later" for one in held if one]
+    why += ["belongs to git" for real in inside if in_git(real)]
     return replace(
         found,
-        linked=tuple(name for name in linked if name != place.shown),
-        held=_held(place, (path,), "", context),
+        linked=tuple(sorted(linked - set(found.shown))),
+        held=why[0] if why else _named_by_variable(reals, context),
     )
 
 
-def _held(place: Place, named: Iterable[str], command: str, context: ToolContext) -> str:
-    shown = "" if command else place.shown
-    inner = () if command else roots_above(place.real, context.cwd, _ENVIRONMENT)
-    above = held_above(own_names(context.cwd), shown) if place.inside else ""
-    if above := above or "".join(locate(str(folder), context.cwd).shown for folder in inner[:1]):
-        return f"lies in {above}, which is hidden or has files that run later"
-    reals = (
-        (Path(os.path.realpath(place.real / one)) for one in named) if command else (place.real,)
-    )
+def _named_by_variable(reals: list[Path], context: ToolContext) -> str:
     found = (naming(real, context.cwd, context.environment) for real in reals)
     variable = next(filter(None, found), "")
     return f"is named by the variable {variable}" if variable else ""

@@ -108,7 +108,7 @@ _RUN_LATER: Mapping[str, str] = {
 beginnings (`x*`)."""
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16_384)
 def runs_later(path: str) -> str:
     """Why writing a resolved path has later effects; empty for an ordinary file.
 

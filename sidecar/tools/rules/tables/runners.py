@@ -34,7 +34,7 @@ SEARCHES = (
 begins at any word."""
 READERS = SHELLS | RUNNERS | PREFIXES | ANYWHERE | {*_EXECUTES.split(), "gcloud", "heroku"}
 """Programs that may run the lines of a here-document, as `ssh` does."""
-RUNNING = READERS.union(SEARCHES)
+RUNNING = READERS.union(SEARCHES) - {"git"}
 """Programs that may run some of their words."""
 TEXT_READERS = SHELLS | {"eval", "watch", "su", "runuser"}
 """Programs that take a word for a shell's text."""
