@@ -19,6 +19,7 @@ from sidecar.tools.rules.shell_words import (
     hides_programs,
     is_plain,
     simple_commands,
+    unescaped,
     without_options,
 )
 from sidecar.tools.rules.tables.programs import NAMING, SHELLS
@@ -41,9 +42,12 @@ from sidecar.tools.rules.tables.runners import (
     TEXT_READERS,
 )
 
+MOST_TEXTS = 150
+"""Texts within a command, for each runner again; more hide programs."""
 MOST_BEFORE = 30
 """Words before a command: options and values of its runner."""
 _READING_FILES = SHELLS | {".", "source"}
+_LONE_DASH = re.compile(r"(?<=[ \t])-(?=[ \t]*\d?[<>])")
 _NOTHING = re.compile("")
 _SIGNS = re.compile(r"[;&|\n]+")
 _RUN_BY = re.compile(r"--(?:exec|command|entrypoint|extcmd|run|shell)=")
@@ -77,8 +81,9 @@ def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
     `words`: of the whole command, if simple.
     """
     found = _Reading(command, words)
-    while found.left:
+    while found.left and len(found.seen) < MOST_TEXTS:
         found.read(*found.left.pop())
+    found.is_hidden |= bool(found.left)
     return Spellings(
         tuple(found.texts), tuple(found.commands), tuple(found.unread), found.is_hidden
     )
@@ -97,7 +102,7 @@ class _Reading:
         self.unread: list[str] = []
         self.is_hidden = hides_programs(command)
         self.left: list[tuple[str, tuple[str, ...]]] = []
-        self._seen: set[tuple[str, tuple[str, ...]]] = set()
+        self.seen: set[tuple[str, tuple[str, ...]]] = set()
         self._later(command, ())
 
     def read(self, text: str, runner: tuple[str, ...]) -> None:
@@ -107,9 +112,9 @@ class _Reading:
             self.unread += (value, f"{name}={value}")
         for readers, given in fed_texts(text):
             names = set(map(program_name, readers))
-            if names & READERS:
+            if _reads(names):
                 self._later(given, runner)
-            self.is_hidden |= bool(names & SHELLS) and hides_programs(given)
+                self.is_hidden |= bool(names & TEXT_READERS) and hides_programs(given)
         for group, in_turn in handing_on(text):
             self._read_handed_on(group, in_turn, runner)
         folder = ""
@@ -135,9 +140,14 @@ class _Reading:
             _keeps(words[start:]) or name in PASSING
             for start, name in zip(starts, names, strict=True)
         ):
-            if not OF_CODE.intersection(names):
-                behind = enumerate(pairwise(words), 1)
-                texts |= {text: at for at, (word, text) in behind if CODE_OPTION.fullmatch(word)}
+            behind = enumerate(pairwise(words), 1)
+            of_code = not OF_CODE.isdisjoint(names)
+            texts |= {
+                text: at
+                for at, (word, text) in behind
+                if CODE_OPTION.fullmatch(word)
+                if not of_code or TEXT_READERS & set(map(program_name, words[:at]))
+            }
             run_by = (word for word in words if _RUN_BY.match(word))
             texts |= {word.partition("=")[2]: words.index(word) for word in run_by}
             # A rule may name the runner itself: `sudo rm *`.
@@ -145,7 +155,8 @@ class _Reading:
             if not _names_only(words[starts[-1] :]):
                 self.unread.append(_any_may_begin(words[1:]))
         self.is_hidden |= any(_stands_for_program(words, at) for at in starts)
-        self.is_hidden |= not TEXT_READERS.isdisjoint(names) and any(map(hides_programs, texts))
+        of_shell = not (TEXT_READERS | JOINING).isdisjoint(names)
+        self.is_hidden |= of_shell and any(map(hides_programs, texts))
         for text, at in texts.items():
             self._later(text, runner + _without_reader(words[:at]))
         for start, name in zip(starts, names, strict=True):
@@ -159,19 +170,21 @@ class _Reading:
 
         `in_turn`: each takes the text of those before.
         """
-        takes, reads = 0, dict[tuple[str, ...], int]()
+        takes, reads, of_shell = 0, dict[tuple[str, ...], int](), False
         for at, words in enumerate(group):
             if not words[0] or (in_turn and not at):
                 continue
             names = {program_name(words[start]) for start in _starts(words)}
             takes = takes if names <= KEEPING else at if in_turn else len(group)
-            if names & READERS:
+            if _reads(names):
                 reads[runner + _without_reader(words)] = at if in_turn else len(group)
+                of_shell |= not TEXT_READERS.isdisjoint(names)
         for one in group[:takes]:
             self.unread += ("\0".join(one[1:]), _any_may_begin(one[1:]))
         for before, last in reads.items():
             for one in group[:last]:
-                given = [word for word in one[1:] if _TEXT.search(word)]
+                given = [unescaped(word) for word in one[1:] if _TEXT.search(word)]
+                self.is_hidden |= of_shell and any(map(hides_programs, given))
                 for text in (*given, " ".join(one[1:])) if one[0] else given:
                     self._later(text, before)
 
@@ -186,8 +199,10 @@ class _Reading:
             self.unread.append(_any_may_begin((normpath(f"{folder}/{program}"), *rest)))
 
     def _later(self, text: str, runner: tuple[str, ...]) -> None:
-        if (text, runner) not in self._seen:
-            self._seen.add((text, runner))
+        # The grammar loses a lone dash there.
+        text = _LONE_DASH.sub("'-'", text)
+        if (text, runner) not in self.seen:
+            self.seen.add((text, runner))
             self.left.append((text, runner))
 
 
@@ -202,6 +217,11 @@ def _entered(folder: str, words: tuple[str, ...]) -> str:
     into = next(iter(_operands(words)), "/")
     below = normpath(f"{folder or '.'}/{into}") if into[:1] not in "/~$" else "."
     return "" if below.startswith(".") else below
+
+
+def _reads(names: set[str]) -> bool:
+    """Whether any of some programs may run a given text: `sudo sh` does, `sudo tee` does not."""
+    return bool(names & (READERS - PASSING)) or (bool(names & READERS) and not names & KEEPING)
 
 
 def _without_reader(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,17 +10,23 @@ from itertools import takewhile
 from posixpath import normpath
 from typing import NamedTuple
 
-from sidecar.tools.rules.coverage import behind_options
+from sidecar.tools.rules.coverage import behind_options, known
 from sidecar.tools.rules.other_spellings import Spellings, names_of, program_name
 from sidecar.tools.rules.pattern import fits
 from sidecar.tools.rules.shell_words import STAR, plain_words, unescaped
-from sidecar.tools.rules.tables.runners import READERS, RUNNING, RUNNING_SCRIPTS, SEARCHES
+from sidecar.tools.rules.tables.runners import (
+    PASSED_OVER,
+    READERS,
+    RUNNING,
+    RUNNING_SCRIPTS,
+    SEARCHES,
+)
 
 _BEGINS = re.escape("\0\n;&|(`[{=!@/\\\"'")
 """Signs that a command within a text may begin behind; a text's words are joined by NUL."""
 _ENDS = re.compile(r"[;&|]|(?<!,)\n")
 _LETTERS = re.compile(rf"-([A-Za-z]{{1,5}}){STAR}?")
-_SHORT = re.compile(r"-([A-Za-z]+)")
+_SHORT = re.compile(r"-([A-Za-z0-9]+)")
 """Joined letters, maybe with a value: `-sXDELETE`."""
 _PASSED = re.compile(r"[-+$]|\w+=")
 _WITHIN = re.compile(rf"(?<=\w){STAR}(?=-)")
@@ -98,7 +104,7 @@ def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
         return False
     place = (
         rf"(?:^|[{_BEGINS}\s])"
-        if any(wanted) or "=" in name
+        if any(wanted) or "=" in name or "/" in name
         else rf"(?:^|[{_BEGINS}])\s*{_RUNNERS}(?=\S*\s|[^\s\"']*[\"'],)"
         r"|(?:^|\0)--\0(?:[^\s\0]*/)?"
     )
@@ -174,6 +180,13 @@ def _ways_to_spell(word: str) -> tuple[str, ...]:
     return *names_of(word), path, *(path[one.end() :] for one in tails)
 
 
+def _ways_within(word: str) -> tuple[str, ...]:
+    """Of a later word: its path, and the names of a known program (`/bin/rm`, `pip3`)."""
+    path = normpath(word) if word else word
+    is_program = word.startswith("bin/") or known(word) or program_name(word) in READERS
+    return (path, *names_of(word)) if is_program else (path,)
+
+
 def _wanted(rule: Sequence[str]) -> _Wanted:
     rule = [_LEADING.sub("", word) for word in rule]
     named = tuple(takewhile(lambda word: not (word == STAR or _IN_ANY_PLACE.match(word)), rule))
@@ -219,9 +232,7 @@ def _has(wanted: _Wanted, command: tuple[str, ...]) -> bool:
     ended = not runs and "--" not in wanted.values
     given = tuple(takewhile(lambda word: not ended or word != "--", words))
     # `build/` is `build`, `/bin/rm` is `rm`.
-    parts = {
-        part for word in words for part in (word, word.partition("=")[2], *_ways_to_spell(word))
-    }
+    parts = {part for word in words for part in (word, word.partition("=")[2], *_ways_within(word))}
     joined = [word for word in words if _SHORT.match(word)]
     named = behind_options(command)
     return (
@@ -247,13 +258,11 @@ def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool)
                 return True
             # `prisma@5` is `prisma`; mix takes a list with commas.
             plain = (word, word.rpartition("@")[0] or word, word.removesuffix(","))
-            spelt = (*plain, *_ways_to_spell(word))
+            spelt = (*plain, *_ways_within(word))
             if any(fits(named[count], one) for one in spelt):
                 found[at + 1].add(count + 1)
             # A variable may hold options; `timeout 5` runs what stands behind.
-            # The `run` of `npm run publish` runs another.
-            name = program_name(word)
-            is_runner = (name in READERS and name != "run") or _DURATION.fullmatch(word)
+            is_runner = program_name(word) in PASSED_OVER or _DURATION.fullmatch(word)
             if any_behind or is_runner or _PASSED.match(word):
                 found[at + 1].add(count)
                 found[at + 2] |= set() if "=" in word or is_runner else {count}

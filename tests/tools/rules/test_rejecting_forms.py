@@ -283,6 +283,16 @@ FORMS = [
     ("python manage.py migrate *", "retry 3 python3 ./manage.py migrate"),
     ("docker compose exec * rails *", "docker compose exec web bin/rails x"),
     ("cp *", "ls | xargs -I{} cp {} c/"),
+    ("ssh prod rm *", "ssh prod 'cd /srv && bash -s' <<'EOF'\nrm x\nEOF"),
+    ("perl -pi *", "perl -0pi -e x y"),
+    ("zip -r *", "zip -9r a b"),
+    ("tail -f*", "tail -5f x"),
+    ("python3 -*", "cd x && python3 - <<'EOF'\nprint(1)\nEOF"),
+    ("kubectl apply -f - *", "cat x | kubectl -n a apply -f - 2>&1"),
+    ("crontab - *", "cd y && crontab - <<EOF\nx\nEOF"),
+    ("sudo rm *", "printf 'cd x\\nrm y\\n' | sudo bash"),
+    ("scripts/*", "GIT_EDITOR=./scripts/x.sh git commit"),
+    ("scripts/*", "make CMD=./scripts/x.sh"),
     ("bash scripts/*", "bash /home/me/project/scripts/y"),
 ]
 
@@ -335,6 +345,7 @@ def test_no_form_of_a_rule_or_a_command_runs_unasked(
         "cd bin && npm ci && cd .. && ./gradlew build",
         "./build.sh && cd bin && ls",
         "npm run publish",
+        "git push-all origin fix/main",
     ],
 )
 def test_a_command_that_only_writes_of_another_is_not_asked_about(

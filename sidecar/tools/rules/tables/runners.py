@@ -34,6 +34,8 @@ SEARCHES = (
 begins at any word."""
 READERS = SHELLS | RUNNERS | PREFIXES | ANYWHERE | {*_EXECUTES.split(), "gcloud", "heroku"}
 """Programs that may run the lines of a here-document, as `ssh` does."""
+PASSED_OVER = READERS.difference(SEARCHES, {"run"})
+"""Programs whose words are the next program's."""
 RUNNING = READERS.union(SEARCHES) - {"git"}
 """Programs that may run some of their words."""
 TEXT_READERS = SHELLS | {"eval", "watch", "su", "runuser"}
