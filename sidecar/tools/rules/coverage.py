@@ -177,7 +177,8 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
         pattern = program.script if program.script and operands == 1 else program.operands
         if operands > program.most or not re.fullmatch(pattern, word):
             return f"`{name} {word}`: {program.why}"
-        commit = re.fullmatch(program.unwritten, " ".join(words[: index + 1]))
+        told = "" if " " in "".join(words[: index + 1]) else " ".join(words[: index + 1])
+        commit = re.fullmatch(program.unwritten, told)
         if program.writes and not commit and _leads_away(program, word):
             return _away(name, word)
         if program.creates and _is_unknown(word):

@@ -9,7 +9,7 @@ from sidecar.core.parts import Json
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules
 from sidecar.tools.tool_contract import ToolContext
 from sidecar.workspace import paths
-from tests.tools.rules.decisions import call, functions_entered
+from tests.tools.rules.decisions import call, decided, functions_entered
 
 
 @pytest.fixture
@@ -179,3 +179,39 @@ def test_each_link_beside_the_workspace_takes_few_calls(inside: ToolContext) -> 
         (inside.cwd.parent / f"link_{number}").symlink_to("elsewhere")
     after = functions_entered(lambda: call("write_file", wanted, inside))
     assert (after - before) / 100 < 35
+
+
+@pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history"])
+def test_a_command_writes_no_file_of_an_environment_unasked(mark: str, inside: ToolContext) -> None:
+    rule = "shell:ruff check *"
+    command = "ruff check --fix own/lib/os.py"
+    (inside.cwd / "own" / "lib").mkdir(parents=True)
+    assert isinstance(decided(command, inside, rule), Allow)
+    (inside.cwd / "own" / mark).parent.mkdir(exist_ok=True)
+    (inside.cwd / "own" / mark).write_text("")
+    found = decided(command, inside, rule)
+    assert isinstance(found, Ask)
+    assert "lies in own" in found.why
+
+
+def test_a_command_writes_no_settings_of_an_inner_repository_unasked(inside: ToolContext) -> None:
+    (inside.cwd / "sub").mkdir()
+    assert isinstance(decided("touch sub/tasks.json", inside, "shell:touch *"), Allow)
+    (inside.cwd / "sub" / ".git").mkdir()
+    assert isinstance(decided("touch sub/app.json", inside, "shell:touch *"), Ask)
+    # Their names count from the workspace's root too, where a rule is for a folder.
+    (inside.cwd / ".vscode").mkdir()
+    made = decided("touch a.md", inside, "shell@.vscode:touch *", cwd=".vscode")
+    assert isinstance(made, Ask)
+
+
+def test_a_command_changes_no_history_by_another_name_unasked(inside: ToolContext) -> None:
+    store = inside.cwd / "store"
+    for folder in ("objects", "refs"):
+        (store / folder).mkdir(parents=True)
+    assert isinstance(decided("rm store/refs/x", inside, "shell:rm *"), Allow)
+    (store / "HEAD").write_text("ref: refs/heads/main\n")
+    for command in ("rm store/refs/x", "rm -r store", "touch store/refs/x.md"):
+        found = decided(command, inside, "shell:rm *", "shell:touch *")
+        assert isinstance(found, Ask), command
+        assert "belongs to git" in found.why

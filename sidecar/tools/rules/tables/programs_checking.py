@@ -131,7 +131,11 @@ CHECKING: dict[str, Program] = {
         "--no-error-on-unmatched-pattern --pass-on-no-patterns --ignore-pattern --no-ignore "
         "--no-warn-ignored --stats --debug --print-config --version "
         "--format=json --format=stylish --format=compact --format=unix --format=html",
-        unwritten=rf"(?:.* )?--ext {_ENDING}(?:,{_ENDING})*",
+        # Behind an option with a value `--ext` is that value, and behind `--` a file.
+        unwritten=r"(?:(?:--(?:fix|quiet|cache|no-cache|color|no-color|debug|stats|"
+        r"no-inline-config|report-unused-disable-directives|no-error-on-unmatched-pattern)|"
+        r"--max-warnings \d+|(?!-)\S+) )*"
+        rf"--ext {_ENDING}(?:,{_ENDING})*",
         nowhere=_RULE_WITH_OPTIONS,
         writes=True,
     ),
