@@ -1,5 +1,6 @@
 """What holds for all tests: which run, that none leaves the machine, what they reached."""
 
+import gc
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.examples import try_few
 from tests.figures import Figures
 
 FIGURES = pytest.StashKey[Figures]()
@@ -58,8 +60,11 @@ def nothing_sought() -> Iterator[None]:
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Have `pytest` alone leave out the long tests, and use every core.
 
-    Who names files, marks or processes gets what they name.
+    Who names files, marks or processes gets what they name. Modules are compiled once: tests start
+    thousands of processes.
     """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     option, all_of_it = config.option, config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if hasattr(config, "workerinput") or not all_of_it:
         return
@@ -68,6 +73,17 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.numprocesses = "auto"
     if option.numprocesses and option.dist == "no":
         option.dist = "loadfile"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage among modules and tests that stay: half the time of collecting."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -88,8 +104,18 @@ def pytest_configure(config: pytest.Config) -> None:
         del os.environ[name]
     given = getattr(config, "workerinput", {})
     config.option.markexpr = given.get("markexpr", config.option.markexpr)
+    if config.option.markexpr == "not long":
+        try_few()
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Have the long run try all examples of what the short run tries with few."""
+    for item in items if config.option.markexpr == "long" else ():
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("long")
 
 
 def pytest_terminal_summary(

@@ -22,6 +22,7 @@ from sidecar.replay.charts import (
 )
 from sidecar.replay.compare import ReplayedSession
 from sidecar.replay.simulate import Sent, SimulatedRewrite
+from tests.examples import examples
 
 NASTY = "</svg><script>\"'&"
 
@@ -57,7 +58,7 @@ dots = st.builds(
 LONG = "a-policy-of-a-longer-name"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @example([Dot("a", 0.0, 0.0), Dot("b", 900.0, 0.0), Dot(LONG, 512.0, 1.0), Dot(LONG, 507.0, 1.0)])
 @example([Dot("a", 5e-324, 1.0)])
 @given(st.lists(dots, min_size=1, max_size=9))

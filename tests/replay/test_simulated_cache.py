@@ -19,6 +19,7 @@ from sidecar.replay.conversation import Conversation
 from sidecar.replay.simulate import ALIKE, SimulatedRun, simulate
 from sidecar.replay.simulated_cache import MINIMUM, Segments
 from tests.core.prompts import system, user
+from tests.examples import examples
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body
 from tests.replay.talks import RATES, WINDOW, Scripted, talk
@@ -195,7 +196,7 @@ edits = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     notations(),
     st.lists(edits, max_size=4),
@@ -212,7 +213,7 @@ def test_a_call_that_comes_back_beside_another_ends_what_that_one_could_read() -
     compare("0: p40 c200 c30; 0: p40 c200 c30; 0: p50", [left_out, back], 900)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(notations(TEXTS), st.lists(edits, max_size=3))
 @example(
     f"0: p50; 0: p50; 0: {'p5 ' * 16}; 0: {'p5 ' * 16}; 0: p50",

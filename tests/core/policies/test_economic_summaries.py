@@ -22,6 +22,7 @@ from sidecar.core.prompt.visibility import Cause
 from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in, with_summary
 from tests.core.policies.situations import history, saying, situation
 from tests.core.policies.test_economic_plans import situations, told_tokens
+from tests.examples import examples
 
 KEEPING = Keeping(keep=0)
 """Nothing stays for its worth, so that words go."""
@@ -151,7 +152,7 @@ def test_less_is_kept_in_every_respect() -> None:
 
 
 @given(told=situations(), cause=st.sampled_from(["budget", "pays", "user", "idle", "cold"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_rewrite_leaves_runway_wherever_what_must_stay_allows_it(
     told: Situation, cause: Cause
 ) -> None:

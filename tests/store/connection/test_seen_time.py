@@ -20,6 +20,7 @@ from sidecar.store.connection.seen_time import (
     looked,
 )
 from sidecar.store.journal import Store
+from tests.examples import examples
 from tests.store.contents import noise
 from tests.store.on_disk import opened_beside
 from tests.store.samples import NOW
@@ -139,7 +140,7 @@ _ACTS = st.lists(
 
 
 @given(acts=_ACTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_nothing_ever_ages_faster_than_time_was_seen_to_pass(acts: list[tuple[str, int]]) -> None:
     machine = Machine()
     machine.look()

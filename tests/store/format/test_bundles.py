@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sidecar.core.errors import BadRequest
 from sidecar.core.text.digest import digest
 from sidecar.store.format.bundles import Bundle, lines_of, read_lines
+from tests.examples import examples
 from tests.store.contents import blob
 from tests.store.samples import message, sample, session, tool
 
@@ -159,7 +160,7 @@ def test_what_is_cut_off_is_refused(count: int) -> None:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_damage_does_more_than_be_refused(seed: int) -> None:
     chance = random.Random(seed)
     data = bytearray(b"".join(lines_of(sample())))
