@@ -61,14 +61,15 @@ async def recall_nothing(part: str, offset: int, limit: int | None, pattern: str
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a workspace; where a home is looked through, that is an empty one."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     root = tmp_path / "root"
     root.mkdir()
     return root
 
 
-@pytest.fixture
-def context(root: Path) -> ToolContext:
+def tool_context(root: Path) -> ToolContext:
     return ToolContext(
         session_id=SessionId("ses_1"),
         call_id="call_1",
@@ -78,9 +79,14 @@ def context(root: Path) -> ToolContext:
         trusted=True,
         progress=lambda text: None,
         recall=recall_nothing,
-        # Of a test's own name, with its parameters, any word may be a file's.
-        environment={k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"},
+        # Any word of another variable, such as a test's own name, may be a file's.
+        environment={name: os.environ[name] for name in ("PATH", "HOME")},
     )
+
+
+@pytest.fixture
+def context(root: Path) -> ToolContext:
+    return tool_context(root)
 
 
 @pytest.fixture

@@ -21,7 +21,10 @@ def wanted(tool: str, given: Json, context: ToolContext) -> Access:
 def call(
     tool: str, given: Json, context: ToolContext, rules: Rules = NO_RULES
 ) -> PermissionDecision:
-    found = wanted(tool, given, context)
+    return of(tool, wanted(tool, given, context), context, rules)
+
+
+def of(tool: str, found: Access, context: ToolContext, rules: Rules) -> PermissionDecision:
     rules = as_called(rules, context.cwd)
     return decide(BY_NAME[tool], found, rules, trusted=context.trusted)
 
@@ -29,9 +32,9 @@ def call(
 def decided(
     command: str, context: ToolContext, *allow: str, cwd: str = ".", reject: tuple[str, ...] = ()
 ) -> PermissionDecision:
-    given: Json = {"command": command, "cwd": cwd}
-    assert not wanted("shell", given, context).problem
-    return call("shell", given, context, Rules(allow, reject))
+    found = wanted("shell", {"command": command, "cwd": cwd}, context)
+    assert not found.problem
+    return of("shell", found, context, Rules(allow, reject))
 
 
 def functions_entered(work: Callable[[], object]) -> int:

@@ -42,12 +42,12 @@ READ_OTHERWISE = (
 
 @pytest.mark.parametrize("name", [one for names in CHECKING for one in names.split()])
 def test_words_that_some_program_might_read_otherwise_are_asked_about(
-    name: str, plain: ToolContext
+    name: str, standing_plain: ToolContext
 ) -> None:
     rule, beginning = f"shell:{name} *", " ".join((name, *tuple(PROGRAMS[name].subcommands)[:1]))
-    assert decided(f"{beginning} src", plain, rule) == Allow()
+    assert decided(f"{beginning} src", standing_plain, rule) == Allow()
     for word in READ_OTHERWISE:
-        assert isinstance(decided(f"{beginning} '{word}'", plain, rule), Ask), word
+        assert isinstance(decided(f"{beginning} '{word}'", standing_plain, rule), Ask), word
 
 
 CHECKS = ("ruff", "mypy", "isort", "biome", "stylelint", "mix", "eslint", "black", "flake8", "tsc")

@@ -14,29 +14,30 @@ from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.rules.tables.programs import PROGRAMS
 from sidecar.tools.shell import scrubbed
 from sidecar.tools.tool_contract import ToolContext
+from tests.examples import examples
 from tests.tools.rules.decisions import decided
 from tests.tools.rules.ways import hostile, ordinary
 
 
 @pytest.mark.parametrize("command", hostile())
-def test_no_star_covers_a_way_around(command: str, work: ToolContext) -> None:
+def test_no_star_covers_a_way_around(command: str, standing_work: ToolContext) -> None:
     words = command.split()
     # Rules as generous as they can be: for each program, and for the command's first two words.
     beginnings = [" ".join(words[:size]) for size in (1, 2) if size < len(words)]
     rules = ["shell:*", "shell:* *", *(f"shell:{name} *" for name in PROGRAMS if name in command)]
     rules += [f"shell:{one}{star}" for one in beginnings for star in (" *", "*")]
-    assert isinstance(decided(command, work, *rules), Ask)
+    assert isinstance(decided(command, standing_work, *rules), Ask)
 
 
 @pytest.mark.parametrize(("rule", "folder", "command"), ordinary())
 def test_ordinary_work_is_not_asked_about(
-    rule: str, folder: str, command: str, plain: ToolContext
+    rule: str, folder: str, command: str, standing_plain: ToolContext
 ) -> None:
-    found = decided(command, plain, rule, cwd=folder)
+    found = decided(command, standing_plain, rule, cwd=folder)
     assert found == Allow(), getattr(found, "why", "")
     # The test can fail: without the rule, or with one for another folder, it is asked about.
-    assert isinstance(decided(command, plain, cwd=folder), Ask)
-    assert isinstance(decided(command, plain, f"write_file:{rule.partition(':')[2]}"), Ask)
+    assert isinstance(decided(command, standing_plain, cwd=folder), Ask)
+    assert isinstance(decided(command, standing_plain, f"write_file:{rule.partition(':')[2]}"), Ask)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +246,7 @@ NASTY = st.lists(
 
 
 @given(NASTY)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_the_shell_sees_the_words_that_were_compared(pieces: list[str]) -> None:
     """The same command is given to real shells, which print the arguments that they make of it."""
     command = "args " + "".join(pieces)

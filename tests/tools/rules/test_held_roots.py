@@ -16,8 +16,8 @@ WIDE = ("*", "edit", "write_file", "write_file:*", "write_file:s*", "edit:*.json
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a home folder that is hidden itself, below another."""
+def home(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a home folder that is hidden itself, below another, in place of the root's."""
     home = tmp_path / ".homes" / "me"
     home.mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))

@@ -198,11 +198,6 @@ def test_rejecting_goes_first_and_further(inside: ToolContext) -> None:
         assert isinstance(shell(command, "shell", reject=("shell:git push *",)), Refuse), command
         assert shell(command, "shell", reject=("shell:git pull *",)) == Allow()
     assert shell("echo 'git push'", "shell", reject=("shell:git push *",)) == Allow()
-    # What is long takes no time of its own, hides nothing that is rejected, and is asked about.
-    for long in ("rm " * 200_000, "a|" * 200_000):
-        assert isinstance(shell(long, "shell", reject=("shell:*rm*-rf*",)), Ask)
-    assert isinstance(shell(f"{long}\ngit  push", "shell", reject=("shell:git push *",)), Refuse)
-    assert isinstance(shell(f"{long}rm -rf x", "shell", reject=("shell:*rm*-rf*",)), Refuse)
     assert isinstance(shell("a rm b", "shell", reject=("shell:a*rm*rm b",)), Allow)
     rules = Rules(("*",), ("read_file:secret/*", "edit:/etc/*"))
     assert isinstance(call("read_file", {"path": "secret/x"}, inside, rules), Refuse)
@@ -212,6 +207,16 @@ def test_rejecting_goes_first_and_further(inside: ToolContext) -> None:
     )
     rules = Rules(reject=("read_file",))
     assert isinstance(call("read_file", {"path": "/etc/hosts"}, inside, rules), Refuse)
+
+
+@pytest.mark.parametrize("times", [10_000, pytest.param(200_000, marks=pytest.mark.long)])
+def test_what_is_long_takes_no_time_of_its_own_and_hides_nothing_that_is_rejected(
+    times: int,
+) -> None:
+    for long in ("rm " * times, "a|" * times):
+        assert isinstance(shell(long, "shell", reject=("shell:*rm*-rf*",)), Ask)
+    assert isinstance(shell(f"{long}\ngit  push", "shell", reject=("shell:git push *",)), Refuse)
+    assert isinstance(shell(f"{long}rm -rf x", "shell", reject=("shell:*rm*-rf*",)), Refuse)
 
 
 def test_an_answer_is_remembered_for_the_same_call_alone(inside: ToolContext) -> None:
