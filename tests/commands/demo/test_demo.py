@@ -69,7 +69,7 @@ def play(*arguments: str, columns: int = 80) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.long)])
 def test_it_makes_room_recalls_and_takes_back(columns: int) -> None:
     printed = play("--fast", columns=columns)
     rest = printed

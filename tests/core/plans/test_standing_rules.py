@@ -94,7 +94,9 @@ def rewritten(items: list[Item], window: int) -> tuple[list[Item], str]:
 
 
 @pytest.mark.parametrize("languages", [SHORT, LONG], ids=["short", "long"])
-@pytest.mark.parametrize("window", [200_000, 100_000, 64_000])
+@pytest.mark.parametrize(
+    "window", [*(pytest.param(n, marks=pytest.mark.long) for n in (200_000, 100_000)), 64_000]
+)
 def test_two_hundred_rules_of_three_languages_are_there_after_ten_rewrites(
     window: int, languages: tuple[str, ...]
 ) -> None:

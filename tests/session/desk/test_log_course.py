@@ -222,10 +222,11 @@ async def test_a_session_is_found_by_the_beginning_of_its_id(desk: Desk, name: s
         await find(store.sessions, None, desk.workspace / "elsewhere")
 
 
-async def test_a_long_session_is_read_in_seconds(desk: Desk) -> None:
+@pytest.mark.parametrize("turns", [LONG // 10, pytest.param(LONG, marks=pytest.mark.long)])
+async def test_a_long_session_is_read_in_seconds(desk: Desk, turns: int) -> None:
     session = await desk.open(system=SYSTEM)
     log = inside.log(session)
-    for n in range(LONG):
+    for n in range(turns):
         turn = TurnId(f"turn_{n}")
         asked = TextPart(PartId(f"asked {n}"), "Look at the next files.", "typed")
         log.writer.put(Message(MessageId(f"user {n}"), turn, "user", (asked,), desk.world.now()))
@@ -240,5 +241,5 @@ async def test_a_long_session_is_read_in_seconds(desk: Desk) -> None:
     began = monotonic()
     course = read_course(inside.state(session), same)
     assert monotonic() - began < MOST_SECONDS
-    assert (len(course.turns), len(course.requests)) == (LONG, 3 * LONG)
-    assert [one.held for one in course.requests[::3]] == [900 + n for n in range(LONG)]
+    assert (len(course.turns), len(course.requests)) == (turns, 3 * turns)
+    assert [one.held for one in course.requests[::3]] == [900 + n for n in range(turns)]

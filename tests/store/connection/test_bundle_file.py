@@ -120,7 +120,7 @@ def test_a_bomb_is_given_up_early(tmp_path: Path) -> None:
     """Two gigabytes of a line, or of lines, in a file of some kilobytes."""
     for name, line in (("line", b"a" * 2**20), ("lines", b"a" * (2**20 - 1) + b"\n")):
         bomb = tmp_path / name
-        press = zstandard.ZstdCompressor(level=19)
+        press = zstandard.ZstdCompressor(level=1)
         with bomb.open("wb") as file, press.stream_writer(file) as out:
             for _ in range(2**31 // len(line)):
                 out.write(line)
