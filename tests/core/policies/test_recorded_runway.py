@@ -17,7 +17,7 @@ pytestmark = AT_HAND
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
-@pytest.mark.parametrize("window", [200_000, 64_000])
+@pytest.mark.parametrize("window", [pytest.param(200_000, marks=pytest.mark.long), 64_000])
 def test_every_rewrite_leaves_runway_and_compresses_three_times(prefix: str, window: int) -> None:
     made: list[tuple[Situation, Plan, int]] = []
 

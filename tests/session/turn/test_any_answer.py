@@ -19,6 +19,7 @@ from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
 from sidecar.model.decode import ResponseDecoder
 from sidecar.model.encode import encode
 from sidecar.store.format.log_records import OptionRecord
+from tests.examples import examples
 from tests.fakes.messages_api import events, text, tools
 from tests.fakes.scripted_model import Script, calls, says
 from tests.fakes.validation import refusal
@@ -144,7 +145,10 @@ async def sent_after(folder: Path, several: list[list[Any]]) -> list[ModelReques
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=None,
 )
 @given(st.lists(answers(), min_size=1, max_size=3))
 def test_whatever_is_answered_the_next_request_is_taken(several: list[list[Any]]) -> None:
