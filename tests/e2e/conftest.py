@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.desk import Bench, Desk, Start
-from tests.e2e.plain import PlainClient, each_ending_well
+from tests.e2e.plain import PlainClient, Spawn, each_ending_well
 from tests.fakes.messages_api import FakeMessagesApi
+from tests.faults.forked import quick_spawn, spawn
+from tests.memory import tmp_path
+
+__all__ = ["quick_spawn", "spawn", "tmp_path"]
 
 
 @pytest.fixture
@@ -22,9 +26,10 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., PlainClient]]:
+def start(tmp_path: Path, quick_spawn: Spawn | None) -> Iterator[Callable[..., PlainClient]]:
     """Start daemons over one store; what a test leaves running must end cleanly."""
-    with each_ending_well(partial(PlainClient, tmp_path / "data")) as begin:
+    made = partial(PlainClient, tmp_path / "data", spawn=quick_spawn)
+    with each_ending_well(made) as begin:
         yield begin
 
 

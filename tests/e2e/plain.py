@@ -19,6 +19,7 @@ LIMIT = 30.0
 T = TypeVar("T", bound="PlainClient")
 Spawn: TypeAlias = Callable[[dict[str, str]], Any]
 """Starts a daemon with an environment; gives what a `Popen` is."""
+SERVE = ("serve", "--stdio")
 
 
 @contextmanager
@@ -60,7 +61,7 @@ class PlainClient:
         data: Path,
         answers: dict[str, Callable[[Any], Any]] | None = None,
         env: dict[str, str] | None = None,
-        arguments: tuple[str, ...] = ("serve", "--stdio"),
+        arguments: tuple[str, ...] = SERVE,
         spawn: Spawn | None = None,
     ) -> None:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")}
@@ -68,7 +69,8 @@ class PlainClient:
             # Tests look into its /proc, which only root may otherwise.
             clean["SIDECAR_DEBUGGABLE"] = "1"
         environment = {**clean, "SIDECAR_DATA_DIR": str(data), **(env or {})}
-        self.process = popen(environment, arguments) if spawn is None else spawn(environment)
+        own = spawn is None or arguments != SERVE
+        self.process = popen(environment, arguments) if own else spawn(environment)
         self.answers = answers or {}
         self.notifications: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []

@@ -7,9 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+import pytest
+
+from tests.e2e.plain import Spawn
 from tests.faults import nursery
 
 ROOT = Path(__file__).parent.parent.parent
@@ -89,3 +93,22 @@ class Forked:
         code = self.poll()
         assert code is not None
         return code
+
+
+@pytest.fixture(scope="session")
+def spawn() -> Iterator[Spawn | None]:
+    """Start daemons by forking, where the system can; else as editors do."""
+    if not hasattr(os, "pidfd_open"):
+        yield None
+        return
+    nursery = Nursery()
+    yield nursery.fork
+    nursery.close()
+
+
+@pytest.fixture(scope="session")
+def quick_spawn(request: pytest.FixtureRequest) -> Spawn | None:
+    """Fork them in the short run alone, which so saves a second for each."""
+    if request.config.option.markexpr != "not long":
+        return None
+    return request.getfixturevalue("spawn")  # type: ignore[no-any-return]

@@ -39,9 +39,12 @@ from sidecar.workspace.workspaces import Workspaces
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Script
 from tests.fakes.validation import refusal
+from tests.memory import tmp_path
 from tests.session import inside
 from tests.session.net import Net
 from tests.session.work import TOOLS, BilledModel, Worker
+
+__all__ = ["tmp_path"]
 
 LIMIT = 10.0
 DEAD_PID = 2**22 + 1

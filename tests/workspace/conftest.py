@@ -7,6 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.memory import tmp_path
+
+__all__ = ["tmp_path"]
+
 VERSION = 0x20080522
 OVERRIDE = 1 << 1 | 1 << 2
 """`CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH`: the bits by which modes do not hold for root."""
