@@ -36,13 +36,39 @@ def test_there_are_sources() -> None:
     assert len(sources()) > 50
 
 
-@pytest.mark.parametrize("path", written(), ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_file_is_small_named_after_something_and_says_what_it_is_for(path: Path) -> None:
+def test_a_file_is_small_named_after_something_and_says_what_it_is_for() -> None:
+    found = {f"{path.relative_to(ROOT)}: {fault}" for path in written() for fault in faults(path)}
+    assert found == set()
+
+
+def faults(path: Path) -> Iterator[str]:
     text = path.read_text("utf-8")
-    assert text.count("\n") <= MOST_LINES
-    assert path.stem not in VAGUE_FILES
-    assert not VAGUE_CLASS.search(text)
-    assert not text or text.startswith(('"""', 'r"""')), "a module begins with its docstring"
+    if text.count("\n") > MOST_LINES:
+        yield f"more than {MOST_LINES} lines"
+    if path.stem in VAGUE_FILES:
+        yield "a vague name"
+    if VAGUE_CLASS.search(text):
+        yield "a class with a vague name"
+    if text and not text.startswith(('"""', 'r"""')):
+        yield "a module begins with its docstring"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("long", '"""Long."""\n' * 401, "more than 400 lines"),
+        ("utils", "", "a vague name"),
+        ("one", '"""One."""\n\nclass UserManager: ...\n', "a class with a vague name"),
+        ("one", "import os\n", "a module begins with its docstring"),
+        ("one", 'r"""One."""\n', None),
+    ],
+)
+def test_a_fault_of_a_file_is_found(
+    name: str, text: str, fault: str | None, tmp_path: Path
+) -> None:
+    module = tmp_path / f"{name}.py"
+    module.write_text(text, "utf-8")
+    assert [*faults(module)] == ([] if fault is None else [fault])
 
 
 MOST_MODULES = 15
