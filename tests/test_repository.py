@@ -5,7 +5,6 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,11 +20,6 @@ VAGUE_CLASS = re.compile(
 def sources() -> list[Path]:
     folders = ("sidecar", "clients/python", "protocol", "tests")
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
-
-
-@cache
-def nodes(path: Path) -> tuple[ast.AST, ...]:
-    return tuple(ast.walk(ast.parse(path.read_bytes())))
 
 
 def written() -> list[Path]:
@@ -134,7 +128,7 @@ def test_no_class_of_the_product_has_more_public_methods_than_one_can_look_over(
         f"{path.relative_to(ROOT)}: {node.name} has {len(names)}"
         for path in sources()
         if not path.is_relative_to(ROOT / "tests")
-        for node in nodes(path)
+        for node in ast.walk(ast.parse(path.read_bytes()))
         if isinstance(node, ast.ClassDef)
         if len(names := public_methods(node)) > MOST_METHODS
     }
@@ -176,7 +170,7 @@ DOORS = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 def test_core_imports_nothing_but_what_is_known_to_be_pure_and_opens_nothing() -> None:
     found: set[str] = set()
     for path in (ROOT / "sidecar/core").rglob("*.py"):
-        for node in nodes(path):
+        for node in ast.walk(ast.parse(path.read_bytes())):
             match node:
                 case ast.Import(names=names):
                     called = {name.name.partition(".")[0] for name in names} - PURE
@@ -249,7 +243,7 @@ def test_a_module_that_is_no_face_is_imported_by_a_handful_of_tests() -> None:
 
 def modules_of_the_product(path: Path) -> Iterator[str]:
     """Give the modules that a file imports, or imports something of."""
-    for node in nodes(path):
+    for node in ast.walk(ast.parse(path.read_bytes())):
         match node:
             case ast.ImportFrom(module=str() as module, names=names, level=0):
                 inner = {f"{module}.{name.name}" for name in names}
@@ -294,7 +288,7 @@ def test_every_queue_and_cache_has_a_limit_or_says_what_limits_it() -> None:
     found: set[str] = set()
     for path in (ROOT / "sidecar").rglob("*.py"):
         place = path.relative_to(ROOT / "sidecar").as_posix()
-        for node in nodes(path):
+        for node in ast.walk(ast.parse(path.read_bytes())):
             match node:
                 case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
                     unlimited = name in QUEUES and not is_limited(node, name)
