@@ -1,5 +1,8 @@
 """How many examples hypothesis tries: a fifth in the short run, all in the long one."""
 
+from collections.abc import Iterable
+
+import pytest
 from hypothesis import settings
 
 ALL, FEW = 100, 20
@@ -15,3 +18,9 @@ def try_few() -> None:
 def examples(number: int) -> int:
     """As many as this in the long run."""
     return max(1, number * settings().max_examples // ALL)
+
+
+def few_of(values: Iterable[object], few: int) -> list[object]:
+    """Give parameters of which all but the first few are for the long run."""
+    long = pytest.mark.long
+    return [pytest.param(v, marks=long if n >= few else ()) for n, v in enumerate(values)]

@@ -7,6 +7,7 @@ import pytest
 from sidecar.core.parts import JsonObject, ToolPart
 from sidecar.core.sights.seen_files import MOST_REMOVED
 from tests.core.sights.calls import PATH, edit, ended, heard, known, read, unit_of, worked_on
+from tests.examples import few_of
 
 
 def lines(*parts: ToolPart, path: str = PATH) -> dict[int, str]:
@@ -223,7 +224,7 @@ def test_of_removed_lines_the_newest_are_remembered() -> None:
     assert list(file.removed) == old[5:]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", few_of(range(40), 8))
 def test_no_line_is_known_that_is_not_in_the_file(seed: int) -> None:
     dice = Random(seed)
     file = [f"line {number} {dice.random()}" for number in range(dice.randint(1, 60))]
