@@ -45,5 +45,5 @@ async def test_every_policy_leaves_alone_what_is_to_be_kept(world: World) -> Non
                 assert f"marker_file_{number}\\ndef some_function" in shown, name
             for number in (3, 7):
                 assert f"marker_file_{number}\\ndef some_function" not in shown, name
-            await worker.turns(2, 5)
+            await worker.turns(1, 5)
         assert done > 8
