@@ -85,6 +85,21 @@ def patched(patch: str) -> tuple[ShellWrite, ...]:
 
 def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
     """Simple commands: (words, redirection targets)."""
+    return ((words, targets) for words, targets, _ in _ended(text))
+
+
+def pipelines(text: str) -> Iterator[list[tuple[list[str], list[str]]]]:
+    """Simple commands, those that are joined by pipes together."""
+    joined_so_far: list[tuple[list[str], list[str]]] = []
+    for words, targets, end in _ended(text):
+        joined_so_far.append((words, targets))
+        if end.strip() not in ("|", "|&"):
+            yield joined_so_far
+            joined_so_far = []
+
+
+def _ended(text: str) -> Iterator[tuple[list[str], list[str], str]]:
+    """Simple commands, each with what ends the command."""
     words: list[str] = []
     targets: list[str] = []
     into = skip = False
@@ -95,7 +110,7 @@ def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
             break
         if word is None:
             if match["end"] is not None:
-                yield words, targets
+                yield words, targets, match["end"]
                 words, targets = [], []
             into, skip = match["into"] is not None, match["other"] == "<"
         elif into:
@@ -105,7 +120,7 @@ def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
             skip = False
         else:
             words.append(_plain(word))
-    yield words, targets
+    yield words, targets, ""
 
 
 def arguments(words: Sequence[str]) -> list[ShellWrite]:

@@ -9,6 +9,7 @@ from sidecar.core.ledger.replacements import Replacement
 from sidecar.core.ledger.units import Unit
 from sidecar.core.parts import PartId, ToolPart
 from sidecar.core.sights.file_sights import FileShown, file_sights
+from sidecar.core.sights.search_sights import search_sights
 from sidecar.core.sights.shell_sights import shell_sights
 from sidecar.core.text.line_diff import hunks
 
@@ -214,7 +215,7 @@ class SeenFiles:
             if made.path:
                 self._file(made.path).change(made, step)
         shown = tuple(shell_sights(part) if shell else file_sights(part))
-        for sight in shown:
+        for sight in (*shown, *search_sights(part)):
             self._file(sight.path).show(sight, step)
         if shown and not replaced:
             paths = dict.fromkeys(self._key(sight.path) for sight in shown)

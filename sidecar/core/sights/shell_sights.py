@@ -1,21 +1,17 @@
 """What a shell command showed of a file's lines, where its words tell."""
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
 
 from sidecar.core.conversation.call_outcome import failed
-from sidecar.core.files.shell_writes import joined, simple, split
 from sidecar.core.parts import ToolCompleted, ToolPart
 from sidecar.core.sights.file_sights import FileShown, is_cut, lines_of, numbered
+from sidecar.core.sights.printing import Marker, Printed, asked
 
 LONGEST = 50_000
 """Characters of a command that are looked at."""
-_SED = re.compile(r"(\d+)(?:,(\d+))?p")
 _HEADER = re.compile(r"\AChunk ID: .*?^Output:\n", re.S | re.M)
 _OUTPUT = re.compile(r"\A(?:<returncode>\d+</returncode>\n)?<output>\n(.*?)\n?</output>", re.S)
-Range: TypeAlias = tuple[int, int | None]
-"""First and last line; `None`: to the end."""
 
 
 def shell_sights(part: ToolPart) -> Iterator[FileShown]:
@@ -28,59 +24,61 @@ def shell_sights(part: ToolPart) -> Iterator[FileShown]:
     if isinstance(part.state, ToolCompleted) and not failed(part):
         text = part.state.output.text
         if part.state.output.whole is None and not is_cut(text):
-            yield from _printed(command, folder, text)
+            for printed, lines in _parted(asked(command, folder), output_lines(text)):
+                yield from _shown(printed, lines)
 
 
-def _printed(command: str, folder: str, text: str) -> Iterator[FileShown]:
-    """Files that were printed one after the other, as far as their lines can be told apart."""
-    asked = _asked(command, folder)
+def output_lines(text: str) -> tuple[str, ...]:
+    """Lines that a command printed, without what tools put around."""
     text = _HEADER.sub("", text)
     wrapped = _OUTPUT.match(text)
-    lines = lines_of(text if wrapped is None else wrapped[1])
-    for number, (path, (first, last)) in enumerate(asked, 1):
-        size = len(lines) if last is None else last - first + 1
-        if number == len(asked) and len(lines) > size:
+    return lines_of(text if wrapped is None else wrapped[1])
+
+
+def _parted(
+    found: Sequence[Printed | Marker], lines: Sequence[str]
+) -> Iterator[tuple[list[Printed], Sequence[str]]]:
+    """Files that were printed between what was said, up to where that cannot be told."""
+    group: list[Printed] = []
+    for number, one in enumerate(found):
+        if isinstance(one, Printed):
+            group.append(one)
+            continue
+        places = [at for at in range(len(lines)) if tuple(lines[at : at + len(one)]) == one]
+        if len(places) != found[number:].count(one):
             return
-        mine, lines = lines[:size], lines[size:]
-        listed = numbered("\n".join(mine)) if "nl -ba" in command else (first, mine)
-        if listed is not None and listed[1]:
-            yield FileShown(path, *listed, ends=last is None)
+        yield group, lines[: places[0]]
+        group, lines = [], lines[places[0] + len(one) :]
+    yield group, lines
 
 
-def _asked(command: str, folder: str) -> list[tuple[str, Range]]:
-    """Files and ranges printed by `cat`, `nl` and `sed -n` alone."""
-    rest, bodies = split(command)
-    printing, *pipes = rest.split("|")
-    asked: list[tuple[str, Range]] = []
-    for words, targets in simple(printing):
-        match words:
-            case []:
-                pass
-            case ["cd", into]:
-                folder = joined(folder, into)
-            case ["cat", path] | ["nl", "-ba", path]:
-                asked.append((joined(folder, path), (1, None)))
-            case ["sed", "-n", script, path] if span := _range(script):
-                asked.append((joined(folder, path), span))
-            case _:
-                return []
-        if targets or bodies:
-            return []
-    if pipes:
-        span = _piped([words for words, _ in simple("|".join(pipes)) if words])
-        return [(asked[0][0], span)] if len(asked) == 1 and span is not None else []
-    # What follows a file of unknown length cannot be told from it.
-    return asked if all(last is not None for _, (_, last) in asked[:-1]) else []
+def _shown(group: Sequence[Printed], lines: Sequence[str]) -> Iterator[FileShown]:
+    """Of files that were printed one after the other, as far as they can be told apart."""
+    spans = [(one.path, first, last) for one in group for first, last in one.ranges]
+    if all(one.numbered for one in group):
+        yield from _by_number(spans, lines)
+        return
+    sizes = [len(lines) if last is None else last - first + 1 for _, first, last in spans]
+    # With fewer lines than were asked for, nobody knows which of several files was too short.
+    alone = len({one.path for one in group}) == 1
+    if any(one.numbered for one in group) or not (alone or sum(sizes) == len(lines)):
+        return
+    at = 0
+    for (path, first, last), size in zip(spans, sizes, strict=True):
+        mine = tuple(lines[at : at + size])
+        at += size
+        if mine and sum(sizes) >= len(lines):
+            yield FileShown(path, first, mine, ends=last is None)
 
 
-def _piped(commands: Sequence[Sequence[str]]) -> Range | None:
-    match commands:
-        case [["sed", "-n", script]]:
-            return _range(script)
-        case _:
-            return None
-
-
-def _range(script: str) -> Range | None:
-    found = _SED.fullmatch(script)
-    return None if found is None else (int(found[1]), int(found[2] or found[1]))
+def _by_number(
+    spans: Iterable[tuple[str, int, int | None]], lines: Sequence[str]
+) -> Iterator[FileShown]:
+    for path, first, last in spans:
+        listing = numbered("\n".join(lines))
+        if listing is None or listing[0] != first:
+            # The file was not that long.
+            continue
+        mine = listing[1] if last is None else listing[1][: last - first + 1]
+        lines = lines[len(mine) :]
+        yield FileShown(path, first, mine, ends=last is None and not lines)

@@ -34,27 +34,6 @@ def test_a_read_shows_its_lines(name: str, given: JsonObject, text: str) -> None
     assert heard(part).reads == {part.id: (0, (PATH,))}
 
 
-@pytest.mark.parametrize(
-    ("command", "text"),
-    [
-        (f"sed -n '5,6p' {PATH} | grep a", "a\n"),
-        (f"cat {PATH} && ls", "a\nb\n"),
-        (f"cat {PATH} > /tmp/b", ""),
-        (f"sed -n '5,6p' {PATH}", "a\n… 120 tokens truncated …\nb"),
-        (f"sed -n '5,6p' {PATH}", "a\nb\nand more"),
-    ],
-)
-def test_a_command_that_prints_something_else_shows_no_lines(command: str, text: str) -> None:
-    assert PATH not in heard(ended("bash", {"command": command}, text)).files
-
-
-def test_two_ranges_printed_by_one_command_are_told_apart() -> None:
-    command = "sed -n '1,2p' a.py; sed -n '7,9p' b.py"
-    files = heard(ended("bash", {"command": command}, "a\nb\nc\nd\n")).files
-    assert known(files["a.py"]) == {1: "a", 2: "b"}
-    assert known(files["b.py"]) == {7: "c", 8: "d"}
-
-
 def test_an_edit_moves_the_lines_below() -> None:
     done = edit(PATH, "b\nc", "B\nand\nC")
     assert lines(read(PATH, ["a", "b", "c", "d"], 3), done) == {
