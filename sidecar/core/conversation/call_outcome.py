@@ -59,6 +59,8 @@ WRAPPING = re.compile(
 )
 """Lines put by tools around a command's output."""
 _REFUSED = "<tool_use_error>"
+_UNLIKE = "apply_patch verification failed"
+"""Begins what Codex's patch tool says of a patch of which nothing was done, without a code."""
 DENIED = re.compile(
     r"The user doesn['\u2019]t want to (?:proceed with this tool use|take this action)"
 )
@@ -178,7 +180,7 @@ def exit_code(part: ToolPart) -> int | None:
 
 
 def text_failed(text: str) -> bool:
-    if any(code != "0" for code in _exits(text)):
+    if text.startswith(_UNLIKE) or any(code != "0" for code in _exits(text)):
         return True
     return "Traceback (most recent call last)" in text[:4_000] + text[-4_000:]
 
@@ -201,6 +203,8 @@ def error_line(text: str) -> str:
     if text.startswith(_REFUSED):
         refusal = text.removeprefix(_REFUSED).lstrip().partition("\n")[0]
         return one_line(refusal.removesuffix("</tool_use_error>"))
+    if text.startswith(_UNLIKE):
+        return one_line(text.partition("\n")[0])
     ends = text if len(text) <= 16_000 else text[:8_000] + "\n" + text[-8_000:]
     return one_line(_naming_an_error(ends) or _at_the_end(ends))
 

@@ -118,6 +118,11 @@ def test_some_arguments_say_more_than_others(key: str) -> None:
     assert argument({"old_string": "this", key: "that", "new_string": "other"}) == "that"
 
 
+UNLIKE = """apply_patch verification failed: Failed to find expected lines in /w/a.ts:
+  throw new Error: x
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -141,6 +146,8 @@ def test_some_arguments_say_more_than_others(key: str) -> None:
         (GO, True),
         ("all 3 tests passed", False),
         ("no exits here 1, code 5", False),
+        (UNLIKE, True),
+        (f"cat log\n{UNLIKE}", False),
         ("if [ -z $1 ]; then\n  exit 1\nfi\n", False),
         ("import sys\nsys.exit(1)\n", False),
         ("", False),
@@ -213,6 +220,7 @@ def test_a_call_has_failed_by_its_state_and_its_result(
             "Exit code 1\nCONFLICT (content): Merge conflict in a.go\nAutomatic merge failed",
             "exit 1: CONFLICT (content): Merge conflict in a.go",
         ),
+        (UNLIKE, "apply_patch verification failed: Failed to find expected lines in /w/a.ts:"),
         ("Exit code 1", "exit 1, no output"),
         ("Exit code 1\nno themes\nexit code: 1", "exit 1, last line: no themes"),
         ("Exit code 154\nexit=154 size=", "exit 154, no output"),

@@ -72,6 +72,14 @@ def test_a_file_that_is_shown_whole_goes_no_further() -> None:
     assert lines(before, ended("read", {"path": PATH}, "a\nb\n")) == {1: "a", 2: "b"}
 
 
+def test_a_patch_that_was_refused_changes_nothing() -> None:
+    patch = f"*** Begin Patch\n*** Update File: {PATH}\n@@\n-b\n+B\n*** End Patch"
+    said = f"apply_patch verification failed: Failed to find expected lines in {PATH}:\nb"
+    files = heard(read(PATH, ["a", "b"]), ended("apply_patch", {"input": patch}, said))
+    assert known(files.files[PATH]) == {1: "a", 2: "b"}
+    assert files.changed() == []
+
+
 def test_an_edit_at_an_unknown_place_says_how_far_lines_may_have_moved() -> None:
     files = heard(read(PATH, ["a", "b"], 30), edit(PATH, "elsewhere", "else\nwhere")).files
     assert known(files[PATH]) == {30: "a", 31: "b"}
