@@ -25,6 +25,9 @@ _MENDED = re.compile(
 )
 
 
+_HALF_DONE = re.compile(r"^CONFLICT |\bcould not apply\b|^Automatic merge failed", re.M | re.I)
+
+
 def passes(text: str) -> bool:
     """Whether an output's end says what passed."""
     return bool(_PASSED.search(text[-1_000:]))
@@ -55,3 +58,8 @@ def unlike(text: str) -> bool:
 def to_mend(text: str) -> bool:
     """Whether files were to be mended first: a check failed, or a merge met conflicts."""
     return bool(_MENDED.search(text[-8_000:]))
+
+
+def half_done(text: str) -> bool:
+    """Whether git stopped at conflicts, which it wrote into the files."""
+    return bool(_HALF_DONE.search(text[-8_000:]))

@@ -1,11 +1,16 @@
 """Files of the work tree that a shell command's git may change, by its words."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from sidecar.core.files.shell_writes import joined, simple, split
 
 ANYWHERE = ""
 """In place of a path: any file may have changed."""
+GitFate: TypeAlias = Literal["unknown", "lost", "aside", "returned"]
+"""Of changes that were not committed: `lost` where files are as committed, `aside` in a stash."""
 _WHATEVER = frozenset({
     "checkout", "switch", "restore", "reset", "stash", "merge", "rebase", "pull", "apply", "am",
     "cherry-pick", "revert", "clean",
@@ -21,15 +26,26 @@ _LEAVES = {
 _HARD = frozenset({"--hard", "--merge", "--keep"})
 _WORK_TREE = frozenset({"-W", "--worktree"})
 _INDEX = frozenset({"-S", "--staged"})
+_SIDES = frozenset({"--ours", "--theirs", "--merge", "--conflict"})
+_COMMITTED_STATE = frozenset({"HEAD", "@"})
+_A_FILE = re.compile(r"[^:]*[\w-]\.[A-Za-z]\w{0,4}")
 _VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
 _GLOBS = frozenset("*?[$:`")
 
 
-def git_changes(command: str, folder: str = "") -> tuple[str, ...]:
-    """Paths of files and folders, relative ones below `folder`; `ANYWHERE`."""
+@dataclass(frozen=True, slots=True)
+class GitChange:
+    """A file or folder, or `ANYWHERE`, and what became of changes there."""
+
+    path: str
+    fate: GitFate = "unknown"
+
+
+def git_changes(command: str, folder: str = "") -> tuple[GitChange, ...]:
+    """In order, relative paths below `folder`."""
     if "git" not in command:
         return ()
-    found: list[str] = []
+    found: list[GitChange] = []
     text, bodies = split(command)
     for words, _ in simple(text):
         if words[:1] == ["cd"] and len(words) > 1:
@@ -40,7 +56,7 @@ def git_changes(command: str, folder: str = "") -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _changes(words: Sequence[str], folder: str) -> Iterator[str]:
+def _changes(words: Sequence[str], folder: str) -> Iterator[GitChange]:
     for number, word in enumerate(words):
         if word.rpartition("/")[2] == "git":
             yield from _changed(words[number + 1 :], folder)
@@ -50,7 +66,7 @@ def _changes(words: Sequence[str], folder: str) -> Iterator[str]:
             yield from git_changes(word, folder)
 
 
-def _changed(words: Sequence[str], folder: str) -> Iterator[str]:
+def _changed(words: Sequence[str], folder: str) -> Iterator[GitChange]:
     while words and words[0].startswith("-"):
         if words[0] == "-C" and len(words) > 1:
             folder = joined(folder, words[1])
@@ -67,16 +83,36 @@ def _changed(words: Sequence[str], folder: str) -> Iterator[str]:
         case "restore" if not _INDEX.isdisjoint(given) and _WORK_TREE.isdisjoint(given):
             return
         case "checkout" | "restore" if "--" in given:
-            yield from _paths(given[list(given).index("--") + 1 :], folder)
+            at = list(given).index("--")
+            yield from _paths(given[at + 1 :], folder, _fate(given[:at]))
         case "restore":
-            yield from _paths(plain, folder)
+            yield from _paths(plain, folder, _fate(set(given) - set(plain)))
+        case "checkout" if (files := list(filter(_A_FILE.fullmatch, plain))) and (
+            len(plain) - len(files) < 2
+        ):
+            yield from _paths(files, folder, _fate(word for word in given if word not in files))
+        case "reset" if "--hard" in given:
+            yield GitChange(ANYWHERE, "lost")
+        case "stash":
+            back = not {"pop", "apply"}.isdisjoint(given)
+            yield GitChange(ANYWHERE, "returned" if back else "aside")
         case _:
-            yield ANYWHERE
+            yield GitChange(ANYWHERE)
 
 
-def _paths(given: Sequence[str], folder: str) -> Iterator[str]:
+def _fate(options: Iterable[str]) -> GitFate:
+    """Of changes of files that are named, `lost` unless another commit's or side's text came."""
+    given = set(options)
+    others = [word for word in given if word[:1] != "-" and word not in _COMMITTED_STATE]
+    sourced = any(word.startswith(("--source", "-s")) for word in given)
+    return "unknown" if others or sourced or not _SIDES.isdisjoint(given) else "lost"
+
+
+def _paths(given: Sequence[str], folder: str, fate: GitFate) -> Iterator[GitChange]:
     if not given:
-        yield ANYWHERE
-    for path in given:
-        whole = joined(folder, path).rstrip("/")
-        yield ANYWHERE if whole in ("", ".", "..") or not _GLOBS.isdisjoint(whole) else whole
+        yield GitChange(ANYWHERE)
+    for one in given:
+        whole = joined(folder, one).rstrip("/")
+        glob = not _GLOBS.isdisjoint(whole)
+        path = ANYWHERE if glob or whole in ("", ".", "..") else whole
+        yield GitChange(path, "unknown" if glob else fate)

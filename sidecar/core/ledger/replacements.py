@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sidecar.core.conversation.call_outcome import failed
-from sidecar.core.files.git_writes import git_changes
+from sidecar.core.conversation.call_outcome import failed, result_text
+from sidecar.core.conversation.complaints import half_done
+from sidecar.core.files.git_writes import GitFate, git_changes
 from sidecar.core.ledger.deeds import (
     EDITS,
     PATCHES,
@@ -29,13 +30,15 @@ HUNK = re.compile(r"^@@.*$", re.M)
 class Replacement:
     """`old` became `new`. Without `old` the file was written whole, without both nobody knows how.
 
-    An empty path: any file may have changed. `every`: wherever it stood.
+    An empty path: any file may have changed. `every`: wherever it stood. `fate`: what git did to
+    changes that were not committed.
     """
 
     path: str
     old: str | None = None
     new: str | None = None
     every: bool = False
+    fate: GitFate = "unknown"
 
     def may_reach(self, path: str) -> bool:
         """Whether nobody knows what became of a file: this one by any spelling, or one below."""
@@ -51,10 +54,13 @@ def _between_slashes(path: str) -> str:
 
 
 def replacements(part: ToolPart) -> tuple[Replacement, ...]:
-    """In order; empty if the call failed."""
+    """In order; empty if the call failed, unless a merge stopped half-way."""
     name = own_name(part.name)
-    if name not in EDITS | SHELLS or not isinstance(part.state, ToolCompleted) or failed(part):
+    if name not in EDITS | SHELLS or not isinstance(part.state, ToolCompleted):
         return ()
+    if failed(part):
+        stopped = name in SHELLS and half_done(result_text(part))
+        return tuple(_by_git(part)) if stopped else ()
     patch = _patch(part.input)
     if patch:
         return tuple(_patched(patch[:LONGEST_PATCH]))
@@ -62,8 +68,13 @@ def replacements(part: ToolPart) -> tuple[Replacement, ...]:
     given = part.input if isinstance(part.input, dict) else {}
     if name in EDITS:
         return tuple(_edited(next(iter(paths)), given)) if len(paths) == 1 else ()
-    back = (path for command, folder in commands_of(part) for path in git_changes(command, folder))
-    return tuple(map(Replacement, dict.fromkeys((*back, *paths))))
+    return tuple(dict.fromkeys((*_by_git(part), *map(Replacement, paths))))
+
+
+def _by_git(part: ToolPart) -> Iterator[Replacement]:
+    for command, folder in commands_of(part):
+        for change in git_changes(command, folder):
+            yield Replacement(change.path, fate=change.fate)
 
 
 def _patch(given: Json) -> str:

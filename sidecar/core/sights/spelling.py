@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.units import Unit
+from sidecar.core.sights.taken_back import taken_back
 
 _DRIVE = re.compile(r"([A-Za-z]):[\\/]")
 _MOUNTED = re.compile(r"/([A-Za-z])/")
@@ -15,13 +16,15 @@ SURE = 2
 
 
 def changes_of(units: Iterable[Unit], root: str = "") -> list[tuple[Unit, Sequence[TouchedFile]]]:
-    """Units that changed files, and what they changed, in one spelling."""
+    """Units that changed files, and what git did not take back of that, in one spelling."""
+    units = list(units)
+    back = taken_back(units)
     calls = [unit for unit in units if unit.touched]
     told = spellings((path for unit in calls for path in unit.touched), root)
     return [
-        (unit, [_spelled(deed, told[deed.path]) for deed in unit.changed])
+        (unit, [_spelled(deed, told[deed.path]) for deed in stands])
         for unit in calls
-        if unit.changed
+        if (stands := [one for one in unit.changed if (unit.part_id, one.path) not in back])
     ]
 
 

@@ -80,6 +80,16 @@ def test_a_patch_that_was_refused_changes_nothing() -> None:
     assert files.changed() == []
 
 
+@pytest.mark.parametrize("command", ["git rebase main", "git merge x && make", "git stash pop"])
+def test_a_merge_that_stopped_at_conflicts_makes_files_unknown(command: str) -> None:
+    said = "CONFLICT (content): Merge conflict in a.py"
+    stopped = ended("bash", {"command": command}, said, exitCode=1)
+    assert lines(read(PATH, ["a"]), stopped) == {}
+    assert lines(read(PATH, ["a"]), ended("bash", {"command": command}, "?", exitCode=1)) == {
+        1: "a"
+    }
+
+
 def test_an_edit_at_an_unknown_place_says_how_far_lines_may_have_moved() -> None:
     files = heard(read(PATH, ["a", "b"], 30), edit(PATH, "elsewhere", "else\nwhere")).files
     assert known(files[PATH]) == {30: "a", 31: "b"}
