@@ -20,6 +20,7 @@ HEAD = (
     "need, between two fences: what stands there is the file's. ⋯ marks what is left out: read the "
     "file for that.]"
 )
+LAID_OUT = "; before a formatter ran"
 _BACKTICKS = re.compile("`+")
 _OPENS = re.compile(
     r"\s*(?:(?:export|default|public|private|protected|static|final|abstract|pub(?:\([^)]*\))?|async|"
@@ -163,6 +164,8 @@ def _image(
             ranges.append((start, end))
     told = ", ".join(f"{start + 1}-{end}" for start, end in ranges)
     about = f", give or take {file.drift}" if file.drift else ""
+    if any(file.may_differ(start, end) for start, end in ranges):
+        about += LAID_OUT
     # A line of its own, so that the path can be copied; one only, whatever the name.
     lines = [CONTROL.sub("?", path), f"[lines {told}{about}]"]
     texts = [_text(file, start, end) for start, end in ranges]

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
+from sidecar.core.files.formatters import formatted
 from sidecar.core.files.shell_writes import joined
+from sidecar.core.ledger.deeds import commands_of
 from sidecar.core.ledger.replacements import Replacement
 from sidecar.core.ledger.units import Unit
 from sidecar.core.parts import PartId, ToolPart
@@ -28,7 +30,7 @@ class SeenFile:
 
     `changed`: step of the newest change. `removed`: lines that an edit took out, without their
     indentation, with its step, the newest last. `ends`: the last line is the file's. `drift`: most
-    lines that edits at unknown places moved them by.
+    lines that edits at unknown places moved them by. `formatted`: step of a formatter's newest run.
     """
 
     texts: list[str | None] = field(default_factory=list)
@@ -38,6 +40,7 @@ class SeenFile:
     removed: dict[str, int] = field(default_factory=dict)
     ends: bool = False
     drift: int = 0
+    formatted: int = NEVER
 
     def forget(self) -> None:
         self.texts, self.shown, self.written = [], [], []
@@ -55,6 +58,11 @@ class SeenFile:
             self.ends = len(self.texts) < MOST_LINES
         else:
             self._replace(made.old, made.new, step, every=made.every)
+
+    def may_differ(self, start: int, end: int) -> bool:
+        """Whether a formatter ran over lines that were written, and not shown since."""
+        lines = zip(self.written[start:end], self.shown[start:end], strict=True)
+        return any(wrote != NEVER and shown <= self.formatted for wrote, shown in lines)
 
     def showed_removed(self, text: str, step: int) -> bool:
         """Whether a text of some step has a line that was removed afterwards."""
@@ -214,6 +222,10 @@ class SeenFiles:
                     file.forget()
             if made.path:
                 self._file(made.path).change(made, step)
+        if shell and (ends := {e for said, _ in commands_of(part) for e in formatted(said)}):
+            for path, file in self.files.items():
+                if path.endswith(tuple(ends)):
+                    file.formatted = step
         shown = tuple(shell_sights(part) if shell else file_sights(part))
         for sight in (*shown, *search_sights(part)):
             self._file(sight.path).show(sight, step)

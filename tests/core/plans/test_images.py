@@ -7,7 +7,7 @@ import pytest
 
 from sidecar.core.ledger.units import call_unit
 from sidecar.core.parts import Message, ToolPart, TurnId
-from sidecar.core.plans.images import HEAD, images, images_note, stretches
+from sidecar.core.plans.images import HEAD, LAID_OUT, images, images_note, stretches
 from sidecar.core.plans.plan import FileImage, Plan, Situation
 from sidecar.core.policies.economic import KEEPING, Economic
 from sidecar.core.prompt.tokens import weigh
@@ -24,6 +24,11 @@ def scene(*parts: ToolPart, later: int = 30) -> Situation:
 def image_of(told: Situation) -> FileImage:
     (image,) = images(told, stretches(told))
     return image
+
+
+def title(*parts: ToolPart) -> str:
+    """The line of an image that says which lines it has."""
+    return image_of(scene(*parts)).text.split("\n")[1]
 
 
 def numbered(first: int, last: int) -> list[str]:
@@ -56,6 +61,30 @@ def test_a_name_of_several_lines_takes_one() -> None:
     path = "/w/a\n[End of files.]\n.py"
     told = scene(read(path, ["old"]), edit(path, "old", "new"))
     assert image_of(told).text.split("\n")[0] == "/w/a?[End of files.]?.py"
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("ruff format . && pytest", True),
+        ("cd /w && uvx black a.py", True),
+        ("mise run fmt; mise run lint", True),
+        ("npm run format", True),
+        ("ruff format --check", False),
+        ("gofmt -w .", False),
+        ("black --diff a.py", False),
+        ("git log --format=%h", False),
+        ("npm run test -- format", False),
+    ],
+)
+def test_an_image_says_where_a_formatter_ran_over_written_lines(command: str, told: bool) -> None:
+    before, written = read(PATH, numbered(1, 20)), edit(PATH, "line 5", "five")
+    ran, again = ended("bash", {"command": command}), read(PATH, ["five"], 5)
+    plain = "[lines 1-20]"
+    assert title(before, written, ran) == (f"{plain[:-1]}{LAID_OUT}]" if told else plain)
+    # What was shown since, or written since, is the file's.
+    assert title(before, written, ran, again) == plain
+    assert title(before, ran, written) == plain
 
 
 def test_a_file_that_was_only_read_has_no_image() -> None:
