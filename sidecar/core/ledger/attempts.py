@@ -80,6 +80,8 @@ _TO_COMMIT = frozenset({
     "rebase", "cherry-pick", "revert", "am", "apply", "pull", "commit",
 })  # fmt: skip
 """What git does towards a commit, so that a later one shows that there was a way."""
+_GIT_AROUND = frozenset(f"git {word}" for word in _TO_COMMIT - {"commit"})
+_GIT_COMPLAINS = re.compile(r"^(?:fatal: |error: |CONFLICT )", re.M)
 
 
 def attempt_of(part: ToolPart) -> str:
@@ -142,8 +144,11 @@ def needs(part: ToolPart) -> frozenset[str]:
     if refused(part):
         return frozenset({attempt_of(part) or f"refused {part.id}"})
     if name in SHELLS:
-        steps = frozenset(_programs(_command(part.input)))
-        return steps and steps | _instead(result_text(part))
+        steps, text = frozenset(_programs(_command(part.input))), result_text(part)
+        if not _GIT_COMPLAINS.search(text):
+            # What git did around has no part in why the others failed.
+            steps = (steps - _GIT_AROUND) or steps
+        return steps and steps | _instead(text)
     if name in EDITS:
         patch = _patch(part.input)
         paths = [path for path, _ in patched(patch)] if patch else [argument(part.input)]

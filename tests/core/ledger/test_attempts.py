@@ -219,3 +219,14 @@ def test_an_edit_of_a_file_that_was_other_than_thought_is_overcome_by_a_look(err
     assert left(edit, call("Read", {"file_path": "/x/other.md"})) == [0]
     closed = call("Edit", {"file_path": "/x/plan.md"}, "permission denied", failure="error")
     assert left(closed, call("Read", {"file_path": "/x/plan.md"})) == [0]
+
+
+def test_of_a_trial_build_between_stashes_the_build_is_what_failed() -> None:
+    trial = "git stash push -k && go build ./...; git stash pop"
+    said = "strategy.go:9:2: declared and not used"
+    failed = shell(trial, 1, said)
+    assert left(failed, shell("git reset HEAD; go build ./... && go test ./x", 0, "ok")) == []
+    assert left(failed, shell("go vet ./...", 0, "ok")) == [0]
+    # Where git itself complains, git has to go through.
+    assert left(shell(trial, 1, "error: no stash"), shell("go build ./...", 0, "ok")) == [0]
+    assert left(shell("git stash", 1, said), shell("go build ./...", 0, "ok")) == [0]
