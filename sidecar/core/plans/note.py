@@ -45,6 +45,8 @@ MOST_COUNTED = 4
 """Files of which no hunk is told that are named with the lines of theirs."""
 OVERTAKEN = 1
 """Turns after which a list in progress is of work that was left."""
+LONG_AGO = 30
+"""Requests after which a list may be behind the work: the list's age is told."""
 THREAD, LESSON, CURE = 100, 300, 160
 """Characters of a text's first line, of what a failure meant, remedy and all, and of what went
 through in its place."""
@@ -323,13 +325,13 @@ def _todo(
     """The newest list, unless it stands in view, is done, or is of work before `turn`."""
     listed: Mapping[str, tuple[str, TodoProgress]] = {}
     lost = False
-    at = 0
+    at = step = 0
     for unit in units:
         for deed in unit.deeds:
             found = list_after(listed, deed)
             if found is not None:
                 lost = unit.part_id in hidden or (lost and not isinstance(deed, ListedTodo))
-                listed, at = found, unit.turn
+                listed, at, step = found, unit.turn, unit.step
     progress = {how for _, how in listed.values()}
     if not lost or progress <= {"done"} or ("in_progress" in progress and at < turn):
         return
@@ -338,7 +340,9 @@ def _todo(
         f"- {_MARKS[progress]} {one_line(content)}"
         for content, progress in sorted(listed.values(), key=lambda item: order.index(item[1]))
     ]
-    section = "\n".join(("To do:", *_within(lines, room)))
+    ago = units[-1].step - step
+    title = "To do:" if ago < LONG_AGO else f"To do, as listed {ago} requests before the newest:"
+    section = "\n".join((title, *_within(lines, room)))
     if not any(section in text for text in stays):
         yield section
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from sidecar.core.conversation.passed_tests import beside_passed
+from sidecar.core.ledger.deeds import ListedTodo
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
 from sidecar.core.plans.guard import NOTES, first_typed, must_stay, running_turn
@@ -98,7 +99,7 @@ def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
     """A rewrite that need not be made leaves the running turn too."""
     units = [item.unit for item in situation.items]
     upshot = upshot_of(units)
-    stale = _stale(situation) | _undone(units, upshot)
+    stale = _stale(situation) | _undone(units, upshot) | _former_lists(units)
     needed = needs(units, situation.step)
     pieces = {
         unit.part_id: Piece(unit.part_id, item.tokens_whole, need, unit.names)
@@ -224,6 +225,12 @@ def _undone(units: Sequence[Unit], upshot: Upshot) -> Set[PartId]:
         for unit in edits
         if all(one.old is not None and one.new is not None for one in unit.replaced)
     }
+
+
+def _former_lists(units: Sequence[Unit]) -> Set[PartId]:
+    """Calls that wrote a to-do list which a later one replaced."""
+    wrote = [u.part_id for u in units if any(isinstance(deed, ListedTodo) for deed in u.deeds)]
+    return set(wrote[:-1])
 
 
 def _head(situation: Situation) -> str:

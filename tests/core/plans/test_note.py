@@ -24,6 +24,7 @@ from sidecar.core.ledger.net_changes import told_files
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
 from sidecar.core.plans.note import (
+    LONG_AGO,
     OVERTAKEN,
     Aftermath,
     Room,
@@ -283,6 +284,15 @@ def test_the_list_is_told_when_the_call_that_made_it_goes() -> None:
     assert lines(given, ["p0"]) == []
     standing = items("L9", p0="[old]\n" + "\n".join(TOLD))
     assert note([*standing, *items("A9"), *given[:1]], ["p0"]) == HEAD
+
+
+def test_of_a_list_that_long_ago_was_set_the_age_is_told() -> None:
+    given = items("C9:todo C9")
+    given[0] = did(given[0], LIST)
+    aged = "To do, as listed 40 requests before the newest:"
+    for ago, title in ((LONG_AGO - 1, TOLD[0]), (40, aged)):
+        later = replace(given[1], unit=replace(given[1].unit, step=given[0].unit.step + ago))
+        assert lines([given[0], later], ["p0"]) == [title, *TOLD[1:]]
 
 
 def test_a_list_that_is_done_or_of_work_that_was_left_is_not_told() -> None:

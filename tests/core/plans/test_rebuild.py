@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from sidecar.core.ledger.deeds import ListedTodo, TodoProgress
 from sidecar.core.ledger.replacements import Replacement
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.knapsack import NAMED
@@ -14,6 +15,8 @@ from sidecar.core.prompt.tokens import weigh
 from sidecar.core.prompt.visibility import Cause, Dropped, Quoted, Shown, Truncated
 from tests.core.policies.situations import STATIC, history, saying, situation
 
+PLANNED: TodoProgress = "planned"
+DONE: TodoProgress = "done"
 KEEPING = Keeping(
     keep=10_000, density=6e-4, tail=0.005, first=4_000, each=2_500, typed=8_000,
 )  # fmt: skip
@@ -115,6 +118,16 @@ def test_edits_of_which_later_ones_left_nothing_are_not_kept() -> None:
     assert gone(plan_of(items, keeping=everything)) == [1, 2, 3]
     items[3] = replace(items[3], unit=replace(items[3].unit, replaced=()))
     assert gone(plan_of(items, keeping=everything)) == [1]
+
+
+def test_of_lists_of_work_to_do_the_newest_alone_is_kept() -> None:
+    items = scene("U10 C5k; C300:todo; C300:todo; C300; U10 C10; C10")
+    everything = replace(KEEPING, keep=1_500, density=0.0, tail=0.0)
+    assert gone(plan_of(items, keeping=everything)) == [1]
+    for number, progress in ((2, PLANNED), (3, DONE)):
+        deeds = (ListedTodo((("write", progress), ("test", PLANNED))),)
+        items[number] = replace(items[number], unit=replace(items[number].unit, deeds=deeds))
+    assert gone(plan_of(items, keeping=everything)) == [1, 2]
 
 
 def test_what_cannot_be_sent_is_rewritten_however_little_comes_free() -> None:
