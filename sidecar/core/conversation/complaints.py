@@ -25,7 +25,7 @@ _MENDED = re.compile(
 )
 
 
-_HALF_DONE = re.compile(r"^CONFLICT |\bcould not apply\b|^Automatic merge failed", re.M | re.I)
+_CONFLICTS = re.compile(r"^CONFLICT |\bcould not apply\b|^Automatic merge failed", re.M | re.I)
 
 
 def passes(text: str) -> bool:
@@ -60,6 +60,6 @@ def to_mend(text: str) -> bool:
     return bool(_MENDED.search(text[-8_000:]))
 
 
-def half_done(text: str) -> bool:
+def met_conflicts(text: str) -> bool:
     """Whether git stopped at conflicts, which it wrote into the files."""
-    return bool(_HALF_DONE.search(text[-8_000:]))
+    return bool(_CONFLICTS.search(text[-8_000:]))

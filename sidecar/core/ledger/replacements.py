@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import failed, result_text
-from sidecar.core.conversation.complaints import half_done
+from sidecar.core.conversation.complaints import met_conflicts
 from sidecar.core.files.git_writes import GitFate, git_changes
 from sidecar.core.ledger.deeds import (
     EDITS,
@@ -54,13 +54,10 @@ def _between_slashes(path: str) -> str:
 
 
 def replacements(part: ToolPart) -> tuple[Replacement, ...]:
-    """In order; empty if the call failed, unless a merge stopped half-way."""
+    """In order; empty if the call failed."""
     name = own_name(part.name)
-    if name not in EDITS | SHELLS or not isinstance(part.state, ToolCompleted):
+    if name not in EDITS | SHELLS or not isinstance(part.state, ToolCompleted) or failed(part):
         return ()
-    if failed(part):
-        stopped = name in SHELLS and half_done(result_text(part))
-        return tuple(_by_git(part)) if stopped else ()
     patch = _patch(part.input)
     if patch:
         return tuple(_patched(patch[:LONGEST_PATCH]))
@@ -69,6 +66,11 @@ def replacements(part: ToolPart) -> tuple[Replacement, ...]:
     if name in EDITS:
         return tuple(_edited(next(iter(paths)), given)) if len(paths) == 1 else ()
     return tuple(dict.fromkeys((*_by_git(part), *map(Replacement, paths))))
+
+
+def half_merged(part: ToolPart) -> tuple[Replacement, ...]:
+    """What a merge may have changed that stopped at conflicts."""
+    return tuple(_by_git(part)) if met_conflicts(result_text(part)) else ()
 
 
 def _by_git(part: ToolPart) -> Iterator[Replacement]:

@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 from sidecar.core.files.formatters import formatted
 from sidecar.core.files.shell_writes import joined
 from sidecar.core.ledger.deeds import commands_of
-from sidecar.core.ledger.replacements import Replacement
+from sidecar.core.ledger.replacements import Replacement, half_merged
 from sidecar.core.ledger.units import Unit
 from sidecar.core.parts import PartId, ToolPart
 from sidecar.core.sights.file_sights import FileShown, file_sights
@@ -215,7 +215,8 @@ class SeenFiles:
         step, replaced = unit.step, unit.replaced
         if not replaced and shell:
             # A command that failed may have changed them before.
-            replaced = tuple(Replacement(deed.path) for deed in unit.changed)
+            changed = (Replacement(deed.path) for deed in unit.changed)
+            replaced = (*changed, *half_merged(part))
         for made in replaced:
             for path, file in self.files.items():
                 if made.may_reach(path):
