@@ -229,7 +229,8 @@ def _undone(units: Sequence[Unit], upshot: Upshot) -> Set[PartId]:
 
 def _former_lists(units: Sequence[Unit]) -> Set[PartId]:
     """Calls that wrote a to-do list which a later one replaced."""
-    wrote = [u.part_id for u in units if any(isinstance(deed, ListedTodo) for deed in u.deeds)]
+    calls = (unit for unit in units if unit.deeds and unit.means == "tool")
+    wrote = [u.part_id for u in calls if any(isinstance(deed, ListedTodo) for deed in u.deeds)]
     return set(wrote[:-1])
 
 
