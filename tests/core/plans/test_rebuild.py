@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from sidecar.core.ledger.deeds import ListedTodo, TodoProgress
 from sidecar.core.ledger.replacements import Replacement
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.knapsack import NAMED
@@ -14,9 +13,8 @@ from sidecar.core.plans.typed_text import UNANSWERED
 from sidecar.core.prompt.tokens import weigh
 from sidecar.core.prompt.visibility import Cause, Dropped, Quoted, Shown, Truncated
 from tests.core.policies.situations import STATIC, history, saying, situation
+from tests.core.sights.calls import ended, unit_of
 
-PLANNED: TodoProgress = "planned"
-DONE: TodoProgress = "done"
 KEEPING = Keeping(
     keep=10_000, density=6e-4, tail=0.005, first=4_000, each=2_500, typed=8_000,
 )  # fmt: skip
@@ -124,9 +122,10 @@ def test_of_lists_of_work_to_do_the_newest_alone_is_kept() -> None:
     items = scene("U10 C5k; C300:todo; C300:todo; C300; U10 C10; C10")
     everything = replace(KEEPING, keep=1_500, density=0.0, tail=0.0)
     assert gone(plan_of(items, keeping=everything)) == [1]
-    for number, progress in ((2, PLANNED), (3, DONE)):
-        deeds = (ListedTodo((("write", progress), ("test", PLANNED))),)
-        items[number] = replace(items[number], unit=replace(items[number].unit, deeds=deeds))
+    for number, status in ((2, "pending"), (3, "completed")):
+        wrote = ended("TodoWrite", {"todos": [{"content": "write", "status": status}]})
+        unit = replace(items[number].unit, deeds=unit_of(wrote, 0).deeds)
+        items[number] = replace(items[number], unit=unit)
     assert gone(plan_of(items, keeping=everything)) == [1, 2]
 
 
