@@ -190,13 +190,14 @@ class _Reading:
 
     def _read_in_folder(self, words: tuple[str, ...], folder: str) -> None:
         """`cd bin && ./x` runs `bin/x`."""
-        program, *rest = words
-        if program_name(program) in _READING_FILES:
-            program, *rest = (*_operands(words), "")
-        elif "/" not in program:
-            return
-        if program[:1] not in "/~$":
-            self.unread.append(_any_may_begin((normpath(f"{folder}/{program}"), *rest)))
+        for start in islice(_starts(words), MOST_BEFORE):
+            program, *rest = words[start:]
+            if program_name(program) in _READING_FILES:
+                program, *rest = (*_operands(words[start:]), "")
+            elif "/" not in program:
+                continue
+            if program[:1] not in "/~$":
+                self.unread.append(_any_may_begin((normpath(f"{folder}/{program}"), *rest)))
 
     def _later(self, text: str, runner: tuple[str, ...]) -> None:
         # The grammar loses a lone dash there.
@@ -211,12 +212,12 @@ def _operands(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _entered(folder: str, words: tuple[str, ...]) -> str:
-    """The next command's folder below the first; empty for this and unknown ones."""
+    """The next command's folder, below the first if this is known; empty for the first."""
     if words[0] not in ("cd", "pushd", "popd"):
         return folder
-    into = next(iter(_operands(words)), "/")
-    below = normpath(f"{folder or '.'}/{into}") if into[:1] not in "/~$" else "."
-    return "" if below.startswith(".") else below
+    into = next(iter(_operands(words)), "")
+    below = normpath(f"{folder or '.'}/{into}") if into[:1] not in "/~$" else into
+    return "" if below.startswith("..") or below == "." else below
 
 
 def _reads(names: set[str]) -> bool:

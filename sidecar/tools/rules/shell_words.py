@@ -38,10 +38,11 @@ _ESCAPED = {r"\(": "(", r"\)": ")", r"\!": "!", "!": "!"}
 _BORDERS = re.compile(r"\$\(|[;&|(){}`\n]+")
 _QUOTES = re.compile(r"[\"'\\]")
 _ASSIGNS = re.compile(r"\w+\+?=")
+_LINE_ENDS = re.compile(rb"(?<!\\)\n")
 _KEPT = re.compile(r"""\\(["$`\\])""")
 _ESCAPES = re.compile(r"\\([nrt \"'`\\])")
 _WHITE = {"n": "\n", "r": "\r", "t": "\t"}
-_PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect")
+_PASSED_OVER = re.compile(r"variable_assignment|\w+_redirect|comment")
 _NAMED = re.compile(r"[~\\]?[\w./+-]+")
 """`~/bin/x`, and a name behind a backslash."""
 _PLAIN = (
@@ -133,7 +134,7 @@ def handing_on(command: str) -> Iterator[tuple[tuple[tuple[str, ...], ...], bool
 def _commands(root: "Node | None") -> Iterator[tuple[str, ...]]:
     for node in _nodes(root):
         if node.type in ("command", "redirected_statement"):
-            yield from _by_lines(_words_of(node))
+            yield from _by_lines(node)
         elif node.type in _BUILT_IN:
             yield from (tuple(line.split()) for line in (node.text or b"").decode().splitlines())
             if node.type == "declaration_command":
@@ -157,7 +158,7 @@ def is_plain(command: str) -> bool:
     root = _parsed(command)
     if root is None or root.has_error or _ODD.search(command):
         return False
-    return all(map(_is_plain, _nodes(root)))
+    return all(map(_is_plain, _nodes(root))) and not any(map(_holds_lines, _nodes(root)))
 
 
 def _is_plain(node: "Node") -> bool:
@@ -195,16 +196,29 @@ def _words_of(node: "Node") -> Iterator["Node"]:
             yield child
 
 
-def _by_lines(words: Iterator["Node"]) -> list[tuple[str, ...]]:
-    """The grammar takes a line that begins with a backslash for words of the line before."""
+def _by_lines(node: "Node") -> Iterator[tuple[str, ...]]:
+    """Words of a command, line by line.
+
+    The grammar takes for words of the line before one that begins with a backslash, and one behind
+    a pipeline of three.
+    """
     found: list[list[str]] = [[]]
-    for word in words:
+    data, end = node.text or b"", 0
+    for word in _words_of(node):
         text = _word(word, False) or _unquoted(word)
         beginning = word.children[0] if word.type == "concatenation" else word
-        if beginning.type == "word" and text.startswith("\n"):
+        gap = data[end : word.start_byte - node.start_byte] if end else b""
+        if (beginning.type == "word" and text.startswith("\n")) or _LINE_ENDS.search(gap):
             found.append([])
         found[-1].append(text.strip("\n"))
-    return [tuple(one) for one in found]
+        end = word.end_byte - node.start_byte
+    first, *lines = found
+    yield tuple(first)
+    yield from (tuple(dropwhile(_ASSIGNS.match, line)) for line in lines)
+
+
+def _holds_lines(node: "Node") -> bool:
+    return node.type == "command" and len(list(_by_lines(node))) > 1
 
 
 def without_options(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

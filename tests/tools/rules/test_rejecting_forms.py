@@ -293,6 +293,17 @@ FORMS = [
     ("sudo rm *", "printf 'cd x\\nrm y\\n' | sudo bash"),
     ("scripts/*", "GIT_EDITOR=./scripts/x.sh git commit"),
     ("scripts/*", "make CMD=./scripts/x.sh"),
+    ("git push *", "git log --oneline | grep fix | head -5\ngit push 2>&1"),
+    ("git push *", "git log --oneline | grep fix | head -5\n\n# now\ngit push || true"),
+    ("git push *", "ls |\nsort |\nhead\nexport A=1\nls\nA=1 git push 2>&1 | tail -3"),
+    ("git push *", "(ls | sort | head\n! git push && echo done)"),
+    ("curl *", "ps aux | grep node | wc -l\r\ncurl -s http://x > out.json"),
+    ("scripts/*", "cd scripts && sudo bash deploy.sh"),
+    ("scripts/*", "cd scripts && timeout 60 ./deploy.sh"),
+    ("scripts/*", "cd /home/me/x/scripts && ./deploy.sh"),
+    ("scripts/*", "ssh h 'cd /srv/scripts && bash deploy.sh'"),
+    ("scripts/*", "cd $ROOT/scripts && ./deploy.sh"),
+    ("scripts/*", 'cd "$(git rev-parse --show-toplevel)/scripts" && ./deploy.sh'),
     ("bash scripts/*", "bash /home/me/project/scripts/y"),
 ]
 
