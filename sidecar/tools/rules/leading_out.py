@@ -12,8 +12,8 @@ MOST_NAMES = 500_000
 LONGEST_PATH = 4096
 """Bytes of Linux' longest path: one by a shorter name can be opened from a folder on its way, but
 not looked at from here."""
-_IMPORTING_FROM_ABOVE = frozenset({"mypy", "dmypy", "pylint", "pyright", "basedpyright"})
-"""Of a folder that is a package these take the one above, too."""
+_IMPORTING_FROM_ABOVE = re.compile(r"(?:d?mypy|pylint|(?:based)?pyright)(?![a-z_])", re.IGNORECASE)
+"""Of a folder in a package these take those above, too."""
 _AT_LINE = re.compile(r"(?::\d+)+$")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
@@ -25,7 +25,7 @@ def leading_out(
 
     Links are followed; text after `=` and before `::` counts too. The name of a program that
     `walks` folders leads out with any link out in the workspace, that of a checker of Python where
-    the workspace is a package itself. Missing paths count behind a link out, and where they are
+    the workspace lies in a package. Missing paths count behind a link out, and where they are
     absolute, in a folder of the disk's root; invalid paths never.
     """
     base = Path(os.path.realpath(root))
@@ -35,8 +35,10 @@ def leading_out(
 
 
 def _imports_from_above(program: str, base: Path) -> bool:
-    checks = os.path.basename(program) in _IMPORTING_FROM_ABOVE
-    return checks and (base / "__init__.py").exists()
+    if not _IMPORTING_FROM_ABOVE.match(os.path.basename(program)):
+        return False
+    marks = (up / f"__init__.{end}" for up in (base, *base.parents) for end in ("py", "pyi"))
+    return any(map(os.path.lexists, marks))
 
 
 def _leads_out(word: str, folder: Path, base: Path) -> bool:

@@ -127,12 +127,15 @@ def test_a_link_out_of_a_history_is_a_way_out(folder: str, plain: ToolContext) -
     assert isinstance(decided("eslint src", plain, "shell:eslint *"), Ask)
 
 
-@pytest.mark.parametrize("command", ["mypy a.py", "pylint a.py"])
-def test_a_checker_that_imports_from_above_is_asked_about(command: str, plain: ToolContext) -> None:
-    """Of a folder with an `__init__.py` they take what lies beside it for modules."""
+@pytest.mark.parametrize("command", ["mypy a.py", "pylint a.py", "mypy-3.11 a.py"])
+@pytest.mark.parametrize("mark", ["__init__.py", "__init__.pyi", "../__init__.py"])
+def test_a_checker_that_imports_from_above_is_asked_about(
+    command: str, mark: str, plain: ToolContext
+) -> None:
+    """Of a folder in a package they take what lies beside it for modules."""
     rule = f"shell:{command.partition(' ')[0]} *"
     assert decided(command, plain, rule) == Allow()
-    (plain.cwd / "__init__.py").write_text("")
+    (plain.cwd / mark).write_text("")
     assert isinstance(decided(command, plain, rule), Ask)
     assert decided("ruff check a.py", plain, "shell:ruff check *") == Allow()
 
