@@ -75,12 +75,12 @@ class Spellings:
 
 
 @lru_cache(maxsize=16)
-def other_spellings(command: str, words: tuple[str, ...]) -> Spellings:
+def other_spellings(command: str, words: tuple[str, ...], folder: str = "") -> Spellings:
     """As typed, and each simple command within as plain words, without anything before.
 
-    `words`: of the whole command, if simple.
+    `words`: of the whole command, if simple; `folder`: where it runs, empty for the root.
     """
-    found = _Reading(command, words)
+    found = _Reading(command, words, folder)
     while found.left and len(found.seen) < MOST_TEXTS:
         found.read(*found.left.pop())
     found.is_hidden |= bool(found.left)
@@ -96,7 +96,8 @@ class _Reading:
     `ssh host 'rm x'`.
     """
 
-    def __init__(self, command: str, words: tuple[str, ...]) -> None:
+    def __init__(self, command: str, words: tuple[str, ...], folder: str) -> None:
+        self._folder = folder
         self.texts = dict.fromkeys((command.strip(), *((" ".join(words),) if words else ())))
         self.commands: dict[tuple[str, ...], None] = {}
         self.unread: list[str] = []
@@ -117,7 +118,7 @@ class _Reading:
                 self.is_hidden |= bool(names & TEXT_READERS) and hides_programs(given)
         for group, in_turn in handing_on(text):
             self._read_handed_on(group, in_turn, runner)
-        folder = ""
+        folder = self._folder
         for one in reversed(simple_commands(text)):
             self._read_command(one, runner)
             folder = _entered(folder, one)

@@ -18,7 +18,7 @@ from sidecar.core.text.visible import plain_path
 from sidecar.tools.builtin_tools import BY_NAME, DELEGATE
 from sidecar.tools.rules.coverage import changes, is_systems, known, led_astray, uncovered, wider
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
-from sidecar.tools.rules.other_spellings import other_spellings
+from sidecar.tools.rules.other_spellings import Spellings, other_spellings
 from sidecar.tools.rules.pattern import fits, literal, with_stars
 from sidecar.tools.rules.rejecting import hits, may_hit
 from sidecar.tools.rules.runs_later import runs_later
@@ -319,7 +319,7 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     if not pattern:
         return True
     if access.command:
-        return hits(with_stars(pattern), other_spellings(access.command, access.words))
+        return hits(with_stars(pattern), _spellings(access))
     # However it is spelt: some disks find `A` as `a`.
     # `src/**/x` hits `src/x` too.
     ways = {
@@ -330,12 +330,17 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
     return any(fits(way, folder) for way in ways for folder in folders)
 
 
+def _spellings(access: Access) -> Spellings:
+    folder = "" if access.shown == (".",) else "".join(access.shown[:1])
+    return other_spellings(access.command, access.words, folder)
+
+
 def _doubt(spec: ToolSpec, access: Access, reject: tuple[str, ...]) -> str:
     """Why a command cannot be told from one that some rule rejects; empty if it can."""
     compared = [rule for rule in reject if _compares(rule, spec)]
     if not compared:
         return ""
-    spelt = other_spellings(access.command, access.words)
+    spelt = _spellings(access)
     if spelt.hidden:
         return _HIDDEN
     patterns = ((rule, with_stars(rule.partition(":")[2].strip())) for rule in compared)

@@ -202,6 +202,18 @@ def test_a_rule_of_more_than_one_command_is_told(rule: str, told: str) -> None:
     assert str(problem).endswith(told)
 
 
+@pytest.mark.parametrize("command", ["./x.sh", "bash x.sh", "sudo ./x.sh"])
+def test_a_script_is_rejected_by_its_folder_that_a_call_names(
+    command: str, context: ToolContext
+) -> None:
+    (context.cwd / "scripts").mkdir()
+    (context.cwd / "docs").mkdir()
+    given = {"command": command, "cwd": "scripts"}
+    rules = Rules(("shell", "shell@scripts", "shell@docs"), ("shell:./scripts/*",))
+    assert not isinstance(call("shell", given, context, rules), Allow)
+    assert isinstance(call("shell", {**given, "cwd": "docs"}, context, rules), Allow)
+
+
 def test_rules_that_can_hit_are_not_told() -> None:
     rules = [*BY_NAME, "*", "edit", "Shell: rm *", "shell@docs:make *", "*@docs", "mcp__github"]
     rules += ["shell:git commit -m 'a & b' *", r"shell:find * -exec rm {} \;"]
