@@ -65,6 +65,8 @@ _VERBS = {
 
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 """Files by which Python and conda know an environment, from which programs start."""
+_OF_ENVIRONMENT = ("bin", "Scripts", "lib", "lib64", "Lib")
+"""Folders of one that is the workspace itself."""
 _ACTING = ("edit", "execute")
 """Kinds of tools that change files, as `_Rechecked`."""
 _MOVED = "What this call would touch changed since it was decided on. Send it again."
@@ -208,6 +210,8 @@ def _writing(
             linked |= {printable(display(real, repository)) for real in of_it}
         environments = roots_above(parent / "x", root, _ENVIRONMENT)
         held += [printable(display(one, root)) for one in environments[:1]]
+    if any(os.path.lexists(root / mark) for mark in _ENVIRONMENT):
+        held += [first for name in shown if (first := name.partition("/")[0]) in _OF_ENVIRONMENT]
     why = [f"lies in {one}, which is hidden or has files that run later" for one in held if one]
     why += ["belongs to git" for real in inside if in_git(real)]
     return replace(

@@ -64,13 +64,15 @@ _NO_PROGRAM = re.compile(
 class Spellings:
     """Of a command, for comparison.
 
-    `texts`: the commands within; `commands`: their words. `unread`: texts that a program may run,
-    though no table says where. `hidden`: some program's name cannot be read.
+    `texts`: the whole and the commands within; `commands`: the words of these. `unread`: texts
+    that a program may run, though no table says where; `together`: words of commands that may take
+    one another's text. `hidden`: some program's name cannot be read.
     """
 
     texts: tuple[str, ...]
     commands: tuple[tuple[str, ...], ...]
     unread: tuple[str, ...]
+    together: tuple[str, ...]
     hidden: bool
 
 
@@ -84,9 +86,8 @@ def other_spellings(command: str, words: tuple[str, ...], folder: str = "") -> S
     while found.left and len(found.seen) < MOST_TEXTS:
         found.read(*found.left.pop())
     found.is_hidden |= bool(found.left)
-    return Spellings(
-        tuple(found.texts), tuple(found.commands), tuple(found.unread), found.is_hidden
-    )
+    texts, commands, unread = tuple(found.texts), tuple(found.commands), tuple(found.unread)
+    return Spellings(texts, commands, unread, tuple(found.together), found.is_hidden)
 
 
 class _Reading:
@@ -101,6 +102,7 @@ class _Reading:
         self.texts = dict.fromkeys((command.strip(), *((" ".join(words),) if words else ())))
         self.commands: dict[tuple[str, ...], None] = {}
         self.unread: list[str] = []
+        self.together: list[str] = []
         self.is_hidden = hides_programs(command)
         self.left: list[tuple[str, tuple[str, ...]]] = []
         self.seen: set[tuple[str, tuple[str, ...]]] = set()
@@ -151,6 +153,7 @@ class _Reading:
             }
             run_by = (word for word in words if _RUN_BY.match(word))
             texts |= {word.partition("=")[2]: words.index(word) for word in run_by}
+            self.together.append("\0".join(words))
             # A rule may name the runner itself: `sudo rm *`.
             self.unread.append("\0".join(words[0 if names[0] in PREFIXES else 1 :]))
             if not _names_only(words[starts[-1] :]):
@@ -180,6 +183,8 @@ class _Reading:
             if _reads(names):
                 reads[runner + _without_reader(words)] = at if in_turn else len(group)
                 of_shell |= not TEXT_READERS.isdisjoint(names)
+        if takes:
+            self.together.append("\0".join(word for one in group for word in one))
         for one in group[:takes]:
             self.unread += ("\0".join(one[1:]), _any_may_begin(one[1:]))
         for before, last in reads.items():

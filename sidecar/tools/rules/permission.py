@@ -344,7 +344,7 @@ def _doubt(spec: ToolSpec, access: Access, reject: tuple[str, ...]) -> str:
     if spelt.hidden:
         return _HIDDEN
     patterns = ((rule, with_stars(rule.partition(":")[2].strip())) for rule in compared)
-    found = (rule for rule, one in patterns if may_hit(one, access.command, spelt))
+    found = (rule for rule, one in patterns if may_hit(one, spelt))
     return _MAY_RUN.format(first) if (first := next(found, "")) else ""
 
 

@@ -14,13 +14,7 @@ from sidecar.tools.rules.coverage import behind_options, known
 from sidecar.tools.rules.other_spellings import Spellings, names_of, program_name
 from sidecar.tools.rules.pattern import fits
 from sidecar.tools.rules.shell_words import STAR, plain_words, unescaped
-from sidecar.tools.rules.tables.runners import (
-    PASSED_OVER,
-    READERS,
-    RUNNING,
-    RUNNING_SCRIPTS,
-    SEARCHES,
-)
+from sidecar.tools.rules.tables.runners import PASSED_OVER, READERS, RUNNING, SEARCHES
 
 _BEGINS = re.escape("\0\n;&|(`[{=!@/\\\"'")
 """Signs that a command within a text may begin behind; a text's words are joined by NUL."""
@@ -33,6 +27,7 @@ _WITHIN = re.compile(rf"(?<=\w){STAR}(?=-)")
 _IN_PROGRAM = re.compile(rf"^(\w+){STAR}(?=\w)")
 _JOINING = re.compile(rf"{STAR}(?=\w)")
 _LEADING = re.compile(rf"^{STAR}(?=-)")
+_IN_BIN = re.compile(r"(?:^|/)s?bin/")
 _DURATION = re.compile(r"[\d.]+[smhd]?")
 _ASSIGNMENT = re.compile(r"\w+=")
 _IN_ANY_PLACE = re.compile(r"-|\w+=")
@@ -47,7 +42,7 @@ _TARGETS = (
 )
 _OF_TARGETS = frozenset(_TARGETS.split())
 """Programs that do in turn what all of their words name."""
-_SEPARATORS = re.compile(r"[\s\"'`();|&<>{}\[\],\\=]+")
+_SEPARATORS = re.compile(r"[\s\0\"'`();|&<>{}\[\],\\=]+")
 _QUOTING = re.compile(r"\\\n|[\"'\\]")
 
 
@@ -66,7 +61,9 @@ def hits(rule: str, spelt: Spellings) -> bool:
     """`git push *` hits `git push` too."""
     first, *rest = _words(rule)
     spellings = {rule, " ".join((first, *rest)), " ".join((_program(first), *rest))}
-    if any(fits(one, text) or fits(one, f"{text} ") for one in spellings for text in spelt.texts):
+    # A star within stands for no other command.
+    texts = spelt.texts[STAR in rule.rstrip(STAR) :]
+    if any(fits(one, text) or fits(one, f"{text} ") for one in spellings for text in texts):
         return True
     return any(_hits_words(one, spelt) for one in _forms(rule))
 
@@ -81,11 +78,13 @@ def _hits_words(rule: str, spelt: Spellings) -> bool:
     )
 
 
-def may_hit(rule: str, command: str, spelt: Spellings) -> bool:
+def may_hit(rule: str, spelt: Spellings) -> bool:
     """Whether a command that a rule does not hit may do what the rule rejects."""
     # `*git push*` is `git push *` here.
     forms = _forms(rule.lstrip(f"{STAR} "))
-    return _has_all_words(rule, command) or any(_mentions(one, spelt.unread) for one in forms)
+    return any(_has_all_words(rule, one) for one in spelt.together) or any(
+        _mentions(one, spelt.unread) for one in forms
+    )
 
 
 def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
@@ -121,8 +120,8 @@ def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
     )
 
 
-def _has_all_words(rule: str, command: str) -> bool:
-    """Whether all words of a rule for a runner stand anywhere in a command.
+def _has_all_words(rule: str, text: str) -> bool:
+    """Whether all words of a rule for a runner stand among those of commands that hand on text.
 
     As in `ssh prod 'sudo sh' <<<'rm x'` for `ssh prod rm *`: which text comes to which program is
     known of the usual forms alone.
@@ -131,7 +130,7 @@ def _has_all_words(rule: str, command: str) -> bool:
     first, *rest = [word for word in words if word != "--"] or [""]
     if not _names_inner(program_name(first.strip(STAR)), rest):
         return False
-    given = _given_words(command)
+    given = _given_words(text)
     wanted = _wanted(rest)
     return (
         any(fits(_program(first), one) for one in given)
@@ -143,18 +142,15 @@ def _has_all_words(rule: str, command: str) -> bool:
 def _names_inner(program: str, words: Sequence[str]) -> bool:
     """Whether a rule names a runner, and more than that."""
     plain = [word.strip(STAR) for word in words if word.strip(STAR)]
-    inner = SEARCHES.get(program, frozenset()) - ({"run"} if program in RUNNING_SCRIPTS else set())
-    if inner:
+    if inner := SEARCHES.get(program):
         return any(word in inner for word in plain) and not inner.issuperset(plain)
     return program in READERS and bool(plain)
 
 
-@lru_cache(maxsize=4)
-def _given_words(command: str) -> dict[str, None]:
-    words = _SEPARATORS.split(command)
-    return dict.fromkeys(
-        way for word in words if word for way in (word, *_ways_to_spell(word.lstrip("/")))
-    )
+@lru_cache(maxsize=64)
+def _given_words(text: str) -> dict[str, None]:
+    words = (word for word in _SEPARATORS.split(text) if word)
+    return dict.fromkeys(way for word in words for way in (word, *_ways_within(word)))
 
 
 def _words(rule: str) -> tuple[str, ...]:
@@ -183,7 +179,7 @@ def _ways_to_spell(word: str) -> tuple[str, ...]:
 def _ways_within(word: str) -> tuple[str, ...]:
     """Of a later word: its path, and the names of a known program (`/bin/rm`, `pip3`)."""
     path = normpath(word) if word else word
-    is_program = word.startswith("bin/") or known(word) or program_name(word) in READERS
+    is_program = _IN_BIN.search(word) or known(word) or program_name(word) in READERS
     return (path, *names_of(word)) if is_program else (path,)
 
 

@@ -192,6 +192,11 @@ def test_a_command_writes_no_file_of_an_environment_unasked(mark: str, inside: T
     found = decided(command, inside, rule)
     assert isinstance(found, Ask)
     assert "lies in own" in found.why
+    (inside.cwd / mark).parent.mkdir(exist_ok=True)
+    (inside.cwd / mark).write_text("")
+    (inside.cwd / "bin").mkdir()
+    assert isinstance(decided("touch bin/a.md", inside, "shell:touch *"), Ask)
+    assert isinstance(decided("touch a.md", inside, "shell:touch *"), Allow)
 
 
 def test_a_command_writes_no_settings_of_an_inner_repository_unasked(inside: ToolContext) -> None:

@@ -356,6 +356,16 @@ def test_no_form_of_a_rule_or_a_command_runs_unasked(
         "cd bin && npm ci && cd .. && ./gradlew build",
         "./build.sh && cd bin && ls",
         "npm run publish",
+        "npm run curl",
+        "grep -rn 'ssh prod' scripts",
+        "git commit -m 'no more ssh prod'",
+        "cat > x.md <<'EOF'\nuse ssh and prod\nEOF",
+        "git checkout prod; ssh dev uptime",
+        "ssh prod2 ls",
+        "ls scripts/x.sh && sh tests/run.sh",
+        "git fetch && npm install --force",
+        "kubectl get pods && gh cache delete x",
+        "git fetch && echo --hard x",
         "git push-all origin fix/main",
     ],
 )
@@ -363,7 +373,8 @@ def test_a_command_that_only_writes_of_another_is_not_asked_about(
     command: str, plain: ToolContext
 ) -> None:
     names = "git push", "rm -rf", "curl", "sudo", "npm publish", "kubectl delete", "find * -exec"
-    names = (*names, "cp")
+    names = (*names, "cp", "ssh prod", "apt", "sh scripts/x.sh")
+    names = (*names, "git push * --force", "kubectl * delete", "git * --hard")
     reject = (*(f"shell:{name} *" for name in names), "shell:bin/*")
     assert decided(command, plain, "shell", reject=reject) == Allow()
 

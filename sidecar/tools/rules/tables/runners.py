@@ -23,15 +23,13 @@ _EXECUTES = (
     "tox nox volta docker podman nerdctl docker-compose podman-compose kubectl oc lxc vagrant "
     "machinectl flatpak"
 )
-RUNNING_SCRIPTS = frozenset({"npm", "pnpm", "yarn", "bun"})
-"""Package managers whose `run` is followed by a script's name."""
 SEARCHES = (
     dict.fromkeys(("find", "gfind", "fd", "fdfind", "git"), FIND_OPTIONS)
     | dict.fromkeys(_EXECUTES.split(), _WIDE)
-    | dict.fromkeys(RUNNING_SCRIPTS, _WIDE - {"--"})
+    | dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _WIDE - {"--", "run"})
 )
 """By program, words before a command, as in `git bisect run`; behind those of the wide ones it
-begins at any word."""
+begins at any word. Behind npm's `run` stands a script's name."""
 READERS = SHELLS | RUNNERS | PREFIXES | ANYWHERE | {*_EXECUTES.split(), "gcloud", "heroku"}
 """Programs that may run the lines of a here-document, as `ssh` does."""
 PASSED_OVER = READERS.difference(SEARCHES, {"run"})
