@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.examples import try_few
+from tests.examples import begin
 from tests.figures import Figures
 
 FIGURES = pytest.StashKey[Figures]()
@@ -104,8 +104,7 @@ def pytest_configure(config: pytest.Config) -> None:
         del os.environ[name]
     given = getattr(config, "workerinput", {})
     config.option.markexpr = given.get("markexpr", config.option.markexpr)
-    if config.option.markexpr == "not long":
-        try_few()
+    begin(short=config.option.markexpr == "not long")
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
