@@ -1,6 +1,7 @@
 """`write_file` and `edit_file`, through the editor where possible."""
 
 import asyncio
+import os
 import re
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,6 +22,8 @@ _MAX_COMPARED = 5000
 _MAX_LINE = 200
 _MOST_ASKED = 400_000
 """Characters of a change shown whole in a question."""
+_LEAD = 1000
+"""Characters shown before a difference in a text that is cut."""
 _MARK = "\ufeff"
 
 _Texts: TypeAlias = tuple[str | None, str]
@@ -63,13 +66,16 @@ async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[J
 
 def _block(place: Place, removed: str | None, added: str, most: int) -> Json:
     """`_meta.sidecar.whole`, of a text that is cut, is the hash of the whole."""
+    is_cut = max(len(removed or ""), len(added)) > most
+    begun = os.path.commonprefix([removed or "", added]) if is_cut else ""  # noqa: RUF071 - texts
+    same = len(begun) - _LEAD
     block: JsonObject = {
         "type": "diff",
         "path": str(place.real),
-        "oldText": None if removed is None else _cut(removed, most),
-        "newText": _cut(added, most),
+        "oldText": None if removed is None else _cut(removed, same, most),
+        "newText": _cut(added, same, most),
     }
-    if max(len(removed or ""), len(added)) > most:
+    if is_cut:
         block["_meta"] = {"sidecar": {"whole": content_hash(f"{removed}\n{added}")}}
     return block
 
@@ -82,10 +88,12 @@ def _comparable(before: str, after: str) -> tuple[str, str]:
     return legible(before.replace("\r\n", "\r\r\n")), legible(after.replace("\r\n", "\r\r\n"))
 
 
-def _cut(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    return f"{text[:most]}\n[… {len(text) - most:,} more characters, not shown here]\n"
+def _cut(text: str, same: int, most: int) -> str:
+    """Without the first characters, if over `_LEAD` are the same in the other text."""
+    before = f"[… the same {same:,} characters before, not shown here]\n" if same > 0 else ""
+    rest = text[max(0, same) :]
+    after = f"\n[… {len(rest) - most:,} more characters, not shown here]\n"
+    return f"{before}{rest[:most]}{after if len(rest) > most else ''}"
 
 
 async def _place(given: JsonObject, context: ToolContext) -> Place:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from sidecar.core.text.visible import as_found
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
@@ -87,8 +87,15 @@ def uncovered(words: tuple[str, ...], named: int) -> str:
 
 
 def written(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words that may name written files; none if unknown."""
-    return words[1:] if _acting(words).writes else ()
+    """Words that may name written files, and files made of these; none if unknown."""
+    if not _acting(words).writes:
+        return ()
+    made = (
+        (name for word in words[1:] for name in _made(word))
+        if known(words[0]) is PROGRAMS["tsc"]
+        else ()
+    )
+    return *words[1:], *made
 
 
 def changes(words: tuple[str, ...]) -> bool:
@@ -210,11 +217,14 @@ def _leads_away(program: Program, word: str) -> bool:
     # Go's `./...` is no hidden name.
     word = word.removesuffix("/...") if program.walks else word
     unseen = not program.walks and re.search(r"[*?\[\\]", word)
-    # tsc makes `jest.config.js` of `jest.config.tsx`.
-    made = (f"{_SCRIPT.sub('', word)}{ending}" for ending in (".js", ".cjs", ".mjs"))
     if word.startswith(("/", ":")) or unseen or runs_later(word):
         return True
-    return is_hidden(word) or (program.walks and any(map(runs_later, made)))
+    return is_hidden(word) or (program.walks and any(map(runs_later, _made(word))))
+
+
+def _made(path: str) -> Iterator[str]:
+    """By tsc, as `jest.config.js` of `jest.config.tsx`."""
+    return (f"{_SCRIPT.sub('', path)}{ending}" for ending in (".js", ".cjs", ".mjs"))
 
 
 def _is_unknown(path: str) -> bool:

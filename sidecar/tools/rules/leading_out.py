@@ -14,6 +14,9 @@ LONGEST_PATH = 4096
 not looked at from here."""
 _IMPORTING_FROM_ABOVE = re.compile(r"(?:d?mypy|pylint|(?:based)?pyright)(?![a-z_])", re.IGNORECASE)
 """Of a folder in a package these take those above, too."""
+_OF_PACKAGES = re.compile(
+    r"(?:npm|pnpm|yarn|bun|jest|tsc|vue-tsc|vitest)(?![a-z_-])", re.IGNORECASE
+)
 _AT_LINE = re.compile(r"(?::\d+)+$")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
@@ -25,13 +28,25 @@ def leading_out(
 
     Links are followed; text after `=` and before `::` counts too. The name of a program that
     `walks` folders leads out with any link out in the workspace, that of a checker of Python where
-    the workspace lies in a package. Missing paths count behind a link out, and where they are
+    the workspace lies in a package, that of a package manager or the like where the package begins
+    above. Missing paths count behind a link out, and where they are
     absolute, in a folder of the disk's root; invalid paths never.
     """
     base = Path(os.path.realpath(root))
-    found = tuple(word for word in words[1:] if _leads_out(word, folder, base))
+    package = _package(words[0], folder, base) if words else folder
+    places = {folder, package}
+    found = tuple(word for word in words[1:] if any(_leads_out(word, one, base) for one in places))
     out = walks and (_imports_from_above(words[0], base) or _holds_way_out(base))
-    return (words[0], *found) if out else found
+    return (words[0], *found) if out or not package.is_relative_to(base) else found
+
+
+def _package(program: str, folder: Path, base: Path) -> Path:
+    """Where a program of Node's works: in the nearest package's folder, if there is any."""
+    real = Path(os.path.realpath(folder))
+    if not _OF_PACKAGES.match(os.path.basename(program)) or not real.is_relative_to(base):
+        return folder
+    above = (up for up in (real, *real.parents) if os.path.lexists(up / "package.json"))
+    return next(above, folder)
 
 
 def _imports_from_above(program: str, base: Path) -> bool:

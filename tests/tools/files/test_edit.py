@@ -260,6 +260,13 @@ async def test_a_question_shows_a_change_up_to_a_size(
     assert len(old) + len(new) < 401_000
     assert ("not shown here" in old, "not shown here" in new) == (large, large)
     assert large or (old, new) == ("old", "yyy")
+    # A change behind much that stays is shown.
+    (root / "a").write_text("x" * 600_000)
+    (found,) = await foreseen("write_file", {"path": "a", "content": "x" * 600_000 + "y"}, context)
+    assert isinstance(found, dict)
+    assert str(found["newText"]).endswith("xy")
+    assert "characters before, not shown here" in str(found["oldText"])
+    (root / "a").write_text("x" * 3_000_000 if large else "old")
     # A change of the part that is not shown is another change.
     (again,) = await foreseen("write_file", {**given, "content": f"{given['content']}z"}, context)
     assert again != shown

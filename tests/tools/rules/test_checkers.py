@@ -168,3 +168,32 @@ def test_what_lies_too_deep_to_be_looked_at_leads_out(plain: ToolContext) -> Non
         os.close(last)
         subprocess.run(["rm", "-rf", at], cwd=plain.cwd, check=True)
         os.close(here)
+
+
+@pytest.mark.parametrize("command", ["npm test a.js", "jest", "tsc"])
+def test_a_package_that_begins_above_the_workspace_is_asked_about(
+    command: str, plain: ToolContext
+) -> None:
+    rule = f"shell:{command.removesuffix(' a.js')} *"
+    assert decided(command, plain, rule) == Allow()
+    (plain.cwd.parent / "package.json").write_text("{}")
+    assert isinstance(decided(command, plain, rule), Ask)
+    (plain.cwd / "package.json").write_text("{}")
+    assert decided(command, plain, rule) == Allow()
+
+
+def test_words_of_a_script_count_from_the_package_that_is_found(plain: ToolContext) -> None:
+    (plain.cwd / "package.json").write_text("{}")
+    (plain.cwd / "sub").mkdir()
+    (plain.cwd.parent / "out").mkdir()
+    assert decided("npm test out/a.js", plain, "shell@sub:npm test *", cwd="sub") == Allow()
+    (plain.cwd / "out").symlink_to(plain.cwd.parent / "out")
+    found = decided("npm test out/a.js", plain, "shell@sub:npm test *", cwd="sub")
+    assert isinstance(found, Ask)
+
+
+def test_what_tsc_makes_of_a_file_is_looked_at_as_that(plain: ToolContext) -> None:
+    (plain.cwd / ".husky").mkdir()
+    assert decided("tsc t.ts", plain, "shell:tsc *") == Allow()
+    (plain.cwd / "t.js").symlink_to(".husky/h.js")
+    assert isinstance(decided("tsc t.ts", plain, "shell:tsc *"), Ask)
