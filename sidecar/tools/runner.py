@@ -22,7 +22,7 @@ from sidecar.tools.files.read import read_file
 from sidecar.tools.recall import recall
 from sidecar.tools.rules.coverage import walks, written
 from sidecar.tools.rules.leading_out import leading_out
-from sidecar.tools.rules.runs_later import held_above, runs_later
+from sidecar.tools.rules.runs_later import held_above, holds_later
 from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.shell import shell
 from sidecar.tools.todo import todo
@@ -197,7 +197,7 @@ def _writing(
     `names`: as given, relative to `folder`; `reals`: the same, resolved.
     """
     root = Path(os.path.realpath(context.cwd))
-    linked = {*linked_names(names, folder, root, runs_later)}
+    linked = {*linked_names(names, folder, root, holds_later)}
     inside = [real for real in reals if real.is_relative_to(root)]
     shown = [printable(display(real, root)) for real in inside]
     linked |= set(shown if folder != root else ())

@@ -90,12 +90,8 @@ def written(words: tuple[str, ...]) -> tuple[str, ...]:
     """Words that may name written files, and files made of these; none if unknown."""
     if not _acting(words).writes:
         return ()
-    made = (
-        (name for word in words[1:] for name in _made(word))
-        if known(words[0]) is PROGRAMS["tsc"]
-        else ()
-    )
-    return *words[1:], *made
+    compiled = words[1:] if known(words[0]) is PROGRAMS["tsc"] else ()
+    return *words[1:], *(name for word in compiled for name in _made(word))
 
 
 def changes(words: tuple[str, ...]) -> bool:

@@ -133,6 +133,12 @@ def runs_later(path: str) -> str:
     return next((_FILES[f"*{one}"] for one in endings if f"*{one}" in _FILES), "")
 
 
+@lru_cache(maxsize=16_384)
+def holds_later(folder: str) -> bool:
+    """Whether files in a folder of this name may run later."""
+    return bool(runs_later(folder)) or plain_path(folder) in _FIRSTS
+
+
 def held_above(folders: Sequence[str], path: str = "") -> str:
     """A hidden folder, or one whose files run later, that holds a workspace; else empty.
 
@@ -148,6 +154,8 @@ def held_above(folders: Sequence[str], path: str = "") -> str:
             return folders[at]
         if "/" in two and two in _FOLDERS:
             return "/".join(folders[at : at + 2])
+    if not folders:
+        return ""
     first, _, rest = path.partition("/")
     spanning = "/".join((*names[-1:], plain_path(first)))
     return "/".join((folders[-1], first)) if spanning in (_FILES, _FOLDERS)[bool(rest)] else ""
@@ -157,6 +165,8 @@ _NAMES = {name: why for names, why in _RUN_LATER.items() for name in names.split
 _NAMES["library/application support/"] = _TAKEN
 _FOLDERS = {name[:-1]: why for name, why in _NAMES.items() if name.endswith("/")}
 _FILES = {name: why for name, why in _NAMES.items() if not name.endswith("/")}
+_FIRSTS = frozenset(name.partition("/")[0] for name in (*_FOLDERS, *_FILES) if "/" in name)
+"""Of names of two parts, as `gradle/wrapper/`."""
 _APART = frozenset({"worktrees", ".worktrees"})
 """Folders of whole projects: those above say nothing."""
 _PROJECTS = frozenset({"mise", "taskcluster", "githooks", "git-hooks"})

@@ -184,11 +184,11 @@ def test_a_package_that_begins_above_the_workspace_is_asked_about(
 
 def test_words_of_a_script_count_from_the_package_that_is_found(plain: ToolContext) -> None:
     (plain.cwd / "package.json").write_text("{}")
-    (plain.cwd / "sub").mkdir()
+    (plain.cwd / "inner").mkdir()
     (plain.cwd.parent / "out").mkdir()
-    assert decided("npm test out/a.js", plain, "shell@sub:npm test *", cwd="sub") == Allow()
+    assert decided("npm test out/a.js", plain, "shell@inner:npm test *", cwd="inner") == Allow()
     (plain.cwd / "out").symlink_to(plain.cwd.parent / "out")
-    found = decided("npm test out/a.js", plain, "shell@sub:npm test *", cwd="sub")
+    found = decided("npm test out/a.js", plain, "shell@inner:npm test *", cwd="inner")
     assert isinstance(found, Ask)
 
 

@@ -137,3 +137,26 @@ def test_ordinary_work_is_done_in_an_ordinary_root(home: Path, context: ToolCont
         given: Json = {"command": command, "cwd": folder}
         found = wanted("shell", given, inside)
         assert found.held == "", (rule, command)
+
+
+def test_a_workspace_that_is_the_home_folder_is_looked_at_as_others(
+    home: Path, context: ToolContext
+) -> None:
+    inside = opened(home, context)
+    for path in (".vscode/tasks.json", "AGENTS.md", "venv/bin/x.py", "pre-commit", ".envrc"):
+        given: Json = {"path": path, "content": ""}
+        assert isinstance(decided("write_file", given, inside, "write_file"), Ask), path
+    given = {"path": "notes/a.md", "content": ""}
+    assert isinstance(decided("write_file", given, inside, "write_file"), Allow)
+
+
+def test_a_link_in_a_folder_that_is_half_of_a_name_is_another_name(
+    tmp_path: Path, context: ToolContext
+) -> None:
+    inside = opened(tmp_path / "proj", context)
+    for folder in ("conf", "renv"):
+        (inside.cwd / folder).mkdir()
+    given: Json = {"path": "conf/a.R", "content": ""}
+    assert isinstance(decided("write_file", given, inside, "write_file"), Allow)
+    (inside.cwd / "renv" / "activate.R").symlink_to("../conf/a.R")
+    assert isinstance(decided("write_file", given, inside, "write_file"), Ask)
