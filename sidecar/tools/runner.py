@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -65,6 +66,8 @@ _VERBS = {
 
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 """Files by which Python and conda know an environment, from which programs start."""
+_PACKAGE = re.compile(r"(?:^|/)node_modules/(?:@[^/]+/)?[^/.][^/]*/.")
+"""What lies in a package: by a link, in one of the workspace's own, as npm and yarn make them."""
 _OF_ENVIRONMENT = ("bin", "Scripts", "lib", "lib64", "Lib")
 """Folders of one that is the workspace itself."""
 _ACTING = ("edit", "execute")
@@ -198,6 +201,8 @@ def _writing(
     """
     root = Path(os.path.realpath(context.cwd))
     linked = {*linked_names(names, folder, root, holds_later)}
+    if not any("node_modules" in real.parts for real in reals):
+        linked = {name for name in linked if not _PACKAGE.search(name)}
     inside = [real for real in reals if real.is_relative_to(root)]
     shown = [printable(display(real, root)) for real in inside]
     linked |= set(shown if folder != root else ())

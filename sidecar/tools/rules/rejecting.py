@@ -27,6 +27,7 @@ _WITHIN = re.compile(rf"(?<=\w){STAR}(?=-)")
 _IN_PROGRAM = re.compile(rf"^(\w+){STAR}(?=\w)")
 _JOINING = re.compile(rf"{STAR}(?=\w)")
 _LEADING = re.compile(rf"^{STAR}(?=-)")
+_SCRIPT = re.compile(r"\.(?:py|js|mjs|cjs|ts|sh|bash|rb|php|pl)$")
 _IN_BIN = re.compile(r"(?:^|/)s?bin/")
 _DURATION = re.compile(r"[\d.]+[smhd]?")
 _ASSIGNMENT = re.compile(r"\w+=")
@@ -177,14 +178,16 @@ def _ways_to_spell(word: str) -> tuple[str, ...]:
 
 
 def _ways_within(word: str) -> tuple[str, ...]:
-    """Of a later word: its path, and the names of a known program (`/bin/rm`, `pip3`)."""
+    """Of a later word: its path; names of a known program (`/bin/rm`, `pip3`); a script's ends."""
     path = normpath(word) if word else word
+    if _SCRIPT.search(word):
+        return (path, *(path[one.end() :] for one in re.finditer("/", path)))
     is_program = _IN_BIN.search(word) or known(word) or program_name(word) in READERS
     return (path, *names_of(word)) if is_program else (path,)
 
 
 def _wanted(rule: Sequence[str]) -> _Wanted:
-    rule = [_LEADING.sub("", word) for word in rule]
+    rule = [_LEADING.sub("", word).removeprefix("./") for word in rule]
     named = tuple(takewhile(lambda word: not (word == STAR or _IN_ANY_PLACE.match(word)), rule))
     behind = [word for word in rule[len(named) :] if word != STAR]
     # `--context=prod` is `--context prod` too, and `--` no option.

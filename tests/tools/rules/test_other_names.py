@@ -220,3 +220,20 @@ def test_a_command_changes_no_history_by_another_name_unasked(inside: ToolContex
         found = decided(command, inside, "shell:rm *", "shell:touch *")
         assert isinstance(found, Ask), command
         assert "belongs to git" in found.why
+
+
+def test_a_package_of_the_workspace_is_edited_as_other_code(inside: ToolContext) -> None:
+    """Npm and yarn link the packages of a workspace into `node_modules`."""
+    (inside.cwd / "packages" / "b").mkdir(parents=True)
+    (inside.cwd / "node_modules" / "@our").mkdir(parents=True)
+    (inside.cwd / "node_modules" / "b").symlink_to("../packages/b")
+    (inside.cwd / "node_modules" / "@our" / "b").symlink_to("../../packages/b")
+    given: Json = {"path": "packages/b/i.ts", "content": ""}
+    assert isinstance(call("write_file", given, inside, Rules(("write_file",))), Allow)
+    (inside.cwd / "node_modules" / "c").mkdir()
+    given = {"path": "node_modules/c/i.ts", "content": ""}
+    assert isinstance(call("write_file", given, inside, Rules(("write_file",))), Ask)
+    (inside.cwd / "node_modules" / ".bin").mkdir()
+    (inside.cwd / "node_modules" / ".bin" / "tool").symlink_to("../../packages/b/t.js")
+    given = {"path": "packages/b/t.js", "content": ""}
+    assert isinstance(call("write_file", given, inside, Rules(("write_file",))), Ask)

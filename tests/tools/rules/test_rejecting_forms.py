@@ -304,6 +304,11 @@ FORMS = [
     ("scripts/*", "ssh h 'cd /srv/scripts && bash deploy.sh'"),
     ("scripts/*", "cd $ROOT/scripts && ./deploy.sh"),
     ("scripts/*", 'cd "$(git rev-parse --show-toplevel)/scripts" && ./deploy.sh'),
+    ("python scripts/*", "python /home/me/project/scripts/x.py"),
+    ("sudo ./deploy.sh *", "sudo bash deploy.sh"),
+    ("ssh prod ./deploy.sh *", "ssh prod 'bash /srv/deploy.sh'"),
+    ("python manage.py migrate *", "python3 /app/manage.py migrate"),
+    ("node cli.js reset *", "node ../cli.js reset"),
     ("bash scripts/*", "bash /home/me/project/scripts/y"),
 ]
 
