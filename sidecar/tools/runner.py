@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from sidecar.config.loading import user_file
 from sidecar.core.errors import BadRequest, Cancelled, SidecarError
 from sidecar.core.files.authorship import Intent
 from sidecar.core.parts import Json, JsonObject
@@ -213,11 +214,14 @@ def _writing(
         for repository in roots_above(parent / "x", root, (".git",)):
             of_it = (real for real in inside if real.parent == parent)
             linked |= {printable(display(real, repository)) for real in of_it}
-        environments = roots_above(parent / "x", root, _ENVIRONMENT)
+        ways = (parent, *((root / name).parent for name in linked))
+        environments = [one for way in ways for one in roots_above(way / "x", root, _ENVIRONMENT)]
         held += [printable(display(one, root)) for one in environments[:1]]
     if any(os.path.lexists(root / mark) for mark in _ENVIRONMENT):
         held += [first for name in shown if (first := name.partition("/")[0]) in _OF_ENVIRONMENT]
     why = [f"lies in {one}, which is hidden or has files that run later" for one in held if one]
+    if os.path.realpath(user_file()) in map(str, reals):
+        why.append("has your own settings")
     why += ["belongs to git" for real in inside if in_git(real)]
     return replace(
         found,

@@ -109,16 +109,21 @@ def linked_names(
             found += [path for path in (*ways, real) if ways != [real]]
             reals.add(real)
     below: dict[object, list[Path]] = {}
+    around: dict[object, list[Path]] = {}
     for real in reals:
-        # A link to the root or a folder above gives no inner path another name.
-        for up in (one for one in (real, *real.parents) if not base.is_relative_to(one)):
+        for up in (real, *real.parents):
+            known = around if base.is_relative_to(up) else below
             for sign in _signs(str(up)):
-                below.setdefault(sign, []).append(real.relative_to(up))
+                known.setdefault(sign, []).append(real.relative_to(up))
     numbers = {there.st_ino for real in reals if (there := _stat(str(real)))}
     for start in {home, *(str(up) for real in reals for up in real.parents)} if reals else ():
         instead = _instead(home, base) if start == home else ()
         for link, led in (*_links(start, holding, numbers), *instead):
-            found += [Path(link, rest) for sign in _signs(led) for rest in below.get(sign, ())]
+            for sign in _signs(led):
+                found += [Path(link, rest) for rest in below.get(sign, ())]
+                # All that the root holds has the names of links to it: only those that matter.
+                if sign in around and holding(display(Path(link), base)):
+                    found += [Path(link, rest) for rest in around[sign]]
     return tuple(sorted({printable(display(path, base)) for path in found}))
 
 

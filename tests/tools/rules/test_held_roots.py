@@ -9,6 +9,7 @@ import pytest
 from sidecar.core.parts import Json
 from sidecar.tools.rules.permission import Allow, Ask, PermissionDecision, Rules
 from sidecar.tools.tool_contract import ToolContext
+from sidecar.workspace import paths
 from tests.tools.rules.decisions import call, wanted
 from tests.tools.rules.ways import ordinary
 
@@ -160,3 +161,52 @@ def test_a_link_in_a_folder_that_is_half_of_a_name_is_another_name(
     assert isinstance(decided("write_file", given, inside, "write_file"), Allow)
     (inside.cwd / "renv" / "activate.R").symlink_to("../conf/a.R")
     assert isinstance(decided("write_file", given, inside, "write_file"), Ask)
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "root", "path"),
+    [
+        ("~/.config/nvim", "dot/nvim", "dot/nvim", "init.lua"),
+        ("~/.config", "cfg", "cfg/nvim", "init.lua"),
+        ("~/.zsh", "dot/zsh", "dot/zsh", "aliases.zsh"),
+        ("~/proj/.github", "proj/ci/github", "proj/ci/github", "workflows/a.yml"),
+        ("~/proj/.claude", "proj", "proj", "commands/x.md"),
+        ("~/proj/.vscode", "proj", "proj", "settings.json"),
+    ],
+)
+def test_a_workspace_to_which_a_link_leads_has_names_of_that(
+    link: str, target: str, root: str, path: str, home: Path, context: ToolContext
+) -> None:
+    inside = opened(home / root, context)
+    given: Json = {"path": path, "content": ""}
+    at = home / link.removeprefix("~/")
+    at.parent.mkdir(parents=True, exist_ok=True)
+    assert isinstance(decided("write_file", given, inside, "write_file"), Allow)
+    (home / "work").symlink_to(home / target)
+    assert isinstance(decided("write_file", given, inside, "write_file"), Allow)
+    at.symlink_to(home / target)
+    assert isinstance(decided("write_file", given, inside, "write_file"), Ask)
+
+
+def test_a_variable_that_names_a_workspace_counts(
+    home: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = opened(home / "cfg" / "nvim", context)
+    given: Json = {"path": "init.lua", "content": ""}
+    assert isinstance(decided("write_file", given, inside, "write_file"), Allow)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "cfg"))
+    assert isinstance(decided("write_file", given, inside, "write_file"), Ask)
+
+
+def test_settings_of_ones_own_are_asked_about_however_many_names_lie_around(
+    home: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    inside = opened(home / "dot", context)
+    (home / ".config" / "sidecar").mkdir(parents=True)
+    (home / ".config" / "sidecar" / "config.toml").symlink_to(home / "dot" / "config.toml")
+    monkeypatch.setattr(paths, "MAX_LOOKED", 0)
+    given: Json = {"path": "config.toml", "content": ""}
+    assert isinstance(decided("write_file", given, inside, "write_file"), Ask)
+    given = {"path": "other.toml", "content": ""}
+    assert isinstance(decided("write_file", given, inside, "write_file:other.toml"), Allow)
