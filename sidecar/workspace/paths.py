@@ -108,10 +108,14 @@ def linked_names(
             ways = _ways(Path(os.path.normpath(_joined(one, folder))))
             found += [path for path in (*ways, real) if ways != [real]]
             reals.add(real)
+    own = Path(os.path.realpath(home))
     below: dict[object, list[Path]] = {}
     around: dict[object, list[Path]] = {}
     for real in reals:
         for up in (real, *real.parents):
+            # A home folder, and what is above, holds all of a user's work.
+            if own.is_relative_to(up):
+                continue
             known = around if base.is_relative_to(up) else below
             for sign in _signs(str(up)):
                 known.setdefault(sign, []).append(real.relative_to(up))

@@ -115,9 +115,7 @@ class _Reading:
             self.unread += (value, f"{name}={value}")
         for readers, given in fed_texts(text):
             names = set(map(program_name, readers))
-            if _reads(names):
-                self._later(given, runner)
-                self.is_hidden |= bool(names & TEXT_READERS) and hides_programs(given)
+            self.is_hidden |= bool(names & TEXT_READERS) and hides_programs(given)
         for group, in_turn in handing_on(text):
             self._read_handed_on(group, in_turn, runner)
         folder = self._folder

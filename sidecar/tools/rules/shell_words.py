@@ -65,6 +65,12 @@ _ODD = re.compile(
 here-documents those in which something is replaced, and with words behind their mark."""
 _EXPANSION = re.compile(r"\$\{\w+\}")
 _HANDING = ("pipeline", "process_substitution", "heredoc_redirect", "herestring_redirect")
+_LISTED = (
+    "program list for_statement c_style_for_statement while_statement do_group if_statement "
+    "elif_clause else_clause compound_statement subshell"
+)
+_LISTS = frozenset(_LISTED.split())
+"""Nodes whose commands take nothing of one another."""
 _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 """Commands known to the grammar, as `export A=1`."""
 
@@ -123,7 +129,7 @@ def handing_on(command: str) -> Iterator[tuple[tuple[tuple[str, ...], ...], bool
     left = [_parsed(command)]
     while left:
         node = left.pop()
-        if node and node.type in ("program", "list"):
+        if node and node.type in _LISTS:
             left += node.named_children
         elif kinds := {one.type for one in _nodes(node)} & {*_HANDING}:
             fed = (("", text) for _, text in _fed_texts(node, command))
@@ -150,7 +156,10 @@ def hides_programs(command: str) -> bool:
     if root is None or root.has_error:
         return True
     names = (node for node in _nodes(root) if node.type == "command_name")
-    return any(_word(one, False) is None and not _is_named(one) for one in names)
+    if any(_word(one, False) is None and not _is_named(one) for one in names):
+        return True
+    lines = (line for node in _nodes(root) if _holds_lines(node) for line in _by_lines(node))
+    return any(line[:1] and line[0].startswith(("$", "`")) for line in lines)
 
 
 def is_plain(command: str) -> bool:
