@@ -28,19 +28,16 @@ from sidecar.core.text.sentences import SHORT, announces, gist, unfenced, withou
 
 LINE = 160
 """Characters of a thought."""
-ANSWER, LEAST_ANSWER = 900, 140
-"""Characters of an answer: the newest's, and the least where there are many."""
+ANSWER, STATUS, LEAST_ANSWER = 900, 600, 140
+"""Characters of an answer: the newest's, a status's, and the least where there are many."""
 BRIEF, BRIEFEST = 140, 48
 """Characters of an answer for which there is no more room, and where these are very many."""
 REPLY, ASKED = 40, 800
 """Characters of a typed message that means nothing without what it replies to, and of that end."""
 THOUGHT = 8
 """Tokens that a thought takes at least."""
-SUMMARY_SHARE = 0.3
-"""Of the story's tokens, the most that summaries held by a recording take."""
-ANSWERS_SHARE = 0.6
-"""Of the story's tokens, about what answers take together."""
-
+SUMMARY_SHARE, ANSWERS_SHARE = 0.3, 0.6
+"""Of the story's tokens: the most that recorded summaries take, and about what answers take."""
 LABEL = 30
 """Characters around a brief answer."""
 LEAST_STORY = 1_500
@@ -57,6 +54,9 @@ _WEIGHTS: Mapping[str, _Weight] = {
 }  # fmt: skip
 SILENT: frozenset[UnitKind] = frozenset({"reasoning", "opaque"})
 """Kinds whose absence no passage tells."""
+ENDS, NEWS = 2, ("<task-notification>", "<subagent_notification>")
+"""A turn's newest answers, which a machine's message may follow; after which news they are none,
+but where the turn goes on."""
 NEWEST = 0.9
 """An age (1 is now) from which on an answer is told at length."""
 TWICE = 60
@@ -66,10 +66,11 @@ _LABEL = re.compile(r"\s*(?:- )?(?:Answer: |Said last: )?")
 MARK = 12
 """Tokens of the story for each passage: where there are more, empty ones join the next."""
 _QUESTION = re.compile(r"[?\uff1f\u061f](?![^\s*_`\"')])")
-_TextKind: TypeAlias = Literal["asks", "listed", "answer", "last", "thought", "none"]
-"""`asks`: an answer that a few words reply to; `listed`: numbers do; `last`: calls followed it."""
+_TextKind: TypeAlias = Literal["asks", "listed", "answer", "status", "last", "thought", "none"]
+"""`asks`: a few words reply; `listed`: numbers do; `status`: the turn goes on; `last`: calls do."""
 _ANSWERS: Mapping[_TextKind, str] = {
-    "asks": "Answer", "listed": "Answer", "answer": "Answer", "last": "Said last",
+    "asks": "Answer", "listed": "Answer", "answer": "Answer", "status": "Answer",
+    "last": "Said last",
 }  # fmt: skip
 
 
@@ -127,11 +128,10 @@ def tell_story(after: Aftermath, room: int) -> tuple[Passage, ...]:
     each = round(ANSWERS_SHARE * room * 2.9 / answers)
     least = round(LEAST_STORY * 2.9 / answers) - LABEL
     most, brief = max(LEAST_ANSWER, each), max(BRIEFEST, min(BRIEF, least))
-    summary = round(SUMMARY_SHARE * room * 2.9)
     lessons = frozenset(unit.part_id for unit in after.learnt.values())
     last = units[-1].step + 1
     stretches = _stretches(units, gone, kinds)
-    told = _Telling(answers=most, briefs=brief, summary=summary)
+    told = _Telling(answers=most, briefs=brief, summary=round(SUMMARY_SHARE * room * 2.9))
     lines = [
         line
         for number, stretch in enumerate(stretches)
@@ -182,29 +182,37 @@ def _is_summary(unit: Unit) -> bool:
 
 
 def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
-    """Of each unit whether a text that goes is the last before the next typed message."""
+    """Of each unit whether a text that goes is the last before a typed message, or a machine's."""
     kinds: list[_TextKind] = ["none"] * len(units)
-    answered = called = replied = False
-    meant = frozenset[str]()
+    answered = called = replied = resumed = False
+    running, meant, ends = True, frozenset[str](), 0
     for n in reversed(range(len(units))):
         unit = units[n]
         match unit.kind:
             case "call":
-                called = True
-            case "prose" if called and announces(unit.text):
+                called, resumed = True, False
+            case "context" if not _is_summary(unit):
+                resumed = running or not unit.text.startswith(NEWS)
+            case "prose" if called and not resumed and announces(unit.text):
                 # What it announces was called after it, and tells more.
                 pass
             case "prose":
-                if gone[n]:
-                    answer: _TextKind = "last" if called else "asks" if replied else "answer"
-                    kinds[n] = "thought" if answered else answer
+                over = resumed or not (called or answered)
+                ends += over
+                if gone[n] and resumed and running and ends <= ENDS:
+                    kinds[n] = "status"
+                elif gone[n] and answered:
+                    kinds[n] = "answer" if over and ends <= ENDS else "thought"
+                elif gone[n]:
+                    kinds[n] = "last" if not over else "asks" if replied else "answer"
                 if meant and meant <= numbers(unit.text):
                     if gone[n] and not meant <= numbers(_asked(unit.text.strip())):
                         kinds[n] = "listed"
                     meant = frozenset()
-                answered = True
+                answered, resumed = True, False
             case "typed":
-                answered = called = False
+                running = answered = called = resumed = False
+                ends = 0
                 replied = not unit.attached and len(unit.text.strip()) <= REPLY
                 meant = (not unit.attached and references(unit.text)) or meant
             case _:
@@ -214,10 +222,9 @@ def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
 
 def _pass_over(kinds: list[_TextKind], thoughts: int) -> None:
     """Tell nothing of the oldest thoughts, for which there is no room in any case."""
-    for n, kind in enumerate(kinds):
-        if thoughts > 0 and kind == "thought":
-            thoughts -= 1
-            kinds[n] = "none"
+    told = [n for n, kind in enumerate(kinds) if kind == "thought"]
+    for n in told[: max(0, thoughts)]:
+        kinds[n] = "none"
 
 
 def _said(number: int, unit: Unit, kind: _TextKind, age: float, told: _Telling) -> Iterator[_Line]:
@@ -229,12 +236,11 @@ def _said(number: int, unit: Unit, kind: _TextKind, age: float, told: _Telling) 
             yield _Line(number, f"- {_beginning(unit.text, told.summary, unit)}", _SURE)
         case "prose" if kind in _ANSWERS and unit.text.strip():
             room = min(ANSWER if age > NEWEST else ANSWER // 2, told.answers)
+            room = max(room, STATUS) if kind == "status" else room
             head = f"- {_ANSWERS[kind]}: "
             text = head + _answer(unit, kind, room)
-            if kind == "listed":
-                yield _Line(number, text, _SURE, brief=text)
-                return
-            brief = head + in_brief(unit.text, told.briefs) if len(text) > told.briefs else text
+            whole = kind in ("listed", "status") or len(text) <= told.briefs
+            brief = text if whole else head + in_brief(unit.text, told.briefs)
             yield _Line(number, text, _SURE, brief=brief)
         case "prose" if kind == "thought" and (text := gist(unit.text, LINE)) and len(text) > SHORT:
             yield _Line(number, f"- {text}", _WEIGHTS["thought"] * age)
@@ -390,8 +396,5 @@ def _first_time(text: str, seen: set[str]) -> str:
 
 
 def _sizes(stretch: _Stretch) -> str:
-    calls, texts = stretch.calls, stretch.texts
-    said = [f"{calls} call{'s' * (calls > 1)}"] if calls else []
-    if texts:
-        said.append(f"{texts} text{'s' * (texts > 1)}")
-    return ", ".join(said)
+    sizes = (("call", stretch.calls), ("text", stretch.texts))
+    return ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in sizes if count)

@@ -220,3 +220,22 @@ def test_an_answer_in_brief_keeps_what_is_set_apart() -> None:
     answer = f"{LONG_BEGINNING}\n\n**Root cause:** stale sessions poison the look-up."
     assert in_brief(answer, 140).endswith(" ⋯ **Root cause:** stale sessions poison the look-up.")
     assert len(in_brief(answer, 140)) <= 145
+
+
+@pytest.mark.parametrize(
+    ("machine", "before"),
+    [("<local-command-stdout>", ["p11", "p14"]), ("<task-notification>", ["p14"])],
+)
+def test_what_ends_the_work_before_a_machines_message_answers_too(
+    machine: str, before: list[str]
+) -> None:
+    """Of a turn the newest two, but for news of tasks if it has its own end."""
+    work = "C9; A9 X9; C9 X9; A9 C9; A9 X9; C9; A9 X9; C9"
+    plan = f"{'B is built. ' * 60}\n\nAfter B, 2.1 is the parser, the real risk of this work."
+    news = {f"p{n}": machine for n in (3, 5, 9, 12, 18, 20, 24, 27)}
+    talk = scene(f"U9 {work}; A9 U9 {work}; C9", p26=plan, **news)
+    said = {str(i.unit.part_id): f"- Answer: {i.unit.text.strip()}" for i in talk}
+    first, last = told(talk, ["p29"], room=1).values()
+    assert first.splitlines()[1:] == [said[part_id] for part_id in before]
+    assert last.splitlines()[1] == said["p23"]
+    assert last.endswith("\n  ⋯ After B, 2.1 is the parser, the real risk of this work.")
