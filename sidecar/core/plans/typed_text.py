@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.ledger.deeds import IN_BACKGROUND, Delegated, TodoProgress, list_after
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
 from sidecar.core.plans.outcomes import short
@@ -62,7 +63,7 @@ def request_lines(units: Sequence[Unit]) -> Iterator[str]:
     if not places:
         return
     since = units[places[-1] + 1 :]
-    if _answers(since):
+    if _answers(since) and not _goes_on(since):
         yield f"{ANSWERED} {_request(units, places[-1])}"
         return
     first = len(places) - 1
@@ -99,6 +100,20 @@ def _answers(units: Sequence[Unit]) -> bool:
     """Whether a text came after the last call."""
     said = next((unit.kind for unit in reversed(units) if unit.kind in ("prose", "call")), "")
     return said == "prose"
+
+
+def _goes_on(units: Sequence[Unit]) -> bool:
+    """Whether a program's message came last, or a subtask or to-do that was begun may be open."""
+    listed: Mapping[str, tuple[str, TodoProgress]] = {}
+    for deed in (deed for unit in units for deed in unit.deeds):
+        if isinstance(deed, Delegated) and (
+            deed.result == IN_BACKGROUND or deed.status == "running"
+        ):
+            return True
+        found = list_after(listed, deed)
+        listed = listed if found is None else found
+    said = next(unit.kind for unit in reversed(units) if unit.kind in ("prose", "context"))
+    return said == "context" or any(how != "done" for _, how in listed.values())
 
 
 def _in_short(text: str) -> str:

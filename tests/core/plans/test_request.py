@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 
 from sidecar.core.ledger.units import Item
+from sidecar.core.parts import JsonObject
 from sidecar.core.plans.typed_text import ANSWERED, REQUEST, UNANSWERED, request_lines
 from tests.core.plans.test_note import touched
+from tests.core.plans.test_story import answered
 from tests.core.policies.situations import history, saying
 
 
@@ -63,6 +65,41 @@ def test_a_word_or_two_are_told_with_the_question_that_they_reply_to() -> None:
 def test_a_request_that_was_answered_is_told_as_such() -> None:
     told = opening("U9 C9 A9; U9 C9 A9", "Mend it.", "Add a test.")
     assert told == [f"{ANSWERED} Add a test."]
+
+
+def todos(*states: str) -> JsonObject:
+    return {"todos": [{"content": state, "status": state} for state in states]}
+
+
+@pytest.mark.parametrize(
+    ("since", "name", "given", "result"),
+    [
+        ("C9 A9 X9", "Bash", {"command": "make"}, "made"),
+        ("C9 A9", "Agent", {"prompt": "look"}, "Async agent launched successfully."),
+        ("C9 A9", "Agent", {"prompt": "look", "run_in_background": True}, "begun"),
+        ("C9 A9", "TodoWrite", todos("completed", "pending"), "listed"),
+        ("C9 A9", "TaskCreate", {"subject": "Look"}, "Task #1 created"),
+    ],
+)
+def test_where_the_work_goes_on_a_status_is_no_answer(
+    since: str, name: str, given: JsonObject, result: str
+) -> None:
+    items = typing(f"U9 A9; U9 X9 {since}", "Mend it.", "Add a test.")
+    items[4] = answered(items[4], name, given, result)
+    [said, _, _] = "\n".join(request_lines([item.unit for item in items])).splitlines()
+    assert said == UNANSWERED
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("Agent", {"prompt": "look"}), ("TodoWrite", todos("completed")), ("TodoWrite", todos())],
+)
+def test_where_nothing_is_open_the_last_words_are_the_answer(name: str, given: JsonObject) -> None:
+    items = typing("U9 A9; U9 X9 C9; C9 A9", "Mend it.", "Add a test.")
+    if name == "TodoWrite":
+        items[4] = answered(items[4], name, todos("pending"), "listed")
+    items[5] = answered(items[5], name, given, "It is red.")
+    assert list(request_lines([item.unit for item in items])) == [f"{ANSWERED} Add a test."]
 
 
 def test_of_a_long_request_both_ends_are_told() -> None:
