@@ -28,6 +28,8 @@ _SCRIPTED = re.compile(
     r"\bPath\(\s*['\"]([^'\"\n]+)['\"]\s*\)\.write_(?:text|bytes)\("
 )
 _UNKNOWN = re.compile(r"[$`*?{}\n]|^~?$|[,:]$|^[A-Za-z]:\w")
+_BACKUP = re.compile(r"(?:\.(?:bak|backup|orig|old|saved?)|~)$", re.I)
+"""Copies that are put back in place of a file that was there before."""
 _TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
 
 
@@ -148,7 +150,8 @@ def arguments(words: Sequence[str]) -> list[ShellWrite]:
             folder = target.rstrip("/")
             gone = [(path, "deleted") for path in sources] if verb == "mv" else []
             made = [f"{folder}/{p.rpartition('/')[2]}" for p in sources] if into else [target]
-            return [*gone, *((path, "created") for path in made)]  # type: ignore[list-item]
+            how = "edited" if not into and _BACKUP.search(sources[0]) else "created"
+            return [*gone, *((path, how) for path in made)]  # type: ignore[list-item]
         case _:
             return []
 

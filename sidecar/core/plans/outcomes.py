@@ -45,6 +45,8 @@ _HISTORY = re.compile(
     r"tag (?!-l)|branch -[dDmM]|worktree (?:add|remove)|stash(?: (?:push|pop|drop|apply|save))?"
     r"(?! (?:list|show)))(?![-\w])(?:(?!\s*\d?>)[^&|;\n])*"
 )
+_OR_ELSE = re.compile(r"\|\|\s*(?:[({][^)}\n]*|[^&|;\n]*)\Z")
+"""Before a command that runs only where another failed."""
 _WORDS = re.compile(r"(?=[^\s'\"|&;()<>]{5})[^\s'\"|&;()<>/.:=@_-]*[/.:=@_-][^\s'\"|&;()<>]*")
 _THERE = re.compile(r"^cd [^&;]+(?:&&|;)")
 _HASH = re.compile(r"\b([0-9a-f]{9})[0-9a-f]{3,55}\b")
@@ -193,7 +195,8 @@ def _history(unit: Unit) -> Iterator[str]:
         elif not made:
             yield "committed"
     for found in _HISTORY.finditer(command):
-        yield f"ran `{one_line(found[0], COMMAND)}`"
+        perhaps = "perhaps " if _OR_ELSE.search(command, 0, found.start()) else ""
+        yield f"{perhaps}ran `{one_line(found[0], COMMAND)}`"
 
 
 def told_changes(deeds: Iterable[TouchedFile]) -> str:

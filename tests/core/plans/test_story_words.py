@@ -30,6 +30,32 @@ def test_a_command_is_told_without_what_it_is_said_to_be_for() -> None:
     assert told(talk, ["p3", "p4"])["user2"] == "[⋯ 1 call:]\n- ran `git push`"
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            "git stash -q || git checkout -- a.py",
+            ["ran `git stash -q", "perhaps ran `git checkout"],
+        ),
+        ("make || sudo git pull; git push", ["perhaps ran `git pull", "ran `git push"]),
+        ("make || (cd x; git pull -q )\ngit push", ["perhaps ran `git pull", "ran `git push"]),
+        (
+            "make || { echo no && git pull; } && git push",
+            ["perhaps ran `git pull", "ran `git push"],
+        ),
+    ],
+)
+def test_a_command_that_ran_only_if_another_failed_is_not_told_as_done(
+    command: str, said: list[str]
+) -> None:
+    talk = history("U9 C9:bash U9 C9; C9")
+    talk[1] = answered(talk[1], "Bash", {"command": command}, "")
+    [_, *lines] = told(talk, ["p3", "p4"])["user2"].splitlines()
+    assert [line.startswith(f"- {one}") for line, one in zip(lines, said, strict=True)] == [
+        True
+    ] * 2
+
+
 def test_an_answer_that_is_cut_keeps_the_question_at_its_end_and_no_heading_alone() -> None:
     more = "Do both of them, and the first one at once."
     parts = "\n".join(f"- Part {n}: {'word ' * 30}" for n in range(40))
