@@ -22,8 +22,10 @@ HANDED_ON = "# Where this comes from"
 THE_DRAFTS = "The draft of a handoff"
 _FILE = re.compile(
     r"(?:^|[\s/\\'\"])((?:[\w.-]+[/\\])?(?:CONTRIBUTING|POLICY|POLICIES|AGENTS?|CLAUDE|GEMINI|RULES|"
-    r"CONVENTIONS|GUIDELINES|STYLE(?:GUIDE)?|CODE_OF_CONDUCT|SECURITY|copilot-instructions|"
-    r"\.cursorrules|\.windsurfrules)(?:\.(?:md|mdc|mdx|txt|rst|adoc))?)(?=$|[\s'\":;|&)])",
+    r"CONVENTIONS|GUIDELINES|STYLE(?:GUIDE)?|CODE_OF_CONDUCT|SECURITY|WORKFLOW|copilot-instructions|"
+    r"\.cursorrules|\.windsurfrules)(?:\.(?:md|mdc|mdx|txt|rst|adoc))?|"
+    r"\.(?:(?:agents|claude|cursor|windsurf)[/\\]rules|github[/\\]instructions)[/\\]"
+    r"[\w.-]+\.(?:md|mdc))(?=$|[\s'\":;|&)])",
     re.I,
 )
 _MARK = re.compile(r"^(?:[-*•\s]|\(?\d{1,2}[.)]\s)+")

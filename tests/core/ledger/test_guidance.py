@@ -98,6 +98,27 @@ def brought(name: str, text: str, **given: str) -> tuple[str, ...]:
     return guidance_of(call(name, {**given}, text))[1:]
 
 
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        (".agents/workflow.md", ".agents/workflow.md"),
+        ("/w/docs/CONVENTIONS.md", "docs/CONVENTIONS.md"),
+        ("/w/.cursor/rules/go.mdc", ".cursor/rules/go.mdc"),
+        ("D:\\w\\.claude\\rules\\go.md", ".claude\\rules\\go.md"),
+        (".github/instructions/go.instructions.md", ".github/instructions/go.instructions.md"),
+        ("src/workflow.py", ""),
+        (".github/workflows/ci.yml", ""),
+        (".agents/plans/move.md", ""),
+        ("src/rules/go.md", ""),
+    ],
+)
+def test_files_of_rules_are_known_by_name_or_folder(path: str, source: str) -> None:
+    told = (source, "Never push.") if source else ()
+    assert guidance_of(call("Read", {"file_path": path}, "Never push.")) == told
+    shell = {"cmd": f"sed -n '1,180p' {path}"}
+    assert "\\" in path or guidance_of(call("exec_command", {**shell}, "Never push.")) == told
+
+
 def test_a_rule_of_three_hundred_letters_is_told_and_a_longer_one_is_not() -> None:
     rule = f"Never {'x' * 293}."
     assert stated("AGENTS.md", rule) == ("AGENTS.md", rule)
