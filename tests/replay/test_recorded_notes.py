@@ -13,6 +13,7 @@ from sidecar.core.parts import Message, ToolPart
 from sidecar.core.plans.plan import Plan, Situation
 from sidecar.core.policies import policies
 from sidecar.core.prompt.visibility import Dropped
+from sidecar.core.sights.taken_back import taken_back
 from sidecar.replay.prices import read_card
 from sidecar.replay.simulate import simulate
 from tests.replay.recorded import AT_HAND, Watched, conversation, recorded
@@ -44,7 +45,7 @@ def edited(messages: tuple[Message | None, ...]) -> set[str]:
 
 
 def looking(changed: tuple[tuple[str, str], ...]) -> Callable[[Plan, Situation], None]:
-    """Hold every rewrite to telling what failed, and of these calls which files they changed."""
+    """Hold every rewrite to telling what failed and what was changed, and not taken back by git."""
 
     def look(plan: Plan, situation: Situation) -> None:
         if not (plan.note or plan.retired):
@@ -62,7 +63,8 @@ def looking(changed: tuple[tuple[str, str], ...]) -> Callable[[Plan, Situation],
                 assert is_told(item.unit, notes), item.unit.argument
         there = {unit.part_id for unit in units}
         differ, told = net_files(unit.changed for unit in units), "\n".join(told_files([notes]))
-        unnamed = {path for part, path in changed if part in there and path not in told}
+        standing = set(changed) - taken_back(units)
+        unnamed = {path for part, path in standing if part in there and path not in told}
         assert len(unnamed & differ.keys()) <= told_more([notes])
 
     return look
