@@ -62,9 +62,10 @@ def looking(changed: tuple[tuple[str, str], ...]) -> Callable[[Plan, Situation],
             if item.unit.kind == "call" and item.unit.failed and isinstance(how, Dropped):
                 assert is_told(item.unit, notes), item.unit.argument
         there = {unit.part_id for unit in units}
-        differ, told = net_files(unit.changed for unit in units), "\n".join(told_files([notes]))
-        standing = set(changed) - taken_back(units)
-        unnamed = {path for part, path in standing if part in there and path not in told}
+        back = taken_back(units)
+        kept = ([d for d in u.changed if (u.part_id, d.path) not in back] for u in units)
+        differ, told = net_files(kept), "\n".join(told_files([notes]))
+        unnamed = {path for part, path in changed if part in there and path not in told}
         assert len(unnamed & differ.keys()) <= told_more([notes])
 
     return look
