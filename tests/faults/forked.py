@@ -111,4 +111,5 @@ def quick_spawn(request: pytest.FixtureRequest) -> Spawn | None:
     """Fork them in the short run alone, which so saves a second for each."""
     if request.config.option.markexpr != "not long":
         return None
-    return request.getfixturevalue("spawn")  # type: ignore[no-any-return]
+    spawn: Spawn | None = request.getfixturevalue("spawn")
+    return spawn

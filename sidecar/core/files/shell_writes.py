@@ -148,10 +148,10 @@ def arguments(words: Sequence[str]) -> list[ShellWrite]:
             *sources, target = plain
             into = target.endswith("/") or len(sources) > 1
             folder = target.rstrip("/")
-            gone = [(path, "deleted") for path in sources] if verb == "mv" else []
+            gone: list[ShellWrite] = [(p, "deleted") for p in sources] if verb == "mv" else []
             made = [f"{folder}/{p.rpartition('/')[2]}" for p in sources] if into else [target]
-            how = "edited" if not into and _BACKUP.search(sources[0]) else "created"
-            return [*gone, *((path, how) for path in made)]  # type: ignore[list-item]
+            how: Writing = "edited" if not into and _BACKUP.search(sources[0]) else "created"
+            return [*gone, *((path, how) for path in made)]
         case _:
             return []
 
