@@ -1,7 +1,6 @@
 """`write_file` and `edit_file`, through the editor where possible."""
 
 import asyncio
-import os
 import re
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,7 +10,7 @@ from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.digest import content_hash
 from sidecar.tools import inputs
-from sidecar.tools.files.edit_diff import compare, hunks
+from sidecar.tools.files.edit_diff import compare, equal, hunks
 from sidecar.tools.files.file_text import change_text, current_text
 from sidecar.tools.files.reach import reach, refuse_git
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
@@ -67,8 +66,7 @@ async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[J
 def _block(place: Place, removed: str | None, added: str, most: int) -> Json:
     """`_meta.sidecar.whole`, of a text that is cut, is the hash of the whole."""
     is_cut = max(len(removed or ""), len(added)) > most
-    begun = os.path.commonprefix([removed or "", added]) if is_cut else ""  # noqa: RUF071 - texts
-    same = len(begun) - _LEAD
+    same = equal(removed or "", added) - _LEAD if is_cut else 0
     block: JsonObject = {
         "type": "diff",
         "path": str(place.real),

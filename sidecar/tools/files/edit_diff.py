@@ -1,5 +1,6 @@
 """An edit's change as a bounded unified diff."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 
@@ -24,8 +25,8 @@ def compare(path: str, before: str, after: str) -> EditDiff:
     """Beyond `_MAX_COMPARED` lines, counts only."""
     old, new = _lines(before), _lines(after)
     # Equal lines at both ends are skipped first: comparing takes quadratic time at worst.
-    head = _equal(old, new)
-    tail = _equal(old[head:][::-1], new[head:][::-1])
+    head = equal(old, new)
+    tail = equal(old[head:][::-1], new[head:][::-1])
     first = max(0, head - _CONTEXT)
     old_end, new_end = len(old) - max(0, tail - _CONTEXT), len(new) - max(0, tail - _CONTEXT)
     removed, added = old[first:old_end], new[first:new_end]
@@ -49,8 +50,8 @@ def hunks(before: str, after: str) -> tuple[tuple[str, str], ...]:
     Beyond `_MAX_COMPARED` lines, one piece.
     """
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    head = _equal(old, new)
-    tail = _equal(old[head:][::-1], new[head:][::-1])
+    head = equal(old, new)
+    tail = equal(old[head:][::-1], new[head:][::-1])
     first, last = max(0, head - _CONTEXT), max(0, tail - _CONTEXT)
     old, new = old[first : len(old) - last], new[first : len(new) - last]
     if max(len(old), len(new)) > _MAX_COMPARED:
@@ -66,7 +67,8 @@ def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _equal(one: list[str], other: list[str]) -> int:
+def equal(one: Sequence[str], other: Sequence[str]) -> int:
+    """Count lines or characters that both begin with."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
