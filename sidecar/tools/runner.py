@@ -209,14 +209,16 @@ def _writing(
     linked |= set(shown if folder != root else ())
     above = own_names(root)
     held = [held_above(above, name) for name in shown or ([] if reals else [""])]
-    for parent in dict.fromkeys(real.parent for real in inside):
+    parents = dict.fromkeys(real.parent for real in inside)
+    # By a link a file may lie in an environment, too.
+    ways = {*parents, *((root / name).parent for name in linked)}
+    environments = {one for way in ways for one in roots_above(way / "x", root, _ENVIRONMENT)[:1]}
+    held += sorted(printable(display(one, root)) for one in environments)
+    for parent in parents:
         # Programs look for their settings in the root of a repository within the workspace, too.
         for repository in roots_above(parent / "x", root, (".git",)):
             of_it = (real for real in inside if real.parent == parent)
             linked |= {printable(display(real, repository)) for real in of_it}
-        ways = (parent, *((root / name).parent for name in linked))
-        environments = [one for way in ways for one in roots_above(way / "x", root, _ENVIRONMENT)]
-        held += [printable(display(one, root)) for one in environments[:1]]
     if any(os.path.lexists(root / mark) for mark in _ENVIRONMENT):
         held += [first for name in shown if (first := name.partition("/")[0]) in _OF_ENVIRONMENT]
     why = [f"lies in {one}, which is hidden or has files that run later" for one in held if one]

@@ -83,7 +83,7 @@ def may_hit(rule: str, spelt: Spellings) -> bool:
     """Whether a command that a rule does not hit may do what the rule rejects."""
     # `*git push*` is `git push *` here.
     forms = _forms(rule.lstrip(f"{STAR} "))
-    return any(_has_all_words(rule, one) for one in spelt.together) or any(
+    return _has_all_words(rule, spelt.together) or any(
         _mentions(one, spelt.unread) for one in forms
     )
 
@@ -121,7 +121,7 @@ def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
     )
 
 
-def _has_all_words(rule: str, text: str) -> bool:
+def _has_all_words(rule: str, together: tuple[str, ...]) -> bool:
     """Whether all words of a rule for a runner stand among those of commands that hand on text.
 
     As in `ssh prod 'sudo sh' <<<'rm x'` for `ssh prod rm *`: which text comes to which program is
@@ -131,12 +131,12 @@ def _has_all_words(rule: str, text: str) -> bool:
     first, *rest = [word for word in words if word != "--"] or [""]
     if not _names_inner(program_name(first.strip(STAR)), rest):
         return False
-    given = _given_words(text)
     wanted = _wanted(rest)
-    return (
-        any(fits(_program(first), one) for one in given)
-        and all(_is_given(option, tuple(given)) for option in wanted.options)
-        and all(any(fits(word, one) for one in given) for word in (*wanted.named, *wanted.values))
+    words = (_program(first), *wanted.named, *wanted.values)
+    return any(
+        all(_is_given(option, tuple(given)) for option in wanted.options)
+        and all(any(fits(word, one) for one in given) for word in words)
+        for given in map(_given_words, together)
     )
 
 
@@ -154,6 +154,7 @@ def _given_words(text: str) -> dict[str, None]:
     return dict.fromkeys(way for word in words for way in (word, *_ways_within(word)))
 
 
+@lru_cache(maxsize=256)
 def _words(rule: str) -> tuple[str, ...]:
     return plain_words(rule, rule=True) or tuple(rule.split()) or ("",)
 
