@@ -19,6 +19,9 @@ from sidecar.workspace.unlinked_path import folder_of, open_in, sync
 MAX_FILE = 16 * 1024 * 1024
 """Bytes read at once; longer files are read by lines."""
 
+MAX_NAMED = 8 * 1024
+"""Bytes read of a file that names a folder."""
+
 _SNIFFED = 64 * 1024
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -59,6 +62,21 @@ def read_beginning(path: Path | str, most: int) -> bytes:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "is no regular file", str(path))
         return file.read(most)
+
+
+def git_folders(git: Path) -> tuple[Path, Path]:
+    """A repository's own folder, and the one with its hooks and excludes, by its `.git`.
+
+    A worktree's or submodule's `.git` is a file; worktrees share all but a few files.
+    Raises OSError or ValueError.
+    """
+
+    def named(file: Path) -> str:
+        return os.fsdecode(read_beginning(file, MAX_NAMED)).removeprefix("gitdir:").strip()
+
+    own = git.parent / named(git) if git.is_file() else git
+    shared = own / "commondir"
+    return own, own / named(shared) if shared.is_file() else own
 
 
 def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.text.visible import plain_path
+from sidecar.workspace.files import git_folders
 
 MAX_PATH = 4096
 MAX_LINKS = 40
@@ -96,8 +97,8 @@ def linked_names(
     """Other names of paths through links, as `Place.shown`.
 
     Links on each path, its resolved path, a variable's usual place, and links to the path or its
-    parents: in parent folders, the home folder, their `.git/hooks`, and up to `MAX_DEPTH` levels of
-    subfolders with names for `holding`, hard links too.
+    parents: in parent folders, the home folder, their repository's hooks, and up to `MAX_DEPTH`
+    levels of subfolders with names for `holding`, hard links too.
     """
     base, home = Path(os.path.realpath(root)), str(Path(os.path.expanduser("~")))
     found: list[Path] = []
@@ -202,7 +203,7 @@ def _links(
                     yield entry.path, _resolved(entry.path, known)
                     continue
                 if not depth and entry.name == ".git":
-                    path, below = os.path.join(entry.path, "hooks"), MAX_DEPTH
+                    path, below = _hooks(entry.path), MAX_DEPTH
                 elif depth < MAX_DEPTH and entry.is_dir() and (depth or holding(entry.name)):
                     path, below = entry.path, depth + 1
                 else:
@@ -213,6 +214,13 @@ def _links(
                     turns.append(deque([(path, below)]))
         if group:
             turns.append(group)
+
+
+def _hooks(git: str) -> str:
+    shared = Path(git)
+    with suppress(OSError, ValueError):
+        _, shared = git_folders(shared)
+    return str(shared / "hooks")
 
 
 def _resolved(path: str, known: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from sidecar.core.errors import BadRequest
 from sidecar.core.text.digest import bytes_hash, content_hash
 from sidecar.workspace.buffers import Buffers
-from sidecar.workspace.files import legible, read_beginning, read_text
+from sidecar.workspace.files import git_folders, legible, read_beginning, read_text
 from sidecar.workspace.paths import locate
 from sidecar.workspace.snapshots.ignore import BESIDE
 
@@ -76,21 +76,14 @@ def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
 def read_branch(root: Path) -> str:
     """The branch, 12 digits of a detached commit, or empty. Runs nothing: safe in any workspace."""
     for folder in (root, *root.parents):
-        git = folder / ".git"
         try:
-            if git.is_file():
-                # A worktree or a submodule: the file names the folder.
-                named = _beginning(git).removeprefix("gitdir:").strip()
-                git = folder / named
+            at = git_folders(folder / ".git")[0] / "HEAD"
             # A link would be any file's beginning, for the model to read.
-            head = "" if (git / "HEAD").is_symlink() else _beginning(git / "HEAD").strip()
+            data = b"" if at.is_symlink() else read_beginning(at, _MOST_HEAD)
         except (OSError, ValueError):
             continue
+        head = data.decode("utf-8", "replace").strip()
         if head.startswith(_HEADS):
             return head.removeprefix(_HEADS)
         return head[:12] if _COMMIT.fullmatch(head) else ""
     return ""
-
-
-def _beginning(path: Path) -> str:
-    return read_beginning(path, _MOST_HEAD).decode("utf-8", "replace")

@@ -6,6 +6,7 @@ A path (bytes) is asked about only if no folder above is ignored: the last match
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Self
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from sidecar.workspace.files import read_beginning
+from sidecar.workspace.files import git_folders, read_beginning
 from sidecar.workspace.snapshots.git_index import Tracked, read_tracked
 
 HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
@@ -33,8 +34,6 @@ BUILT_IN = frozenset(
 """Ignored without git, where nobody lists build output."""
 BESIDE = tuple(sorted(HISTORIES | BUILT_IN))
 """Entries usually in no snapshot, so never restored."""
-MOST_NAMED = 8 * 1024
-"""Bytes of a `.git` file."""
 MAX_BYTES = 256 * 1024
 MOST_NAMES = 20_000
 """Cached verdicts on names, per list of rules."""
@@ -238,26 +237,15 @@ def _in_repository(
     rules: IgnoreRules, real: Path, folder: bytes, above: bytes = b""
 ) -> IgnoreRules:
     """Start afresh: outer rules end at a repository."""
-    git = real / ".git"
-    try:
-        if git.is_file():
-            named = _text(git).partition("gitdir:")[2].strip()
-            git = real / named
-        # A worktree shares excludes with its repository.
-        shared = git / "commondir"
-        main = git / _text(shared).strip() if shared.is_file() else git
-    except (OSError, ValueError):
-        main = git
+    git = main = real / ".git"
+    with suppress(OSError, ValueError):
+        git, main = git_folders(git)
     files = (*_global_files(), main / "info/exclude")
     levels = tuple(
         IgnoreLevel(Patterns(lines), folder, above) for path in files if (lines := _lines(path))
     )
     repository = Repository(git, folder, above)
     return replace(rules, levels=levels, repository=repository, outside=files)
-
-
-def _text(path: Path) -> str:
-    return read_beginning(path, MOST_NAMED).decode("utf-8", "surrogateescape")
 
 
 def _global_files() -> tuple[Path, ...]:

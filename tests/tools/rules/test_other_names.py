@@ -52,6 +52,25 @@ def test_what_runs_later_by_a_link_is_asked_about(
         assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
 
 
+@pytest.mark.parametrize("kind", ["a submodule", "a worktree"])
+def test_a_link_in_the_hooks_that_a_git_file_names_is_asked_about(
+    kind: str, inside: ToolContext
+) -> None:
+    history = inside.cwd.parent / "history"
+    own = history / ("modules/w" if kind == "a submodule" else "worktrees/w")
+    own.mkdir(parents=True)
+    (inside.cwd / ".git").write_text(f"gitdir: {os.path.relpath(own, inside.cwd)}\n")
+    hooks = own / "hooks"
+    if kind == "a worktree":
+        (own / "commondir").write_text("../..\n")
+        hooks = history / "hooks"
+    hooks.mkdir()
+    (hooks / "pre-commit").symlink_to(inside.cwd / "lint.py")
+    for path, found in (("lint.py", Ask), ("b.py", Allow)):
+        wanted: Json = {"path": path, "content": ""}
+        assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
+
+
 def test_what_runs_later_by_a_hard_link_is_asked_about(
     inside: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
