@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import site
 import stat
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from string import Template
+from urllib.parse import unquote
 
 from sidecar.core.text.redaction import SHORTEST, holds_key
 from sidecar.core.text.secret_names import is_secret
@@ -20,6 +22,8 @@ from sidecar.core.text.secret_names import is_secret
 _BORDERS = re.compile(r"[\s:;,=@|&'\"()<>]+")
 _PATH = re.compile(r"(?:\.{1,2}|~)?/.*", re.DOTALL)
 """Behind an option's letters, such as `-r./x`."""
+_QUOTED = re.compile(r"[\\'\"]")
+"""Signs that keep blanks in a word."""
 _CONFIGURES = re.compile(r"(?!npm_config_local_prefix$).*CONF(?:IG|S?(?:_|$))", re.IGNORECASE)
 """Variables called after a configuration; npm's prefix is its package."""
 _CALLS = re.compile(
@@ -101,7 +105,13 @@ def _has_others(real: Path) -> bool:
 
 
 def _words(value: str) -> set[str]:
+    value = value.replace("file://localhost/", "file:///")
     words = {value, *value.split(os.pathsep), *_BORDERS.split(value)}
+    if _QUOTED.search(value):
+        with suppress(ValueError):
+            words.update(shlex.split(value))
+    words |= {unquote(word) for word in words if "%" in word}
+    words |= {joined[1] for word in words if (joined := re.fullmatch(r"-[A-Za-z](.+)", word))}
     return {*words, *(found[0] for word in words if (found := _PATH.search(word)))} - {""}
 
 

@@ -26,6 +26,12 @@ from tests.tools.rules.decisions import call, functions_entered
         ("UV_CONFIG_FILE", "file://{root}/conf/x.toml", "conf/x.toml"),
         ("TOOL_CONFIG_DIR", "conf", "conf/any/x.toml"),
         ("BASH_ENV", "{root}/with space.sh", "with space.sh"),
+        ("NODE_OPTIONS", '-r "./with space/x.js"', "with space/x.js"),
+        ("NODE_OPTIONS", "-r ./with\\ space/x.js", "with space/x.js"),
+        ("NODE_OPTIONS", "--import=file://{root}/with%20space/x.mjs", "with space/x.mjs"),
+        ("NODE_OPTIONS", "--import=file://localhost{root}/conf/x.mjs", "conf/x.mjs"),
+        ("PROMPT_COMMAND", '. "$PWD"/x.sh', "x.sh"),
+        ("MAKEFLAGS", "-fx.mk", "x.mk"),
     ],
 )
 def test_a_file_that_a_variable_names_takes_a_rule_of_its_own(
@@ -33,6 +39,7 @@ def test_a_file_that_a_variable_names_takes_a_rule_of_its_own(
 ) -> None:
     (root / "way.sh").symlink_to("x.sh")
     (root / "conf").mkdir()
+    (root / "with space").mkdir()
     given = {"HERE": str(root), "SOURCES": "conf", "PYTHONPATH": "conf", "USER": "x"}
     named = replace(context, environment={**given, variable: value.format(root=root)})
     wanted: Json = {"path": path, "content": ""}
