@@ -39,8 +39,8 @@ FETCHING_NOTHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     """The variable whose value, or a word of it, names a resolved file; or empty.
 
-    Relative to the root, through links, behind a `/` also without the ending; a folder within the
-    root, for a variable called after a configuration.
+    Relative to the root, through links, behind a `/` also without the ending; a folder, for a
+    variable called after a configuration.
     """
     base, linked = Path(os.path.realpath(root)), _has_others(real)
     whole, without = {_plain(str(real))}, {_plain(str(real)), _plain(os.path.splitext(real)[0])}
@@ -122,7 +122,9 @@ def _plain(name: str) -> str:
 
 def _holds(real: Path, word: str, base: Path) -> bool:
     led = Path(os.path.realpath(base / os.path.expanduser(word)))
-    return led != base and led.is_relative_to(base) and real.is_relative_to(led)
+    # A home folder, and what is above, holds all of a user's work.
+    own = Path(os.path.realpath(os.path.expanduser("~")))
+    return real.is_relative_to(led) and not own.is_relative_to(led)
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:

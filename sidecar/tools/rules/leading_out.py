@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,9 +15,18 @@ LONGEST_PATH = 4096
 not looked at from here."""
 _IMPORTING_FROM_ABOVE = re.compile(r"(?:d?mypy|pylint|(?:based)?pyright)(?![a-z_])", re.IGNORECASE)
 """Of a folder in a package these take those above, too."""
-_OF_PACKAGES = re.compile(
-    r"(?:npm|pnpm|yarn|bun|jest|tsc|vue-tsc|vitest)(?![a-z_-])", re.IGNORECASE
-)
+_NEAREST = {
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "jest", "vitest"), ("package.json",)),
+    **dict.fromkeys(("tsc", "vue-tsc"), ("package.json", "tsconfig.json")),
+    **dict.fromkeys(("pyright", "basedpyright"), ("pyrightconfig.json", "pyproject.toml")),
+    **dict.fromkeys(("go", "golangci-lint", "staticcheck"), ("go.mod",)),
+}
+"""Of the nearest folder with such a file these take all."""
+_FARTHEST = {
+    "cargo": ("Cargo.toml",),
+    **dict.fromkeys(("go", "golangci-lint", "staticcheck"), ("go.work",)),
+}
+"""One above a package joins that with others."""
 _AT_LINE = re.compile(r"(?::\d+)+$")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
@@ -29,24 +39,42 @@ def leading_out(
     Links are followed; text after `=` and before `::` counts too. The name of a program that
     `walks` folders leads out with any link out in the workspace, that of a checker of Python where
     the workspace lies in a package, that of a package manager or the like where the package begins
-    above. Missing paths count behind a link out, and where they are
-    absolute, in a folder of the disk's root; invalid paths never.
+    above. Missing paths count behind a link out, and where they are absolute, in a folder of the
+    disk's root; invalid paths never.
     """
     base = Path(os.path.realpath(root))
-    package = _package(words[0], folder, base) if words else folder
-    places = {folder, package}
+    if not words:
+        return ()
+    places = {folder, _package(words[0], folder)}
     found = tuple(word for word in words[1:] if any(_leads_out(word, one, base) for one in places))
-    out = walks and (_imports_from_above(words[0], base) or _holds_way_out(base))
-    return (words[0], *found) if out or not package.is_relative_to(base) else found
+    inside = Path(os.path.realpath(folder)).is_relative_to(base)
+    out = (inside and _begins_above(words[0], folder, base)) or (
+        walks and (_imports_from_above(words[0], base) or _holds_way_out(base))
+    )
+    return (words[0], *found) if out else found
 
 
-def _package(program: str, folder: Path, base: Path) -> Path:
-    """Where a program of Node's works: in the nearest package's folder, if there is any."""
-    real = Path(os.path.realpath(folder))
-    if not _OF_PACKAGES.match(os.path.basename(program)) or not real.is_relative_to(base):
+def _package(program: str, folder: Path) -> Path:
+    """Where the words of Node's programs count from: the nearest package, if there is any."""
+    if "package.json" not in _NEAREST.get(_stem(program), ()):
         return folder
-    above = (up for up in (real, *real.parents) if os.path.lexists(up / "package.json"))
-    return next(above, folder)
+    return next(_above(folder, "package.json"), folder)
+
+
+def _begins_above(program: str, folder: Path, base: Path) -> bool:
+    nearest = (next(_above(folder, mark), base) for mark in _NEAREST.get(_stem(program), ()))
+    farthest = (up for mark in _FARTHEST.get(_stem(program), ()) for up in _above(folder, mark))
+    return any(not up.is_relative_to(base) for up in (*nearest, *farthest))
+
+
+def _stem(program: str) -> str:
+    """A program's name without its version or ending."""
+    return re.split(r"[^a-z-]|-(?![a-z])", os.path.basename(program).lower(), maxsplit=1)[0]
+
+
+def _above(folder: Path, mark: str) -> Iterator[Path]:
+    real = Path(os.path.realpath(folder))
+    return (up for up in (real, *real.parents) if os.path.lexists(up / mark))
 
 
 def _imports_from_above(program: str, base: Path) -> bool:

@@ -170,16 +170,32 @@ def test_what_lies_too_deep_to_be_looked_at_leads_out(plain: ToolContext) -> Non
         os.close(here)
 
 
-@pytest.mark.parametrize("command", ["npm test a.js", "jest", "tsc"])
+@pytest.mark.parametrize(
+    ("command", "rule", "mark", "joins"),
+    [
+        ("npm test a.js", "npm test *", "package.json", False),
+        ("jest", "jest *", "package.json", False),
+        ("tsc", "tsc *", "package.json", False), ("tsc --noEmit", "tsc *", "tsconfig.json", False),
+        ("pyright", "pyright *", "pyrightconfig.json", False),
+        ("pyright .", "pyright *", "pyproject.toml", False),
+        ("cargo fmt --all", "cargo fmt *", "Cargo.toml", True),
+        ("cargo test -p bar", "cargo *", "Cargo.toml", True),
+        ("go test all", "go test *", "go.mod", False),
+        ("go vet ./...", "go vet *", "go.work", True),
+        ("staticcheck ./...", "staticcheck *", "go.work", True),
+    ],
+)  # fmt: skip
 def test_a_package_that_begins_above_the_workspace_is_asked_about(
-    command: str, plain: ToolContext
+    command: str, rule: str, mark: str, joins: bool, plain: ToolContext
 ) -> None:
-    rule = f"shell:{command.removesuffix(' a.js')} *"
-    assert decided(command, plain, rule) == Allow()
-    (plain.cwd.parent / "package.json").write_text("{}")
-    assert isinstance(decided(command, plain, rule), Ask)
-    (plain.cwd / "package.json").write_text("{}")
-    assert decided(command, plain, rule) == Allow()
+    rules = f"shell:{rule}", f"shell:{command} --verbose"
+    assert decided(command, plain, *rules) == Allow()
+    (plain.cwd.parent / mark).write_text("{}")
+    assert isinstance(decided(command, plain, *rules), Ask)
+    assert decided(command, plain, f"shell:{command}") == Allow()
+    # What joins several packages is obeyed from a package's own folder, too.
+    (plain.cwd / mark).write_text("{}")
+    assert isinstance(decided(command, plain, *rules), Ask if joins else Allow)
 
 
 def test_words_of_a_script_count_from_the_package_that_is_found(plain: ToolContext) -> None:

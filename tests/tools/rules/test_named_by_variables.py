@@ -93,9 +93,10 @@ def test_a_folder_holds_what_runs_where_its_variable_is_called_after_a_configura
     root: Path, context: ToolContext, variable: str, held: bool
 ) -> None:
     (root / "packages/a").mkdir(parents=True)
-    named = replace(context, environment={variable: str(root / "packages")})
     wanted: Json = {"path": "packages/a/a.py", "content": ""}
-    assert isinstance(call("write_file", wanted, named, Rules(("edit",))), Ask) is held
+    for folder in (root / "packages", root):
+        named = replace(context, environment={variable: str(folder)})
+        assert isinstance(call("write_file", wanted, named, Rules(("edit",))), Ask) is held, folder
 
 
 def test_each_variable_more_takes_few_calls(context: ToolContext) -> None:

@@ -90,8 +90,10 @@ OWN_CODE = {
     ),
     "go": Program(
         "go run, generate, get, install, env -w and tool run or write",
-        subcommands=dict.fromkeys(("test", "vet", "version"), _GO)
+        subcommands=dict.fromkeys(("test", "vet"), _GO)
         | {
+            # Of a folder it reads programs behind links.
+            "version": replace(_GO, operands=r"-[\s\S]*"),
             "build": replace(_GO, rewrites=True),
             "list": replace(_GO, options=_GO.options - {"-m"}),
         },
