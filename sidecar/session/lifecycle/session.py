@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from time import monotonic
 
 from sidecar.core.errors import Cancelled, innermost
@@ -54,6 +55,7 @@ from sidecar.session.turn.turn import TurnEnd
 from sidecar.session.turn.turn_log import TurnLog
 from sidecar.store.format.log_records import OptionRecord
 from sidecar.store.format.values import SessionRow
+from sidecar.tools.runner import look_around
 
 logger = logging.getLogger("sidecar.session")
 
@@ -189,7 +191,7 @@ class Session:
         self._task = group.create_task(self._run(group), name=f"session {self.id}")
 
     async def _run(self, group: asyncio.TaskGroup) -> None:
-        works: tuple[PauseWork, ...] = (self._idle.work, self._pings.work)
+        works: tuple[PauseWork, ...] = (self._look_around, self._idle.work, self._pings.work)
         while (waiting := await pause(self.prompts.next(), group, *works)) is not None:
             works = (self._tell_price, self._idle.work, self._pings.work)
             self.prompts.takes(waiting)
@@ -326,6 +328,12 @@ class Session:
         """No answer waits for the planning."""
         if self._state.channel.watched and await self.rewriting.find_price():
             self._tell_meter(self.meter())
+
+    async def _look_around(self) -> None:
+        """For a quick first edit."""
+        state = self._state
+        variables = state.environment.workspaces.variables
+        await asyncio.to_thread(look_around, Path(state.log.row.cwd), variables)
 
     async def refresh(self) -> None:
         """Go on as the other daemon's successor, or show its writing."""
