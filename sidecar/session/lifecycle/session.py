@@ -59,6 +59,8 @@ from sidecar.tools.runner import look_around
 
 logger = logging.getLogger("sidecar.session")
 
+ANSWER_FIRST = 0.01
+"""Seconds for a turn's answer to go out, unless another prompt waits."""
 METER_EVERY = 0.25
 """Seconds between meters while text streams; the end of a step or a changed prefix is sent at
 once."""
@@ -199,6 +201,9 @@ class Session:
             # A turn has its own task: leftovers of a failed turn, such as a count of
             # cancellations, do not touch this task. A cancel of this task cancels both.
             await asyncio.wait({group.create_task(self._answer(waiting), name=f"turn {self.id}")})
+            if not self.prompts.busy:
+                # The answer goes out before the turn's outcome takes the interpreter.
+                await asyncio.sleep(ANSWER_FIRST)
             await logged(self._conclude)
         if self._state.log.writer.unwritten and not self._state.ownership.read_only:
             await self._state.log.writer.write_aside()

@@ -15,10 +15,13 @@ import sidecar
 from sidecar.workspace.paths import linked_names
 from sidecar.workspace.snapshots.time_stamps import FINE_NS
 from tests.fakes.scripted_model import calls, says
+from tests.polling import until
 from tests.session.conftest import LIMIT, Desk, World
+from tests.session.recorder import entered
 from tests.session.work import Worker
 
 PRODUCT = str(Path(sidecar.__file__).parent)
+CONCLUDES = "session/lifecycle/session.Session._conclude"
 STEPS = 3
 FOR_EACH = 2
 """Calls for each older message and request: what tells how much prompts have cost since a rewrite,
@@ -100,6 +103,21 @@ async def test_links_to_an_edited_file_are_looked_for_twice_whether_or_not_anybo
         assert len(desk.editor.asked) == questions
     assert (world.workspace / "made.py").read_text() == "x"
     assert looked.count(("made.py",)) == 2
+
+
+async def test_an_answer_goes_out_before_the_turn_is_concluded(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sidecar.session.lifecycle.session.ANSWER_FIRST", 0.2)
+    session = await desk.open()
+    desk.script(says("Done."))
+    with entered() as seen:
+        await desk.ask(session)
+        for _ in range(8):
+            # The answer takes some rounds of the loop to the client.
+            await asyncio.sleep(0)
+        assert not seen.times[CONCLUDES]
+        await until(lambda: seen.times[CONCLUDES])
 
 
 async def test_what_a_first_edit_asks_of_the_home_folder_is_known_before_the_prompt(
