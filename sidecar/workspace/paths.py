@@ -121,20 +121,23 @@ def linked_names(
     # A home folder, and what is above, holds all of a user's work.
     passed, inner = {*_upwards(os.path.realpath(home))}, {*_upwards(str(base))}
     # A look is at one moment: each place is asked about once.
-    state, resolve = cache(_stat), cache(os.path.realpath)
+    state, names = cache(_stat), {""}
     below: dict[object, list[str]] = {}
     around: dict[object, list[str]] = {}
     for real in reals:
         for up in _upwards(real):
             if up not in passed:
+                names.add(plain_path(os.path.basename(up)))
                 known = around if up in inner else below
                 for sign in _signs(up, state):
                     known.setdefault(sign, []).append(real[len(up) + 1 :])
     numbers = {there.st_ino for real in reals if (there := state(real))}
     for start in {home, *(up for real in reals for up in _upwards(real)[1:])} if reals else ():
         instead = _instead(home, base) if start == home else ()
-        for link, led in (*_links(start, holding, numbers, resolve), *instead):
-            for sign in _signs(led, state):
+        for link, led in (*_links(start, holding, numbers), *instead):
+            # What has another name can only be the same by its inode.
+            alike = plain_path(os.path.basename(led)) in names
+            for sign in _signs(os.path.realpath(led), state) if alike else _inode(led, state):
                 found += [os.path.join(link, rest) for rest in below.get(sign, ())]
                 # All that the root holds has the names of links to it: only those that matter.
                 if sign in around and holding(display(Path(link), base)):
@@ -171,10 +174,14 @@ def _signs(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[ob
     Some disks find `a` as `A`; a file may have many hard links.
     """
     folder, name = os.path.split(path)
-    own, above = state(path), state(folder)
-    there = ((own.st_dev, own.st_ino),) if own else ()
-    named = ((above.st_dev, above.st_ino, plain_path(name)),) if above else ()
-    return (path, *there, *named)
+    named = [(*above, plain_path(name)) for above in _inode(folder, state)]
+    return (path, *_inode(path, state), *named)
+
+
+def _inode(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[tuple[int, int], ...]:
+    """With its device; nothing for a missing path."""
+    found = state(path)
+    return ((found.st_dev, found.st_ino),) if found else ()
 
 
 def _stat(path: str) -> os.stat_result | None:
@@ -209,7 +216,6 @@ def _links(
     start: str,
     holding: Callable[[str], object],
     numbers: Container[int],
-    resolve: Callable[[str], str],
 ) -> Iterator[tuple[str, str]]:
     """Links in a folder and its searched subfolders with their targets, nearest first.
 
@@ -227,7 +233,7 @@ def _links(
         within = os.path.join(folder, "")
         for name, inode, is_link, is_folder in listed:
             if is_link or inode in numbers:
-                yield within + name, _resolved(within + name, resolve)
+                yield within + name, _followed(within + name)
             elif not depth and name == ".git":
                 turns.append(deque([(f"{within}{name}/hooks", MAX_DEPTH)]))
             elif is_folder and depth < MAX_DEPTH and (depth or holding(name)):
@@ -266,18 +272,14 @@ def _listed(folder: str, most: int) -> list[_Named]:
 _KEPT: dict[str, tuple[tuple[int, ...], list[_Named]]] = {}
 
 
-def _resolved(path: str, resolve: Callable[[str], str]) -> str:
-    """As `realpath`, with each link's folder resolved once: many links lie, and end, in one."""
+def _followed(link: str) -> str:
+    """The end of a chain of links, in a folder that may be reached by others."""
     for _ in range(MAX_LINKS):
-        folder, name = os.path.split(path)
-        if name in ("", ".", ".."):
+        try:
+            link = os.path.join(os.path.dirname(link), os.readlink(link))
+        except OSError:
             break
-        at = os.path.join(resolve(folder), name)
-        if not os.path.islink(at):
-            return at
-        with suppress(OSError):
-            path = os.path.join(resolve(folder), os.readlink(at))
-    return os.path.realpath(path)
+    return link
 
 
 def display(path: Path, root: Path) -> str:
