@@ -134,7 +134,7 @@ class SharedSnapshots:
         """Look in the background, if due, for changes without an event."""
         now = self._now()
         due = self._rechecked.get(made, -self._recheck_every) + self._recheck_every
-        if self._group is None or now < due or made.mode == "rescan":
+        if self._group is None or now < due or made.status()["mode"] == "rescan":
             return
         self._rechecked[made] = now
         self._in_background(_recheck(made))

@@ -22,7 +22,7 @@ from sidecar.workspace.snapshots.scan.scan import Scan
 from sidecar.workspace.snapshots.scan_outcome import ScanOutcome, conclude, missed, take_over
 from sidecar.workspace.snapshots.steady_read import USUAL, Limits, Looked, SnapshotBudget, look
 from sidecar.workspace.snapshots.watch.changed_paths import Noticing
-from sidecar.workspace.snapshots.watch.watch import Mode, Noticed, Watch, WatchFailed
+from sidecar.workspace.snapshots.watch.watch import Noticed, Watch, WatchFailed
 from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 
 T = TypeVar("T")
@@ -191,18 +191,13 @@ class Snapshots:
         """Whether the file system is local: few files are read sooner without a thread."""
         return self._noticing.quick
 
-    @property
-    def mode(self) -> Mode:
-        """How changes are noticed."""
-        return self._noticing.mode
-
     def status(self) -> JsonObject:
         """Watch mode and reason, known paths, stored bytes and limit.
 
         `unread`: files without stored first content.
         """
         return {
-            "mode": self.mode,
+            "mode": self._noticing.mode,
             "reason": self._noticing.why_rescan,
             "paths": len(self._state),
             "unread": self._beginning.count(self._state),
