@@ -122,6 +122,16 @@ def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
         return Access(spec.kind, spec.name, problem=error.message)
 
 
+def look_around(root: Path, variables: Mapping[str, str]) -> None:
+    """Read ahead what each look at an edited file reads anew only after a change. Blocks.
+
+    These are names in the folders above and in the home folder, and words of variables.
+    """
+    real = Path(os.path.realpath(root))
+    linked_names((".",), real, real, holds_later)
+    naming(real, real, variables)
+
+
 async def run_builtin(
     name: str, given: Json, context: ToolContext, decided: Access | None = None
 ) -> ToolAnswer:
@@ -212,11 +222,11 @@ def _writing(
     parents = dict.fromkeys(real.parent for real in inside)
     # By a link a file may lie in an environment, too.
     ways = {*parents, *((root / name).parent for name in linked)}
-    environments = {one for way in ways for one in roots_above(way / "x", root, _ENVIRONMENT)[:1]}
+    environments = {one for way in ways for one in roots_above(way, root, _ENVIRONMENT)[:1]}
     held += sorted(printable(display(one, root)) for one in environments)
     for parent in parents:
         # Programs look for their settings in the root of a repository within the workspace, too.
-        for repository in roots_above(parent / "x", root, (".git",)):
+        for repository in roots_above(parent, root, (".git",)):
             of_it = (real for real in inside if real.parent == parent)
             linked |= {printable(display(real, repository)) for real in of_it}
     if any(os.path.lexists(root / mark) for mark in _ENVIRONMENT):

@@ -62,7 +62,9 @@ def writer(descriptor: int) -> WriteBytes:
             data, done = jobs.get()
             error: OSError | None = None
             try:
-                _write_all(descriptor, data)
+                left = memoryview(data)
+                while left:
+                    left = left[os.write(descriptor, left) :]
             except OSError as failed:
                 error = failed
             try:
@@ -77,12 +79,6 @@ def writer(descriptor: int) -> WriteBytes:
 
     threading.Thread(target=pump, name="stdout", daemon=True).start()
     return write
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
 
 
 def _resolve(done: "asyncio.Future[None]", error: OSError | None) -> None:

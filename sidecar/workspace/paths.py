@@ -3,16 +3,21 @@
 import itertools
 import os
 import re
+import sys
 import tempfile
+import time
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.text.visible import plain_path
 from sidecar.workspace.files import git_folders
+from sidecar.workspace.snapshots.time_stamps import is_racy
 
 MAX_PATH = 4096
 MAX_LINKS = 40
@@ -21,6 +26,8 @@ MAX_LOOKED = 5000
 """Names in subfolders searched for links."""
 MAX_DEPTH = 3
 """Levels of subfolders searched for links."""
+MOST_KEPT = 500
+"""Folders whose names are kept, and names in one of them."""
 INSTEAD = {
     "XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state",
     "BASH_ENV": ".bashrc", "PYTHONSTARTUP": ".pythonstartup", "PYTHONUSERBASE": ".local",
@@ -38,6 +45,10 @@ INSTEAD = {
     "ASDF_DATA_DIR": ".local", "SDKMAN_DIR": ".local", "VOLTA_HOME": ".local",
 }  # fmt: skip
 """Variables naming a place used instead of one in the home folder."""
+
+
+_Named: TypeAlias = tuple[str, int, bool, bool]
+"""(name, inode, is a link, is a folder)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,57 +90,68 @@ def _joined(given: str, root: Path) -> Path:
     return home / given[2:] if home else root / given
 
 
-def own_names(root: Path) -> tuple[str, ...]:
-    """Of folders down to the root, from below the home or temporary folder, if any."""
-    real = Path(os.path.realpath(root))
+def own_names(base: Path) -> tuple[str, ...]:
+    """Of folders down to a resolved root, from below the home or temporary folder, if any."""
     known = [os.path.expanduser("~")]
     with suppress(OSError):
         # The first look writes a file, which fails while descriptors or disks are full.
         known.append(tempfile.gettempdir())
-    tops = [top for top in map(Path, map(os.path.realpath, known)) if real.is_relative_to(top)]
-    nearest = max(tops, key=lambda top: len(top.parts), default=Path(real.anchor))
-    return tuple(printable(name) for name in real.relative_to(nearest).parts)
+    tops = [top for top in map(Path, map(os.path.realpath, known)) if base.is_relative_to(top)]
+    nearest = max(tops, key=lambda top: len(top.parts), default=Path(base.anchor))
+    return tuple(printable(name) for name in base.relative_to(nearest).parts)
 
 
 def linked_names(
-    given: Iterable[str], folder: Path, root: Path, holding: Callable[[str], object]
+    given: Iterable[str], folder: Path, base: Path, holding: Callable[[str], object]
 ) -> tuple[str, ...]:
-    """Other names of paths through links, as `Place.shown`.
+    """Other names of paths through links, as `Place.shown`; `base`: the resolved root.
 
     Links on each path, its resolved path, a variable's usual place, and links to the path or its
     parents: in parent folders, the home folder, their repository's hooks, and up to `MAX_DEPTH`
     levels of subfolders with names for `holding`, hard links too.
     """
-    base, home = Path(os.path.realpath(root)), str(Path(os.path.expanduser("~")))
-    found: list[Path] = []
-    reals: set[Path] = set()
+    home = str(Path(os.path.expanduser("~")))
+    found: list[str] = []
+    reals: set[str] = set()
     for one in given:
         with suppress(OSError, ValueError):
-            real = Path(os.path.realpath(_joined(one, folder)))
-            ways = _ways(Path(os.path.normpath(_joined(one, folder))))
+            real = os.path.realpath(_joined(one, folder))
+            ways = _ways(os.path.normpath(_joined(one, folder)))
             found += [path for path in (*ways, real) if ways != [real]]
             reals.add(real)
-    own = Path(os.path.realpath(home))
-    below: dict[object, list[Path]] = {}
-    around: dict[object, list[Path]] = {}
+    # A home folder, and what is above, holds all of a user's work.
+    passed, inner = {*_upwards(os.path.realpath(home))}, {*_upwards(str(base))}
+    # A look is at one moment: each place is asked about once.
+    state, names = cache(_stat), {""}
+    below: dict[object, list[str]] = {}
+    around: dict[object, list[str]] = {}
     for real in reals:
-        for up in (real, *real.parents):
-            # A home folder, and what is above, holds all of a user's work.
-            if own.is_relative_to(up):
-                continue
-            known = around if base.is_relative_to(up) else below
-            for sign in _signs(str(up)):
-                known.setdefault(sign, []).append(real.relative_to(up))
-    numbers = {there.st_ino for real in reals if (there := _stat(str(real)))}
-    for start in {home, *(str(up) for real in reals for up in real.parents)} if reals else ():
+        for up in _upwards(real):
+            if up not in passed:
+                names.add(plain_path(os.path.basename(up)))
+                known = around if up in inner else below
+                for sign in _signs(up, state):
+                    known.setdefault(sign, []).append(real[len(up) + 1 :])
+    numbers = {there.st_ino for real in reals if (there := state(real))}
+    for start in {home, *(up for real in reals for up in _upwards(real)[1:])} if reals else ():
         instead = _instead(home, base) if start == home else ()
         for link, led in (*_links(start, holding, numbers), *instead):
-            for sign in _signs(led):
-                found += [Path(link, rest) for rest in below.get(sign, ())]
+            # What has another name can only be the same by its inode.
+            alike = plain_path(os.path.basename(led)) in names
+            for sign in _signs(os.path.realpath(led), state) if alike else _inode(led, state):
+                found += [os.path.join(link, rest) for rest in below.get(sign, ())]
                 # All that the root holds has the names of links to it: only those that matter.
                 if sign in around and holding(display(Path(link), base)):
-                    found += [Path(link, rest) for rest in around[sign]]
-    return tuple(sorted({printable(display(path, base)) for path in found}))
+                    found += [os.path.join(link, rest) for rest in around[sign]]
+    return tuple(sorted({printable(display(Path(path), base)) for path in found}))
+
+
+def _upwards(path: str) -> list[str]:
+    """An absolute path and all above."""
+    found = [path]
+    while (above := os.path.dirname(found[-1])) != found[-1]:
+        found.append(above)
+    return found
 
 
 def _instead(home: str, base: Path) -> Iterator[tuple[str, str]]:
@@ -143,20 +165,24 @@ def _instead(home: str, base: Path) -> Iterator[tuple[str, str]]:
 def spelt_names(given: str, root: Path) -> tuple[str, ...]:
     """As given, and after each link in turn, as `Place.shown`."""
     base = Path(os.path.realpath(root))
-    ways = _ways(Path(os.path.normpath(_joined(given, root))))
-    return tuple(printable(display(path, base)) for path in ways)
+    ways = _ways(os.path.normpath(_joined(given, root)))
+    return tuple(printable(display(Path(path), base)) for path in ways)
 
 
-def _signs(path: str) -> tuple[object, ...]:
+def _signs(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[object, ...]:
     """Marks of one place: the path, inode, and folder and name in any case.
 
     Some disks find `a` as `A`; a file may have many hard links.
     """
     folder, name = os.path.split(path)
-    own, above = _stat(path), _stat(folder)
-    there = ((own.st_dev, own.st_ino),) if own else ()
-    named = ((above.st_dev, above.st_ino, plain_path(name)),) if above else ()
-    return (path, *there, *named)
+    named = [(*above, plain_path(name)) for above in _inode(folder, state)]
+    return (path, *_inode(path, state), *named)
+
+
+def _inode(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[tuple[int, int], ...]:
+    """With its device; nothing for a missing path."""
+    found = state(path)
+    return ((found.st_dev, found.st_ino),) if found else ()
 
 
 def _stat(path: str) -> os.stat_result | None:
@@ -165,26 +191,32 @@ def _stat(path: str) -> os.stat_result | None:
     return None
 
 
-def roots_above(real: Path, root: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
-    """Folders below the root with one of these names, nearest first."""
-    base = Path(os.path.realpath(root))
-    inner = (up for up in real.parents if up != base and up.is_relative_to(base))
+def roots_above(folder: Path, base: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
+    """Of a folder and those above, below the root, those with one of these names, nearest first.
+
+    Both are resolved.
+    """
+    inner = (up for up in (folder, *folder.parents) if up != base and up.is_relative_to(base))
     return tuple(up for up in inner if any(os.path.lexists(up / mark) for mark in marks))
 
 
-def _ways(at: Path) -> list[Path]:
-    found: list[Path] = []
+def _ways(at: str) -> list[str]:
+    found: list[str] = []
     while at not in found and len(found) < MAX_LINKS:
         found.append(at)
-        link = next((step for step in (*reversed(at.parents), at) if os.path.islink(step)), None)
-        with suppress(OSError):
-            target = at if link is None else link.parent / os.readlink(link) / at.relative_to(link)
-            at = Path(os.path.normpath(target))
+        ends = (*(cut.start() for cut in re.finditer("/", at) if cut.start()), len(at))
+        end = next((end for end in ends if os.path.islink(at[:end])), None)
+        if end is not None:
+            with suppress(OSError):
+                target = os.path.join(os.path.dirname(at[:end]), os.readlink(at[:end]))
+                at = os.path.normpath(os.path.join(target, at[end + 1 :]))
     return found
 
 
 def _links(
-    start: str, holding: Callable[[str], object], numbers: Container[int]
+    start: str,
+    holding: Callable[[str], object],
+    numbers: Container[int],
 ) -> Iterator[tuple[str, str]]:
     """Links in a folder and its searched subfolders with their targets, nearest first.
 
@@ -192,26 +224,25 @@ def _links(
     large one hides none.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
-    known: dict[str, str] = {}
     while turns:
         group = turns.popleft()
         folder, depth = group.popleft()
-        with suppress(OSError), os.scandir(folder) as entries:
-            for entry in itertools.islice(entries, MAX_LOOKED - looked if depth else None):
-                looked += depth > 0
-                if entry.is_symlink() or entry.inode() in numbers:
-                    yield entry.path, _resolved(entry.path, known)
-                    continue
-                if not depth and entry.name == ".git":
-                    path, below = _hooks(entry.path), MAX_DEPTH
-                elif depth < MAX_DEPTH and entry.is_dir() and (depth or holding(entry.name)):
-                    path, below = entry.path, depth + 1
-                else:
-                    continue
+        listed = _listed(folder, MAX_LOOKED if depth else sys.maxsize)
+        if depth:
+            listed = listed[: MAX_LOOKED - looked]
+            looked += len(listed)
+        within = os.path.join(folder, "")
+        for name, inode, is_link, is_folder in listed:
+            if is_link or inode in numbers:
+                yield within + name, _followed(within + name)
+            elif not depth and name == ".git":
+                turns.append(deque([(_hooks(within + name), MAX_DEPTH)]))
+            elif is_folder and depth < MAX_DEPTH and (depth or holding(name)):
+                below = (within + name, depth + 1)
                 if depth:
-                    group.append((path, below))
+                    group.append(below)
                 else:
-                    turns.append(deque([(path, below)]))
+                    turns.append(deque([below]))
         if group:
             turns.append(group)
 
@@ -223,20 +254,40 @@ def _hooks(git: str) -> str:
     return str(shared / "hooks")
 
 
-def _resolved(path: str, known: dict[str, str]) -> str:
-    """As `realpath`, with each link's folder resolved once: many links lie, and end, in one."""
+def _listed(folder: str, most: int) -> list[_Named]:
+    """At most so many names in a folder, from an earlier look if its time stamps prove it the same.
+
+    A name that comes, goes or is replaced changes its folder's times.
+    """
+    found: list[_Named] = []
+    with suppress(OSError):
+        now, at = os.stat(folder), time.time_ns() // 1_000_000
+        mark = (now.st_dev, now.st_ino, now.st_mtime_ns, now.st_ctime_ns)
+        before, kept = _KEPT.get(folder, (None, found))
+        if before == mark:
+            return kept
+        with os.scandir(folder) as entries:
+            for entry in itertools.islice(entries, most):
+                is_link, is_folder = entry.is_symlink(), entry.is_dir(follow_symlinks=False)
+                found.append((entry.name, entry.inode(), is_link, is_folder))
+        if len(found) < min(most, MOST_KEPT) and not is_racy(now, at):
+            if len(_KEPT) >= MOST_KEPT:
+                _KEPT.clear()
+            _KEPT[folder] = mark, found
+    return found
+
+
+_KEPT: dict[str, tuple[tuple[int, ...], list[_Named]]] = {}
+
+
+def _followed(link: str) -> str:
+    """The end of a chain of links, in a folder that may be reached by others."""
     for _ in range(MAX_LINKS):
-        folder, name = os.path.split(path)
-        if name in ("", ".", ".."):
-            break
-        if folder not in known:
-            known[folder] = os.path.realpath(folder)
-        at = os.path.join(known[folder], name)
         try:
-            path = os.path.join(known[folder], os.readlink(at))
+            link = os.path.join(os.path.dirname(link), os.readlink(link))
         except OSError:
-            return at
-    return os.path.realpath(path)
+            break
+    return link
 
 
 def display(path: Path, root: Path) -> str:

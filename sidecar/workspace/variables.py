@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from string import Template
 from urllib.parse import unquote
@@ -45,10 +45,10 @@ def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
     base, linked = Path(os.path.realpath(root)), _has_others(real)
     whole, without = {_plain(str(real))}, {_plain(str(real)), _plain(os.path.splitext(real)[0])}
     last = {_plain(os.path.basename(one)) for one in (real, os.path.splitext(real)[0])}
-    home = os.path.expanduser("~")
+    home, is_link = os.path.expanduser("~"), cache(os.path.islink)
     for word in _words_of(tuple(environment.items()), str(base), home):
         # Behind a link alone the name is another, so that most words take one look.
-        similar = word.last in last or os.path.islink(word.at)
+        similar = word.last in last or is_link(word.at)
         if (
             (similar and _plain(os.path.realpath(word.at)) in (without if word.slash else whole))
             or (linked and _is_same(word.at, real))

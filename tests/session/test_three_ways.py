@@ -21,7 +21,9 @@ READ = ("r", "read_file", {"path": "notes.txt"})
 SMALL = {"window": 30_000, "max_tokens": 4_000}
 LAST = "session/meter/pings.Pings.work"
 """What is begun last of all that follows an answer."""
-MOST = {True: (446, 511), False: (565, 615)}
+AHEAD = "workspace/variables.naming"
+"""What is asked last of the folders around, once a session is open."""
+MOST = {True: (436, 499), False: (535, 583)}
 """Functions to a first answer, and with what follows: where the folder had been looked at, and at
 once after opening. Ten more than were seen; at once more, for what happens to fall together."""
 MOST_TURNS = 10
@@ -64,6 +66,7 @@ async def first_prompt(world: World, *, looked_at: bool) -> tuple[int, int]:
             if looked_at:
                 made, _ = await inside.tracking(session).since()
                 await made.ready()
+                await until(lambda: seen.times[AHEAD])
             seen.forget()
             desk.script(calls(READ), calls(READ), says("done"))
             await desk.ask(session, "look twice")

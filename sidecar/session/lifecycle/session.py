@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from time import monotonic
 
 from sidecar.core.errors import Cancelled, innermost
@@ -54,9 +55,12 @@ from sidecar.session.turn.turn import TurnEnd
 from sidecar.session.turn.turn_log import TurnLog
 from sidecar.store.format.log_records import OptionRecord
 from sidecar.store.format.values import SessionRow
+from sidecar.tools.runner import look_around
 
 logger = logging.getLogger("sidecar.session")
 
+ANSWER_FIRST = 0.01
+"""Seconds for a turn's answer to go out, unless another prompt waits."""
 METER_EVERY = 0.25
 """Seconds between meters while text streams; the end of a step or a changed prefix is sent at
 once."""
@@ -189,7 +193,7 @@ class Session:
         self._task = group.create_task(self._run(group), name=f"session {self.id}")
 
     async def _run(self, group: asyncio.TaskGroup) -> None:
-        works: tuple[PauseWork, ...] = (self._idle.work, self._pings.work)
+        works: tuple[PauseWork, ...] = (self._look_around, self._idle.work, self._pings.work)
         while (waiting := await pause(self.prompts.next(), group, *works)) is not None:
             works = (self._tell_price, self._idle.work, self._pings.work)
             self.prompts.takes(waiting)
@@ -197,6 +201,9 @@ class Session:
             # A turn has its own task: leftovers of a failed turn, such as a count of
             # cancellations, do not touch this task. A cancel of this task cancels both.
             await asyncio.wait({group.create_task(self._answer(waiting), name=f"turn {self.id}")})
+            if not self.prompts.busy:
+                # The answer goes out before the turn's outcome takes the interpreter.
+                await asyncio.sleep(ANSWER_FIRST)
             await logged(self._conclude)
         if self._state.log.writer.unwritten and not self._state.ownership.read_only:
             await self._state.log.writer.write_aside()
@@ -326,6 +333,12 @@ class Session:
         """No answer waits for the planning."""
         if self._state.channel.watched and await self.rewriting.find_price():
             self._tell_meter(self.meter())
+
+    async def _look_around(self) -> None:
+        """For a quick first edit."""
+        state = self._state
+        variables = state.environment.workspaces.variables
+        await asyncio.to_thread(look_around, Path(state.log.row.cwd), variables)
 
     async def refresh(self) -> None:
         """Go on as the other daemon's successor, or show its writing."""

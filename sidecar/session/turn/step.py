@@ -143,17 +143,21 @@ class _Attempt:
         turn.log.writer.put(self._message)
 
     def take(self, event: StreamEvent) -> None:
-        turn = self._turn
+        turn, log = self._turn, self._turn.log
         opens = isinstance(event, BlockStarted)
         part_id = turn.clock.part_id() if opens else self._start.id
-        if isinstance(event, BlockStarted) and event.kind == "tool":
-            event = replace(event, call_id=self._unique(event.call_id))
-        if isinstance(event, ResponseStarted):
-            self._sdk = event.sdk
+        match event:
+            case BlockStarted(kind="tool", call_id=name) if not is_id(name) or log.has_call(name):
+                # Results refer to calls by id: the provider's, if valid and new.
+                event = replace(event, call_id=turn.clock.new_id("call"))
+            case ResponseStarted(sdk=sdk):
+                self._sdk = sdk
+            case _:
+                pass
         self._draft = fold(self._draft, event, part_id)
         if isinstance(event, BlockStarted | BlockDelta):
             self._message = replace(self._message, parts=(self._start, *self._draft.parts))
-            turn.log.writer.stream(self._message)
+            log.writer.stream(self._message)
             self._show(event)
             turn.meter_changed()
 
@@ -210,11 +214,6 @@ class _Attempt:
         turn.log.writer.put(message)
         await turn.log.writer.commit(StepFailedRecord(message_id=message.id, failure=error.kind))
         return StepEnd(message, "error", {}, error)
-
-    def _unique(self, call_id: str) -> str:
-        """The provider's id if valid and new, since results refer to calls by id."""
-        keeps = is_id(call_id) and not self._turn.log.has_call(call_id)
-        return call_id if keeps else self._turn.clock.new_id("call")
 
     def _show(self, event: BlockStarted | BlockDelta) -> None:
         turn = self._turn

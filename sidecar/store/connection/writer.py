@@ -258,23 +258,17 @@ class StoreWriter:
         con = self._con
         self._guard(con)
         if len(units) == 1 and not saves:
-            return [self._finish(units[0])]
-        outcomes = [self._attempt(unit) for unit in units]
+            # No savepoint: SQLite would copy each changed page, many into a file.
+            done = _run(con, units[0].run, "ROLLBACK")
+            if not isinstance(done, Exception):
+                con.execute("COMMIT")
+            return [_ended(units[0], done)]
+        outcomes = [_ended(unit, _in_savepoint(con, unit.run)) for unit in units]
         for save in saves:
             # A failed save is lost until the next; nobody was promised one.
             _in_savepoint(con, save.run)
         con.execute("COMMIT")
         return outcomes
-
-    def _finish(self, unit: WriteUnit) -> UnitOutcome:
-        # No savepoint: SQLite would copy each changed page, many into a file.
-        done = _run(self._con, unit.run, "ROLLBACK")
-        if not isinstance(done, Exception):
-            self._con.execute("COMMIT")
-        return _ended(unit, done)
-
-    def _attempt(self, unit: WriteUnit) -> UnitOutcome:
-        return _ended(unit, _in_savepoint(self._con, unit.run))
 
 
 class _GivenUp(Exception):

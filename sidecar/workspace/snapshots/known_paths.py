@@ -8,13 +8,8 @@ from contextlib import contextmanager
 
 from sidecar.core.files.tree import Loss, SeenEntry, TreeEntry
 from sidecar.workspace.snapshots.stat_table import StatTable, stat_table
+from sidecar.workspace.snapshots.time_stamps import is_racy
 
-COARSE_NS = 2_000_000_000
-"""Nanoseconds of the coarsest time stamps: two writes within may look like one."""
-FINE_NS = 200_000_000
-"""The same for stamps finer than milliseconds: a clock's tick, at most 10 ms, and a file server's
-error."""
-POSIX = os.name == "posix"
 KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
 
@@ -174,12 +169,6 @@ def unread_of(found: os.stat_result, at: int) -> SeenEntry:
     return new(
         SeenEntry, (new(TreeEntry, entry), mtime, found.st_ctime_ns, found.st_ino, racy, False)
     )
-
-
-def is_racy(found: os.stat_result, read_ms: int) -> bool:
-    """Whether a file may have changed since without a new time stamp."""
-    stamp = found.st_ctime_ns if POSIX else found.st_mtime_ns
-    return stamp >= read_ms * 1_000_000 - (FINE_NS if stamp % 1_000_000 else COARSE_NS)
 
 
 def lost(found: os.stat_result, why: Loss) -> TreeEntry:

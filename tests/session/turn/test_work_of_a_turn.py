@@ -1,5 +1,6 @@
 """What a turn takes in a long session, as calls of functions, which other programs do not slow."""
 
+import asyncio
 import os
 import sys
 from collections import Counter
@@ -11,11 +12,16 @@ from typing import Any
 import pytest
 
 import sidecar
+from sidecar.workspace.paths import linked_names
+from sidecar.workspace.snapshots.time_stamps import FINE_NS
 from tests.fakes.scripted_model import calls, says
-from tests.session.conftest import Desk, World
+from tests.polling import until
+from tests.session.conftest import LIMIT, Desk, World
+from tests.session.recorder import entered
 from tests.session.work import Worker
 
 PRODUCT = str(Path(sidecar.__file__).parent)
+CONCLUDES = "session/lifecycle/session.Session._conclude"
 STEPS = 3
 FOR_EACH = 2
 """Calls for each older message and request: what tells how much prompts have cost since a rewrite,
@@ -83,8 +89,12 @@ async def test_links_to_an_edited_file_are_looked_for_twice_whether_or_not_anybo
     permissions = replace(world.config.permissions, allow=allow)
     world.config = replace(world.config, workspace_trusted=trusted, permissions=permissions)
     looked: list[Any] = []
-    scan = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda folder: (looked.append(folder), scan(folder))[1])
+
+    def look(given: Any, *rest: Any) -> tuple[str, ...]:
+        looked.append(given)
+        return linked_names(given, *rest)
+
+    monkeypatch.setattr("sidecar.tools.runner.linked_names", look)
     async with world.daemon() as desk:
         desk.editor.permission = "trust_once" if trusted is None else "allow_once"
         session = await desk.open()
@@ -92,4 +102,48 @@ async def test_links_to_an_edited_file_are_looked_for_twice_whether_or_not_anybo
         await desk.ask(session)
         assert len(desk.editor.asked) == questions
     assert (world.workspace / "made.py").read_text() == "x"
-    assert list(map(str, looked)).count(str(world.workspace.parent)) == 2
+    assert looked.count(("made.py",)) == 2
+
+
+async def test_an_answer_goes_out_before_the_turn_is_concluded(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sidecar.session.lifecycle.session.ANSWER_FIRST", 0.2)
+    session = await desk.open()
+    desk.script(says("Done."))
+    with entered() as seen:
+        await desk.ask(session)
+        for _ in range(8):
+            # The answer takes some rounds of the loop to the client.
+            await asyncio.sleep(0)
+        assert not seen.times[CONCLUDES]
+        await until(lambda: seen.times[CONCLUDES])
+
+
+async def test_what_a_first_edit_asks_of_the_home_folder_is_known_before_the_prompt(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = world.workspace.parent / "home"
+    monkeypatch.setenv("HOME", str(home))
+    (home / ".config" / "tool").mkdir(parents=True)
+    # Fresh time stamps prove nothing.
+    await asyncio.sleep(FINE_NS / 1e9)
+    listed: list[Path] = []
+    ahead, loop, scan = asyncio.Event(), asyncio.get_running_loop(), os.scandir
+
+    def look(folder: str) -> Any:
+        listed.append(Path(folder))
+        if listed[-1] == home / ".config" / "tool":
+            loop.call_soon_threadsafe(ahead.set)
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", look)
+    async with world.daemon() as desk:
+        session = await desk.open()
+        async with asyncio.timeout(LIMIT):
+            await ahead.wait()
+        listed.clear()
+        desk.script(calls(("a", "write_file", {"path": "made.py", "content": "x"})), says("Done."))
+        await desk.ask(session)
+    assert (world.workspace / "made.py").read_text() == "x"
+    assert not [folder for folder in listed if folder.is_relative_to(home)]

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -9,6 +10,7 @@ from sidecar.core.parts import Json
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules
 from sidecar.tools.tool_contract import ToolContext
 from sidecar.workspace import paths
+from sidecar.workspace.snapshots.time_stamps import FINE_NS
 from tests.tools.rules.decisions import call, decided, functions_entered
 
 
@@ -198,6 +200,39 @@ def test_each_link_beside_the_workspace_takes_few_calls(inside: ToolContext) -> 
         (inside.cwd.parent / f"link_{number}").symlink_to("elsewhere")
     after = functions_entered(lambda: call("write_file", wanted, inside))
     assert (after - before) / 100 < 35
+
+
+def test_folders_that_stay_are_listed_once(
+    inside: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home folder has dozens that may hold a link, and each change is looked at twice."""
+    listed: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: (listed.append(folder), scandir(folder))[1])
+    home = inside.cwd.parent / "home"
+    monkeypatch.setenv("HOME", str(home))
+    tool = home / ".config" / "tool"
+    tool.mkdir(parents=True)
+    wanted: Json = {"path": "conf/x.json", "content": ""}
+
+    def asked() -> bool:
+        listed.clear()
+        return isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), Ask)
+
+    # Fresh time stamps prove nothing: another name may come within the same tick of a clock.
+    assert not asked()
+    assert not asked()
+    assert str(tool) in listed
+    sleep(FINE_NS / 1e9)
+    assert not asked()
+    assert not asked()
+    assert not any(Path(folder).is_relative_to(home) for folder in listed)
+    before = tool.stat().st_mtime_ns
+    (tool / "settings").symlink_to(inside.cwd / "conf")
+    os.utime(tool, ns=(before, before))
+    assert asked()
+    (tool / "settings").unlink()
+    assert not asked()
 
 
 @pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history"])

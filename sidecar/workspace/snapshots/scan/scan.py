@@ -10,7 +10,6 @@ from pathlib import Path
 from sidecar.core.files.tree import SeenEntry
 from sidecar.workspace.snapshots.ignore import IgnoreRules
 from sidecar.workspace.snapshots.known_paths import (
-    POSIX,
     KnownPaths,
     ancestors,
     is_tracked_kind,
@@ -20,6 +19,7 @@ from sidecar.workspace.snapshots.known_paths import (
 from sidecar.workspace.snapshots.scan.first_look import first_look
 from sidecar.workspace.snapshots.scan.rule_book import RULE_NAMES, RuleBook
 from sidecar.workspace.snapshots.stat_table import StatTable
+from sidecar.workspace.snapshots.time_stamps import POSIX
 from sidecar.workspace.snapshots.watch.unwatched_paths import Unwatched
 from sidecar.workspace.snapshots.watch.watch import FEW, Noticed, Watch
 from sidecar.workspace.unlinked_open import stat_straight
