@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal, TypeAlias
 
+from sidecar.core.conversation.task_news import NEWS
 from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.units import RECORDED_SUMMARY, Unit, UnitKind
 from sidecar.core.parts import MessageId
@@ -54,9 +55,8 @@ _WEIGHTS: Mapping[str, _Weight] = {
 }  # fmt: skip
 SILENT: frozenset[UnitKind] = frozenset({"reasoning", "opaque"})
 """Kinds whose absence no passage tells."""
-ENDS, NEWS = 2, ("<task-notification>", "<subagent_notification>")
-"""A turn's newest answers, which a machine's message may follow; after which news they are none,
-but where the turn goes on."""
+ENDS = 2
+"""A turn's newest answers, which a machine's message may follow; after news that is over."""
 NEWEST = 0.9
 """An age (1 is now) from which on an answer is told at length."""
 TWICE = 60
