@@ -200,8 +200,8 @@ def _before_it_failed(unit: Unit) -> Iterator[Outcome]:
         if says and says.search(unit.text):
             done.append(_ran(found[0]))
     if done:
-        done.append(f"of the same command failed: {one_line(error_line(unit.text), CAME)}")
-        yield from (Outcome("history", _told(text)) for text in done)
+        done[-1] += f" (of the same command failed: {one_line(error_line(unit.text), CAME)})"
+    yield from (Outcome("history", _told(text)) for text in done)
 
 
 def _committed(name: str, subject: str) -> str:

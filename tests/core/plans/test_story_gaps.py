@@ -62,22 +62,22 @@ def test_a_call_that_failed_is_named_with_its_exit() -> None:
             "a.go:2:1: undefined: id\nOn branch b\nDropped refs/stash@{0} (f7594ad198)",
             [
                 "- ran `git stash push -m x`",
-                "- ran `git stash pop`",
-                "- of the same command failed: exit 1: a.go:2:1: undefined: id",
+                "- ran `git stash pop` "
+                "(of the same command failed: exit 1: a.go:2:1: undefined: id)",
             ],
         ),
         (
             "git add a.go && git commit -m 'Mend a' && git push",
             "[b be937de0] Mend a\n 1 file changed\nerror: failed to push some refs to 'x'",
             [
-                "- committed be937de0: Mend a",
-                "- of the same command failed: error: failed to push some refs to 'x'",
+                "- committed be937de0: Mend a "
+                "(of the same command failed: error: failed to push some refs to 'x')",
             ],
         ),
         (
             "git switch main && git pull origin main",
             "Switched to branch 'main'\nfatal: Not possible",
-            ["- ran `git switch main`", "- of the same command failed: fatal: Not possible"],
+            ["- ran `git switch main` (of the same command failed: fatal: Not possible)"],
         ),
     ],
 )
