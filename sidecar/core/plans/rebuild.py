@@ -48,7 +48,8 @@ MOST_FOREIGN = 12
 HEAD = (
     "[Earlier parts of this conversation were left out to keep it short. What follows stands in "
     "order of time: what the user typed, calls and answers as they were, and between them, in "
-    "brackets with ⋯, what was left out, above what came of it in order. "
+    "brackets with ⋯, what was left out, above what came of it in order. What this message lists "
+    "was so at the last brackets: calls below them may have changed that. "
     f'recall {{"id": "{REWRITE_ID}"}} lists it all; with "pattern" it searches.]'
 )
 
