@@ -15,8 +15,8 @@ LONGEST_RULE = 300
 """Characters that are told of a rule, some sixty tokens; of one that was read all or nothing."""
 LONGEST_FILE, LONGEST_TOLD = 60_000, 4_000
 """Characters of a file, and of a server's answer, beyond which the latter is data."""
-MOST_TOLD = 20
-"""Rules of one answer."""
+MOST_TOLD, MOST_BROUGHT = 20, 5
+"""Rules of one answer, and of a text that an agent brought into view by itself."""
 HANDED_ON = "# Where this comes from"
 """Begins what code wrote of a handoff's draft; the words from there on are anybody's."""
 THE_DRAFTS = "The draft of a handoff"
@@ -36,6 +36,7 @@ _SKILLS = frozenset({"skill", "use_skill", "load_skill", "activate_skill", "invo
 """Tools that answer with a skill's text."""
 _MARK = re.compile(r"^(?:[-*•\s]|\(?\d{1,2}[.)]\s)+")
 """Of a list's item."""
+_BROKEN = re.compile(r"[:\uff1a|]$|^[A-Za-z]+\W*$")
 _BOLD = re.compile(r"(?<![\w/*`])\*\*(?=[^\s*/])(.+?)\*\*(?![\w/])")
 _PRINTERS = ("cat", "sed", "head", "tail", "nl", "less", "bat")
 _DOCUMENT = re.compile(r"[\w./~-]+\.[A-Za-z]{1,4}")
@@ -127,7 +128,7 @@ def guidance_of(part: ToolPart) -> tuple[str, ...]:
         named = next(
             (given[key] for key in ("skill", "name") if isinstance(given.get(key), str)), ""
         )
-        source, most, text = f"skill {named}".rstrip(), MOST_TOLD, text[:LONGEST_FILE]
+        source, most, text = f"skill {named}".rstrip(), MOST_BROUGHT, text[:LONGEST_FILE]
     elif (
         "__" not in part.name
         or len(text) > LONGEST_TOLD
@@ -149,7 +150,7 @@ def brought(text: str) -> tuple[str, ...]:
     source = (
         f"skill {named.rpartition('/')[2]}" if head["skill"] else "/".join(named.split("/")[-2:])
     )
-    return stated(source, text[head.end() : LONGEST_FILE])
+    return stated(source, text[head.end() : LONGEST_FILE], MOST_BROUGHT)
 
 
 def _printed(given: Json) -> str:
@@ -174,8 +175,8 @@ def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
     stand = (span for span in (standing(text, span) for span in own) if span)
     whole = (text[a:b] for a, b in stand if not any(a in line for line in posed))
     plain = (_bare(rule) for rule in whole if not is_against(rule))
-    # One that ends in a colon says nothing without what follows.
-    rules = [rule for rule in plain if len(rule) <= LONGEST_RULE and rule[-1:] not in ":\uff1a"]
+    # One that ends in a colon says nothing without what follows, nor does a cell or a lone word.
+    rules = [rule for rule in plain if len(rule) <= LONGEST_RULE and not _BROKEN.search(rule)]
     return (source, *each_once(rules[:most])) if rules else ()
 
 

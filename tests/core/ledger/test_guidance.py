@@ -139,6 +139,14 @@ def test_a_rule_is_told_without_marks_of_bold_letters_and_of_tables(line: str, r
     assert stated("AGENTS.md", f"# Rules\n\n{line}\n") == ("AGENTS.md", rule)
 
 
+@pytest.mark.parametrize("line", ["Required.", "(never refactor) |", "Never do:"])
+def test_half_a_row_or_a_lone_word_is_no_rule(line: str) -> None:
+    assert stated("AGENTS.md", f"# Rules\n\nNever push.\n\n{line}\n") == (
+        "AGENTS.md",
+        "Never push.",
+    )
+
+
 def test_a_file_is_searched_up_to_sixty_thousand_letters() -> None:
     for before, told in ((59_900, ("Never push.",)), (60_001, ())):
         text = f"{'It is so. ' * (before // 10)}\n\nNever push."
