@@ -49,8 +49,8 @@ _Weight: TypeAlias = float
 _SURE: _Weight = 100.0
 _LASTING: _Weight = 20.0
 """Of what changed something: files, and what the repository has."""
-_TYPED: _Weight = 200.0
-"""Of the user's own words: they have their room first."""
+_TYPED, _REPLIED = 200.0, 201.0
+"""Of the user's own words, which have their room first, and of those that reply to a call."""
 _WEIGHTS: Mapping[str, _Weight] = {
     "changed": 60.0, "history": 50.0, "check": 3.0, "thought": 2.0, "ran": 1.0,
 }  # fmt: skip
@@ -246,7 +246,7 @@ def _said(number: int, unit: Unit, kind: _TextKind, age: float, told: _Telling) 
             yield _Line(number, f"- {text}", _WEIGHTS["thought"] * age)
         case "call":
             for said in unit.said:
-                yield _Line(number, f"- {_beginning(said, DIRECTIVE, unit)}", _TYPED)
+                yield _Line(number, f"- {_beginning(said, DIRECTIVE, unit)}", _REPLIED)
         case _:
             pass
 
@@ -310,11 +310,11 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
 def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[str]]:
     """The heaviest lines that fit, by stretch; each text but of files once, where it came last.
 
-    What is sure may take half as much again, and so may what is lasting; the user's words what
+    What is sure may take half as much again, and so may what is lasting; replies to calls what
     answers in brief may. Of `turns`, the stretches that end one, each keeps its files or one line.
     """
     most = max(room + room // 2, LEAST_STORY)
-    spare = {_TYPED: most, _SURE: room // 2, _LASTING: room // 2}
+    spare = {_REPLIED: most, _SURE: room // 2, _LASTING: room // 2}
     newest = {line.text: n for n, line in enumerate(lines)}
     once = [
         n
