@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from sidecar.config.readers import FLAG, POLICY
 from sidecar.config.setting import Reader
-from sidecar.core.plans.scorers import check_weights
 from sidecar.core.policies.evict import HYBRID
+from sidecar.core.policies.scorers import check_weights
 
 KEYS = ("policy", "weights", "auto_compact")
 

@@ -65,6 +65,19 @@ _INTERPRETERS = frozenset({
     "php",
 })  # fmt: skip
 """Programs that are what the script is that comes next."""
+_SCRIPTED = _INTERPRETERS - {"bash", "sh", "zsh"}
+_INLINE = frozenset({"-c", "-e", "-p", "-r", "-", "--eval", "--print"})
+"""Words by which an interpreter takes the script that comes next, or its input."""
+_LAUNCHED = 3
+"""Words before an interpreter that another program starts, as `npx tsx`."""
+_CHANGES = re.compile(
+    r"write|unlink|\bremove|rename|mkdir|rmtree|subprocess|system|exec|spawn|commit|insert|update|"
+    r"delete|\bpost\b|\bput\b|assert|['\"][wax]b?['\"]",
+    re.I,
+)
+"""In a script: it does more than look."""
+_SENDS = re.compile(r"-\w*[dFToOX]|--(?:data|form|json|output|request|upload|remote-name).*")
+"""Options of curl by which more comes of it than what is shown."""
 _RUNNERS = ("run", "exec", "-m")
 _NESTED = ("gh", "docker", "kubectl", "aws", "az", "gcloud")
 """Programs whose commands have two words."""
@@ -144,7 +157,10 @@ def needs(part: ToolPart) -> frozenset[str]:
     if refused(part):
         return frozenset({attempt_of(part) or f"refused {part.id}"})
     if name in SHELLS:
-        steps, text = frozenset(_programs(_command(part.input))), result_text(part)
+        command, text = _command(part.input), result_text(part)
+        # Of a probe only what it lacked is a lesson.
+        probes = not lacking(text) and not _CHANGES.search(command)
+        steps = frozenset(_programs(command, probes=probes))
         if not _GIT_COMPLAINS.search(text):
             # What git did around has no part in why the others failed.
             steps = (steps - _GIT_AROUND) or steps
@@ -220,12 +236,24 @@ def _use(part: ToolPart) -> str:
     return f"use {part.name} {argument(part.input)}"
 
 
-def _programs(command: str) -> Iterator[str]:
-    """Programs that a command runs to do something, with the word that says what."""
+def _programs(command: str, *, probes: bool = False) -> Iterator[str]:
+    """Programs that a command runs to do something, with the word that says what.
+
+    Where `probes`, without inline scripts and requests, by which one only looks.
+    """
     text, _ = split(command[:_LONGEST])
     for words, _ in simple(text):
-        if step := _program(words):
+        if (step := _program(words)) and not (probes and _is_probe(words)):
             yield step
+
+
+def _is_probe(words: Sequence[str]) -> bool:
+    for number, word in enumerate(words[: _LAUNCHED + 1]):
+        if _base(word) == "curl":
+            return not any(_SENDS.fullmatch(given) for given in words[number + 1 :])
+        if _base(word) in _SCRIPTED:
+            return not _INLINE.isdisjoint(words[number + 1 : number + 2] or ("-",))
+    return False
 
 
 def _program(words: Sequence[str]) -> str:

@@ -367,10 +367,10 @@ def _delegated(part: ToolPart, given: JsonObject) -> Delegated:
     waits = given.get("run_in_background") is True or given.get("background") is True
     if isinstance(part.state, ToolError) or part.state.metadata.get("isError") is True:
         return Delegated(task, "failed", line)
-    return Delegated(task, "running" if waits else "done", _finding(text) or line)
+    return Delegated(task, "running" if waits else "done", finding(text) or line)
 
 
-def _finding(report: str) -> str:
+def finding(report: str) -> str:
     """What a report says first: below its first heading, before which it only announces itself."""
     heading = _REPORT_HEADING.search(report[:LONGEST_PREFACE])
     said = report[heading.end() if heading else 0 :][:LONGEST_PREFACE]

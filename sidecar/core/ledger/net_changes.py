@@ -67,7 +67,10 @@ def _joined(hunk: NetHunk, text: str, part_id: PartId) -> NetHunk:
 
 
 def _take(hunks: list[NetHunk], old: str, new: str, part_id: PartId) -> None:
-    """An earlier hunk takes it in, or gives way where its text was changed."""
+    """An earlier hunk takes it in or gives way where its text was changed; or it takes that in.
+
+    Where an edit reaches around a hunk, both came to what stood before the hunk and stands now.
+    """
     for number in reversed(range(len(hunks))):
         before = hunks[number]
         if old in before.new:
@@ -79,8 +82,18 @@ def _take(hunks: list[NetHunk], old: str, new: str, part_id: PartId) -> None:
     kept = set(new.split("\n"))
     removed = {line.strip() for line in old[:LONGEST].split("\n") if line not in kept}
     telling = {line for line in removed if len(line) >= TELLING}
+    part_ids: tuple[PartId, ...] = (part_id,)
+    for hunk in [hunk for hunk in hunks if _holds(old, hunk.new)]:
+        old = old.replace(hunk.new, hunk.old)
+        part_ids = (*hunk.part_ids, *part_ids)
+        hunks.remove(hunk)
     hunks[:] = [hunk for hunk in hunks if telling.isdisjoint(map(str.strip, hunk.new.split("\n")))]
-    hunks.append(NetHunk(old, new, (part_id,)))
+    if old != new:
+        hunks.append(NetHunk(old, new, part_ids))
+
+
+def _holds(text: str, part: str) -> bool:
+    return len(part.strip()) >= TELLING and len(part) < len(text) and text.count(part) == 1
 
 
 def diff_lines(hunk: NetHunk, stands: Set[str] = frozenset()) -> list[str]:

@@ -3,14 +3,15 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from sidecar.core.conversation.call_outcome import LONGEST, error_line, one_line
-from sidecar.core.conversation.complaints import to_mend
+from sidecar.core.conversation.call_outcome import LONGEST, one_line
+from sidecar.core.conversation.task_news import TaskEnd, task_end
 from sidecar.core.ledger.deeds import (
     IN_BACKGROUND,
     SHELLS,
     Delegated,
     ListedTodo,
     TodoProgress,
+    finding,
     list_after,
 )
 from sidecar.core.ledger.net_changes import (
@@ -25,17 +26,22 @@ from sidecar.core.parts import PartId
 from sidecar.core.plans.outcomes import Upshot, failures_in, short
 from sidecar.core.plans.plan import REWRITE_ID, Change, UnitsShown
 from sidecar.core.plans.standing_rules import standing_rules
+from sidecar.core.plans.told_failures import (
+    FAILED,
+    OPEN,
+    REFUSED,
+    failure_lines,
+    first_line,
+    lessons,
+)
 from sidecar.core.plans.typed_text import brief, request_lines
 from sidecar.core.prompt.tokens import tokens_of
-from sidecar.core.prompt.visibility import Dropped, Excerpt, Quoted, Shown, Truncated, shorten
+from sidecar.core.prompt.visibility import Dropped
 from sidecar.core.sights.spelling import changes_of
-from sidecar.core.text.sentences import SHORT, announces, without_announcement, without_intentions
 
 ASKED = "Asked by the user, oldest first:"
 DIRECTIVE, BRIEF = 800, 400
 """Characters of a typed message that is told whole; bytes that are told of a longer one."""
-FAILED, REFUSED = "Failed, do not repeat:", "Refused by the user:"
-OPEN = "Not through yet when last run:"
 CAME_TO = "What edits came to, newest first, as it stands unless a command changed it:"
 ALIKE = 60
 """Characters of a hunk from which on one that is alike is told in a word."""
@@ -47,11 +53,8 @@ OVERTAKEN = 1
 """Turns after which a list in progress is of work that was left."""
 LONG_AGO = 30
 """Requests after which a list may be behind the work: the list's age is told."""
-THREAD, LESSON, CURE = 100, 300, 160
-"""Characters of a text's first line, of what a failure meant, remedy and all, and of what went
-through in its place."""
-QUOTED = 60
-"""Characters of an error line that must be left of a shortened result, or the note tells it."""
+THREAD = 100
+"""Characters of a text's first line."""
 _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done": "[x]"}
 
 
@@ -99,7 +102,7 @@ def aftermath(
     after = {change.part_id: change.shown for change in changes}
     shown = [(item.unit, after.get(item.unit.part_id, item.shown)) for item in items]
     upshot = upshot or failures_in([unit for unit, _ in shown])
-    return Aftermath(shown, retired, upshot, _lessons(shown, upshot.failures))
+    return Aftermath(shown, retired, upshot, lessons(shown, upshot.failures))
 
 
 def write_note(
@@ -133,7 +136,7 @@ def write_note(
         *standing_rules(shown, room.rules, passages),
         *file_lines(net_files((deeds for _, deeds in changes_of(units, root)), told), told),
         *_failures(after, stays, room),
-        *_subtasks(gone, room.subtasks, turn),
+        *_subtasks(shown, gone, room.subtasks, turn),
         *_worked(gone, room.commands),
         *_said(gone, room.prose),
         *_hunks(after, hidden, room.hunks, files, root),
@@ -144,12 +147,6 @@ def write_note(
 def unlike_an_id(text: str) -> str:
     """Break up `REWRITE_ID` in quotes, lest one pass for the id."""
     return text.replace(REWRITE_ID, f"{REWRITE_ID[:-1]} {REWRITE_ID[-1]}")
-
-
-def failure_line(unit: Unit, most: int = LONGEST) -> str:
-    """An attempt and its error, `most` characters each."""
-    tried, error = one_line(unit.argument, most), one_line(error_line(unit.text), most)
-    return f"- {f'{unit.tool} {tried}'.rstrip()} → {error}"
 
 
 def _asked(shown: UnitsShown, stays: Sequence[str], room: int) -> Iterator[str]:
@@ -173,84 +170,15 @@ def directive(unit: Unit) -> str:
 
 def _failures(after: Aftermath, stays: Sequence[str], room: Room) -> Iterator[str]:
     told = {line for text in stays for line in text.splitlines()}
-    failures = after.upshot.failures
-    lost = (unit for unit, how in after.shown if unit.part_id in failures and _lost(unit, how))
-    if room.story:
-        every = _alike(lost, after)
-    else:
-        every = [(_title(unit), failure_line(unit, room.quoted)) for unit in lost]
-    lines = [(title, line) for title, line in dict.fromkeys(every) if line not in told]
+    most = 0 if room.story else room.quoted
+    every = failure_lines(after.shown, after.upshot, after.learnt, most)
+    lines = [(title, line) for title, line in every if line not in told]
     if room.failures is not None:
         kept = set(_within((line for _, line in reversed(lines)), room.failures))
         lines = [(title, line) for title, line in lines if line in kept]
     for title in (FAILED, OPEN, REFUSED):
         if mine := [line for under, line in lines if under is title]:
             yield "\n".join((title, *mine))
-
-
-def _title(unit: Unit) -> str:
-    if unit.refused:
-        return REFUSED
-    return OPEN if unit.means == "shell" and to_mend(unit.text) else FAILED
-
-
-def _alike(failed: Iterable[Unit], after: Aftermath) -> list[tuple[str, str]]:
-    """Titles, and attempts that a tool answered alike in one line with what was learnt."""
-    found: dict[tuple[str, str, str], list[Unit]] = {}
-    for unit in failed:
-        found.setdefault((_title(unit), unit.tool, error_line(unit.text)), []).append(unit)
-    lines = []
-    for (title, tool, error), units in found.items():
-        tried = " ; ".join(dict.fromkeys(one_line(unit.argument) for unit in units))
-        lesson = _last(units, after.learnt)
-        cure = _last(units, after.upshot.cures)
-        told = f"- {f'{tool} {tried}'.rstrip()} → {error}{_lesson(lesson)}"
-        lines.append((title, f"{told}{_cure(cure)}"))
-    return lines
-
-
-def _last(units: Sequence[Unit], found: Mapping[PartId, Unit]) -> Unit | None:
-    return next((found[unit.part_id] for unit in reversed(units) if unit.part_id in found), None)
-
-
-def _lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:
-    found: dict[PartId, Unit] = {}
-    waiting: list[Unit] = []
-    for unit, how in shown if failures else ():
-        if unit.part_id in failures:
-            waiting.append(unit)
-        elif waiting and unit.kind == "prose":
-            near = [failed for failed in waiting if unit.step - failed.step == 1]
-            if near and isinstance(how, Dropped) and _learnt(unit.text):
-                found[near[-1].part_id] = unit
-            waiting.clear()
-    return found
-
-
-def _lesson(unit: Unit | None) -> str:
-    return "" if unit is None else f" ⇒ {_learnt(unit.text)}"
-
-
-def _cure(unit: Unit | None) -> str:
-    return "" if unit is None else f" ⇒ went through: `{one_line(unit.argument, CURE)}`"
-
-
-def _learnt(text: str) -> str:
-    """The first line, but for what it announces or intends."""
-    line = without_announcement(_thread(text, LESSON))
-    return "" if announces(line) else without_intentions(line)
-
-
-def _lost(unit: Unit, how: Shown | None) -> bool:
-    """Whether a failed call's error is out of view; a placeholder tells it."""
-    match how:
-        case Dropped():
-            return True
-        case Truncated() | Excerpt() | Quoted():
-            left = shorten(unit.text, how, unit.part_id)
-            return error_line(unit.text)[:QUOTED] not in one_line(left, len(left))
-        case _:
-            return False
 
 
 def _hunks(
@@ -347,18 +275,34 @@ def _todo(
         yield section
 
 
-def _subtasks(gone: Iterable[Unit], room: int, turn: int) -> Iterator[str]:
-    """What became of them; one that was only started, if in `turn` or later."""
+def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> Iterator[str]:
+    """What became of them, in brief for as many again that were begun in `turn` or later.
+
+    One that was only started is told if it was then.
+    """
     found = [(unit, deed) for unit in gone for deed in unit.deeds if isinstance(deed, Delegated)]
-    lines = [f"- {deed.task} (still running)" for _, deed in found if deed.status == "running"]
-    ended = (
-        f"- {deed.task} → {deed.result} (recall {unit.part_id})"
-        for unit, deed in reversed(found)
-        if deed.status != "running" and (deed.result != IN_BACKGROUND or unit.turn >= turn)
-    )
-    lines += _within(ended, room)
-    if lines:
+    news = [(unit, task_end(unit.text)) for unit, _ in shown if found and unit.kind == "context"]
+    ends = {end.task_id: (unit.part_id, end) for unit, end in news if end}
+    running: list[str] = []
+    ended: list[tuple[str, str, str, bool]] = []
+    for unit, deed in reversed(found):
+        now, begun = unit.turn >= turn, deed.status == "running" or deed.result == IN_BACKGROUND
+        told = next((ends[one] for one in ends if begun and one in unit.text), None)
+        if begun and not told and deed.status == "running":
+            running.insert(0, f"- {deed.task} (still running)")
+        elif not begun or told or now:
+            came = _report(told[1]) if told else deed.result
+            where = f" (recall {told[0] if told else unit.part_id})"
+            ended.append((f"- {deed.task} → ", came, where, now))
+    whole = list(_within((f"{task}{came}{where}" for task, came, where, _ in ended), room))
+    rest = (f"{t}{one_line(came, THREAD)}{w}" for t, came, w, now in ended[len(whole) :] if now)
+    if lines := [*running, *whole, *_within(rest, room)]:
         yield "\n".join(("Subtasks:", *lines))
+
+
+def _report(end: TaskEnd) -> str:
+    how = "" if end.status == "completed" else end.status
+    return f"{how} {finding(end.report)}".strip() or "ended"
 
 
 def _worked(gone: Sequence[Unit], room: int) -> Iterator[str]:
@@ -369,16 +313,14 @@ def _worked(gone: Sequence[Unit], room: int) -> Iterator[str]:
 
 
 def _said(gone: Sequence[Unit], room: int) -> Iterator[str]:
-    said = (thread for u in reversed(gone) if u.kind == "prose" and (thread := _thread(u.text)))
+    said = (
+        thread
+        for u in reversed(gone)
+        if u.kind == "prose" and (thread := first_line(u.text, THREAD))
+    )
     kept = list(_within(said, room))[::-1]
     if kept:
         yield "\n".join(("Said:", *(f"- {line}" for line in kept)))
-
-
-def _thread(text: str, most: int = THREAD) -> str:
-    if len(text) < SHORT:
-        return ""
-    return one_line(next((line.strip() for line in text.splitlines() if line.strip()), ""), most)
 
 
 def _within(items: Iterable[str], room: int) -> Iterator[str]:

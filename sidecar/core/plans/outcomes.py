@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from sidecar.core.conversation.call_outcome import WRAPPING, one_line
+from sidecar.core.conversation.call_outcome import WRAPPING, error_line, one_line
 from sidecar.core.conversation.complaints import passes
 from sidecar.core.ledger.deeds import SEARCHERS, Operation, TouchedFile, own_name
 from sidecar.core.ledger.net_changes import MOST_NAMED, NetHunk, net_changes
@@ -45,8 +45,17 @@ _HISTORY = re.compile(
     r"tag (?!-l)|branch -[dDmM]|worktree (?:add|remove)|stash(?: (?:push|pop|drop|apply|save))?"
     r"(?! (?:list|show)))(?![-\w])(?:(?!\s*\d?>)[^&|;\n])*"
 )
+_DID = (
+    (re.compile(r"\bstash (?:pop|drop)"), re.compile(r"^Dropped (?:refs/)?stash", re.M)),
+    (re.compile(r"\bstash\b"), re.compile(r"^Saved working directory", re.M)),
+    (re.compile(r"\breset\b"), re.compile(r"^HEAD is now at ", re.M)),
+    (re.compile(r"\b(?:switch|checkout)\b"), re.compile(r"^Switched to ", re.M)),
+    (re.compile(r"\b(?:merge|pull)\b"), re.compile(r"^(?:Fast-forward|Merge made by )", re.M)),
+)
+"""Commands of git, and what git says once they went through."""
 _OR_ELSE = re.compile(r"\|\|\s*(?:[({][^)}\n]*|[^&|;\n]*)\Z")
 """Before a command that runs only where another failed."""
+_JOINS = re.compile(r"&&|[;\n]")
 _WORDS = re.compile(r"(?=[^\s'\"|&;()<>]{5})[^\s'\"|&;()<>/.:=@_-]*[/.:=@_-][^\s'\"|&;()<>]*")
 _THERE = re.compile(r"^cd [^&;]+(?:&&|;)")
 _HASH = re.compile(r"\b([0-9a-f]{9})[0-9a-f]{3,55}\b")
@@ -137,7 +146,9 @@ def _in_its_place(failed: Unit, later: Unit) -> bool:
 
 
 def outcomes(unit: Unit) -> Iterator[Outcome]:
-    """In order; nothing of a call that failed or was broken off."""
+    """In order; of a call that failed only what its output shows, of one broken off nothing."""
+    if unit.failed and unit.means == "shell" and not unit.refused:
+        yield from _before_it_failed(unit)
     if unit.failed or unit.running or unit.status == "interrupted":
         return
     for deed in unit.changed:
@@ -181,14 +192,33 @@ def _told(text: str) -> str:
     return _HASH.sub(r"\1", _LASTED.sub("", text))
 
 
+def _before_it_failed(unit: Unit) -> Iterator[Outcome]:
+    """What git says that it did, and what failed beside."""
+    done = [_committed(*made) for made in _COMMITTED.findall(unit.text)]
+    for found in _HISTORY.finditer(unit.call or unit.argument) if "git" in unit.call else ():
+        says = next((said for verbs, said in _DID if verbs.search(found[0])), None)
+        if says and says.search(unit.text):
+            done.append(_ran(found[0]))
+    if done:
+        done[-1] += f" (of the same command failed: {one_line(error_line(unit.text), CAME)})"
+    yield from (Outcome("history", _told(text)) for text in done)
+
+
+def _committed(name: str, subject: str) -> str:
+    return f"committed {name[:9]}: {one_line(subject, SUBJECT)}"
+
+
+def _ran(command: str) -> str:
+    return f"ran `{one_line(command, COMMAND)}`"
+
+
 def _history(unit: Unit) -> Iterator[str]:
     command = unit.call or unit.argument
     if "git" not in command:
         return
     if commit := _COMMITS.search(command):
         made = _COMMITTED.findall(unit.text)
-        for name, subject in made:
-            yield f"committed {name[:9]}: {one_line(subject, SUBJECT)}"
+        yield from (_committed(name, subject) for name, subject in made)
         message = _MESSAGE.search(command, commit.end())
         if not made and message:
             yield f"committed: {one_line(message[1] or message[2], SUBJECT)}"
@@ -196,7 +226,7 @@ def _history(unit: Unit) -> Iterator[str]:
             yield "committed"
     for found in _HISTORY.finditer(command):
         perhaps = "perhaps " if _OR_ELSE.search(command, 0, found.start()) else ""
-        yield f"{perhaps}ran `{one_line(found[0], COMMAND)}`"
+        yield f"{perhaps}{_ran(found[0])}"
 
 
 def told_changes(deeds: Iterable[TouchedFile]) -> str:
@@ -264,6 +294,9 @@ def _end(unit: Unit) -> str:
         return "still running"
     if unit.refused or unit.status == "interrupted":
         return "refused" if unit.refused else "broken off"
+    if unit.failed and unit.means == "shell" and _JOINS.search(unit.argument):
+        error = one_line(error_line(unit.text), CAME)
+        return _told(error if error.startswith("exit ") else f"{unit.status}: {error}")
     if unit.failed or unit.status != "ok":
         return unit.status if unit.failed else "nothing found"
     if unit.means == "read":

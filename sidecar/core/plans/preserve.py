@@ -88,12 +88,14 @@ def preserved(
     """Pinned parts, parts kept by settings, and parts named in typed messages.
 
     The latter take `room` tokens at most, newest first: not every version of a file. Looks at files
-    that were changed or seen alike afterwards give way, and so does what is `stale`.
+    that were changed or seen alike afterwards give way, and edits of files that were written whole
+    or deleted, and so does what is `stale`.
     """
     listed = list(items)
     names = frozenset[str]().union(*(item.unit.asked for item in listed))
     kept: set[PartId] = set()
     later: set[str | TouchedFile] = set()
+    anew: set[str] = set()
     for item in reversed(listed):
         mine = item.unit
         if item.pinned or (preserve and is_preserved(mine, preserve)):
@@ -102,7 +104,7 @@ def preserved(
             names
             and is_named(mine, names)
             and item.tokens_whole <= room
-            and not _superseded(mine, later)
+            and not _superseded(mine, later, anew)
             and not stale(mine)
         ):
             room -= item.tokens_whole
@@ -110,11 +112,15 @@ def preserved(
         for deed in mine.deeds:
             if isinstance(deed, TouchedFile):
                 later.add(deed if deed.operation == "read" else deed.path)
+                anew |= {deed.path} if deed.operation == "deleted" else set()
+        anew.update(one.path for one in mine.replaced if one.old is None and one.new is not None)
     return frozenset(kept)
 
 
-def _superseded(unit: Unit, later: Set[str | TouchedFile]) -> bool:
-    """A look at files alone that were all changed or seen alike afterwards."""
+def _superseded(unit: Unit, later: Set[str | TouchedFile], anew: Set[str]) -> bool:
+    """A look at files that were all changed or seen alike later, or edits of those made `anew`."""
+    if unit.replaced:
+        return all(one.path in anew for one in unit.replaced)
     return bool(unit.deeds) and all(
         isinstance(deed, TouchedFile)
         and deed.operation == "read"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal, TypeAlias
 
+from sidecar.core.conversation.task_news import NEWS
 from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.units import RECORDED_SUMMARY, Unit, UnitKind
 from sidecar.core.parts import MessageId
@@ -17,6 +18,7 @@ from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Dropped
 from sidecar.core.text.abridge import (
     abridged,
+    asked_last,
     first_words,
     in_brief,
     listed,
@@ -47,16 +49,15 @@ _Weight: TypeAlias = float
 _SURE: _Weight = 100.0
 _LASTING: _Weight = 20.0
 """Of what changed something: files, and what the repository has."""
-_TYPED: _Weight = 200.0
-"""Of the user's own words: they have their room first."""
+_TYPED, _REPLIED = 200.0, 201.0
+"""Of the user's own words, which have their room first, and of those that reply to a call."""
 _WEIGHTS: Mapping[str, _Weight] = {
     "changed": 60.0, "history": 50.0, "check": 3.0, "thought": 2.0, "ran": 1.0,
 }  # fmt: skip
 SILENT: frozenset[UnitKind] = frozenset({"reasoning", "opaque"})
 """Kinds whose absence no passage tells."""
-ENDS, NEWS = 2, ("<task-notification>", "<subagent_notification>")
-"""A turn's newest answers, which a machine's message may follow; after which news they are none,
-but where the turn goes on."""
+ENDS = 2
+"""A turn's newest answers, which a machine's message may follow; after news that is over."""
 NEWEST = 0.9
 """An age (1 is now) from which on an answer is told at length."""
 TWICE = 60
@@ -65,7 +66,6 @@ _GAP = "  ⋯"
 _LABEL = re.compile(r"\s*(?:- )?(?:Answer: |Said last: )?")
 MARK = 12
 """Tokens of the story for each passage: where there are more, empty ones join the next."""
-_QUESTION = re.compile(r"[?\uff1f\u061f](?![^\s*_`\"')])")
 _TextKind: TypeAlias = Literal["asks", "listed", "answer", "status", "last", "thought", "none"]
 """`asks`: a few words reply; `listed`: numbers do; `status`: the turn goes on; `last`: calls do."""
 _ANSWERS: Mapping[_TextKind, str] = {
@@ -206,7 +206,7 @@ def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
                 elif gone[n]:
                     kinds[n] = "last" if not over else "asks" if replied else "answer"
                 if meant and meant <= numbers(unit.text):
-                    if gone[n] and not meant <= numbers(_asked(unit.text.strip())):
+                    if gone[n] and not meant <= numbers(asked_last(unit.text.strip(), ASKED)):
                         kinds[n] = "listed"
                     meant = frozenset()
                 answered, resumed = True, False
@@ -246,7 +246,7 @@ def _said(number: int, unit: Unit, kind: _TextKind, age: float, told: _Telling) 
             yield _Line(number, f"- {text}", _WEIGHTS["thought"] * age)
         case "call":
             for said in unit.said:
-                yield _Line(number, f"- {_beginning(said, DIRECTIVE, unit)}", _TYPED)
+                yield _Line(number, f"- {_beginning(said, DIRECTIVE, unit)}", _REPLIED)
         case _:
             pass
 
@@ -273,20 +273,11 @@ def _answer(unit: Unit, kind: _TextKind, most: int) -> str:
     if kind == "listed" and len(text) > most:
         return "\n  ".join(listed(text, ASKED, mark))
     plain = "\n".join(without_code(text)) if kind == "asks" else ""
-    close = _asked(plain)
+    close = asked_last(plain, ASKED)
     if not close or close == plain:
         return "\n  ".join(abridged(text, max(most, len(close)), mark))
     head = first_words(plain.partition("\n")[0], LEAST_ANSWER).removesuffix("…")
     return "\n  ".join((f"{head} {mark}", "⋯", *close.split("\n")))
-
-
-def _asked(text: str) -> str:
-    """The last lines, where something is asked in them."""
-    close = text[-ASKED:]
-    if not _QUESTION.search(close):
-        return ""
-    line = close.find("\n", 0, ASKED // 2)
-    return close[(line if line >= 0 or close == text else close.find(" ")) + 1 :]
 
 
 def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -> Iterator[Passage]:
@@ -319,17 +310,18 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
 def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[str]]:
     """The heaviest lines that fit, by stretch; each text but of files once, where it came last.
 
-    What is sure may take half as much again, and so may what is lasting. Of `turns`, the stretches
-    that end one, each keeps its files or one line.
+    What is sure may take half as much again, and so may what is lasting; replies to calls what
+    answers in brief may. Of `turns`, the stretches that end one, each keeps its files or one line.
     """
-    spare = {_SURE: room // 2, _LASTING: room // 2}
+    most = max(room + room // 2, LEAST_STORY)
+    spare = {_REPLIED: most, _SURE: room // 2, _LASTING: room // 2}
     newest = {line.text: n for n, line in enumerate(lines)}
     once = [
         n
         for n, line in enumerate(lines)
         if line.deed or newest[line.text] == n or (line.weight == _SURE and len(line.text) < TWICE)
     ]
-    least = _least(lines, once, max(room + room // 2, LEAST_STORY))
+    least = _least(lines, once, most)
     room -= sum(least.values())
     taken: dict[int, str] = {}
     for n in sorted(once, key=lambda n: (-lines[n].weight, -n)):
@@ -338,7 +330,7 @@ def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[
         if size <= room:
             room -= size
         elif lines[n].weight >= _LASTING:
-            kind = _SURE if lines[n].weight >= _SURE else _LASTING
+            kind = next(kind for kind in spare if lines[n].weight >= kind)
             if size <= spare[kind]:
                 spare[kind] -= size
             elif n in least:

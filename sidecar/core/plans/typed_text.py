@@ -71,8 +71,12 @@ def request_lines(units: Sequence[Unit]) -> Iterator[str]:
         first -= 1
     asked = list(dict.fromkeys(f"- {_request(units, n)}" for n in places[first:]))
     calls = sum(unit.kind == "call" for unit in since)
-    paths = (deed.path.replace("\\", "/") for unit in since for deed in unit.changed)
-    changed = dict.fromkeys(map(short, paths))
+    changed: dict[str, bool] = {}
+    for deed in (deed for unit in since for deed in unit.changed):
+        path = short(deed.path.replace("\\", "/"))
+        # A file that came and went, as a probe does, is no change.
+        if not changed.pop(path, False) or deed.operation != "deleted":
+            changed[path] = True
     done = [f"{calls} call{'s' * (calls > 1)}"] if calls else []
     done += [f"changes of {', '.join(list(changed)[-MOST_CHANGED:])}"] if changed else []
     said = [f"Done for it by then: {', last '.join(done)}."] if done else []

@@ -11,7 +11,7 @@ from sidecar.core.parts import PartId
 from sidecar.core.plans.draft import Edits, draft, evicted, forced, leave_out, tail_start
 from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
-from sidecar.core.plans.scorers import SCORERS, WEIGHTS, check_weights, last_uses, scorer
+from sidecar.core.policies.scorers import SCORERS, WEIGHTS, check_weights, last_uses, scorer
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause
 

@@ -31,6 +31,7 @@ _REFERENCE = re.compile(
 )
 _WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
 _LEAST_CLOSE = 12
+_QUESTION = re.compile(r"[?\uff1f\u061f](?![^\s*_`\"')])")
 _BOLD = re.compile(r"\*\*(?:[^*\n]{2,60}:\*\*|[^*\n]{2,60}\*\*:)\s+\S|\*\*[^*\n]{20,}[.!]\*\*")
 MOST_LABELS = 2
 """Paragraphs with a bold label, of which the last is what an answer comes to; more are a list."""
@@ -82,6 +83,15 @@ def in_brief(text: str, most: int) -> str:
     last = last if asks(last) else _set_apart(groups, most * 2 // 3)
     said = gist(text, most - len(last)) or "(code)"
     return f"{said} ⋯ {last}" if last and last not in said else said
+
+
+def asked_last(text: str, most: int) -> str:
+    """The last lines, where something is asked in them, of `most` characters."""
+    close = text[-most:]
+    if not _QUESTION.search(close):
+        return ""
+    line = close.find("\n", 0, most // 2)
+    return close[(line if line >= 0 or close == text else close.find(" ")) + 1 :]
 
 
 def references(text: str) -> frozenset[str]:

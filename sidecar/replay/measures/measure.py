@@ -10,7 +10,7 @@ from sidecar.core.conversation.call_outcome import error_line, one_line
 from sidecar.core.ledger.guidance import LONGEST_RULE
 from sidecar.core.ledger.units import Item, Unit, overcome
 from sidecar.core.plans.guard import NOTES
-from sidecar.core.plans.note import QUOTED
+from sidecar.core.plans.told_failures import QUOTED
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Quoted, Truncated, shorten
 from sidecar.core.text.identifiers import names_in
 from sidecar.core.text.rule_sentences import FIRM

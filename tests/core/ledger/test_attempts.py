@@ -29,7 +29,7 @@ def left(*calls: ToolPart) -> list[int]:
         ("make test 2>&1 | tail -20", "make test"),
         ("cd /w && make test", "make test | grep -c 'a|b'"),
         ("cd /w && CI=1 timeout 60 make test; echo $?", "make test 2>/dev/null || true"),
-        ("python3 - <<'PY'\nprint(1\nPY", "python3 - <<'PY'\nprint(1)\nPY"),
+        ("python3 - <<'PY'\nwrite(1\nPY", "python3 - <<'PY'\nwrite(1)\nPY"),
     ],
 )
 def test_the_same_command_without_its_pipes_overcomes(first: str, later: str) -> None:
@@ -88,6 +88,38 @@ def test_what_is_broken_off_neither_fails_nor_overcomes() -> None:
 def test_a_call_that_only_looks_teaches_nothing_when_it_fails(look: str) -> None:
     assert left(shell(look, 2, "No such file or directory")) == []
     assert left(shell(f"{look} && make", 2, "No such file or directory")) == [0]
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        "python3 -c 'import app; print(app.port)'",
+        "cd /w && npx tsx -e \"import { port } from './app.js'; console.log(port)\"",
+        "uv run python - <<'PY'\n  print(1)\nPY",
+        "node <<'JS'\nconsole.log(1)\nJS",
+        "curl -sf http://localhost:8000/health",
+    ],
+)
+def test_a_probe_teaches_nothing_when_it_fails_but_what_it_lacked(probe: str) -> None:
+    assert left(shell(probe, 1, "Cannot find module './app.js'")) == []
+    assert left(shell(probe, 1, "No module named 'tomli'")) == [0]
+    assert left(shell(f"{probe}\nmake all", 1)) == [0]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        'python3 -c \'open("a.py", "w").write("")\'',
+        "python3 - <<'PY'\nassert s.count(old) == 1\nPY",
+        "python3 app.py",
+        "python3 -m pytest",
+        "bash -c 'make all'",
+        "curl -X POST http://localhost:8000/jobs",
+        "curl -fsSLO http://localhost/a.tar",
+    ],
+)
+def test_a_script_or_request_that_does_more_than_look_is_no_probe(more: str) -> None:
+    assert left(shell(more, 1)) == [0]
 
 
 @pytest.mark.parametrize("name", ["Read", "Grep", "mcp__x__search", "WebFetch"])

@@ -41,7 +41,20 @@ def test_an_edit_of_every_place_is_taken_in_everywhere() -> None:
 def test_a_hunk_whose_line_was_removed_later_is_told_no_more() -> None:
     first = edit("x", "print('debugging')\ny = 2")
     wide = edit("y0\nprint('debugging')\ny = 2\nz", "y0\ny = 2\nz")
-    assert hunks(first, edit("q", "r"), wide) == {"a.py": [("q", "r"), (wide.old, wide.new)]}
+    assert hunks(first, edit("q", "r"), wide) == {
+        "a.py": [("q", "r"), ("y0\nx\nz", "y0\ny = 2\nz")]
+    }
+    across = edit("print('debugging')\nz", "z")
+    assert hunks(first, edit("q", "r"), across) == {"a.py": [("q", "r"), (across.old, across.new)]}
+
+
+def test_an_edit_that_reaches_around_others_and_takes_them_back_leaves_nothing() -> None:
+    first = edit("def last():", "def first_one():\n    pass\n\ndef last():")
+    second = edit("return 1", "return calculated()")
+    both = f"# End.\n{first.new}\n    {second.new}"
+    before, after = (f"# End.\n{first.old}\n    {text}" for text in ("return 1", "return 2"))
+    assert hunks(first, second, edit(both, before)) == {"a.py": []}
+    assert hunks(first, second, edit(both, after)) == {"a.py": [(before, after)]}
 
 
 def test_a_file_written_whole_or_in_an_unknown_way_has_no_hunks() -> None:

@@ -7,12 +7,13 @@ from sidecar.core.plans import (
     note,
     preserve,
     rebuild,
-    scorers,
+    told_failures,
     typed_text,
     value,
 )
 from sidecar.core.plans.note import Room
 from sidecar.core.plans.rebuild import Keeping
+from sidecar.core.policies import scorers
 
 
 def test_what_a_rewrite_keeps_is_what_was_fitted() -> None:
@@ -25,7 +26,7 @@ def test_what_a_rewrite_keeps_is_what_was_fitted() -> None:
         ),
     )  # fmt: skip
     assert (rebuild.WORTHWHILE, arrivals.LEAST_RESULT) == (2_000, 800)
-    assert (note.DIRECTIVE, note.BRIEF, note.QUOTED) == (800, 400, 60)
+    assert (note.DIRECTIVE, note.BRIEF, told_failures.QUOTED) == (800, 400, 60)
 
 
 def test_what_must_stay_has_the_shares_that_were_fitted() -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from sidecar.core.ledger.deeds import (
     EDITS,
-    IN_BACKGROUND,
     SHELLS,
     Deed,
     Delegated,
@@ -307,28 +306,12 @@ def test_a_list_that_is_done_or_of_work_that_was_left_is_not_told() -> None:
     assert lines(later, ["p0"]) == ["To do:", "- [ ] write", "- [x] read"]
 
 
-def test_a_subtask_that_was_only_started_is_told_in_its_turn_alone() -> None:
-    given = [*items("C9"), in_turn(items("X9 A9")[1], 1)]
-    given[0] = did(given[0], Delegated("look", "done", IN_BACKGROUND))
-    assert lines(given[:1]) == ["Subtasks:", f"- look → {IN_BACKGROUND} (recall p0)"]
-    assert not any("look" in line for line in lines(given, ["p0"]))
-
-
 def test_a_list_made_of_single_calls_is_told_when_one_of_them_goes() -> None:
     given = items("C9 C9 C9 C9 C9")
     deeds: list[Deed] = [Entered("1", "read"), Entered("2", "write"), Entered("3", "no")]
     deeds += [MovedTodo("1", "done"), MovedTodo("3", None)]
     given = [did(item, deed) for item, deed in zip(given, deeds, strict=True)]
     assert lines(given, ["p0"]) == ["To do:", "- [ ] write", "- [x] read"]
-
-
-def test_subtasks_that_still_run_are_told_whatever_room_there_is() -> None:
-    given = items("C9 C9")
-    given[0] = did(given[0], Delegated("look for it", "done", "found"))
-    given[1] = did(given[1], Delegated("write it", "running"))
-    running = "- write it (still running)"
-    assert lines(given) == ["Subtasks:", running, "- look for it → found (recall p0)"]
-    assert lines(given, room=Room(subtasks=0)) == ["Subtasks:", running]
 
 
 def test_sections_come_in_the_order_of_their_weight() -> None:

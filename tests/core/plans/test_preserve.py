@@ -1,7 +1,10 @@
 """What people asked to keep."""
 
+from dataclasses import replace
+
 import pytest
 
+from sidecar.core.ledger.replacements import Replacement
 from sidecar.core.plans.preserve import ANY_AGENT, Preserve, for_agent, preserved
 from tests.core.plans.test_note import did, touched
 from tests.core.policies.situations import history, saying
@@ -46,6 +49,37 @@ def test_a_look_that_a_later_change_or_look_supersedes_gives_way() -> None:
     for number, deeds in enumerate((whole, edited, edited, part, whole, part), 1):
         items[number] = did(items[number], *deeds)
     assert preserved(items) == {"p2", "p3", "p5", "p6"}
+
+
+@pytest.mark.parametrize(
+    ("last", "kept"),
+    [
+        (Replacement("src/plan.py", None, "all = 1\n"), {"p3"}),
+        (Replacement("src/plan.py", "a = 2", "a = 3"), {"p1", "p2", "p3"}),
+        (Replacement("src/plan.py"), {"p1", "p2", "p3"}),
+        (Replacement("other.py", None, "all = 1\n"), {"p1", "p2", "p3"}),
+    ],
+)
+def test_edits_of_a_file_that_was_written_whole_afterwards_give_way(
+    last: Replacement, kept: set[str]
+) -> None:
+    items = history("U10 C90:edit(src/plan.py); C90:edit(src/plan.py); C90:write(src/plan.py)")
+    items[0] = saying(items[0], "keep src/plan.py in mind")
+    made = (Replacement("src/plan.py", "a = 1", "a = 2"),) * 2
+    for number, one in enumerate((*made, last), 1):
+        edited = replace(items[number].unit, replaced=(one,), deeds=touched(one.path))
+        items[number] = replace(items[number], unit=edited)
+    assert preserved(items) == kept
+
+
+def test_edits_of_a_file_that_was_deleted_afterwards_give_way() -> None:
+    items = history("U10 C90:edit(src/plan.py); C9:bash(rm)")
+    items[0] = saying(items[0], "keep src/plan.py in mind")
+    made = (Replacement("src/plan.py", "a = 1", "a = 2"),)
+    items[1] = did(items[1], *touched("src/plan.py"))
+    items[1] = replace(items[1], unit=replace(items[1].unit, replaced=made))
+    items[2] = did(items[2], *touched("src/plan.py", "deleted"))
+    assert preserved(items) == set()
 
 
 def test_a_look_that_is_stale_gives_way_unless_settings_or_a_pin_keep_it() -> None:

@@ -51,6 +51,14 @@ def test_a_note_opens_with_what_is_asked_and_how_it_stands(given: str, stands: l
     assert opening(given, "- Mend it.", "Add a test.", "Add a test.") == [UNANSWERED, *stands]
 
 
+def test_of_a_file_that_came_and_went_nothing_is_told() -> None:
+    items = typing("U9 A9; U9 C9:edit(w/probe.py) C9:edit(w/a.py) C9 C9", "Mend it.", "Go on.")
+    for n, path in ((5, "w/probe.py"), (6, "w/old.py")):
+        items[n] = replace(items[n], unit=replace(items[n].unit, deeds=touched(path, "deleted")))
+    said = "\n".join(request_lines([item.unit for item in items]))
+    assert said.endswith("Done for it by then: 4 calls, last changes of w/a.py, w/old.py.")
+
+
 def test_a_word_or_two_are_told_with_the_question_that_they_reply_to() -> None:
     items = typing("U9 A9; U9 C9", "Mend it.", "folded in")
     for said, told in (

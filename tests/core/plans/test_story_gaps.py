@@ -51,3 +51,43 @@ def test_a_call_that_failed_is_named_with_its_exit() -> None:
     talk = history("U9 C9!:bash(ls) U9 C9; C9")
     talk[1] = replace(talk[1], unit=replace(talk[1].unit, status="exit 2"))
     assert told(talk, ["p3", "p4"]) == {"user2": "[⋯ 1 call: `ls` → exit 2]"}
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "lines"),
+    [
+        (
+            "git stash push -m x && go build ./...; S=$?; git stash pop; exit $S",
+            "Exit code 1\nSaved working directory and index state On b: x\n"
+            "a.go:2:1: undefined: id\nOn branch b\nDropped refs/stash@{0} (f7594ad198)",
+            [
+                "- ran `git stash push -m x`",
+                "- ran `git stash pop` "
+                "(of the same command failed: exit 1: a.go:2:1: undefined: id)",
+            ],
+        ),
+        (
+            "git add a.go && git commit -m 'Mend a' && git push",
+            "[b be937de0] Mend a\n 1 file changed\nerror: failed to push some refs to 'x'",
+            [
+                "- committed be937de0: Mend a "
+                "(of the same command failed: error: failed to push some refs to 'x')",
+            ],
+        ),
+        (
+            "git switch main && git pull origin main",
+            "Switched to branch 'main'\nfatal: Not possible",
+            ["- ran `git switch main` (of the same command failed: fatal: Not possible)"],
+        ),
+    ],
+)
+def test_of_a_command_that_failed_in_part_is_told_what_git_says_that_it_did(
+    command: str, output: str, lines: list[str]
+) -> None:
+    talk = history("U9 C9!:bash(git) U9 C9; C9")
+    talk[1] = replace(talk[1], unit=replace(talk[1].unit, status="failed"))
+    talk[1] = ran(talk[1], command, output)
+    assert told(talk, ["p3", "p4"])["user2"].splitlines() == ["[⋯ 1 call:]", *lines]
+    talk[1] = ran(talk[1], command, "fatal: not a git repository")
+    [line] = told(talk, ["p3", "p4"])["user2"].splitlines()
+    assert line == f"[⋯ 1 call: `{command[:35]}…` → failed: fatal: not a git repository]"

@@ -265,3 +265,16 @@ def test_what_ends_the_work_before_a_machines_message_answers_too(
     assert first.splitlines()[1:] == [said[part_id] for part_id in before]
     assert last.splitlines()[1] == said["p23"]
     assert last.endswith("\n  ⋯ After B, 2.1 is the parser, the real risk of this work.")
+
+
+def test_the_user_s_words_are_told_whatever_room_the_answers_take() -> None:
+    """Of a small story for a small window the answers in brief took all."""
+    talk = scene(
+        "U9 C9; A9 " * 12 + "U9 C9; C9", **{f"p{3 * n + 2}": "It is so. " * 40 for n in range(12)}
+    )
+    for n in range(12):
+        given: JsonObject = {"question": f"Which of {n}? {'It matters. ' * 12}", "choices": ["c"]}
+        talk[3 * n + 1] = answered(talk[3 * n + 1], "ask_user", given, f"Take {n}, never {n + 1}.")
+    story = "\n".join(told(talk, ["p37", "p38"], room=400).values())
+    assert [n for n in range(12) if f"Take {n}, never" not in story] == []
+    assert story.count("- Answer: ") == 12

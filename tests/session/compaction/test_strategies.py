@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from sidecar.config.strategies import Strategy
 from sidecar.core.plans.plan import Policy
-from sidecar.core.plans.scorers import scorer
 from sidecar.core.policies import policies
 from sidecar.core.policies.evict import HYBRID, Evict
+from sidecar.core.policies.scorers import scorer
 from tests.core.policies.situations import situation
 from tests.session import inside
 from tests.session.conftest import Desk, World

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.plans.note import failure_line
 from sidecar.core.plans.plan import Plan, Situation
+from sidecar.core.plans.told_failures import failure_line
 from sidecar.core.policies.presets.aircher import Aircher, decided, finish, kept_always, worths
 from sidecar.core.prompt.visibility import Cause, Placeholder, shorten
 from sidecar.core.summaries.model_summary import note_of, read_summary, summary_in

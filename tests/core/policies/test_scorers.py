@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.ledger.units import Item
-from sidecar.core.plans.scorers import (
+from sidecar.core.policies.scorers import (
     LIVES,
     RANKS,
     SCORERS,

@@ -1,0 +1,29 @@
+"""Messages in which a program tells that a task in the background ended."""
+
+import re
+from dataclasses import dataclass
+
+NEWS = ("<task-notification>", "<subagent_notification>")
+"""How they begin."""
+_TASK = re.compile(r"<task-id>\s*([^<\s]+)\s*</task-id>")
+_STATUS = re.compile(r"<status>\s*(\w+)\s*</status>")
+_RESULT = re.compile(r"<result>\s*(.*?)\s*(?:</result>|\Z)", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnd:
+    """That the task with this id, which its launch told, ended so; with its report."""
+
+    task_id: str
+    status: str
+    report: str
+
+
+def task_end(text: str) -> TaskEnd | None:
+    """`None` for any other text, and for news of what still runs."""
+    if not text.startswith(NEWS):
+        return None
+    task, status, result = (found.search(text) for found in (_TASK, _STATUS, _RESULT))
+    if task is None or status is None or status[1] == "running":
+        return None
+    return TaskEnd(task[1], status[1], result[1] if result else "")
