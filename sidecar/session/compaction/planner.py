@@ -10,10 +10,11 @@ from pathlib import Path
 
 from sidecar.config.reload import CurrentSettings
 from sidecar.core.conversation.turns import is_settled
+from sidecar.core.conversation.wishes import for_agent
 from sidecar.core.ledger.units import Item, Unit, learn, note_kind, units_of
 from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, StepStartPart, ToolPart
 from sidecar.core.plans.plan import Situation, Standing, rent_of
-from sidecar.core.plans.preserve import NAMED_SHARE, for_agent, preserved
+from sidecar.core.plans.preserve import NAMED_SHARE, preserved
 from sidecar.core.prompt.meter import Size
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import Note

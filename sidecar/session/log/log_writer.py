@@ -12,8 +12,8 @@ from decimal import Decimal
 
 from msgspec import structs
 
+from sidecar.core.conversation.fact import Fact
 from sidecar.core.errors import StorageFailed
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part
 from sidecar.core.prompt.pricing import money
 from sidecar.core.text.digest import digest

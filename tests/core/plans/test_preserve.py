@@ -2,7 +2,8 @@
 
 import pytest
 
-from sidecar.core.plans.preserve import ANY_AGENT, Preserve, for_agent, preserved
+from sidecar.core.conversation.wishes import ANY_AGENT, Preserve, for_agent
+from sidecar.core.plans.preserve import preserved
 from tests.core.plans.test_note import did, touched
 from tests.core.policies.situations import history, saying
 
