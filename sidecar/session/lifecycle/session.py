@@ -70,6 +70,7 @@ class Session:
         self._busy_changed = busy_changed
         self.prompts = PromptLine(state.clock)
         self._metered = 0.0
+        self._is_green = False
         self._tell = state.channel.publish
         self._turn_log = TurnLog(state.log, state.channel, state.clock, self._show_meter)
         self.audience = Audience(state.channel, state.tracking, state.ownership)
@@ -320,11 +321,14 @@ class Session:
 
     def _tell_meter(self, meter: Meter, *, urgent: bool = True) -> None:
         self._metered = monotonic()
+        self._is_green = meter.zone == "green"
         self._tell(MeterChanged(self.id, meter, urgent))
 
     async def _tell_price(self) -> None:
-        """No answer waits for the planning."""
-        if self._state.channel.watched and await self.rewriting.find_price():
+        """No answer waits for the planning; while there is much room, it waits to be asked for."""
+        if self._is_green or not self._state.channel.watched:
+            return
+        if await self.rewriting.find_price():
             self._tell_meter(self.meter())
 
     async def refresh(self) -> None:
