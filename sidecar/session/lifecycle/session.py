@@ -60,6 +60,8 @@ logger = logging.getLogger("sidecar.session")
 METER_EVERY = 0.25
 """Seconds between meters while text streams; the end of a step or a changed prefix is sent at
 once."""
+METER_SHARE = 20
+"""Times as long as a meter took until the next: of a huge answer it takes a second to count."""
 
 
 class Session:
@@ -69,7 +71,7 @@ class Session:
         self._state = state
         self._busy_changed = busy_changed
         self.prompts = PromptLine(state.clock)
-        self._metered = 0.0
+        self._metered_from = 0.0
         self._is_green = False
         self._tell = state.channel.publish
         self._turn_log = TurnLog(state.log, state.channel, state.clock, self._show_meter)
@@ -316,11 +318,12 @@ class Session:
             return
         if urgent:
             self._tell_meter(self.priced_meter())
-        elif monotonic() - self._metered >= METER_EVERY:
+        elif (begun := monotonic()) >= self._metered_from:
             self._tell_meter(self.meter(), urgent=False)
+            self._metered_from += METER_SHARE * (monotonic() - begun)
 
     def _tell_meter(self, meter: Meter, *, urgent: bool = True) -> None:
-        self._metered = monotonic()
+        self._metered_from = monotonic() + METER_EVERY
         self._is_green = meter.zone == "green"
         self._tell(MeterChanged(self.id, meter, urgent))
 

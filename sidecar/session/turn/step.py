@@ -129,6 +129,7 @@ class _Attempt:
         self._request = request
         self._started = turn.clock.now()
         self._draft = Draft()
+        self._calls: set[str] = set()
         self._sdk = ""
         self._start = StepStartPart(turn.clock.part_id(), request.model)
         self._message = Message(
@@ -213,8 +214,10 @@ class _Attempt:
 
     def _unique(self, call_id: str) -> str:
         """The provider's id if valid and new, since results refer to calls by id."""
-        keeps = is_id(call_id) and not self._turn.log.has_call(call_id)
-        return call_id if keeps else self._turn.clock.new_id("call")
+        new = call_id not in self._calls and not self._turn.log.has_call(call_id)
+        name = call_id if new and is_id(call_id) else self._turn.clock.new_id("call")
+        self._calls.add(name)
+        return name
 
     def _show(self, event: BlockStarted | BlockDelta) -> None:
         turn = self._turn
