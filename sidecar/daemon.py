@@ -1,27 +1,25 @@
-"""The composition root: joins the parts, reads the clock and mints ids."""
+"""The composition root of a daemon: joins the parts and serves."""
 
 import asyncio
 import logging
 import os
 import secrets
 import sys
-import time
-from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecar import __version__
-from sidecar.config import Config, default_model, load, settings_files
+from sidecar.config import default_model, load, settings_files
 from sidecar.config.layers import Resolved
 from sidecar.config.loading import check_options as check_settings
 from sidecar.config.loading import resolve_all
 from sidecar.config.reload import CurrentSettings, stamps
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import JsonObject, Millis
-from sidecar.model.catalogue import KNOWN, lookup
+from sidecar.core.parts import JsonObject
+from sidecar.ground import id_source, open_store, read_clock
+from sidecar.joining import access, workspaces
 from sidecar.model.models import Models
 from sidecar.model.stalls import STALL
 from sidecar.session.desk.sessions import Sessions
@@ -31,28 +29,16 @@ from sidecar.session.log.events import AlertChanged
 from sidecar.session.transfer.archive import ground_of
 from sidecar.session.transfer.sweep import LOOK, Sweeping, quota_event, see_time_pass
 from sidecar.session.turn.clock import Clock
-from sidecar.session.turn.model_access import ModelAccess
-from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.store.connection.lease import this_process
-from sidecar.store.connection.seen_time import uptime
 from sidecar.store.journal import Store
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import log_to_stderr
 from sidecar.wire.streams import reader, take_stdio, writer
 from sidecar.workspace.buffers import Buffers
-from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
-from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.steady_read import Limits
 from sidecar.workspace.trust import is_trusted
-from sidecar.workspace.volatile_facts import (
-    GitEnvironment,
-    git_environment,
-    read_git,
-    volatile_context,
-)
-from sidecar.workspace.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from sidecar.observe.alerts.alerts import Changed
@@ -64,55 +50,6 @@ LAST_NUMBERS = 1.0
 """Seconds to send metrics and traces when the daemon stops."""
 PR_SET_DUMPABLE = 4
 """Of `<linux/prctl.h>`: 0 leaves `/proc` files to root, and dumps no core."""
-
-ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-"""Crockford's base 32 in lower case: sorts in order, safe in names of folders."""
-
-
-def read_clock() -> Millis:
-    """Milliseconds since 1970.
-
-    For tests, `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use: seconds to add, and
-    perhaps seconds the clock was set ahead while no time passed.
-    """
-    passed, jump = _offset()
-    return round((time.time() + passed + jump) * 1000)
-
-
-def _offset() -> tuple[float, float]:
-    path = os.environ.get("SIDECAR_CLOCK_OFFSET_FILE")
-    if not path:
-        return 0.0, 0.0
-    try:
-        passed, *jump = Path(path).read_text(encoding="ascii").split()
-        return float(passed), float(jump[0]) if jump else 0.0
-    except (OSError, ValueError):
-        return 0.0, 0.0
-
-
-def id_source(now: Callable[[], Millis]) -> Callable[[str], str]:
-    """Ids like `msg_01jd…`, ordered by time.
-
-    As in ULID: 48 bits of time, 80 random bits, incremented within a millisecond. If the clock
-    steps back, the last time stays.
-    """
-    last = [0, 0]
-
-    def new_id(prefix: str) -> str:
-        stamp = max(now(), last[0])
-        chance = last[1] + 1 if stamp == last[0] else secrets.randbits(79)
-        last[:] = [stamp, chance]
-        return f"{prefix}_{_base32(stamp, 10)}{_base32(chance, 16)}"
-
-    return new_id
-
-
-def _base32(number: int, length: int) -> str:
-    digits = []
-    for _ in range(length):
-        digits.append(ALPHABET[number & 31])
-        number >>= 5
-    return "".join(reversed(digits))
 
 
 def serve_stdio() -> None:
@@ -163,8 +100,8 @@ async def _serve(read: int, write: int) -> int:
             store=store,
             settings=settings,
             clock=clock,
-            models=await _access(models),
-            workspaces=_workspaces(settings, buffers, snapshots),
+            models=await access(models),
+            workspaces=workspaces(settings, buffers, snapshots),
             observe=observer.take,
         )
         sweeping = Sweeping(
@@ -204,24 +141,6 @@ async def _serve(read: int, write: int) -> int:
                 await observer.close(LAST_NUMBERS)
             for task in following:
                 task.cancel()
-
-
-def look_into(folder: Path) -> Store:
-    """For reading only, whoever writes; raises StorageFailed where missing."""
-    return Store.look(folder, now=read_clock)
-
-
-async def looking(config: Config, store: Store) -> Environment:
-    """For reading sessions: no writes, model requests or watches."""
-    models = Models(read_clock, secrets.SystemRandom().random, 0.0)
-    settings = CurrentSettings(config)
-    return Environment(
-        store=store,
-        settings=settings,
-        clock=Clock(read_clock, id_source(read_clock)),
-        models=await _access(models),
-        workspaces=_workspaces(settings, Buffers()),
-    )
 
 
 def keep_memory_private() -> None:
@@ -276,11 +195,6 @@ def alert_event(change: "Changed") -> AlertChanged:
         alert.threshold,
         change.at,
     )
-
-
-def open_store(folder: Path) -> Store:
-    """Imported late: `initialize` does not need it."""
-    return Store.open(folder, now=read_clock, uptime=lambda: uptime(_offset()[0]))
 
 
 async def _open_in_time(folder: Path) -> Store:
@@ -342,33 +256,6 @@ def describe(
         and not (config.provider.api_key or config.provider.base_url),
     }
     return about
-
-
-async def _access(models: Models) -> ModelAccess:
-    count = await models.counter()
-    return ModelAccess(models.model_for, lookup, KNOWN, count, ColdGate(read_clock))
-
-
-def _workspaces(
-    settings: CurrentSettings, buffers: Buffers, snapshots: SharedSnapshots | None = None
-) -> Workspaces:
-    instructions = InstructionsWatch(partial(_instructions, settings))
-    facts = partial(_facts, git_environment(os.environ))
-    return Workspaces(buffers, facts, os.environ, instructions, snapshots)
-
-
-async def _facts(environment: GitEnvironment, cwd: str, trusted: bool, shown: JsonObject) -> str:
-    git = await read_git(Path(cwd), trusted, environment)
-    day = datetime.fromtimestamp(read_clock() / 1000).astimezone().date()
-    return volatile_context(day, git, shown, Path(cwd))
-
-
-async def _instructions(
-    settings: CurrentSettings, cwd: str, trusted: bool
-) -> tuple[Instruction, ...]:
-    if not settings.config.instructions:
-        return ()
-    return await asyncio.to_thread(read_instructions, Path(cwd), trusted, user_folder())
 
 
 def _paces() -> tuple[float, float]:

@@ -21,8 +21,8 @@ from sidecar.config import (
 from sidecar.config.alert_thresholds import Alerts
 from sidecar.config.strategies import Strategy
 from sidecar.config.telemetry_settings import Telemetry
+from sidecar.core.conversation.wishes import ANY_AGENT, Preserve, for_agent
 from sidecar.core.errors import BadRequest
-from sidecar.core.plans.preserve import ANY_AGENT, Preserve, for_agent
 
 KEY = "sk-ant-very-secret"
 

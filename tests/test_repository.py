@@ -191,6 +191,7 @@ MOST_TESTS = 6
 FACES = {
     "sidecar.config": "what the settings came to, and how layers of them are merged",
     "sidecar.config.retention": "the rules of what is kept, and their units",
+    "sidecar.core.conversation.fact": "what is worth knowing later, as it is kept",
     "sidecar.core.conversation.stream": "what a model streams: scripts of tests are made of it",
     "sidecar.core.errors": "whose fault a failure is",
     "sidecar.core.files.restore_plan": "what a restore will do, before it does it",

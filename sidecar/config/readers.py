@@ -11,8 +11,7 @@ from typing import Literal, TypeAlias, get_args
 from sidecar.config.mcp_settings import read_servers
 from sidecar.config.rejecting_rules import WITH_COMMANDS, doubted
 from sidecar.config.setting import Reader
-from sidecar.core.plans.preserve import ANY_AGENT, Preserve
-from sidecar.core.policies import policies
+from sidecar.core.conversation.wishes import ANY_AGENT, Preserve
 from sidecar.core.prompt.budget import ZoneStarts
 
 HARDER = ("low", "medium", "high", "xhigh", "max")
@@ -120,6 +119,9 @@ def _level(value: object) -> str:
 
 
 def _policy(value: object) -> str:
+    """Policies are imported late: most settings name none."""
+    from sidecar.core.policies import policies  # noqa: PLC0415 - see above
+
     text = _name(value)
     if text in policies():
         return text

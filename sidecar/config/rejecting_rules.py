@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Final, get_args
 
-from sidecar.core.prompt.prompt import ToolKind
+from sidecar.core.parts import ToolKind
 
 WITH_COMMANDS: Final = ("shell",)
 WITH_PATHS: Final = ("edit_file", "list_files", "read_file", "search", "write_file")

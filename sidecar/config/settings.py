@@ -39,7 +39,7 @@ from sidecar.config.retention import Retention
 from sidecar.config.setting import Setting, setting, settings_of, table_of
 from sidecar.config.strategies import STRATEGIES, Strategy
 from sidecar.config.telemetry_settings import Telemetry
-from sidecar.core.plans.preserve import Preserve
+from sidecar.core.conversation.wishes import Preserve
 from sidecar.core.prompt.budget import ZONE_STARTS, ZoneStarts
 
 OFFLINE_MODEL = "offline"

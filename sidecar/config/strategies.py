@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 from sidecar.config.readers import FLAG, POLICY
 from sidecar.config.setting import Reader
-from sidecar.core.policies.evict import HYBRID
-from sidecar.core.policies.scorers import check_weights
 
 KEYS = ("policy", "weights", "auto_compact")
 
@@ -45,6 +43,8 @@ def _strategy(agent: str, table: object) -> Strategy:
         except ValueError as error:
             raise ValueError(f"{agent}.{key} {error}") from error
     strategy = Strategy(**found)  # type: ignore[arg-type] # each is read by its reader
+    from sidecar.core.policies.evict import HYBRID  # noqa: PLC0415 - only here, and dear
+
     if strategy.weights and strategy.policy != HYBRID:
         raise ValueError(
             f'{agent}.weights are for policy = "{HYBRID}", which must stand there too.'
@@ -57,6 +57,8 @@ def _weights(value: object) -> Mapping[str, float]:
         isinstance(each, int | float) and not isinstance(each, bool) for each in value.values()
     ):
         raise ValueError("must be a table of numbers, such as {lru = 2, semantic = 1}.")
+    from sidecar.core.policies.scorers import check_weights  # noqa: PLC0415 - as above
+
     weights = {str(name): float(each) for name, each in value.items()}
     check_weights(weights)
     return weights

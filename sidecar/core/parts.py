@@ -82,6 +82,8 @@ class ToolCompleted:
 
 
 ToolFailure: TypeAlias = Literal["error", "denied", "interrupted", "cancelled"]
+ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "other"]
+ToolOrigin: TypeAlias = Literal["builtin", "client", "mcp"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from sidecar.core.files.authorship import Intent
-from sidecar.core.parts import Json, JsonObject, Media, SessionId
-from sidecar.core.prompt.prompt import ToolKind
+from sidecar.core.parts import Json, JsonObject, Media, SessionId, ToolKind
 from sidecar.workspace.buffers import Buffers
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sidecar.core.conversation.fact import Fact, key_of
 from sidecar.core.errors import BadRequest
-from sidecar.core.ledger.facts import Fact
-from sidecar.core.ledger.learned_markdown import FILES, LARGEST, Bullet, key_of, keys_in, merge
+from sidecar.core.ledger.learned_markdown import FILES, LARGEST, Bullet, keys_in, merge
 from sidecar.core.parts import SessionId
 from sidecar.workspace.files import legible, newline, read_text, write_atomically
 

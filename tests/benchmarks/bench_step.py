@@ -22,7 +22,7 @@ from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.observation import Observe, ignore
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
-from sidecar.daemon import id_source, read_clock
+from sidecar.ground import id_source, read_clock
 from sidecar.model.catalogue import lookup
 from sidecar.model.encode import encode
 from sidecar.session.desk.sessions import Sessions

@@ -1,7 +1,6 @@
 """Facts that somebody stated in a turn."""
 
-from sidecar.core.ledger.claims import FactKind
-from sidecar.core.ledger.facts import Fact, Speaker
+from sidecar.core.conversation.fact import Fact, FactKind, Speaker
 from sidecar.core.parts import TurnId
 
 

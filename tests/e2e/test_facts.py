@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.ledger.facts import fact_id
-from sidecar.core.ledger.learned_markdown import key_of
+from sidecar.core.conversation.fact import fact_id, key_of
 from sidecar.core.parts import SessionId
 from sidecar.store.journal import Store
 from tests.core.stated import stated

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from sidecar.core.ledger.facts import Fact
+from sidecar.core.conversation.fact import Fact
 from sidecar.core.parts import Json, Message, PartId
 from sidecar.core.plans.plan import Policy
 from sidecar.core.prompt.prompt import Static

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.ledger.learned_markdown import key_of
+from sidecar.core.conversation.fact import key_of
 from sidecar.core.parts import SessionId
 from sidecar.workspace.learned_files import MOST_READ, promote, read_learned
 from tests.core.stated import stated

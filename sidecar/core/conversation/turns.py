@@ -53,6 +53,10 @@ def tool_parts(message: Message) -> tuple[ToolPart, ...]:
     return tuple(part for part in message.parts if isinstance(part, ToolPart))
 
 
+def finished_steps(message: Message) -> tuple[StepFinishPart, ...]:
+    return tuple(part for part in message.parts if isinstance(part, StepFinishPart))
+
+
 def settle(
     message: Message, now: Millis, failure: ToolFailure, status: MessageStatus = "cut"
 ) -> Message:

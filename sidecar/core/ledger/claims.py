@@ -4,14 +4,10 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
 
+from sidecar.core.conversation.fact import KINDS, FactKind
 from sidecar.core.text.json_text import FAULTS, read_object, without_trailing_commas
 
-FactKind: TypeAlias = Literal[
-    "decision", "error", "file_state", "dependency", "constraint", "learning"
-]
-KINDS: tuple[FactKind, ...] = get_args(FactKind)
 MOST = 50
 """Claims that are taken from one reply."""
 LONGEST = 400

@@ -4,12 +4,12 @@ Models invent, and facts outlive the session.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
 
 from sidecar.core.conversation.call_outcome import result_text
-from sidecar.core.ledger.claims import KINDS, LONGEST, Claim, FactKind
+from sidecar.core.conversation.fact import Fact, Speaker, fact_id, normalised
+from sidecar.core.ledger.claims import LONGEST, Claim
 from sidecar.core.ledger.guidance import HANDED_ON
 from sidecar.core.ledger.units import strings
 from sidecar.core.parts import (
@@ -23,7 +23,6 @@ from sidecar.core.parts import (
     ToolPart,
     TurnId,
 )
-from sidecar.core.text.digest import TAG, digest
 from sidecar.core.text.identifiers import names_in
 from sidecar.core.text.sentences import statements
 
@@ -32,24 +31,6 @@ LEAST_QUOTE = 10
 
 MOST_STATED = 3
 """Statements that a rule of the user's may take."""
-
-Speaker: TypeAlias = Literal["user", "model", "tool", "nobody"]
-SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A confirmed claim: the turn `source`, when (`at`) and by whom (`who`) said.
-
-    A user's decision or constraint is typed text, word for word. A tool's words may be anybody's;
-    `nobody`: only the names were found, or a rule that quotes no whole sentence.
-    """
-
-    kind: FactKind
-    content: str
-    source: TurnId
-    at: Millis
-    who: Speaker = "model"
 
 
 def supported(
@@ -77,50 +58,12 @@ def supported(
     return tuple(facts.values()), tuple(dropped)
 
 
-def fact_id(fact: Fact) -> str:
-    """By kind and words, equal for a fact learned again."""
-    words = f"{fact.kind}\n{normalised(fact.content).rstrip('.!;, ')}"
-    hashed = digest(words.encode("utf-8", "surrogatepass")).removeprefix(TAG)
-    return f"fact_{hashed[:16]}"
-
-
-def to_json(fact: Fact) -> dict[str, int | str]:
-    """As in the log, the store and bundles."""
-    return {
-        "kind": fact.kind,
-        "content": fact.content,
-        "source": fact.source,
-        "at": fact.at,
-        "who": fact.who,
-    }
-
-
-def from_json(body: Mapping[str, object]) -> Fact:
-    """Raises `ValueError` for anything but `to_json`'s result."""
-    match body:
-        case {"kind": str(name), "content": str(content), "source": str(source), "at": int(at)}:
-            kind = next((known for known in KINDS if known == name), None)
-            who = next((known for known in SPEAKERS if known == body.get("who", "model")), None)
-            if kind is not None and who is not None:
-                return Fact(kind, content, TurnId(source), at, who)
-        case _:
-            pass
-    raise ValueError(f"not a fact: {str(body)[:200]}")
-
-
-_MARKUP = re.compile(r"[`*\"\u201c\u201d\u201e\u00ab\u00bb]")
-_APOSTROPHE = re.compile(r"[\u2018\u2019]")
 _GAP = re.compile(r"\s*(?:\u2026|\.\.\.|\[\u2026\]|\[\.\.\.\])\s*")
 _URL = re.compile(r"https?://[^\s<>\"'`)\]]+")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)+(?![\w])|(?<![\w.])\d{2,}(?![\w])")
 
 _WORD = re.compile(r"\w\w")
 _ITEM = re.compile(r"\A[-*+] ")
-
-
-def normalised(text: str) -> str:
-    """Without differences from copying: case, spacing, marks of quotes and code."""
-    return " ".join(_APOSTROPHE.sub("'", _MARKUP.sub("", text)).casefold().split())
 
 
 @dataclass(slots=True)

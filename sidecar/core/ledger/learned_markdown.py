@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from sidecar.core.ledger.facts import Fact, normalised
+from sidecar.core.conversation.fact import Fact, key_of
 from sidecar.core.prompt.tokens import Count
-from sidecar.core.text.digest import TAG, digest
 
 FILES: Mapping[str, str] = {
     "constraint": "constraints.md",
@@ -107,12 +106,6 @@ def is_worth_keeping(fact: Fact, sessions: int) -> bool:
             return False
         case _:
             assert_never(fact.kind)
-
-
-def key_of(text: str) -> str:
-    """Hash of a text's words; empty without words."""
-    words = normalised(text).strip(" .,;:!-")
-    return digest(words.encode("utf-8", "replace")).removeprefix(TAG) if words else ""
 
 
 def parse(text: str) -> tuple[LearnedEntry, ...]:

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, cast, get_args
 
-from sidecar.core.ledger.claims import FactKind
+from sidecar.core.conversation.fact import Fact, FactKind, Speaker
 from sidecar.core.ledger.deeds import LineSpans, Operation
-from sidecar.core.ledger.facts import Fact, Speaker
 from sidecar.core.ledger.ledger import Command, Failure, File, Ledger, LedgerSubtask, Said, Todo
 from sidecar.core.ledger.wording import failure_line, file_line
 from sidecar.core.parts import Json, JsonObject, MessageId, Millis, PartId, SessionId, TurnId

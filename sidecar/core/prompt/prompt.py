@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, TypeAlias
 
-from sidecar.core.parts import JsonObject
+from sidecar.core.parts import JsonObject, ToolKind, ToolOrigin
 from sidecar.core.prompt.render import Block, CallBlock, Rendered, ResultBlock
 
-ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "other"]
-ToolOrigin: TypeAlias = Literal["builtin", "client", "mcp"]
 Ttl: TypeAlias = Literal["5m", "1h"]
 
 

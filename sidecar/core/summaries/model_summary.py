@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from sidecar.core.ledger.claims import KINDS, Claim, claims_in
+from sidecar.core.conversation.fact import KINDS
+from sidecar.core.ledger.claims import Claim, claims_in
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import REWRITE_ID, Plan, Situation

@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from sidecar.core.conversation.fact import Fact
 from sidecar.core.conversation.turns import is_settled, tool_parts
 from sidecar.core.errors import SidecarError
 from sidecar.core.ledger.deeds import may_move_todos
 from sidecar.core.ledger.drift import drift, to_check
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.ledger import Folding, Ledger
 from sidecar.core.ledger.milestone import Milestone, from_json, may_replace, to_json, to_markdown
 from sidecar.core.parts import Message, MessageId, SessionId

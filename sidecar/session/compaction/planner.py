@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sidecar.config.reload import CurrentSettings
-from sidecar.core.conversation.turns import is_settled
+from sidecar.core.conversation.growing import Growing
+from sidecar.core.conversation.turns import finished_steps, is_settled
+from sidecar.core.conversation.wishes import for_agent
 from sidecar.core.ledger.units import Item, Unit, learn, note_kind, units_of
-from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, StepStartPart, ToolPart
+from sidecar.core.parts import Message, MessageId, PartId, StepStartPart, ToolPart
 from sidecar.core.plans.plan import Situation, Standing, rent_of
-from sidecar.core.plans.preserve import NAMED_SHARE, for_agent, preserved
+from sidecar.core.plans.preserve import NAMED_SHARE, preserved
 from sidecar.core.prompt.meter import Size
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.visibility import Note
@@ -98,6 +100,7 @@ class Planner:
         self._current = current
         self._buffers = buffers
         self._clock = clock
+        self._steps = Growing(finished_steps)
         self._reading: tuple[int, frozenset[MessageId]] = (0, frozenset())
         self._read: dict[MessageId, tuple[Message, tuple[Unit, ...]]] = {}
         self._reset()
@@ -136,7 +139,7 @@ class Planner:
     ) -> Standing:
         size = view.size(messages)
         base = size.static if newest is None else newest.tokens_after
-        steps = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
+        steps = [step for finished in self._steps.of(messages) for step in finished]
         since = steps[0 if newest is None else newest.steps - steps_before(self._log) :]
         begun = imported_at(self._log)
         paid = [step.usage.prompt for step in since if step.started >= begun]
@@ -267,8 +270,7 @@ class Planner:
                 return []
             units = self._split(message)
         whole = view.rendering.weigh_whole(message)
-        (seen,) = view.rendering.seen((message,))
-        now = seen.weights()
+        now = view.rendering.one(message).weights()
         items = []
         for unit in units:
             call, rest = whole.get(unit.part_id, (0, 0))

@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from sidecar.core.conversation.fact import Fact
 from sidecar.core.errors import NothingToDo, RevisionConflict
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import Json, JsonObject, PartId, StepFinishPart
 from sidecar.core.plans.plan import Plan
 from sidecar.core.prompt.prompt import Static

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sidecar.core.conversation.fact import Fact
 from sidecar.core.errors import BadRequest, StorageFailed
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.inheritance import merged
 from sidecar.core.ledger.ledger import Ledger, Said, read_ledger
 from sidecar.core.ledger.milestone import Milestone, from_json, to_json

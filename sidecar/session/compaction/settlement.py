@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from sidecar.core.conversation.fact import to_json as fact_to_json
 from sidecar.core.engine.ladder import Tell, coming
-from sidecar.core.ledger.facts import to_json as fact_to_json
 from sidecar.core.parts import JsonObject
 from sidecar.core.prompt.pricing import money, money_of
 from sidecar.session.compaction.decision import Decision

@@ -7,12 +7,13 @@ import logging
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
+from sidecar.core.conversation.fact import Fact
+from sidecar.core.conversation.wishes import for_agent
 from sidecar.core.errors import ModelFailed
-from sidecar.core.ledger.facts import Fact, supported
+from sidecar.core.ledger.facts import supported
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Asking, Plan, Situation
-from sidecar.core.plans.preserve import for_agent
 from sidecar.core.prompt.pricing import money, price
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt
 from sidecar.core.prompt.render import Block, Rendered, TextBlock

@@ -8,8 +8,8 @@ import logging
 from functools import partial
 from pathlib import Path
 
+from sidecar.core.conversation.fact import KINDS
 from sidecar.core.errors import BadRequest, SidecarError
-from sidecar.core.ledger.claims import KINDS
 from sidecar.core.ledger.learned_markdown import is_worth_keeping, render
 from sidecar.core.parts import SessionId
 from sidecar.session.changes.session_trust import Trust

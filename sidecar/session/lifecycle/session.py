@@ -64,6 +64,8 @@ ANSWER_FIRST = 0.01
 METER_EVERY = 0.25
 """Seconds between meters while text streams; the end of a step or a changed prefix is sent at
 once."""
+METER_SHARE = 20
+"""Times as long as a meter took until the next: of a huge answer it takes a second to count."""
 
 
 class Session:
@@ -73,7 +75,8 @@ class Session:
         self._state = state
         self._busy_changed = busy_changed
         self.prompts = PromptLine(state.clock)
-        self._metered = 0.0
+        self._metered_from = 0.0
+        self._is_green = False
         self._tell = state.channel.publish
         self._turn_log = TurnLog(state.log, state.channel, state.clock, self._show_meter)
         self.audience = Audience(state.channel, state.tracking, state.ownership)
@@ -322,16 +325,20 @@ class Session:
             return
         if urgent:
             self._tell_meter(self.priced_meter())
-        elif monotonic() - self._metered >= METER_EVERY:
+        elif (begun := monotonic()) >= self._metered_from:
             self._tell_meter(self.meter(), urgent=False)
+            self._metered_from += METER_SHARE * (monotonic() - begun)
 
     def _tell_meter(self, meter: Meter, *, urgent: bool = True) -> None:
-        self._metered = monotonic()
+        self._metered_from = monotonic() + METER_EVERY
+        self._is_green = meter.zone == "green"
         self._tell(MeterChanged(self.id, meter, urgent))
 
     async def _tell_price(self) -> None:
-        """No answer waits for the planning."""
-        if self._state.channel.watched and await self.rewriting.find_price():
+        """No answer waits for the planning; while there is much room, it waits to be asked for."""
+        if self._is_green or not self._state.channel.watched:
+            return
+        if await self.rewriting.find_price():
             self._tell_meter(self.meter())
 
     async def _look_around(self) -> None:

@@ -12,9 +12,10 @@ from decimal import Decimal
 
 from msgspec import structs
 
+from sidecar.core.conversation.fact import Fact
+from sidecar.core.conversation.growing import unchanged
 from sidecar.core.errors import StorageFailed
-from sidecar.core.ledger.facts import Fact
-from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part
+from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, PartId
 from sidecar.core.prompt.pricing import money
 from sidecar.core.text.digest import digest
 from sidecar.session.log.held_log import HeldLog
@@ -56,6 +57,7 @@ class LogWriter:
         self._untold: list[LogRecord] = []
         self._unsaved: dict[MessageId, set[int]] = {}
         self._streamed: dict[MessageId, set[int]] = {}
+        self._places: tuple[MessageId | None, dict[PartId, int]] = (None, {})
 
     def put(self, message: Message) -> None:
         """Add or update; only differences are written."""
@@ -67,29 +69,43 @@ class LogWriter:
         self._unsaved.pop(message.id, None)
         streamed = self._streamed.pop(message.id, set())
         for position, part in enumerate(message.parts):
-            if position in streamed or position >= len(known) or known[position] != part:
+            if (
+                position in streamed
+                or position >= len(known)
+                or (known[position] is not part and known[position] != part)
+            ):
                 self._pending.append(PutPart(self._log.row.id, message.id, position, part))
 
     def stream(self, message: Message) -> None:
         """Grow an open message in memory; `save` or `put` writes."""
         known = self._log.messages[message.id].parts
         changed = self._unsaved.setdefault(message.id, set())
-        for position, part in enumerate(message.parts):
-            if position >= len(known) or known[position] is not part:
+        for position in range(unchanged(known, message.parts), len(message.parts)):
+            if position >= len(known) or known[position] is not message.parts[position]:
                 changed.add(position)
         self._streamed.setdefault(message.id, set()).update(changed)
         self._log.messages[message.id] = message
 
     def put_part(self, message_id: MessageId, part: Part) -> None:
-        """Replace by id, or append."""
+        """Replace by id, or append; looks at no other part."""
         message = self._log.messages[message_id]
-        ids = [existing.id for existing in message.parts]
-        if part.id in ids:
-            position = ids.index(part.id)
-            parts = (*message.parts[:position], part, *message.parts[position + 1 :])
-        else:
-            parts = (*message.parts, part)
-        self.put(replace(message, parts=parts))
+        position = self._position(message, part.id)
+        parts = (*message.parts[:position], part, *message.parts[position + 1 :])
+        self._log.messages[message_id] = replace(message, parts=parts)
+        self._unsaved.pop(message_id, None)
+        for changed in sorted(self._streamed.pop(message_id, set()) | {position}):
+            put = PutPart(self._log.row.id, message_id, changed, parts[changed])
+            self._pending.append(put)
+
+    def _position(self, message: Message, part_id: PartId) -> int:
+        """Of a part, or behind the last. Those of the newest message that was asked of are kept."""
+        name, places = self._places
+        known = places.get(part_id, -1) if name == message.id else -1
+        if 0 <= known < len(message.parts) and message.parts[known].id == part_id:
+            return known
+        places = {part.id: position for position, part in enumerate(message.parts)}
+        self._places = message.id, places
+        return places.setdefault(part_id, len(message.parts))
 
     def put_blob(self, data: bytes) -> str:
         """Returns the hash."""

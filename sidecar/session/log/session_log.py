@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from sidecar.core.conversation.growing import Growing
 from sidecar.core.errors import RevisionConflict
 from sidecar.core.parts import Message, MessageId, Millis, ToolPart
 from sidecar.session.log.held_log import held_of
@@ -58,6 +59,8 @@ class SessionLog:
         self.damaged = bool(stored.problems)
         self.past = past
         self.filled: Callable[[Rest], None] = _unheard
+        self._calls = Growing(_calls_of)
+        self._known: dict[type[RecordHead], tuple[int, LogRecord | None, LogRecord | None]] = {}
 
     @property
     def row(self) -> SessionRow:
@@ -123,15 +126,10 @@ class SessionLog:
         self._held.messages |= {message.id: message for message in messages}
 
     def has_call(self, call_id: str) -> bool:
-        """Outside discarded messages."""
+        """Of answers that have ended and were not discarded."""
         if self.past is not None and self.past.has_call(call_id):
             return True
-        for message in self._held.messages.values():
-            if message.status != "discarded":
-                for part in message.parts:
-                    if isinstance(part, ToolPart) and part.call_id == call_id:
-                        return True
-        return False
+        return any(call_id in calls for calls in self._calls.of(self._held.messages.values()))
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -159,7 +157,15 @@ class SessionLog:
         return reversed(self._held.messages.values())
 
     def last_record(self, kind: type[_R]) -> _R | None:
-        return next((r for r in reversed(self.records) if isinstance(r, kind)), None)
+        """Looks at those since it was asked last; records are appended."""
+        records = self.records
+        until, newest, found = self._known.get(kind, (0, None, None))
+        if until > len(records) or (until and records[until - 1] is not newest):
+            until, found = 0, None
+        late = (records[at] for at in range(len(records) - 1, until - 1, -1))
+        found = next((record for record in late if isinstance(record, kind)), found)
+        self._known[kind] = len(records), records[-1] if records else None, found
+        return found if isinstance(found, kind) else None
 
     def last_told(self, kind: type[_R]) -> _R | None:
         """The newest of a type, of a turn not left behind."""
@@ -170,6 +176,12 @@ class SessionLog:
             elif isinstance(record, kind) and begun not in self._held.left:
                 return record
         return None
+
+
+def _calls_of(message: Message) -> frozenset[str]:
+    if message.status in ("open", "discarded"):
+        return frozenset()
+    return frozenset(part.call_id for part in message.parts if isinstance(part, ToolPart))
 
 
 def require_revision(log: SessionLog, expected: int | None, advice: str) -> None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
-from sidecar.core.conversation.turns import Turn, turns
+from sidecar.core.conversation.turns import Turn, finished_steps, turns
 from sidecar.core.engine.trigger import compaction_point
 from sidecar.core.parts import (
     Message,
@@ -16,7 +17,7 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.core.plans.plan import Policy, Rates, Standing
-from sidecar.core.prompt.budget import ZoneStarts, burn_rate, velocity
+from sidecar.core.prompt.budget import RECENT_TURNS, ZoneStarts, burn_rate, velocity
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.prompt.pricing import MILLION, ModelInfo, Price, money_of, total
 from sidecar.core.prompt.prompt import ModelRequest, Ttl
@@ -35,6 +36,8 @@ UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
 """USD per token assumed for a model of unknown price: the usual ratios."""
 BURNING = 5
 """Turns averaged for the burn rate."""
+SIZED = RECENT_TURNS + 2
+"""Turns whose sizes the meter compares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class Gauge:
 
         `compact_now`: a compaction's cost in USD, if known.
         """
-        size, everything = self._view.size(self._log), turns(self._log)
+        size, recent = self._view.size(self._log), self._recent()
         forked = self._log.last_record(ForkedRecord)
         since = 0 if forked is None else forked.at
         return measure(
@@ -80,11 +83,11 @@ class Gauge:
             revision=self._log.row.revision,
             room=self._settings.room(),
             compact_at=self._compact_at(size),
-            burn_rate=self._burn_rate(everything[-BURNING:], since),
+            burn_rate=self._burn_rate(recent[-BURNING:], since),
             size=size,
-            turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
+            turn_sizes=_sizes(recent),
             cache=self._cache(),
-            cost=self._costs(everything[-1:], since, compact_now),
+            cost=self._costs(recent[-1:], since, compact_now),
             zones=self._chosen.zones(),
         )
 
@@ -118,9 +121,24 @@ class Gauge:
 
     def usual_growth(self) -> int:
         """Tokens added per turn of late."""
-        sizes = [ended for turn in turns(self._log) if (ended := _size_after(turn)) is not None]
+        sizes = _sizes(self._recent())
         begun = self._view.static_tokens
         return velocity((begun, *sizes)) if sizes else 0
+
+    def _recent(self) -> Sequence[Turn]:
+        """The newest turns, among them `SIZED` with a known size: more change no figure."""
+        left, newest, sized = self._log.left, [], set[TurnId]()
+        turn: TurnId | None = None
+        for message in self._log.newest_first():
+            if message.id in left:
+                continue
+            if message.turn_id != turn and len(sized) > SIZED:
+                break
+            turn = message.turn_id
+            newest.append(message)
+            if finished_steps(message):
+                sized.add(turn)
+        return turns(reversed(newest))
 
     def _compact_at(self, size: Size) -> int:
         """Tokens at which the policy must rewrite; the limit if never."""
@@ -162,8 +180,8 @@ class Gauge:
         if not recent:
             return None
         begun = max(recent[0].messages[0].created, since)
-        records = (r for r in self._log.records if isinstance(r, AskedRecord | PingRecord))
-        beside = (record for record in records if record.at >= begun)
+        late = takewhile(lambda record: record.at >= begun, reversed(self._log.records))
+        beside = (record for record in late if isinstance(record, AskedRecord | PingRecord))
         spent = [
             *((step.started, step.cost) for step in _steps(recent, since)),
             *((record.at, record.cost) for record in beside),
@@ -190,6 +208,10 @@ def _rates(card: Price) -> Rates:
         float(card.write_5m / MILLION),
         float(card.read / MILLION),
     )
+
+
+def _sizes(some: Sequence[Turn]) -> list[int]:
+    return [ended for turn in some if (ended := _size_after(turn)) is not None]
 
 
 def _size_after(turn: Turn) -> int | None:

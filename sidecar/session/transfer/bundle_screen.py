@@ -13,9 +13,16 @@ from msgspec import structs
 
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import Json, JsonObject, Message, Part, PatchPart, StepFinishPart
+from sidecar.core.parts import (
+    Json,
+    JsonObject,
+    Message,
+    Part,
+    PatchPart,
+    StepFinishPart,
+    ToolOrigin,
+)
 from sidecar.core.policies import policies
-from sidecar.core.prompt.prompt import ToolOrigin
 from sidecar.core.text.visible import whole_letters
 from sidecar.session.epochs.static_prompt import (
     build_static,

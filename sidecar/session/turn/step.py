@@ -129,6 +129,7 @@ class _Attempt:
         self._request = request
         self._started = turn.clock.now()
         self._draft = Draft()
+        self._calls: set[str] = set()
         self._sdk = ""
         self._start = StepStartPart(turn.clock.part_id(), request.model)
         self._message = Message(
@@ -147,9 +148,8 @@ class _Attempt:
         opens = isinstance(event, BlockStarted)
         part_id = turn.clock.part_id() if opens else self._start.id
         match event:
-            case BlockStarted(kind="tool", call_id=name) if not is_id(name) or log.has_call(name):
-                # Results refer to calls by id: the provider's, if valid and new.
-                event = replace(event, call_id=turn.clock.new_id("call"))
+            case BlockStarted(kind="tool"):
+                event = replace(event, call_id=self._unique(event.call_id))
             case ResponseStarted(sdk=sdk):
                 self._sdk = sdk
             case _:
@@ -214,6 +214,13 @@ class _Attempt:
         turn.log.writer.put(message)
         await turn.log.writer.commit(StepFailedRecord(message_id=message.id, failure=error.kind))
         return StepEnd(message, "error", {}, error)
+
+    def _unique(self, call_id: str) -> str:
+        """The provider's id if valid and new, since results refer to calls by id."""
+        new = call_id not in self._calls and not self._turn.log.has_call(call_id)
+        name = call_id if new and is_id(call_id) else self._turn.clock.new_id("call")
+        self._calls.add(name)
+        return name
 
     def _show(self, event: BlockStarted | BlockDelta) -> None:
         turn = self._turn

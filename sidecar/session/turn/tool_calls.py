@@ -43,6 +43,8 @@ _OTHERWISE = (
     "The file changed while the user was asked: what this call would change now is not what they "
     "were shown. Read the file again, then send the call again."
 )
+AT_ONCE = 32
+"""Calls under way; of a thousand that are ready at once the loop would do nothing else."""
 UNANSWERED = 180
 """Seconds until a notice, once, that a client's tool has not answered."""
 
@@ -79,17 +81,24 @@ class ToolCalls:
     tokens: Count
 
     async def run(self, message: Message, problems: dict[PartId, str]) -> CallsEnd:
-        """Run all of a message's calls together, and log an end for each.
+        """Run all of a message's calls together, `AT_ONCE` at a time, and log an end for each.
 
         Results keep the order. Cancelling leaves unfinished calls for the turn to close.
         """
         self.place.tracking.step_begins(message.id)
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def run(call: _Call) -> CallsEnd:
+            async with room:
+                return await call.run(problems.get(call.part.id, ""))
+
         ends: list[asyncio.Task[CallsEnd]] = []
         try:
             async with asyncio.TaskGroup() as group:
-                for part in tool_parts(message):
-                    call = _Call(self, message, part)
-                    ends.append(group.create_task(call.run(problems.get(part.id, ""))))
+                ends += [
+                    group.create_task(run(_Call(self, message, part)))
+                    for part in tool_parts(message)
+                ]
         except ExceptionGroup as failed:
             raise innermost(failed) from None
         results = {task.result() for task in ends}

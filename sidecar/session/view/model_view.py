@@ -164,7 +164,7 @@ class ModelView:
 
         `cached`: the lifetime and minimum to foresee, else those of `cache_for`.
         """
-        seen = tuple(self.rendering.seen(messages))
+        seen = self.rendering.seen(messages)
         cached = cached or (self.static_ttl, self._minimum)
         marked = self.anchor, self.anchor_message, cached, self.calibration.factor
         inputs = seen, self.static, marked, self._sent
@@ -203,7 +203,7 @@ class ModelView:
 
         All of the total is static that the history's calibrated estimates leave.
         """
-        seen = tuple(self.rendering.seen(messages))
+        seen = self.rendering.seen(messages)
         inputs = seen, self.static, self.anchor, self.last, self.calibration
         if self._sized is None or self._sized[0] != inputs:
             self._sized = inputs, self._measure(seen)
@@ -265,14 +265,11 @@ class ModelView:
         if self.anchor is not None:
             self.anchor = self.last = replace(self.anchor, started=started)
 
-    def _added(self, seen: Iterable[RenderedMessage]) -> int:
+    def _added(self, seen: Sequence[RenderedMessage]) -> int:
         assert self.anchor is not None
         added = 0
-        past = False
-        for one in seen:
-            if past:
-                added += sum(one.raw)
-            elif one.message.id == self.anchor.message_id:
-                past = True
-                added += one.regions.get("toolResults", 0)
-        return added
+        for one in reversed(seen):
+            if one.message.id == self.anchor.message_id:
+                return added + one.regions.get("toolResults", 0)
+            added += sum(one.raw)
+        return 0

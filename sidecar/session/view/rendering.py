@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from copy import copy
 
+from sidecar.core.conversation.growing import unchanged
 from sidecar.core.parts import Message, MessageId, Millis
 from sidecar.core.prompt import visibility as core_view
 from sidecar.core.prompt.tokens import Count
@@ -30,6 +31,7 @@ class Rendering:
         self._count = count
         self._model, self._bound = model, bound
         self._seen: dict[MessageId, RenderedMessage] = {}
+        self._row: tuple[list[Message], tuple[RenderedMessage, ...]] = ([], ())
         self._whole: dict[MessageId, tuple[Message, PartWeights]] = {}
         self._before: Mapping[MessageId, tuple[core_view.Note, ...]] = {}
 
@@ -49,6 +51,7 @@ class Rendering:
             for message_id, seen in self._seen.items()
             if seen.model == self._reader(seen.message)
         }
+        self._row = ([], ())
 
     def reshape(self, shown: core_view.View) -> Mapping[MessageId, RenderedMessage]:
         """Only changed messages are counted again; returns all as they were."""
@@ -68,17 +71,22 @@ class Rendering:
             and not any(part.id in changed for part in seen.message.parts)
         }
         self.shown, self._before = shown, grouped
+        self._row = ([], ())
         return before
 
-    def seen(self, messages: Iterable[Message]) -> list[RenderedMessage]:
-        current: list[RenderedMessage] = []
-        known = self._seen
-        for message in messages:
-            seen = known.get(message.id)
-            if seen is None or seen.message is not message:
-                seen = known[message.id] = self._look(message)
-            current.append(seen)
-        return current
+    def seen(self, messages: Iterable[Message]) -> tuple[RenderedMessage, ...]:
+        """Of a conversation: what is as at the last call is taken from there."""
+        now, (before, row) = list(messages), self._row
+        same = unchanged(before, now)
+        seen = (*row[:same], *map(self.one, now[same:]))
+        self._row = (now, seen)
+        return seen
+
+    def one(self, message: Message) -> RenderedMessage:
+        seen = self._seen.get(message.id)
+        if seen is None or seen.message is not message:
+            seen = self._seen[message.id] = self._look(message)
+        return seen
 
     def weigh_whole(self, message: Message) -> PartWeights:
         """Raw estimates (call, rest) of a message's parts as if verbatim."""

@@ -19,8 +19,10 @@ from sidecar.store.connection.store_files import patiently
 
 QUEUE_BYTES = 128 * 1024 * 1024
 """Waiting bytes. Callers await their writes: only a stalled disk fills the queue."""
-CHECKPOINT_PAGES = 1000
-"""SQLite's default length of the log before a checkpoint."""
+CHECKPOINT_PAGES = 400
+"""Of SQLite's log before a checkpoint: 1.6 MB, as the log keeps its length while one works."""
+LOG_BYTES = CHECKPOINT_PAGES * 4096
+"""To which the log is cut back after a unit that was larger."""
 OVERLOADED = (
     "The store is overloaded: too much waits for the disk already. Wait a moment and try again."
 )
@@ -68,6 +70,8 @@ class StoreWriter:
     def __init__(self, con: sqlite3.Connection, guard: Run[None]) -> None:
         # Only `patiently` waits for locks, in the thread alone.
         con.execute("PRAGMA busy_timeout = 0")
+        con.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
+        con.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         self._con = con
         self._guard = guard
         self._syncing = True

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from sidecar.core.ledger.facts import Fact, fact_id, from_json, to_json
-from sidecar.core.ledger.learned_markdown import key_of
+from sidecar.core.conversation.fact import Fact, fact_id, from_json, key_of, to_json
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store.connection.store_access import StoreRead, Submit
 from sidecar.store.content.session_rows import reader, unknown

@@ -11,9 +11,9 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from sidecar.core.conversation import fact as facts
+from sidecar.core.conversation.fact import Fact
 from sidecar.core.errors import BadRequest
-from sidecar.core.ledger import facts
-from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import Message, Millis, Part
 from sidecar.core.text.digest import digest
 from sidecar.core.text.json_text import DEEPEST, check_inner

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from sidecar.core.ledger.facts import Fact
+from sidecar.core.conversation.fact import Fact
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, PartId, SessionId
 
 SweepReason: TypeAlias = Literal["age", "quota"]

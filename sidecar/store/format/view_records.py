@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
-from sidecar.core.parts import MessageId, PartId
-from sidecar.core.prompt.prompt import ToolKind, ToolOrigin
+from sidecar.core.parts import MessageId, PartId, ToolKind, ToolOrigin
 from sidecar.core.prompt.render import Region
 from sidecar.core.prompt.visibility import Cause
 from sidecar.core.text.truncate import Keep

@@ -13,7 +13,8 @@ from functools import lru_cache
 from posixpath import normpath
 from typing import TypeAlias, get_args
 
-from sidecar.core.prompt.prompt import ToolKind, ToolSpec
+from sidecar.core.parts import ToolKind
+from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.core.text.visible import plain_path
 from sidecar.tools.builtin_tools import BY_NAME, DELEGATE
 from sidecar.tools.rules.coverage import changes, is_systems, known, led_astray, uncovered, wider

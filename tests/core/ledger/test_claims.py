@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.ledger.claims import KINDS, Claim, claims_in
+from sidecar.core.conversation.fact import KINDS
+from sidecar.core.ledger.claims import Claim, claims_in
 
 ONE = '{"kind": "decision", "content": "Use msgpack", "source": "msgpack it is"}'
 CLAIM = Claim("decision", "Use msgpack", "msgpack it is")

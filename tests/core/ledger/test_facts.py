@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.ledger.claims import KINDS, Claim, FactKind
-from sidecar.core.ledger.facts import Fact, fact_id, from_json, supported, to_json
+from sidecar.core.conversation.fact import KINDS, Fact, FactKind, fact_id, from_json, to_json
+from sidecar.core.ledger.claims import Claim
+from sidecar.core.ledger.facts import supported
 from sidecar.core.parts import (
     Message,
     MessageId,

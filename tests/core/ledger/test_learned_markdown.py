@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.ledger.claims import FactKind
+from sidecar.core.conversation.fact import FactKind, key_of
 from sidecar.core.ledger.learned_markdown import (
     ABOUT,
     FRAME,
     LARGEST,
     Bullet,
     is_worth_keeping,
-    key_of,
     keys_in,
     merge,
     parse,

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from sidecar.core.conversation.wishes import ANY_AGENT, Preserve, for_agent
 from sidecar.core.ledger.replacements import Replacement
-from sidecar.core.plans.preserve import ANY_AGENT, Preserve, for_agent, preserved
+from sidecar.core.plans.preserve import preserved
 from tests.core.plans.test_note import did, touched
 from tests.core.policies.situations import history, saying
 

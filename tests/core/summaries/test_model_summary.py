@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.ledger.claims import KINDS, Claim
+from sidecar.core.conversation.fact import KINDS
+from sidecar.core.ledger.claims import Claim
 from sidecar.core.plans.plan import REWRITE_ID, Plan, Summary
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.summaries.model_summary import (

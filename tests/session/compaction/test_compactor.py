@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from sidecar.core.conversation.wishes import Preserve
 from sidecar.core.errors import Cancelled, ModelFailed, SidecarError
 from sidecar.core.parts import StepFinishPart
-from sidecar.core.plans.preserve import Preserve
 from sidecar.core.prompt.prompt import ModelRequest, flat
 from sidecar.session.log.events import EpochChanged, Notice, Progressed
 from sidecar.store.format.values import Record

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from sidecar.core.conversation.wishes import ANY_AGENT, Preserve
 from sidecar.core.errors import NothingToDo
-from sidecar.core.plans.preserve import ANY_AGENT, Preserve
 from sidecar.core.policies import policies
 from sidecar.core.prompt.prompt import ToolSpec
 from tests.fakes.cache_simulator import CacheSimulator

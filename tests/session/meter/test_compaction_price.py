@@ -1,6 +1,7 @@
 """What a compaction would cost is planned where it is asked for, and never by reading the meter."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -13,8 +14,24 @@ from tests.session.conftest import Desk
 from tests.session.recorder import entered
 
 
+def full(desk: Desk) -> None:
+    """No context counts as one with much room left."""
+    desk.reload(replace(desk.world.config, zones=(0.0, 0.9, 0.95)))
+
+
+async def test_while_there_is_much_room_a_price_is_planned_only_for_who_asks(desk: Desk) -> None:
+    worker = await desk.worker(policy="economic")
+    with entered() as seen:
+        await worker.turns(3)
+        assert worker.session.meter().zone == "green"
+        await until(lambda: seen.times["session/lifecycle/session.Session._tell_price"])
+    assert not seen.times["session/compaction/decision.Decisions.by_hand"]
+    assert worker.session.priced_meter().cost.compact_now is not None
+
+
 async def test_reading_the_meter_plans_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     worker = await desk.worker(policy="economic")
+    full(desk)
     session = worker.session
     inside.plan_prices(monkeypatch, map(str, itertools.count()))
     # A turn that ends has changed the context: its price is found for those who watch, but later.
@@ -34,6 +51,7 @@ async def test_reading_the_meter_plans_nothing(desk: Desk, monkeypatch: pytest.M
 
 async def test_nothing_is_planned_while_too_little_was_said_to_free_anything(desk: Desk) -> None:
     session = (await desk.worker(policy="economic")).session
+    full(desk)
     desk.script(says("done"))
     with entered() as seen:
         await desk.ask(session, "look")
@@ -46,6 +64,7 @@ async def test_nothing_is_planned_while_too_little_was_said_to_free_anything(des
 
 async def test_a_price_stays_with_what_changes_nothing_of_it(desk: Desk) -> None:
     worker = await desk.worker(policy="economic")
+    full(desk)
     await worker.turns(3)
     session = worker.session
     price, log = session.rewriting.price, inside.log(session)

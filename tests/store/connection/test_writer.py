@@ -15,7 +15,8 @@ from sidecar.store.connection.store_files import open_writer, prepare
 from sidecar.store.connection.writer import StoreWriter
 
 NORMAL, FULL = 1, 2
-CHECKPOINT_PAGES = 1000
+CHECKPOINT_PAGES = 400
+MB = 1_000_000
 
 
 @pytest.fixture
@@ -35,6 +36,25 @@ async def test_a_unit_is_synced_unless_it_need_not_be(writer: StoreWriter) -> No
     assert await writer.submit(mode) == FULL
     assert await writer.submit(mode, synced=False) == NORMAL
     assert await writer.submit(mode) == FULL
+
+
+async def test_the_log_stays_short_and_is_cut_back_after_a_large_unit(
+    writer: StoreWriter, tmp_path: Path
+) -> None:
+    log = tmp_path / "store.db-wal"
+    await writer.submit(lambda con: con.execute("CREATE TABLE much (body BLOB)"))
+
+    async def write(size: int) -> None:
+        insert = "INSERT INTO much VALUES (zeroblob(?))"
+        await writer.submit(lambda con: con.execute(insert, (size,)))
+
+    for _ in range(100):
+        await write(100_000)
+        assert log.stat().st_size < 2 * MB
+    await write(5 * MB)
+    assert log.stat().st_size > 5 * MB
+    await write(1)
+    assert log.stat().st_size < 2 * MB
 
 
 async def test_one_that_must_be_synced_takes_those_beside_it_along(writer: StoreWriter) -> None:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
+from sidecar.core.conversation.fact import SPEAKERS, Speaker, fact_id, key_of
 from sidecar.core.errors import UnknownSession
-from sidecar.core.ledger.facts import SPEAKERS, Speaker, fact_id
-from sidecar.core.ledger.learned_markdown import key_of
 from sidecar.core.parts import SessionId
 from sidecar.store.content import fact_rows as module
 from sidecar.store.format import migrations

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.parts import Json
-from sidecar.core.prompt.prompt import ToolKind, ToolSpec
+from sidecar.core.parts import Json, ToolKind
+from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.tools.builtin_tools import BY_NAME
 from sidecar.tools.rules.permission import (
     Allow,
