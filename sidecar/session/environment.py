@@ -19,7 +19,10 @@ from sidecar.workspace.workspaces import Workspaces
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Parts joined by `daemon.py` for every session. `observe` gets figures of events."""
+    """Parts joined by `daemon.py` for every session. `observe` gets figures of events.
+
+    `resident`: the daemon outlives its windows.
+    """
 
     store: Store
     settings: CurrentSettings
@@ -29,6 +32,7 @@ class Environment:
     mcp: McpServers = field(default_factory=McpServers)
     counts: Counts = field(default_factory=Counts)
     observe: Observe = ignore
+    resident: bool = False
 
     def trust(self, cwd: str) -> Trust:
         """As set, or as the user once answered."""

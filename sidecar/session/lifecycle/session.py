@@ -72,7 +72,9 @@ class Session:
         self._metered = 0.0
         self._tell = state.channel.publish
         self._turn_log = TurnLog(state.log, state.channel, state.clock, self._show_meter)
-        self.audience = Audience(state.channel, state.tracking, state.ownership)
+        self.audience = Audience(
+            state.channel, state.tracking, state.ownership, lasting=state.environment.resident
+        )
         self._task: asyncio.Task[None] | None = None
         self._instructions = instructions_of(state)
         self.starts = starts_of(state, self._instructions)
@@ -93,7 +95,7 @@ class Session:
             self.checkpoints,
             self,
             self.prompts,
-            self.audience.client,
+            self.audience.everyone,
             self.rewriting.price,
             self.rewriting.gate,
         )
@@ -259,7 +261,7 @@ class Session:
         return result
 
     async def _carry_out(self, turn_id: TurnId, message_id: MessageId) -> TurnEnd:
-        state, rewriting, client = self._state, self.rewriting, self.audience.client
+        state, rewriting, client = self._state, self.rewriting, self.audience.everyone
         turn = turn_of(
             state,
             turn_id,
