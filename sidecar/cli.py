@@ -33,7 +33,7 @@ def _serve(rest: list[str]) -> None:
     if rest:
         sys.stderr.write(f"sidecar serve: unknown argument {rest[0]!r}; it takes --stdio only\n")
         sys.exit(2)
-    from sidecar.daemon import serve_stdio
+    from sidecar.daemon.serving import serve_stdio
 
     serve_stdio()
 

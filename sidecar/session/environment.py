@@ -1,5 +1,6 @@
 """What all sessions of a daemon share."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,11 +18,16 @@ from sidecar.tools.mcp.servers import McpServers
 from sidecar.workspace.workspaces import Workspaces
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
-    """Parts joined by `daemon.py` for every session. `observe` gets figures of events.
+async def ended() -> None:
+    """Nothing runs that is only this window's."""
 
-    `resident`: the daemon outlives its windows.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Environment:
+    """Parts joined by `daemon/windows` for the sessions that a window opens.
+
+    `observe` gets figures of events; `end` stops the parts that are this window's own. `resident`:
+    the daemon outlives its windows.
     """
 
     store: Store
@@ -33,6 +39,7 @@ class Environment:
     counts: Counts = field(default_factory=Counts)
     observe: Observe = ignore
     resident: bool = False
+    end: Callable[[], Awaitable[None]] = ended
 
     def trust(self, cwd: str) -> Trust:
         """As set, or as the user once answered."""

@@ -50,19 +50,20 @@ async def serve(
     *,
     version: str,
     on_initialized: Callable[[], Awaitable[None]],
+    on_gone: Callable[[], Awaitable[None]],
     on_outbox: Callable[[Outbox], None] = lambda _: None,
 ) -> int:
     """Serve a client until `exit`, end of stream or its death; return the exit code.
 
     The first byte tells the protocol. `on_initialized`, for slow loading, follows the answer to
-    `initialize`.
+    `initialize`; `on_gone` comes before the last answers are written.
     """
     outbox = Outbox(write, sessions.open.revision_of)
     on_outbox(outbox)
     decoder = FrameDecoder()
     first = await _first(read, decoder)
     if decoder.framing is None:
-        await sessions.shutdown()
+        await on_gone()
         return 1
     outbox.framing = decoder.framing
     later = asyncio.Event()
@@ -81,7 +82,8 @@ async def serve(
             # A client that closes its input may still read its answers.
             await served.dispatch.settle(FLUSH)
         sessions.open.detach(served.connection.watch)
-        await sessions.shutdown()
+        await sessions.leave()
+        await on_gone()
         outbox.close()
         await asyncio.wait({writing}, timeout=FLUSH)
         for task in (reading, writing, watching, loading, *served.under_way()):

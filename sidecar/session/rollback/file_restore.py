@@ -158,7 +158,7 @@ class FilePlans:
                 if text != buffer.text and self._client.can_apply_edits:
                     label = f"Sidecar: restored {real.name}"
                     if await self._client.apply_edit(label, str(real), text):
-                        self._buffers.set(real, text, buffer.version)
+                        self._buffers.set(real, text, buffer.version, buffer.owner)
 
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:
