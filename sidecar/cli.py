@@ -3,6 +3,7 @@
 Editors wait for `serve`: recognised before any other import.
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -21,6 +22,10 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         sys.stdout.write(f"sidecar {__version__}\n")
+    elif arguments[:1] == ["resident"]:
+        from sidecar.daemon.resident import reside
+
+        reside(int(arguments[1]), arguments[2])
     elif arguments[:1] == ["--stdio"] or (arguments[:1] == ["serve"] and "--help" not in arguments):
         _serve([a for a in arguments if a not in ("serve", "--stdio")])
     else:
@@ -30,6 +35,10 @@ def main() -> None:
 
 
 def _serve(rest: list[str]) -> None:
+    if rest == ["--shared"]:
+        from sidecar.daemon.attach import attach
+
+        os._exit(attach())
     if rest:
         sys.stderr.write(f"sidecar serve: unknown argument {rest[0]!r}; it takes --stdio only\n")
         sys.exit(2)

@@ -35,6 +35,7 @@ from sidecar.session.transfer.archive import ground_of
 from sidecar.session.transfer.sweep import LOOK, Sweeping, quota_event
 from sidecar.session.turn.clock import Clock
 from sidecar.store.connection.lease import this_process
+from sidecar.tools.mcp.servers import McpServers
 from sidecar.wire.outbox import Outbox
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.shared_snapshots import SharedSnapshots
@@ -54,7 +55,8 @@ LAST_NUMBERS = 1.0
 class Daemon:
     """What all windows of a process share."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, resident: bool = False) -> None:
+        self.resident = resident
         self.clock = Clock(read_clock, id_source(read_clock))
         self.sessions = OpenSessions(this_process(secrets.token_hex(8)))
         self.buffers = Buffers()
@@ -110,13 +112,20 @@ class Daemon:
 class Window:
     """One client's own: variables, settings, key, MCP servers."""
 
-    def __init__(self, daemon: Daemon, variables: Mapping[str, str]) -> None:
+    def __init__(self, daemon: Daemon, variables: Mapping[str, str], folder: str = "") -> None:
         self._daemon = daemon
         self._variables = variables
         self._models = Models(read_clock, secrets.SystemRandom().random, *paces())
         self._ground: Ground | None = None
         check = partial(check_options, variables)
-        self.sessions = Sessions(self._open, daemon.buffers, daemon.sessions, self._describe, check)
+        self.sessions = Sessions(
+            self._open,
+            daemon.buffers,
+            daemon.sessions,
+            self._describe,
+            check,
+            Path(folder or os.getcwd()),
+        )
 
     async def _open(self, options: JsonObject, root: Path | None) -> Environment:
         # Before anything is run for the model. `ctypes` takes a hundredth of a second.
@@ -153,6 +162,8 @@ class Window:
                 settings, self._daemon.buffers, self._variables, ground.snapshots
             ),
             observe=ground.observer.take,
+            mcp=McpServers(self._variables),
+            resident=self._daemon.resident,
             end=end,
         )
         instructions, servers = environment.workspaces.instructions, environment.mcp

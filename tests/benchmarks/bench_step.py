@@ -148,7 +148,12 @@ async def measure(
         return environment
 
     sessions = Sessions(
-        open_environment, buffers, OpenSessions(this_process("bench")), lambda _: {}, lambda _: ""
+        open_environment,
+        buffers,
+        OpenSessions(this_process("bench")),
+        lambda _: {},
+        lambda _: "",
+        Path(),
     )
     tool = ToolSpec("tool", "A tool.", {"type": "object"}, "read", origin="client")
     async with asyncio.TaskGroup() as group:
@@ -191,7 +196,12 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
         return environment
 
     sessions = Sessions(
-        open_environment, buffers, OpenSessions(this_process("bench")), lambda _: {}, lambda _: ""
+        open_environment,
+        buffers,
+        OpenSessions(this_process("bench")),
+        lambda _: {},
+        lambda _: "",
+        Path(),
     )
     longest = 0.0
     ended = asyncio.Event()

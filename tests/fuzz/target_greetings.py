@@ -87,6 +87,7 @@ async def _greeted(framing: Framing, given: Params) -> None:
         OpenSessions(OWNER),
         lambda _: {"version": "0"},
         partial(check_options, {}),
+        Path(),
     )
     try:
         async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:

@@ -254,7 +254,7 @@ class World:
         owner = this_process(f"token-{name}-{self.minted}")
         owner = replace(owner, pid=DEAD_PID) if kill else owner
         sessions = Sessions(
-            open_environment, buffers, OpenSessions(owner), lambda _: {}, lambda _: ""
+            open_environment, buffers, OpenSessions(owner), lambda _: {}, lambda _: "", Path()
         )
         desk = Desk(sessions, model, Editor(), store, self.workspace, self)
         self.open.append(sessions)

@@ -139,11 +139,15 @@ class OpenSessions:
         session = self.find(SessionId(session_id))
         return None if session is None else session.opened().revision
 
+    @property
+    def busy(self) -> bool:
+        return any(session.prompts.busy for session in self)
+
     def waiting(self) -> int:
         return sum(session.prompts.waiting() for session in self)
 
     def busy_changed(self, session: Session) -> None:
-        busy = any(session.prompts.busy for session in self)
+        busy = self.busy
         if busy == self._told_busy:
             return
         self._told_busy = busy

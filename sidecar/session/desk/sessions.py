@@ -44,7 +44,8 @@ from sidecar.workspace.buffers import Buffers
 class Sessions:
     """A window's sessions, of those that all windows of the daemon have open.
 
-    `open_environment` runs on first need; its failure fails that call only.
+    `open_environment` runs on first need; its failure fails that call only. `folder`: the window's
+    current one.
     """
 
     def __init__(
@@ -54,7 +55,9 @@ class Sessions:
         sessions: OpenSessions,
         describe: Callable[[Environment | None], JsonObject],
         check: Callable[[JsonObject], str],
+        folder: Path,
     ) -> None:
+        self.folder = folder
         self.shared = SharedEnvironment(open_environment, check, sessions)
         self.open = sessions
         self.documents = EditorDocuments(buffers, self.open)
