@@ -27,13 +27,17 @@ LOST = "sidecar: the daemon ended; the editor may start it again\n"
 
 def attach() -> int:
     """Serve one window until either end closes; gives the exit code."""
-    path = socket_path(os.environ, __version__)
-    for _ in range(TRIES):
-        connection = reached(path) or _started(path)
-        outcome = _greet(connection)
-        if outcome is not None:
-            return _pass(connection, outcome)
-        connection.close()
+    try:
+        path = socket_path(os.environ, __version__)
+        for _ in range(TRIES):
+            connection = reached(path) or _started(path)
+            outcome = greet(connection, "window")
+            if outcome is not None:
+                return _pass(connection, outcome)
+            connection.close()
+    except OSError as error:
+        sys.stderr.write(f"sidecar: no shared daemon: {error}\n")
+        return 1
     sys.stderr.write(LOST)
     return 1
 
@@ -72,11 +76,14 @@ def _spawn(descriptor: int, path: str) -> None:
         )
 
 
-def _greet(connection: socket.socket) -> int | None:
-    """The descriptor from which the exit code comes; `None` if the daemon ends just now."""
+def greet(connection: socket.socket, wish: str) -> int | None:
+    """Say who comes for what: "window", "status", "stop" or "stop now".
+
+    Gives the descriptor from which the exit code comes; `None` if the daemon ends just now.
+    """
     readable, writable = os.pipe()
-    named = [identity(os.environ, __version__), os.getcwd(), *map("=".join, os.environ.items())]
-    data = os.fsencode("\0".join(named))
+    named = identity(os.environ, __version__), wish, os.getcwd()
+    data = os.fsencode("\0".join([*named, *map("=".join, os.environ.items())]))
     try:
         socket.send_fds(connection, [len(data).to_bytes(4, "big")], [writable])
         connection.sendall(data)

@@ -11,6 +11,8 @@ from functools import partial
 from time import monotonic
 
 from sidecar import __version__
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.text.visible import visible_json
 from sidecar.daemon.clock_and_ids import seconds
 from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, user_of
 from sidecar.daemon.windows import Daemon, Window
@@ -22,6 +24,8 @@ GREETING = 10.0
 """Seconds for a window to say who it is."""
 LINGER = 300.0
 """Seconds after the last window went and the last turn ended."""
+PATIENCE = 60.0
+"""Seconds for turns to end when somebody stops the daemon gently."""
 LOOK = 0.5
 """Seconds between looks at whether anybody is left."""
 
@@ -40,6 +44,7 @@ def reside(descriptor: int, path: str) -> None:
 class _Greeting:
     """`outcome` is the descriptor that takes the exit code."""
 
+    wish: str
     variables: dict[str, str]
     folder: str
     outcome: int
@@ -51,8 +56,9 @@ class _Resident:
         self._path = path
         self._daemon = Daemon(resident=True)
         self._windows = 0
-        self._needed = monotonic()
+        self._begun = self._needed = monotonic()
         self._ending = asyncio.Event()
+        self._taken: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         self._listener.setblocking(False)
@@ -70,33 +76,73 @@ class _Resident:
             self._leave()
             await self._daemon.shutdown()
             await self._daemon.close()
+            for task in self._taken:
+                task.cancel()
 
     async def _accept(self, group: asyncio.TaskGroup) -> None:
         loop = asyncio.get_running_loop()
         while True:
             connection, _ = await loop.sock_accept(self._listener)
-            self._windows += 1
-            group.create_task(self._window(connection))
+            task = group.create_task(self._take(connection))
+            self._taken.add(task)
+            task.add_done_callback(self._taken.discard)
 
-    async def _window(self, connection: socket.socket) -> None:
-        """One window's, whose failure is no other's."""
-        try:
+    async def _take(self, connection: socket.socket) -> None:
+        """One window's or command's, whose failure is nobody else's."""
+        with connection:
             greeting = await asyncio.to_thread(_greeted, connection)
-            if greeting is not None:
-                try:
-                    await self._serve(connection, greeting)
-                finally:
-                    os.close(greeting.outcome)
-        except Exception:
-            logger.exception("a window failed")
-        finally:
-            connection.close()
-            self._windows -= 1
-            self._needed = monotonic()
+            if greeting is None:
+                return
+            try:
+                match greeting.wish:
+                    case "window":
+                        await self._serve(connection, greeting)
+                    case "status":
+                        await asyncio.to_thread(connection.sendall, self._status())
+                    case "stop" | "stop now":
+                        await self._stop(gently=greeting.wish == "stop")
+                    case unknown:
+                        logger.warning("nobody knows the wish %r", unknown)
+            except Exception:
+                logger.exception("a window failed")
+            finally:
+                os.close(greeting.outcome)
+
+    def _status(self) -> bytes:
+        """Of one line, for `sidecar status`."""
+        sessions: list[Json] = [
+            {
+                "sessionId": session.id,
+                "title": session.row.title,
+                "cwd": session.row.cwd,
+                "busy": session.prompts.busy,
+                "windows": len(session.audience.connected),
+            }
+            for session in self._daemon.sessions
+        ]
+        about: JsonObject = {
+            "pid": os.getpid(),
+            "version": __version__,
+            "windows": self._windows,
+            "uptimeMs": round((monotonic() - self._begun) * 1000),
+            "sessions": sessions,
+        }
+        return visible_json(about).encode()
+
+    async def _stop(self, *, gently: bool) -> None:
+        """Turn newcomers away; end once no turn runs, or at once."""
+        self._leave()
+        until = monotonic() + (PATIENCE if gently else 0)
+        while self._daemon.sessions.busy and monotonic() < until:  # noqa: ASYNC110 - no event tells
+            await asyncio.sleep(LOOK)
+        self._ending.set()
+        # Who stops it hears of the end by the end of this process.
+        await asyncio.Event().wait()
 
     async def _serve(self, connection: socket.socket, greeting: _Greeting) -> None:
         loop = asyncio.get_running_loop()
         connection.setblocking(False)
+        self._windows += 1
         window = Window(self._daemon, greeting.variables, greeting.folder)
 
         async def read() -> bytes:
@@ -108,17 +154,20 @@ class _Resident:
         async def gone() -> None:
             """Nothing more: turns go on."""
 
-        outboxes = self._daemon.outboxes
-        code = await serve(
-            window.sessions,
-            read,
-            partial(loop.sock_sendall, connection),
-            version=__version__,
-            on_initialized=window.warm_up,
-            on_gone=gone,
-            on_outbox=outboxes.append,
-            is_child=False,
-        )
+        try:
+            code = await serve(
+                window.sessions,
+                read,
+                partial(loop.sock_sendall, connection),
+                version=__version__,
+                on_initialized=window.warm_up,
+                on_gone=gone,
+                on_outbox=self._daemon.outboxes.append,
+                is_child=False,
+            )
+        finally:
+            self._windows -= 1
+            self._needed = monotonic()
         with suppress(OSError):
             os.write(greeting.outcome, str(code).encode())
 
@@ -134,8 +183,8 @@ class _Resident:
     def _leave(self) -> None:
         """Whoever comes from now on starts another; one who has come meanwhile is turned away."""
         with Locked(self._path):
-            self._listener.close()
-            if os.path.lexists(self._path):
+            if self._listener.fileno() != -1:
+                self._listener.close()
                 os.unlink(self._path)
 
 
@@ -151,12 +200,12 @@ def _greeted(connection: socket.socket) -> _Greeting | None:
         size, data = int.from_bytes(head, "big"), b""
         while len(data) < size <= LONGEST and (more := connection.recv(size - len(data))):
             data += more
-        name, folder, *pairs = os.fsdecode(data).split("\0")
+        name, wish, folder, *pairs = os.fsdecode(data).split("\0")
         variables = dict(pair.split("=", 1) for pair in pairs)
         if len(data) < size or name != identity(variables, __version__):
             os.close(descriptors[0])
             return None
         connection.sendall(HERE)
-        return _Greeting(variables, folder, descriptors[0])
+        return _Greeting(wish, variables, folder, descriptors[0])
     except (OSError, ValueError):
         return None

@@ -57,8 +57,8 @@ async def serve(
     """Serve a client until `exit`, end of stream or its death; return the exit code.
 
     The first byte tells the protocol. `on_initialized`, for slow loading, follows the answer to
-    `initialize`; `on_gone` comes before the last answers are written. `is_child`: this process ends with
-    the one that started it.
+    `initialize`; `on_gone` comes before the last answers are written.
+    `is_child`: this process ends with the one that started it.
     """
     outbox = Outbox(write, sessions.open.revision_of)
     on_outbox(outbox)
