@@ -15,7 +15,7 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.visible import visible_json
 from sidecar.daemon.clock_and_ids import seconds
 from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, user_of
-from sidecar.daemon.windows import Daemon, Window
+from sidecar.daemon.windows import Daemon, EditorWindow
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import log_to_stderr
 
@@ -143,7 +143,7 @@ class _Resident:
         loop = asyncio.get_running_loop()
         connection.setblocking(False)
         self._windows += 1
-        window = Window(self._daemon, greeting.variables, greeting.folder)
+        window = EditorWindow(self._daemon, greeting.variables, greeting.folder)
 
         async def read() -> bytes:
             try:

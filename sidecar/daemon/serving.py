@@ -5,7 +5,7 @@ import os
 import sys
 
 from sidecar import __version__
-from sidecar.daemon.windows import Daemon, Window
+from sidecar.daemon.windows import Daemon, EditorWindow
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import log_to_stderr
 from sidecar.wire.streams import reader, take_stdio, writer
@@ -29,7 +29,7 @@ async def _serve(read: int, write: int) -> int:
     daemon = Daemon()
     async with asyncio.TaskGroup() as group:
         group.create_task(daemon.sessions.run())
-        window = Window(daemon, os.environ)
+        window = EditorWindow(daemon, os.environ)
         try:
             return await serve(
                 window.sessions,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from sidecar import __version__
 from sidecar.config import default_model
 from sidecar.core.parts import JsonObject
-from sidecar.daemon.stores import Ground
+from sidecar.daemon.stores import SharedStore
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.environment import Environment
 from sidecar.session.log.events import AlertChanged
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sidecar.observe.alerts.alerts import Changed
 
 
-def describe(environment: Environment | None, ground: Ground | None) -> JsonObject:
+def describe(environment: Environment | None, shared: SharedStore | None) -> JsonObject:
     about: JsonObject = {
         "version": __version__,
         "pid": os.getpid(),
@@ -29,7 +29,7 @@ def describe(environment: Environment | None, ground: Ground | None) -> JsonObje
         "alerts": [],
         "settings": {},
     }
-    if environment is None or ground is None:
+    if environment is None or shared is None:
         return about
     config, store = environment.settings.config, environment.store
     about["settings"] = environment.settings.described
@@ -37,11 +37,11 @@ def describe(environment: Environment | None, ground: Ground | None) -> JsonObje
         "path": str(store.folder),
         "bytes": store.size(),
         "readOnly": store.read_only,
-        "retention": {**ground.swept},
+        "retention": {**shared.swept},
     }
     about["watcher"] = environment.workspaces.status()
     about["mcp"] = [*environment.mcp.status()]
-    told, observer = environment.counts.as_json(), ground.observer
+    told, observer = environment.counts.as_json(), shared.observer
     about["metrics"] = {**told, **observer.metrics(), "queues": {**observer.queues()}}
     about["alerts"] = observer.alerts()
     about["model"] = {

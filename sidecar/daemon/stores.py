@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class SharedStore:
     """What all windows share that keep sessions in one folder."""
 
     store: Store

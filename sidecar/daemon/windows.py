@@ -25,7 +25,7 @@ from sidecar.daemon.environment_parts import (
 )
 from sidecar.daemon.private_memory import keep_memory_private
 from sidecar.daemon.status import alert_event, describe, queues_of
-from sidecar.daemon.stores import Ground, open_in_time
+from sidecar.daemon.stores import SharedStore, open_in_time
 from sidecar.model.models import Models
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.sessions import Sessions
@@ -61,19 +61,19 @@ class Daemon:
         self.sessions = OpenSessions(this_process(secrets.token_hex(8)))
         self.buffers = Buffers()
         self.outboxes: list[Outbox] = []
-        self._grounds: dict[Path, Ground] = {}
+        self._shared: dict[Path, SharedStore] = {}
         self._opening = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def ground(self, settings: CurrentSettings) -> Ground:
+    async def shared(self, settings: CurrentSettings) -> SharedStore:
         """Opened by the first window, whose settings count for sweeps, metrics and snapshots."""
         config = settings.config
         async with self._opening:
-            if config.data_dir not in self._grounds:
-                self._grounds[config.data_dir] = await self._open(settings)
-            return self._grounds[config.data_dir]
+            if config.data_dir not in self._shared:
+                self._shared[config.data_dir] = await self._open(settings)
+            return self._shared[config.data_dir]
 
-    async def _open(self, settings: CurrentSettings) -> Ground:
+    async def _open(self, settings: CurrentSettings) -> SharedStore:
         config, open_sessions = settings.config, self.sessions
         store = await open_in_time(config.data_dir)
         observer = _observer(open_sessions)
@@ -92,7 +92,7 @@ class Daemon:
             config.snapshots.workspace_mib,
         )
         self._tasks += map(self.start, (observer.run(), sweeping.run()))
-        return Ground(store, snapshots, observer, swept)
+        return SharedStore(store, snapshots, observer, swept)
 
     def start(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
         assert self.sessions.group is not None
@@ -105,18 +105,18 @@ class Daemon:
         await self.sessions.shutdown()
 
     async def close(self) -> None:
-        for ground in self._grounds.values():
-            await ground.observer.close(LAST_NUMBERS)
+        for shared in self._shared.values():
+            await shared.observer.close(LAST_NUMBERS)
 
 
-class Window:
+class EditorWindow:
     """One client's own: variables, settings, key, MCP servers."""
 
     def __init__(self, daemon: Daemon, variables: Mapping[str, str], folder: str = "") -> None:
         self._daemon = daemon
         self._variables = variables
         self._models = Models(read_clock, secrets.SystemRandom().random, *paces())
-        self._ground: Ground | None = None
+        self._store: SharedStore | None = None
         check = partial(check_options, variables)
         self.sessions = Sessions(
             self._open,
@@ -140,11 +140,11 @@ class Window:
         for problem in resolved.problems:
             logger.warning("configuration: %s", problem)
         self._models.configure(config)
-        ground = self._ground = await self._daemon.ground(settings)
+        shared = self._store = await self._daemon.shared(settings)
 
         def take(resolved: Resolved) -> None:
             self.sessions.reload(resolved)
-            ground.observer.configure(settings.config.alerts)
+            shared.observer.configure(settings.config.alerts)
             logging.getLogger().setLevel(settings.config.log.upper())
 
         async def end() -> None:
@@ -154,14 +154,14 @@ class Window:
             await self._models.aclose()
 
         environment = Environment(
-            store=ground.store,
+            store=shared.store,
             settings=settings,
             clock=self._daemon.clock,
             models=await access_to(self._models),
             workspaces=workspaces_of(
-                settings, self._daemon.buffers, self._variables, ground.snapshots
+                settings, self._daemon.buffers, self._variables, shared.snapshots
             ),
-            observe=ground.observer.take,
+            observe=shared.observer.take,
             mcp=McpServers(self._variables),
             resident=self._daemon.resident,
             end=end,
@@ -176,7 +176,7 @@ class Window:
         await self._models.warm_up()
 
     def _describe(self, environment: Environment | None) -> JsonObject:
-        return describe(environment, self._ground)
+        return describe(environment, self._store)
 
 
 def _observer(sessions: OpenSessions) -> "Observer":

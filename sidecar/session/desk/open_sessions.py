@@ -1,4 +1,4 @@
-"""The open sessions of a daemon, and what its windows have opened them with."""
+"""The open sessions of a daemon."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,12 +7,10 @@ from time import monotonic
 
 from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import SessionId
-from sidecar.session.environment import Environment
+from sidecar.session.desk.window_environments import WindowEnvironments
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Event, StatusChanged, Watcher
 from sidecar.store.format.values import Owner
-from sidecar.store.journal import Store
-from sidecar.workspace.workspaces import Workspaces
 
 HEARTBEAT = 5.0
 """Seconds between beats on the daemon's leases."""
@@ -35,9 +33,7 @@ class OpenSessions:
         self.group: asyncio.TaskGroup | None = None
         self._by_id: dict[SessionId, Session] = {}
         self._told_busy = False
-        self._environments: list[Environment] = []
-        self._stores: dict[Store, Workspaces] = {}
-        self._left: list[Environment] = []
+        self.windows = WindowEnvironments()
         self._idle_since: dict[SessionId, float] = {}
         self._stopping = False
         self._ended = asyncio.Event()
@@ -48,7 +44,7 @@ class OpenSessions:
     async def run(self) -> None:
         """Until `shutdown`."""
         async with asyncio.TaskGroup() as group:
-            self.group = group
+            self.group = self.windows.group = group
             beat = group.create_task(self._heartbeat())
             await self._ended.wait()
             beat.cancel()
@@ -73,40 +69,8 @@ class OpenSessions:
                 session.environment.forget(session.id)
                 with suppress(StorageFailed):
                     await self._release(session)
-            for environment in self._environments:
-                await environment.end()
-            for store, workspaces in self._stores.items():
-                await workspaces.close()
-                await store.close()
+            await self.windows.close()
         self._ended.set()
-
-    # --- environments of windows -------------------------------------------------------------
-
-    def enter(self, environment: Environment) -> None:
-        """A window's, from now on."""
-        self._environments.append(environment)
-        if environment.store not in self._stores:
-            self._stores[environment.store] = environment.workspaces
-            assert self.group is not None
-            self.group.create_task(environment.workspaces.run())
-
-    async def leave(self, environment: Environment) -> None:
-        """The window is gone: its environment ends with the last session opened with it."""
-        self._left.append(environment)
-        await self._end_unused()
-
-    def is_left(self, session: Session) -> bool:
-        """Whether the window that opened an idle session is gone."""
-        return session.environment in self._left and not session.prompts.busy
-
-    async def _end_unused(self) -> None:
-        used = [session.environment for session in self]
-        for environment in [e for e in self._left if e not in used]:
-            self._left.remove(environment)
-            self._environments.remove(environment)
-            await environment.end()
-
-    # --- sessions ----------------------------------------------------------------------------
 
     def find(self, session_id: SessionId) -> Session | None:
         return self._by_id.get(session_id)
@@ -123,7 +87,10 @@ class OpenSessions:
         # Another call may have opened it anew.
         if self.find(session.id) is None:
             await self._release(session)
-        await self._end_unused()
+        await self.end_unused()
+
+    async def end_unused(self) -> None:
+        await self.windows.end_unused([session.environment for session in self])
 
     async def end(self, session: Session) -> None:
         """End its task, with the lease kept."""
@@ -169,16 +136,16 @@ class OpenSessions:
         while True:
             await asyncio.sleep(HEARTBEAT)
             with suppress(StorageFailed):
-                for store in self._stores:
+                for store in self.windows.stores:
                     await store.leases.beat(self.owner.token)
                 await self._close_unwatched()
 
     async def _close_unwatched(self) -> None:
         now = monotonic()
-        idle = [s for s in self if s.audience.lasting and not (s.prompts.busy or s.watched)]
+        idle = [s for s in self if s.audience.lasting and not (s.prompts.busy or s.audience.heard)]
         self._idle_since = {s.id: self._idle_since.get(s.id, now) for s in idle}
         for session in idle:
             if now - self._idle_since[session.id] >= UNWATCHED:
                 async with self.opening:
-                    if not (session.prompts.busy or session.watched):
+                    if not (session.prompts.busy or session.audience.heard):
                         await self.close(session)

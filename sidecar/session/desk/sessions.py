@@ -186,7 +186,9 @@ class Sessions:
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:
         """Whose key and settings a session goes on with, once the window that opened it is gone."""
-        return self.open.is_left(session) and session.environment.store is environment.store
+        of = session.environment
+        gone = self.open.windows.is_left(of) and not session.prompts.busy
+        return gone and of.store is environment.store
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
         """An idle session, into a packed file; errors as in `archive`."""

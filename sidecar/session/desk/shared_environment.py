@@ -49,7 +49,7 @@ class SharedEnvironment:
                 raise Cancelled(STOPPING)
             if self.known is None:
                 self.known = await self._build(self._options, self.root)
-                self._sessions.enter(self.known)
+                self._sessions.windows.enter(self.known)
             return self.known
 
     async def leave(self) -> None:
@@ -57,7 +57,8 @@ class SharedEnvironment:
         self._left = True
         async with self._building:
             if self.known is not None:
-                await self._sessions.leave(self.known)
+                self._sessions.windows.leave(self.known)
+                await self._sessions.end_unused()
 
     async def warm_up(self) -> None:
         """Load slow parts, so that no later call waits; what fails is told to whoever asks."""

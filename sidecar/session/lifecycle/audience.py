@@ -69,6 +69,11 @@ class Audience:
     def _drop(self, watcher: Watcher) -> None:
         self.connected = tuple(one for one in self.connected if one.watcher != watcher)
 
+    @property
+    def heard(self) -> bool:
+        """By a client or by a session above."""
+        return self._channel.watched
+
     def stir(self) -> None:
         """Somebody came, went or answered."""
         self._stirred.set()

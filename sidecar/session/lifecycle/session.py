@@ -13,7 +13,6 @@ from sidecar.core.errors import Cancelled, innermost
 from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
-from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import check_fits
 from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
@@ -68,6 +67,7 @@ class Session:
 
     def __init__(self, state: State, busy_changed: Callable[["Session"], None]) -> None:
         self._state = state
+        self.environment = state.environment
         self._busy_changed = busy_changed
         self.prompts = PromptLine(state.clock)
         self._metered = 0.0
@@ -112,15 +112,6 @@ class Session:
     def row(self) -> SessionRow:
         """Unstored changes included."""
         return self._state.log.row
-
-    @property
-    def environment(self) -> Environment:
-        """Of the window that opened it."""
-        return self._state.environment
-
-    @property
-    def watched(self) -> bool:
-        return self._state.channel.watched
 
     def opened(self) -> Opened:
         """As `session/new` and `session/load` answer."""
