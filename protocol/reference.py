@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import typer.main
 
-from sidecar.cli import commands
+from sidecar.commands.command_line import commands
 from sidecar.config.document import told
 from sidecar.config.layers import camel
 from sidecar.config.setting import Setting
@@ -23,7 +23,7 @@ PLACE = re.compile(rf"(?<={re.escape(MADE)}\n\n).*?(?=\n<!-- end -->)", re.S)
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "starting": (
         "Commands to start and set up",
-        ("serve", "demo", "doctor", "config show", "config check", "config init"),
+        ("serve", "status", "stop", "demo", "doctor", "config show", "config check", "config init"),
     ),
     "looking": (
         "Commands to look at sessions",

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PROGRAM = """
 import ctypes, os, subprocess
-from sidecar.daemon import keep_memory_private
+from sidecar.daemon.private_memory import keep_memory_private
 if os.geteuid() == 0:  # Root may look at everything.
     os.setgid(65534)
     os.setuid(65534)

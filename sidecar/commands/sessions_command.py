@@ -10,7 +10,7 @@ from rich.table import Table
 from sidecar.commands.terminal import refused, shown, terminal
 from sidecar.config import load
 from sidecar.core.errors import StorageFailed
-from sidecar.ground import open_store
+from sidecar.daemon.stores import open_store
 from sidecar.store.format.values import SessionRow
 
 

@@ -81,6 +81,12 @@ class Cancelled(SidecarError):
     kind = "cancelled"
 
 
+class EditorGone(SidecarError):
+    """Before the editor answered a request; the turn goes on."""
+
+    kind = "client"
+
+
 class ModelFailed(SidecarError):
     """The provider's: refused or broken off, by `kind`; `retry_after` in seconds."""
 

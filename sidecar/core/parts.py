@@ -13,7 +13,7 @@ TurnId = NewType("TurnId", str)
 MessageId = NewType("MessageId", str)
 PartId = NewType("PartId", str)
 Millis: TypeAlias = int
-"""Milliseconds since 1970 in UTC; `daemon.py` reads the clock, everything else is told."""
+"""Milliseconds since 1970 in UTC, by `daemon/clock_and_ids`; everything else is told."""
 MOST_COUNT = 10**12
 """Tokens or characters; larger numbers are no counts."""
 

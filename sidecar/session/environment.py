@@ -1,5 +1,6 @@
 """What all sessions of a daemon share."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,9 +18,17 @@ from sidecar.tools.mcp.servers import McpServers
 from sidecar.workspace.workspaces import Workspaces
 
 
-@dataclass(frozen=True, slots=True)
+async def ended() -> None:
+    """Nothing runs that is only this window's."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Environment:
-    """Parts joined by `daemon.py` for every session. `observe` gets figures of events."""
+    """Parts joined by `daemon/windows` for the sessions that a window opens.
+
+    `observe` gets figures of events; `end` stops the parts that are this window's own. `resident`:
+    the daemon outlives its windows.
+    """
 
     store: Store
     settings: CurrentSettings
@@ -29,6 +38,8 @@ class Environment:
     mcp: McpServers = field(default_factory=McpServers)
     counts: Counts = field(default_factory=Counts)
     observe: Observe = ignore
+    resident: bool = False
+    end: Callable[[], Awaitable[None]] = ended
 
     def trust(self, cwd: str) -> Trust:
         """As set, or as the user once answered."""

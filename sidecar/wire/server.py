@@ -50,19 +50,22 @@ async def serve(
     *,
     version: str,
     on_initialized: Callable[[], Awaitable[None]],
+    on_gone: Callable[[], Awaitable[None]],
     on_outbox: Callable[[Outbox], None] = lambda _: None,
+    is_child: bool = True,
 ) -> int:
     """Serve a client until `exit`, end of stream or its death; return the exit code.
 
     The first byte tells the protocol. `on_initialized`, for slow loading, follows the answer to
-    `initialize`.
+    `initialize`; `on_gone` comes before the last answers are written.
+    `is_child`: this process ends with the one that started it.
     """
     outbox = Outbox(write, sessions.open.revision_of)
     on_outbox(outbox)
     decoder = FrameDecoder()
     first = await _first(read, decoder)
     if decoder.framing is None:
-        await sessions.shutdown()
+        await on_gone()
         return 1
     outbox.framing = decoder.framing
     later = asyncio.Event()
@@ -73,7 +76,7 @@ async def serve(
         writing = group.create_task(_write(outbox))
         loading = group.create_task(_after(later, on_initialized))
         reading = group.create_task(_read(read, decoder, first, served, outbox))
-        watching = group.create_task(_until_orphaned(parent))
+        watching = group.create_task(_until_orphaned(parent, is_child=is_child))
         await asyncio.wait({reading, writing, watching}, return_when=asyncio.FIRST_COMPLETED)
         code = served.exit_code()
         served.connection.requests.close()
@@ -81,7 +84,8 @@ async def serve(
             # A client that closes its input may still read its answers.
             await served.dispatch.settle(FLUSH)
         sessions.open.detach(served.connection.watch)
-        await sessions.shutdown()
+        await sessions.leave()
+        await on_gone()
         outbox.close()
         await asyncio.wait({writing}, timeout=FLUSH)
         for task in (reading, writing, watching, loading, *served.under_way()):
@@ -199,11 +203,11 @@ async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -
     await then()
 
 
-async def _until_orphaned(parent: "asyncio.Future[int | None]") -> None:
+async def _until_orphaned(parent: "asyncio.Future[int | None]", *, is_child: bool) -> None:
     """Wait for the end of the named process, or of our parent."""
     started_by = os.getppid()
     named = await parent
-    while os.getppid() == started_by and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells
+    while (not is_child or os.getppid() == started_by) and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells
         await asyncio.sleep(PARENT_EVERY)
     logger.warning("the editor is gone: stopping")
 

@@ -1,4 +1,4 @@
-"""The editor's open documents; their text precedes the file's."""
+"""Documents open in editors; their text precedes the file's."""
 
 import asyncio
 import os
@@ -9,30 +9,45 @@ from weakref import WeakValueDictionary
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An open document, saved or not."""
+    """An open document, saved or not, in the window of `owner`."""
 
     path: Path
     text: str
     version: int
+    owner: object = None
 
 
 class Buffers:
-    """Open documents by resolved path."""
+    """Open documents by resolved path. Of one open in several windows the last changed counts."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Buffer] = {}
+        self._open: dict[str, dict[object, Buffer]] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def set(self, path: Path, text: str, version: int) -> None:
+    def set(self, path: Path, text: str, version: int, owner: object = None) -> None:
         real = os.path.realpath(path)
-        self._open[real] = Buffer(Path(real), text, version)
+        held = self._open.setdefault(real, {})
+        held.pop(owner, None)
+        held[owner] = Buffer(Path(real), text, version, owner)
 
-    def close(self, path: Path) -> None:
-        """The file counts again."""
-        self._open.pop(os.path.realpath(path), None)
+    def close(self, path: Path, owner: object = None) -> None:
+        """Another window's counts again, or the file."""
+        self._close(os.path.realpath(path), owner)
+
+    def close_of(self, owner: object) -> None:
+        """All that a window has open."""
+        for real in tuple(self._open):
+            self._close(real, owner)
+
+    def _close(self, real: str, owner: object) -> None:
+        held = self._open.get(real, {})
+        held.pop(owner, None)
+        if not held:
+            self._open.pop(real, None)
 
     def get(self, path: Path) -> Buffer | None:
-        return self._open.get(os.path.realpath(path)) if self._open else None
+        held = self._open.get(os.path.realpath(path)) if self._open else None
+        return [*held.values()][-1] if held else None
 
     def open_paths(self) -> tuple[Path, ...]:
         """Resolved and sorted."""

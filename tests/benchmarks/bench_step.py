@@ -22,9 +22,10 @@ from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt.observation import Observe, ignore
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
-from sidecar.ground import id_source, read_clock
+from sidecar.daemon.clock_and_ids import id_source, read_clock
 from sidecar.model.catalogue import lookup
 from sidecar.model.encode import encode
+from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.environment import Environment
 from sidecar.session.interface import NewSession, PromptRequest
@@ -147,11 +148,16 @@ async def measure(
         return environment
 
     sessions = Sessions(
-        open_environment, buffers, this_process("bench"), lambda _: {}, lambda _: ""
+        open_environment,
+        buffers,
+        OpenSessions(this_process("bench")),
+        lambda _: {},
+        lambda _: "",
+        Path(),
     )
     tool = ToolSpec("tool", "A tool.", {"type": "object"}, "read", origin="client")
     async with asyncio.TaskGroup() as group:
-        group.create_task(sessions.run())
+        group.create_task(sessions.open.run())
         await asyncio.sleep(0)
         request = NewSession(str(folder), tools=(tool,))
         opened = await sessions.new(request, editor, lambda _: None)  # type: ignore[arg-type]
@@ -166,7 +172,7 @@ async def measure(
         ]
         # The body's encoding happens inside the gap and is dumped once more for comparison.
         own = [gap - dump for gap, dump in zip(gaps, model.dumps[1:], strict=False)]
-        await sessions.shutdown()
+        await sessions.open.shutdown()
     return median(own) * 1000, median(model.dumps) * 1000, model.bytes
 
 
@@ -190,7 +196,12 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
         return environment
 
     sessions = Sessions(
-        open_environment, buffers, this_process("bench"), lambda _: {}, lambda _: ""
+        open_environment,
+        buffers,
+        OpenSessions(this_process("bench")),
+        lambda _: {},
+        lambda _: "",
+        Path(),
     )
     longest = 0.0
     ended = asyncio.Event()
@@ -204,7 +215,7 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
             longest, last = max(longest, now - last), now
 
     async with asyncio.TaskGroup() as group:
-        group.create_task(sessions.run())
+        group.create_task(sessions.open.run())
         await asyncio.sleep(0)
         opened = await sessions.new(NewSession(str(folder)), editor, lambda _: None)  # type: ignore[arg-type]
         session = await sessions.get(opened.session_id)
@@ -213,7 +224,7 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
         await session.prompt(PromptRequest(({"type": "text", "text": "talk"},)))
         took = perf_counter() - begun
         ended.set()
-        await sessions.shutdown()
+        await sessions.open.shutdown()
     return deltas / took, longest * 1000
 
 

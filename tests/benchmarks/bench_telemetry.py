@@ -22,7 +22,7 @@ from time import thread_time
 from sidecar.config import Config
 from sidecar.config.telemetry_settings import Telemetry
 from sidecar.core.prompt.observation import Observation, Observe, PendingObservation
-from sidecar.ground import read_clock
+from sidecar.daemon.clock_and_ids import read_clock
 from sidecar.observe.observer import Observer
 from sidecar.session.lifecycle import assembly
 from sidecar.session.log.session_log import SessionLog

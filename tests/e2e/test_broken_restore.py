@@ -17,7 +17,7 @@ FILES = 12
 
 DYING = """
 import os, signal, sys
-from sidecar.daemon import serve_stdio
+from sidecar.daemon.serving import serve_stdio
 moved = 0
 def listen(event, arguments):
     global moved

@@ -15,7 +15,7 @@ import sys
 import traceback
 
 import sidecar
-from sidecar.daemon import serve_stdio
+from sidecar.daemon.serving import serve_stdio
 from sidecar.model import vocabulary
 
 APART = ("sidecar.__main__", "sidecar.cli", "sidecar.commands", "sidecar.replay")

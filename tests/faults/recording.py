@@ -145,7 +145,7 @@ def install(sqlite: Any, log: Log) -> list[Any]:
 
 def main(path: Path) -> None:
     """Be a daemon that is recorded."""
-    from sidecar import daemon
+    from sidecar.daemon import serving
     from sidecar.wire import streams
 
     log = Log(path)
@@ -166,7 +166,7 @@ def main(path: Path) -> None:
 
     streams.os = Told()  # type: ignore[assignment]
     assert kept
-    daemon.serve_stdio()
+    serving.serve_stdio()
 
 
 if __name__ == "__main__":

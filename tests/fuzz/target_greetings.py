@@ -5,12 +5,14 @@ No store is opened; `target_openings` does that.
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from sidecar.core.errors import innermost
 from sidecar.core.parts import JsonObject
-from sidecar.daemon import check_options
+from sidecar.daemon.environment_parts import check_options
+from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.sessions import Sessions
 from sidecar.store.format.values import Owner
 from sidecar.wire.framing import Arrived, FrameDecoder, Framing
@@ -79,12 +81,22 @@ class _Client:
 
 async def _greeted(framing: Framing, given: Params) -> None:
     client, prefix = _Client(framing), "" if framing == "headers" else "_sidecar/"
-    sessions = Sessions(_no_store, Buffers(), OWNER, lambda _: {"version": "0"}, check_options)
+    sessions = Sessions(
+        _no_store,
+        Buffers(),
+        OpenSessions(OWNER),
+        lambda _: {"version": "0"},
+        partial(check_options, {}),
+        Path(),
+    )
     try:
         async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
-            group.create_task(sessions.run())
+            group.create_task(sessions.open.run())
             read, write = client.sent.get, client.write
-            group.create_task(serve(sessions, read, write, version="0", on_initialized=_nothing))
+            ended = sessions.open.shutdown
+            group.create_task(
+                serve(sessions, read, write, version="0", on_initialized=_nothing, on_gone=ended)
+            )
             told = [await client.ask(1, "initialize", given)]
             if "error" in told[0]:
                 assert "result" in await client.ask(2, "initialize", GIVEN[framing])

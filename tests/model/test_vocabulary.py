@@ -90,7 +90,9 @@ def test_a_packed_vocabulary_is_unpacked_as_it_was() -> None:
 
 
 def test_it_is_not_imported_before_it_is_needed() -> None:
-    script = "import sys, sidecar.daemon; print([m for m in sys.modules if m == 'tiktoken'])"
+    script = (
+        "import sys, sidecar.daemon.serving; print([m for m in sys.modules if m == 'tiktoken'])"
+    )
     shown = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )

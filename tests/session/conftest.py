@@ -20,6 +20,7 @@ from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, flat
 from sidecar.model.catalogue import lookup
 from sidecar.model.encode import encode
+from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.environment import Environment
 from sidecar.session.interface import NewSession, PromptRequest, PromptResult
@@ -252,11 +253,13 @@ class World:
         # A daemon that will be killed names a process that is dead already, as its pid would be.
         owner = this_process(f"token-{name}-{self.minted}")
         owner = replace(owner, pid=DEAD_PID) if kill else owner
-        sessions = Sessions(open_environment, buffers, owner, lambda _: {}, lambda _: "")
+        sessions = Sessions(
+            open_environment, buffers, OpenSessions(owner), lambda _: {}, lambda _: "", Path()
+        )
         desk = Desk(sessions, model, Editor(), store, self.workspace, self)
         self.open.append(sessions)
         async with asyncio.TaskGroup() as group:
-            running = group.create_task(sessions.run())
+            running = group.create_task(sessions.open.run())
             await asyncio.sleep(0)
             try:
                 yield desk
@@ -269,7 +272,7 @@ class World:
                     await asyncio.wait({running})
                     await store.close()
                 else:
-                    await sessions.shutdown()
+                    await sessions.open.shutdown()
                 self.open.remove(sessions)
 
     def _check(self, request: ModelRequest) -> None:

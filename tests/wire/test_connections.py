@@ -36,7 +36,7 @@ class Quiet:
 
     def detach(self, _: object) -> None: ...
 
-    async def shutdown(self) -> None: ...
+    async def leave(self) -> None: ...
 
 
 class Editor:
@@ -60,6 +60,7 @@ class Editor:
             self.write,
             version="0",
             on_initialized=_nothing,
+            on_gone=_nothing,
         )
 
     async def ask(self, number: int, method: str, **given: Any) -> Any:

@@ -8,7 +8,7 @@ from sidecar.commands.inspect.session_look import course_of
 from sidecar.commands.terminal import refused, shown, terminal
 from sidecar.config import load
 from sidecar.core.errors import SidecarError
-from sidecar.ground import read_clock
+from sidecar.daemon.clock_and_ids import read_clock
 from sidecar.observe.report.report import report
 from sidecar.store.connection.store_files import FILE_MODE, REPORTS, make_folder
 

@@ -11,8 +11,8 @@ from sidecar.config import Config, load
 from sidecar.core.parts import SessionId
 from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.core.text.redaction import Redaction, secrets_in
-from sidecar.ground import look_into
-from sidecar.joining import looking
+from sidecar.daemon.environment_parts import looking
+from sidecar.daemon.stores import look_into
 from sidecar.observe.report.course import Course
 from sidecar.session.desk.store_look import find, look, sent_now
 from sidecar.store.format.values import Stored

@@ -17,7 +17,7 @@ from sidecar.config import OFFLINE_MODEL, Config, load, user_file
 from sidecar.core.errors import BadRequest, ModelFailed, innermost
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.pricing import ModelInfo, money, price
-from sidecar.ground import read_clock
+from sidecar.daemon.clock_and_ids import read_clock
 from sidecar.model.catalogue import lookup
 from sidecar.model.models import Models
 from sidecar.model.vocabulary import load_counter

@@ -20,7 +20,7 @@ from sidecar.config import Config, load, user_file
 from sidecar.config.document import public
 from sidecar.core.errors import StorageFailed
 from sidecar.core.text.visible import visible
-from sidecar.ground import open_store
+from sidecar.daemon.stores import open_store
 from sidecar.model.catalogue import lookup
 from sidecar.model.vocabulary import load_counter
 from sidecar.store.content.chains import HeldSpace

@@ -18,7 +18,8 @@ from sidecar.config.retention import Retention
 from sidecar.core.errors import SidecarError, StorageFailed
 from sidecar.core.parts import JsonObject, Millis
 from sidecar.core.text.visible import visible_json
-from sidecar.ground import open_store, read_clock
+from sidecar.daemon.clock_and_ids import read_clock
+from sidecar.daemon.stores import open_store
 from sidecar.session.transfer.archive import Ground, settle
 from sidecar.session.transfer.erasure import erase
 from sidecar.session.transfer.sweep import SweepProgress, SweptSessions, carry_out, quiet, shrink

@@ -18,7 +18,7 @@ from sidecar.config import load
 from sidecar.core.errors import SidecarError as SidecarFailed
 from sidecar.core.parts import Json
 from sidecar.core.text.visible import visible_json
-from sidecar.ground import look_into
+from sidecar.daemon.stores import look_into
 from sidecar.session.transfer.archive import bundles_of
 
 

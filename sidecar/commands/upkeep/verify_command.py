@@ -9,7 +9,8 @@ from rich.text import Text
 from sidecar.commands.terminal import shown, terminal
 from sidecar.config import load
 from sidecar.core.errors import StorageFailed
-from sidecar.ground import open_store, read_clock
+from sidecar.daemon.clock_and_ids import read_clock
+from sidecar.daemon.stores import open_store
 from sidecar.session.transfer.revival import reviving
 from sidecar.store.format.values import VerifyReport
 from sidecar.store.repair.rebuilt_store import repair

@@ -34,7 +34,7 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.side_request import asked_since
 from sidecar.session.state import State
 from sidecar.store.format.log_records import AskedRecord, DelegatedRecord, UsageShape
-from sidecar.tools.tool_contract import Client, Progress, Subtask, SubtaskEnd
+from sidecar.tools.tool_contract import Progress, Subtask, SubtaskEnd
 
 Begin = Callable[[SessionLog, State], Awaitable[Session]]
 Close = Callable[[SessionId], Awaitable[None]]
@@ -58,9 +58,7 @@ async def delegate(
     about: JsonObject = {"sessionId": child.id, "callId": call_id}
     name = one_line(subtask.task, 60)
 
-    def client() -> Client:
-        return ThroughParent(parent.audience.client(), parent.id, name, about)
-
+    client = ThroughParent(parent.audience.everyone, parent.id, name, about)
     limits = state.config.delegate
     child.delegating.bind(Bound(client, limits.steps, parent.id), state.tracking)
     following = _Following(parent, state.log, child, log, limits, progress)

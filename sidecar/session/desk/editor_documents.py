@@ -14,10 +14,14 @@ class EditorDocuments:
         self._sessions = sessions
 
     def open(self, path: str, text: str, version: int) -> None:
-        self._buffers.set(Path(path), text, version)
+        self._buffers.set(Path(path), text, version, self)
+
+    def close_all(self) -> None:
+        """The editor is gone, with what it had not saved."""
+        self._buffers.close_of(self)
 
     def close(self, path: str) -> None:
-        self._buffers.close(Path(path))
+        self._buffers.close(Path(path), self)
 
     def saved(self, path: str) -> None:
         for session in self._sessions:

@@ -1,40 +1,120 @@
 """The open sessions of a daemon."""
 
+import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
+from time import monotonic
 
+from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import SessionId
+from sidecar.session.desk.window_environments import WindowEnvironments
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Event, StatusChanged, Watcher
+from sidecar.store.format.values import Owner
+
+HEARTBEAT = 5.0
+"""Seconds between beats on the daemon's leases."""
+SHUTDOWN = 1.5
+"""Seconds for running turns to end their logs at the daemon's stop."""
+UNWATCHED = 60.0
+"""Seconds until an idle session that nobody watches is closed."""
+STOPPING = "the daemon is stopping"
 
 
 class OpenSessions:
-    """Sessions by id. Iteration covers those open at the start."""
+    """Sessions by id; iteration covers those open at the start.
 
-    def __init__(self) -> None:
+    `owner` is the daemon in leases. `opening` is held while a session opens.
+    """
+
+    def __init__(self, owner: Owner) -> None:
+        self.owner = owner
+        self.opening = asyncio.Lock()
+        self.group: asyncio.TaskGroup | None = None
         self._by_id: dict[SessionId, Session] = {}
         self._told_busy = False
+        self.windows = WindowEnvironments()
+        self._idle_since: dict[SessionId, float] = {}
+        self._stopping = False
+        self._ended = asyncio.Event()
 
     def __iter__(self) -> Iterator[Session]:
         return iter(tuple(self._by_id.values()))
 
+    async def run(self) -> None:
+        """Until `shutdown`."""
+        async with asyncio.TaskGroup() as group:
+            self.group = self.windows.group = group
+            beat = group.create_task(self._heartbeat())
+            await self._ended.wait()
+            beat.cancel()
+
+    def check_running(self) -> None:
+        """Raises `Cancelled` while stopping."""
+        if self._stopping:
+            raise Cancelled(STOPPING)
+
+    async def shutdown(self) -> None:
+        """Stop every turn, make logs whole and durable, release the leases, close the stores."""
+        # A session opened from here on would never be ended.
+        self._stopping = True
+        for session in self:
+            await session.end()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SHUTDOWN):
+                for session in self:
+                    await session.ended()
+        async with self.opening:
+            for session in self:
+                session.environment.forget(session.id)
+                with suppress(StorageFailed):
+                    await self._release(session)
+            await self.windows.close()
+        self._ended.set()
+
     def find(self, session_id: SessionId) -> Session | None:
         return self._by_id.get(session_id)
 
-    def add(self, session: Session) -> None:
+    def start(self, session: Session) -> None:
+        self.check_running()
+        assert self.group is not None
+        session.start(self.group)
         self._by_id[session.id] = session
 
-    def drop(self, session_id: SessionId) -> Session | None:
-        return self._by_id.pop(session_id, None)
+    async def close(self, session: Session) -> None:
+        """End its task and release the lease; nothing stored goes."""
+        await self.end(session)
+        # Another call may have opened it anew.
+        if self.find(session.id) is None:
+            await self._release(session)
+        await self.end_unused()
+
+    async def end_unused(self) -> None:
+        await self.windows.end_unused([session.environment for session in self])
+
+    async def end(self, session: Session) -> None:
+        """End its task, with the lease kept."""
+        self._by_id.pop(session.id, None)
+        session.environment.forget(session.id)
+        await session.end()
+        await session.ended()
+
+    async def _release(self, session: Session) -> None:
+        await session.environment.store.leases.release(session.id, self.owner.token)
 
     def revision_of(self, session_id: str) -> int | None:
         session = self.find(SessionId(session_id))
         return None if session is None else session.opened().revision
 
+    @property
+    def busy(self) -> bool:
+        return any(session.prompts.busy for session in self)
+
     def waiting(self) -> int:
         return sum(session.prompts.waiting() for session in self)
 
     def busy_changed(self, session: Session) -> None:
-        busy = any(session.prompts.busy for session in self)
+        busy = self.busy
         if busy == self._told_busy:
             return
         self._told_busy = busy
@@ -51,3 +131,21 @@ class OpenSessions:
     def detach(self, watcher: Watcher) -> None:
         for session in self:
             session.audience.detach(watcher)
+
+    async def _heartbeat(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT)
+            with suppress(StorageFailed):
+                for store in self.windows.stores:
+                    await store.leases.beat(self.owner.token)
+                await self._close_unwatched()
+
+    async def _close_unwatched(self) -> None:
+        now = monotonic()
+        idle = [s for s in self if s.audience.lasting and not (s.prompts.busy or s.audience.heard)]
+        self._idle_since = {s.id: self._idle_since.get(s.id, now) for s in idle}
+        for session in idle:
+            if now - self._idle_since[session.id] >= UNWATCHED:
+                async with self.opening:
+                    if not (session.prompts.busy or session.audience.heard):
+                        await self.close(session)

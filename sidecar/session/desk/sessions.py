@@ -1,14 +1,12 @@
-"""The sessions of a daemon, by id."""
+"""Sessions as a window opens, lists, closes and deletes them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
 
 from sidecar.config.layers import Resolved
-from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
 from sidecar.session.compaction.session_handoff import drafted, handoff, standing
 from sidecar.session.desk.delegation import delegate
@@ -39,68 +37,42 @@ from sidecar.session.transfer.archive import (
     require,
 )
 from sidecar.session.transfer.erasure import delete, erase_archived, put_aside
-from sidecar.store.format.values import Owner
 from sidecar.tools.tool_contract import Client
 from sidecar.workspace.buffers import Buffers
 
-HEARTBEAT = 5.0
-"""Seconds between beats on the daemon's leases."""
-SHUTDOWN = 1.5
-"""Seconds for running turns to end their logs at the daemon's stop."""
-
 
 class Sessions:
-    """`open_environment` runs on first need; its failure fails that call only."""
+    """A window's sessions, of those that all windows of the daemon have open.
+
+    `open_environment` runs on first need; its failure fails that call only. `folder`: the window's
+    current one.
+    """
 
     def __init__(
         self,
         open_environment: Callable[[JsonObject, Path | None], Awaitable[Environment]],
         buffers: Buffers,
-        owner: Owner,
+        sessions: OpenSessions,
         describe: Callable[[Environment | None], JsonObject],
         check: Callable[[JsonObject], str],
+        folder: Path,
     ) -> None:
-        self.shared = SharedEnvironment(open_environment, check)
-        self.open = OpenSessions()
+        self.folder = folder
+        self.shared = SharedEnvironment(open_environment, check, sessions)
+        self.open = sessions
         self.documents = EditorDocuments(buffers, self.open)
         self._describe = describe
-        self._owner = owner
         self._started = monotonic()
-        self._group: asyncio.TaskGroup | None = None
-        self._ended = asyncio.Event()
-
-    async def run(self) -> None:
-        async with asyncio.TaskGroup() as group:
-            self._group = group
-            self.shared.run_in(group)
-            beat = group.create_task(self._heartbeat())
-            await self._ended.wait()
-            beat.cancel()
 
     def reload(self, resolved: Resolved) -> None:
-        if self.shared.known is not None:
-            take_over(self.shared.known.settings, self.open, resolved)
+        if (known := self.shared.known) is not None:
+            own = [session for session in self.open if session.environment is known]
+            take_over(known.settings, own, resolved)
 
-    async def shutdown(self) -> None:
-        """Stop every turn, make logs whole and durable, release the leases."""
-        # A session opened from here on would never be ended.
-        self.shared.stopping = True
-        for session in self.open:
-            await session.end()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(SHUTDOWN):
-                for session in self.open:
-                    await session.ended()
-        async with self.shared.opening:
-            environment = self.shared.known
-        if environment is not None:
-            for session in self.open:
-                environment.forget(session.id)
-                with suppress(StorageFailed):
-                    await environment.store.leases.release(session.id, self._owner.token)
-            await environment.workspaces.close()
-            await environment.store.close()
-        self._ended.set()
+    async def leave(self) -> None:
+        """The window is gone, and turns go on."""
+        self.documents.close_all()
+        await self.shared.leave()
 
     def status(self) -> JsonObject:
         sessions: list[Json] = [
@@ -190,13 +162,15 @@ class Sessions:
     async def get(self, session_id: SessionId) -> Session:
         """Opened if need be; raises UnknownSession."""
         environment = await self.shared.ready()
-        async with self.shared.opening:
+        async with self.open.opening:
             known = self.open.find(session_id)
-            if known is not None:
+            if known is not None and not self._takes_over(known, environment):
                 await known.refresh()
                 return known
+            if known is not None:
+                await self.open.close(known)
             await require(environment.store, session_id)
-            ownership = Ownership(environment.store, session_id, self._owner)
+            ownership = Ownership(environment.store, session_id, self.open.owner)
             writes = await ownership.claim()
             log, problems = await open_log(environment, session_id, writes=writes)
             if writes:
@@ -206,7 +180,15 @@ class Sessions:
             if writes:
                 tell_damage(log, state.channel, problems)
                 await session.recover()
+            for one in () if known is None else known.audience.connected:
+                session.audience.attach(one.watcher, one.client)
             return session
+
+    def _takes_over(self, session: Session, environment: Environment) -> bool:
+        """Whose key and settings a session goes on with, once the window that opened it is gone."""
+        of = session.environment
+        gone = self.open.windows.is_left(of) and not session.prompts.busy
+        return gone and of.store is environment.store
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
         """An idle session, into a packed file; errors as in `archive`."""
@@ -221,15 +203,11 @@ class Sessions:
     async def close(self, session_id: SessionId) -> None:
         """End a session's task and release the lease; nothing stored goes."""
         environment = await self.shared.ready()
-        environment.forget(session_id)
-        session = self.open.drop(session_id)
+        session = self.open.find(session_id)
         if session is None:
             await environment.store.sessions.row(session_id)
-            return
-        await session.end()
-        await session.ended()
-        if self.open.find(session_id) is None:
-            await environment.store.leases.release(session_id, self._owner.token)
+        else:
+            await self.open.close(session)
 
     async def delete(self, session_id: SessionId, *, force: bool = False) -> tuple[str, ...]:
         """With all data held for no other session; `force` ends a running turn.
@@ -242,35 +220,22 @@ class Sessions:
         session = await self.get(session_id)
         await session.writable(None)
         check_idle(session.prompts.busy and not force, "delete with force, which cancels it")
-        await session.end()
-        await session.ended()
-        self.open.drop(session_id)
-        environment.forget(session_id)
+        await self.open.end(session)
         ground, row = self._ground(environment), session.row
         return await delete(ground, environment.workspaces, row)
 
     def _ground(self, environment: Environment) -> Ground:
-        return ground_of(environment.store, environment.clock.now, self._owner)
+        return ground_of(environment.store, environment.clock.now, self.open.owner)
 
     async def _begin(self, log: SessionLog, above: State | None = None) -> Session:
         environment = await self.shared.ready()
-        ownership = Ownership(environment.store, log.row.id, self._owner)
+        ownership = Ownership(environment.store, log.row.id, self.open.owner)
         await ownership.claim()
         ownership.take()
         return self._start(compose(environment, log, ownership, above))
 
     def _start(self, state: State) -> Session:
-        self.shared.check_running()
         session = Session(state, self.open.busy_changed)
         session.delegating.delegate = partial(delegate, session, state, self._begin, self.close)
-        assert self._group is not None
-        session.start(self._group)
-        self.open.add(session)
+        self.open.start(session)
         return session
-
-    async def _heartbeat(self) -> None:
-        while True:
-            await asyncio.sleep(HEARTBEAT)
-            if self.shared.known is not None:
-                with suppress(StorageFailed):
-                    await self.shared.known.store.leases.beat(self._owner.token)

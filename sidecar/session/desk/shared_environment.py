@@ -1,4 +1,4 @@
-"""Shared by a daemon's sessions, built on first need."""
+"""Shared by the sessions that a window opens, built on first need."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,31 +7,31 @@ from pathlib import Path
 
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import JsonObject
+from sidecar.session.desk.open_sessions import STOPPING, OpenSessions
 from sidecar.session.environment import Environment
 from sidecar.session.log.log_fold import version
-
-STOPPING = "the daemon is stopping"
 
 
 class SharedEnvironment:
     """`build` takes the editor's options and root folder; a failure fails only that request.
 
-    `opening` is held while a session opens; `check` returns errors in options.
+    `check` returns errors in options.
     """
 
     def __init__(
         self,
         build: Callable[[JsonObject, Path | None], Awaitable[Environment]],
         check: Callable[[JsonObject], str],
+        sessions: OpenSessions,
     ) -> None:
+        self._sessions = sessions
         self._build = build
         self._check = check
         self._options: JsonObject = {}
-        self._group: asyncio.TaskGroup | None = None
         self.root: Path | None = None
         self.known: Environment | None = None
-        self.opening = asyncio.Lock()
-        self.stopping = False
+        self._building = asyncio.Lock()
+        self._left = False
 
     def configure(self, options: JsonObject, root: Path | None) -> str:
         """Set `initializationOptions` and root for later sessions; return any error.
@@ -41,17 +41,24 @@ class SharedEnvironment:
         self.root, self._options = root, options
         return self._check(options)
 
-    def run_in(self, group: asyncio.TaskGroup) -> None:
-        self._group = group
-
     async def ready(self) -> Environment:
-        async with self.opening:
-            self.check_running()
+        """Raises `Cancelled` while stopping."""
+        async with self._building:
+            self._sessions.check_running()
+            if self._left:
+                raise Cancelled(STOPPING)
             if self.known is None:
                 self.known = await self._build(self._options, self.root)
-                if self._group is not None:
-                    self._group.create_task(self.known.workspaces.run())
+                self._sessions.windows.enter(self.known)
             return self.known
+
+    async def leave(self) -> None:
+        """The window is gone."""
+        self._left = True
+        async with self._building:
+            if self.known is not None:
+                self._sessions.windows.leave(self.known)
+                await self._sessions.end_unused()
 
     async def warm_up(self) -> None:
         """Load slow parts, so that no later call waits; what fails is told to whoever asks."""
@@ -59,8 +66,3 @@ class SharedEnvironment:
             await self.ready()
         # Read early: another version may be installed over these files later.
         await asyncio.to_thread(version)
-
-    def check_running(self) -> None:
-        """Raises `Cancelled` while stopping."""
-        if self.stopping:
-            raise Cancelled(STOPPING)

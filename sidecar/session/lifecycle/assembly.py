@@ -197,7 +197,7 @@ def rollback_of(
     checkpoints: Checkpoints,
     host: RollbackHost,
     prompts: PromptLine,
-    client: Callable[[], Client],
+    client: Client,
     price: CompactionPrice,
     gate: asyncio.Lock,
 ) -> Rollback:

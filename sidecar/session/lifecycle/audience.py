@@ -1,28 +1,52 @@
-"""Connections to a session; the client to ask."""
+"""Connections to a session; the clients to ask."""
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from sidecar.core.errors import Cancelled
+from sidecar.core.errors import Cancelled, EditorGone, SidecarError
+from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.events import Watcher
 from sidecar.session.ownership import Ownership
-from sidecar.tools.tool_contract import Client
+from sidecar.tools.tool_contract import Client, PermissionOption, Terminals
+
+NOBODY = "no editor is connected to this session any more"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Connected:
+    """One connection's ear and mouth."""
+
+    watcher: Watcher
+    client: Client
 
 
 class Audience:
-    """A session's connections, newest last."""
+    """A session's connections, newest last.
 
-    def __init__(self, channel: Channel, tracking: Tracking, ownership: Ownership) -> None:
+    `lasting`: the daemon outlives them, so that a question waits for the next.
+    """
+
+    def __init__(
+        self, channel: Channel, tracking: Tracking, ownership: Ownership, *, lasting: bool
+    ) -> None:
         self._channel = channel
         self._tracking = tracking
         self._ownership = ownership
-        self._clients: list[tuple[Watcher, Client]] = []
+        self.connected: tuple[Connected, ...] = ()
+        self._stirred = asyncio.Event()
+        self.lasting = lasting
+        self.everyone = Everyone(self)
 
     def attach(self, watcher: Watcher, client: Client) -> None:
         """Send all events from now on; `client` answers questions."""
-        self._clients = [(w, c) for w, c in self._clients if w != watcher]
-        self._clients.append((watcher, client))
+        self._drop(watcher)
+        self.connected = (*self.connected, Connected(watcher, client))
+        self.stir()
         self._channel.attach(watcher)
         self._tracking.opened(writes=not self._ownership.read_only)
 
@@ -31,7 +55,8 @@ class Audience:
         self._channel.attach(watcher)
 
     def detach(self, watcher: Watcher) -> None:
-        self._clients = [(w, c) for w, c in self._clients if w != watcher]
+        self._drop(watcher)
+        self.stir()
         self._channel.detach(watcher)
 
     def saved(self, path: Path) -> None:
@@ -39,10 +64,118 @@ class Audience:
         self._tracking.saved(path)
 
     def watchers(self) -> tuple[Watcher, ...]:
-        return tuple(watcher for watcher, _ in self._clients)
+        return tuple(one.watcher for one in self.connected)
 
-    def client(self) -> Client:
-        """The newest; raises `Cancelled` without any."""
-        if not self._clients:
-            raise Cancelled("no editor is connected to this session any more")
-        return self._clients[-1][1]
+    def _drop(self, watcher: Watcher) -> None:
+        self.connected = tuple(one for one in self.connected if one.watcher != watcher)
+
+    @property
+    def heard(self) -> bool:
+        """By a client or by a session above."""
+        return self._channel.watched
+
+    def stir(self) -> None:
+        """Somebody came, went or answered."""
+        self._stirred.set()
+
+    async def stirred(self) -> None:
+        self._stirred.clear()
+        await self._stirred.wait()
+
+
+class Everyone:
+    """Implements `tools.tool_contract.Client`: questions go to all, the rest to the newest.
+
+    Of one who goes meanwhile a request fails with EditorGone, and the turn goes on; where the
+    daemon ends with the last, with Cancelled.
+    """
+
+    def __init__(self, audience: Audience) -> None:
+        self._audience = audience
+
+    @property
+    def can_read_files(self) -> bool:
+        return any(one.client.can_read_files for one in self._audience.connected[-1:])
+
+    @property
+    def can_write_files(self) -> bool:
+        return any(one.client.can_write_files for one in self._audience.connected[-1:])
+
+    @property
+    def can_apply_edits(self) -> bool:
+        return any(one.client.can_apply_edits for one in self._audience.connected[-1:])
+
+    @property
+    def terminals(self) -> Terminals | None:
+        newest = self._audience.connected[-1:]
+        return newest[0].client.terminals if newest else None
+
+    async def request_permission(
+        self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
+    ) -> str | None:
+        """The first answer; other clients' questions are withdrawn.
+
+        Who comes meanwhile is asked, too; fails only once nobody present can be asked.
+        """
+        answers: dict[Connected, str | None] = {}
+        failures: dict[Connected, SidecarError] = {}
+
+        async def put(one: Connected) -> None:
+            try:
+                answers[one] = await one.client.request_permission(session_id, tool_call, options)
+            except SidecarError as error:
+                failures[one] = error
+            self._audience.stir()
+
+        asked: dict[Connected, asyncio.Task[None]] = {}
+        vain: SidecarError | None = None
+        async with asyncio.TaskGroup() as group:
+            try:
+                while not (answers or vain):
+                    for one in self._audience.connected:
+                        if one not in asked:
+                            asked[one] = group.create_task(put(one))
+                    if len(failures) < len(asked) or not (vain := self._vain(failures)):
+                        await self._audience.stirred()
+            finally:
+                for task in asked.values():
+                    task.cancel()
+        if vain is not None:
+            raise vain
+        return next(iter(answers.values()))
+
+    def _vain(self, failures: dict[Connected, SidecarError]) -> SidecarError | None:
+        """Why waiting is in vain: whoever is here cannot be asked, or nobody will come."""
+        for one in reversed(self._audience.connected):
+            if not isinstance(failures[one], Cancelled):
+                return failures[one]
+        return None if self._audience.lasting else Cancelled(NOBODY)
+
+    async def call_tool(
+        self, session_id: SessionId, call_id: str, name: str, tool_input: Json
+    ) -> JsonObject:
+        with self._newest() as client:
+            return await client.call_tool(session_id, call_id, name, tool_input)
+
+    async def read_text_file(self, session_id: SessionId, path: str) -> str:
+        with self._newest() as client:
+            return await client.read_text_file(session_id, path)
+
+    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
+        with self._newest() as client:
+            await client.write_text_file(session_id, path, content)
+
+    async def apply_edit(self, label: str, path: str, content: str) -> bool:
+        with self._newest() as client:
+            return await client.apply_edit(label, path, content)
+
+    @contextmanager
+    def _newest(self) -> Iterator[Client]:
+        gone = EditorGone if self._audience.lasting else Cancelled
+        try:
+            for one in self._audience.connected[-1:]:
+                yield one.client
+                return
+        except Cancelled as error:
+            raise gone(error.message) from error
+        raise gone(NOBODY)

@@ -73,13 +73,16 @@ class Session:
 
     def __init__(self, state: State, busy_changed: Callable[["Session"], None]) -> None:
         self._state = state
+        self.environment = state.environment
         self._busy_changed = busy_changed
         self.prompts = PromptLine(state.clock)
         self._metered_from = 0.0
         self._is_green = False
         self._tell = state.channel.publish
         self._turn_log = TurnLog(state.log, state.channel, state.clock, self._show_meter)
-        self.audience = Audience(state.channel, state.tracking, state.ownership)
+        self.audience = Audience(
+            state.channel, state.tracking, state.ownership, lasting=state.environment.resident
+        )
         self._task: asyncio.Task[None] | None = None
         self._instructions = instructions_of(state)
         self.starts = starts_of(state, self._instructions)
@@ -100,7 +103,7 @@ class Session:
             self.checkpoints,
             self,
             self.prompts,
-            self.audience.client,
+            self.audience.everyone,
             self.rewriting.price,
             self.rewriting.gate,
         )
@@ -269,7 +272,7 @@ class Session:
         return result
 
     async def _carry_out(self, turn_id: TurnId, message_id: MessageId) -> TurnEnd:
-        state, rewriting, client = self._state, self.rewriting, self.audience.client
+        state, rewriting, client = self._state, self.rewriting, self.audience.everyone
         turn = turn_of(
             state,
             turn_id,

@@ -1,6 +1,6 @@
 """A subtask's beginning, client and report."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sidecar.core.conversation.call_outcome import argument, finding, status
@@ -39,7 +39,7 @@ class Bound:
     MCP calls go to the servers of `parent`.
     """
 
-    client: Callable[[], Client]
+    client: Client
     max_steps: int
     parent: SessionId
 

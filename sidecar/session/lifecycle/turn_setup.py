@@ -1,6 +1,5 @@
 """Assemble a turn from the session."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sidecar.config.mcp_settings import McpServer
@@ -26,7 +25,7 @@ def turn_of(
     state: State,
     turn_id: TurnId,
     rewriting: Rewriting,
-    client: Callable[[], Client],
+    client: Client,
     recall: RecallPart,
     turn: TurnLog,
     delegating: Delegating,

@@ -49,7 +49,7 @@ class Files:
 
 
 class FilePlans:
-    """`client` returns the owner of open documents, or raises `Cancelled`."""
+    """`client` owns the open documents."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class FilePlans:
         buffers: Buffers,
         rows: RestoreRows,
         differences: Differences,
-        client: Callable[[], Client],
+        client: Client,
     ) -> None:
         self._tracking = tracking
         self._buffers = buffers
@@ -155,11 +155,10 @@ class FilePlans:
                 continue
             with suppress(SidecarError, OSError):
                 text = await asyncio.to_thread(texts.read_text, real)
-                editor = self._client()
-                if text != buffer.text and editor.can_apply_edits:
+                if text != buffer.text and self._client.can_apply_edits:
                     label = f"Sidecar: restored {real.name}"
-                    if await editor.apply_edit(label, str(real), text):
-                        self._buffers.set(real, text, buffer.version)
+                    if await self._client.apply_edit(label, str(real), text):
+                        self._buffers.set(real, text, buffer.version, buffer.owner)
 
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:

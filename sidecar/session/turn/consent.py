@@ -12,15 +12,15 @@ from sidecar.tools.tool_contract import Access, Client, PermissionOption
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """A turn's trust, rules and user; `client`: the editor now."""
+    """A turn's trust, rules and user."""
 
     session_id: SessionId
-    client: Callable[[], Client]
+    client: Client
     trust: Trust
     permissions: Permissions
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
-        return await self.client().request_permission(self.session_id, tool_call, options)
+        return await self.client.request_permission(self.session_id, tool_call, options)
 
     async def settle(
         self,

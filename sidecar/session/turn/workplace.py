@@ -36,7 +36,7 @@ class Workplace:
             call_id=call_id,
             cwd=Path(self.cwd),
             buffers=self.buffers,
-            client=self.consent.client(),
+            client=self.consent.client,
             trusted=self.consent.trust.granted,
             progress=progress,
             recall=self._recalled,

@@ -56,7 +56,7 @@ async def _written(real: Path, after: str, label: str, context: ToolContext) -> 
     if client is not None and buffer is not None and client.can_apply_edits and is_unicode(after):
         saved = await _on_disk(real) == buffer.text
         if await client.apply_edit(label, str(real), after):
-            context.buffers.set(real, after, buffer.version)
+            context.buffers.set(real, after, buffer.version, buffer.owner)
             # A document without unsaved changes stays so, since later commands read the disk. An
             # editor that saved by itself would take another write for a stranger's change.
             if saved and await _on_disk(real) != after:
@@ -69,7 +69,7 @@ async def _written(real: Path, after: str, label: str, context: ToolContext) -> 
         await asyncio.to_thread(files.write_atomically, real, after)
     if buffer is not None:
         # Until the editor says so itself, the next call must not see the old text.
-        context.buffers.set(real, after, buffer.version)
+        context.buffers.set(real, after, buffer.version, buffer.owner)
     return written
 
 

@@ -137,7 +137,7 @@ def _environment(server: McpServer) -> dict[str, str]:
     safe = {"PYTHONSAFEPATH": "1"} if any(map(_MODULE.match, server.command)) else {}
     given = {**safe, **server.environment}
     # With an empty PATH the current folder would be searched.
-    path = absolute_path({**os.environ, **given}) or absolute_path({"PATH": os.defpath})
+    path = absolute_path(given) or absolute_path({"PATH": os.defpath})
     return {**given, "PATH": path}
 
 

@@ -6,7 +6,8 @@ Each server's task connects, waits for its end, and disconnects: the SDK ties co
 import asyncio
 import importlib
 import logging
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -60,8 +61,15 @@ def server_of(spec: ToolSpec) -> str:
 
 
 class _Server:
-    def __init__(self, server: McpServer, standing: StartingPlaces, configured: bool) -> None:
+    def __init__(
+        self,
+        server: McpServer,
+        standing: StartingPlaces,
+        variables: Mapping[str, str],
+        configured: bool,
+    ) -> None:
         self.server = server
+        self.variables = variables
         self.standing = standing
         self.configured = configured
         self.live: Live | None = None
@@ -94,7 +102,7 @@ class _Server:
             )
             said = client.ServerWords()
             try:
-                server, folder = starting(self.server, self.standing)
+                server, folder = starting(self.server, self.standing, self.variables)
                 if server.command and folder == self.standing.empty:
                     await asyncio.to_thread(make_empty, folder)
                 async with asyncio.timeout(START) as self._limit:
@@ -153,9 +161,10 @@ class FoundTools:
 
 
 class McpServers:
-    """By session."""
+    """By session. `variables`: of the window, in whose PATH programs are looked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, variables: Mapping[str, str] = os.environ) -> None:
+        self._variables = variables
         self._servers: dict[str, dict[str, _Server]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._group: asyncio.TaskGroup | None = None
@@ -268,7 +277,7 @@ class McpServers:
         ]
 
     def _begin(self, server: McpServer, standing: StartingPlaces, configured: bool) -> _Server:
-        begun = _Server(server, standing, configured)
+        begun = _Server(server, standing, self._variables, configured)
         if self._group is None:
             # A session may open before `run` had its turn.
             self._waiting.append(begun)

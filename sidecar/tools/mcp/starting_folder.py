@@ -87,7 +87,9 @@ _ENDING = re.compile(r"\.(?:exe|cmd|bat|ps1)$|-cli\.[cm]?js$")
 _RELATIVE = re.compile(r"((?:--?[\w-]+=|file:)?)(\.{1,2}(?:[/\\].*)?)", re.DOTALL)
 
 
-def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Path]:
+def starting(
+    server: McpServer, standing: StartingPlaces, variables: Mapping[str, str]
+) -> tuple[McpServer, Path]:
     """The server as started, and its folder.
 
     A setting's folder is taken, unless in an untrusted workspace, which gives no program either.
@@ -95,9 +97,10 @@ def starting(server: McpServer, standing: StartingPlaces) -> tuple[McpServer, Pa
     `../x`.
     """
     workspace = standing.workspace
+    path = {name: value for name, value in variables.items() if name == "PATH"}
     if not standing.trusted:
-        path = path_apart(os.environ, workspace)
-        server = replace(server, environment={"PATH": path, **server.environment})
+        path = {"PATH": path_apart(variables, workspace)}
+    server = replace(server, environment={**path, **server.environment})
     if server.cwd:
         named = Path(os.path.realpath(workspace / os.path.expanduser(server.cwd)))
         apart = not named.is_relative_to(os.path.realpath(workspace))

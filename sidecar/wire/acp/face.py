@@ -131,7 +131,7 @@ class AgentFace:
         """
         if not self._rooted:
             self._rooted = True
-            self._sessions.shared.configure(self._options, _folder(cwd) or Path.cwd())
+            self._sessions.shared.configure(self._options, _folder(cwd) or self._sessions.folder)
             self._on_ready()
 
     async def _authenticate(self, params: acp_params.Authenticate, _: Ticket) -> Json:

@@ -104,7 +104,7 @@ class Commands:
         return session
 
     def _folder(self) -> Path:
-        return self._sessions.shared.root or Path.cwd()
+        return self._sessions.shared.root or self._sessions.folder
 
     def _tell(self, session: Session, what: str, kind: int = INFO) -> None:
         self._editor.show(f"{what} {meter_line(session.meter())}".strip(), kind)

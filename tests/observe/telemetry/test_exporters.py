@@ -28,7 +28,7 @@ def run(code: str) -> str:
 def test_by_default_nothing_is_imported_and_nothing_set_up() -> None:
     said = run(
         "import sys\n"
-        "import sidecar.daemon\n"
+        "import sidecar.daemon.serving\n"
         "print([name for name in sys.modules if name.startswith('sidecar.observe')])\n"
         "from sidecar.observe.telemetry.exporters import start\n"
         "from sidecar.config.telemetry_settings import Telemetry\n"

@@ -179,7 +179,7 @@ async def test_what_can_be_no_folder_is_refused_in_words(desk: Desk, cwd: str) -
 async def test_what_is_asked_for_while_the_daemon_stops_is_cancelled(world: World) -> None:
     async with world.daemon() as desk:
         await desk.open()
-        await desk.sessions.shutdown()
+        await desk.sessions.open.shutdown()
         with pytest.raises(Cancelled, match="stopping"):
             await desk.sessions.shared.ready()
         await desk.sessions.shared.warm_up()

@@ -88,7 +88,7 @@ def test_a_server_starts_in_the_folder_of_its_settings_where_that_is_trusted(
     (tmp_path / "link").symlink_to("project")
     standing = StartingPlaces(tmp_path / "project", tmp_path / "data", trusted)
     server = McpServer("one", ("npx", "./x"), cwd=cwd.format(home=tmp_path))
-    found, place = starting(server, standing)
+    found, place = starting(server, standing, os.environ)
     assert (found.command, place) == (server.command, tmp_path / folder)
 
 
@@ -163,7 +163,7 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_runners_are_known(command: str) -> None:
     words = tuple(shlex.split(command, posix="\\" not in command))
     assert not is_of_the_workspace(words)
-    assert starting(McpServer("one", words), TRUSTED)[1] == Path("/empty")
+    assert starting(McpServer("one", words), TRUSTED, {})[1] == Path("/empty")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_runners_are_known(command: str) -> None:
 )  # fmt: skip
 def test_a_server_whose_words_name_the_workspace_starts_there(command: str) -> None:
     server = McpServer("one", tuple(command.split(" ")))
-    assert starting(server, TRUSTED) == (server, Path("/w"))
+    assert starting(server, TRUSTED, os.environ) == (server, Path("/w"))
 
 
 @pytest.mark.parametrize(
@@ -187,13 +187,13 @@ def test_a_server_whose_words_name_the_workspace_starts_there(command: str) -> N
 )  # fmt: skip
 def test_any_other_server_starts_in_the_empty_folder(command: str) -> None:
     server = McpServer("one", tuple(command.split(" ")))
-    assert starting(server, TRUSTED) == (server, Path("/empty"))
+    assert starting(server, TRUSTED, os.environ) == (server, Path("/empty"))
 
 
 def test_a_relative_path_is_one_in_the_workspace_still() -> None:
     command = ("notes-mcp", ".", "./docs", "--root=../x", "docs", "./x:/y")
     placed = ("notes-mcp", "/w", "/w/docs", "--root=/x", "docs", "/w/x:/y")
-    assert starting(McpServer("one", command), TRUSTED)[0].command == placed
+    assert starting(McpServer("one", command), TRUSTED, {})[0].command == placed
 
 
 def test_each_runner_has_its_reason() -> None:

@@ -315,7 +315,9 @@ def test_git_is_told_to_leave_other_repositories_alone() -> None:
 
 
 def test_a_daemon_starts_without_the_parser() -> None:
-    script = "import sys, sidecar.daemon; print([m for m in sys.modules if 'tree_sitter' in m])"
+    script = (
+        "import sys, sidecar.daemon.serving; print([m for m in sys.modules if 'tree_sitter' in m])"
+    )
     ran = subprocess.run(
         [sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=60, check=True
     )

@@ -9,7 +9,7 @@ from sidecar.core.policies import policies
 
 SCRIPT = """
 import sys
-import sidecar.daemon, sidecar.wire.server
+import sidecar.daemon.serving, sidecar.wire.server
 from sidecar.core.policies import policies
 
 def loaded():

@@ -1,4 +1,4 @@
-"""The clock, ids and the store: of the daemon, and of commands that need no daemon."""
+"""The clock, ids, and seconds by variables."""
 
 import os
 import secrets
@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sidecar.core.parts import Millis
-from sidecar.store.connection.seen_time import uptime
-from sidecar.store.journal import Store
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32 in lower case: sorts in order, safe in names of folders."""
@@ -20,11 +18,11 @@ def read_clock() -> Millis:
     For tests, `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use: seconds to add, and
     perhaps seconds the clock was set ahead while no time passed.
     """
-    passed, jump = _offset()
+    passed, jump = offset()
     return round((time.time() + passed + jump) * 1000)
 
 
-def _offset() -> tuple[float, float]:
+def offset() -> tuple[float, float]:
     path = os.environ.get("SIDECAR_CLOCK_OFFSET_FILE")
     if not path:
         return 0.0, 0.0
@@ -60,10 +58,8 @@ def _base32(number: int, length: int) -> str:
     return "".join(reversed(digits))
 
 
-def open_store(folder: Path) -> Store:
-    return Store.open(folder, now=read_clock, uptime=lambda: uptime(_offset()[0]))
-
-
-def look_into(folder: Path) -> Store:
-    """For reading only, whoever writes; raises StorageFailed where missing."""
-    return Store.look(folder, now=read_clock)
+def seconds(variable: str, usual: float) -> float:
+    try:
+        return float(os.environ.get(variable, usual))
+    except ValueError:
+        return usual

@@ -1,18 +1,23 @@
-"""What sessions stand on, joined: under a daemon, or to be read alone."""
+"""Parts of an environment that need the clock, the variables or the disk."""
 
 import asyncio
 import os
 import secrets
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from sidecar.config import Config
+from sidecar.config import Config, load
+from sidecar.config.layers import Resolved
+from sidecar.config.loading import resolve_all
 from sidecar.config.reload import CurrentSettings
+from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
-from sidecar.ground import id_source, read_clock
+from sidecar.daemon.clock_and_ids import id_source, read_clock, seconds
 from sidecar.model.catalogue import KNOWN, lookup
 from sidecar.model.models import Models
+from sidecar.model.stalls import STALL
 from sidecar.session.environment import Environment
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
@@ -22,6 +27,7 @@ from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
 from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.shared_snapshots import SharedSnapshots
+from sidecar.workspace.trust import is_trusted
 from sidecar.workspace.volatile_facts import (
     GitEnvironment,
     git_environment,
@@ -39,22 +45,43 @@ async def looking(config: Config, store: Store) -> Environment:
         store=store,
         settings=settings,
         clock=Clock(read_clock, id_source(read_clock)),
-        models=await access(models),
-        workspaces=workspaces(settings, Buffers()),
+        models=await access_to(models),
+        workspaces=workspaces_of(settings, Buffers(), os.environ),
     )
 
 
-async def access(models: Models) -> ModelAccess:
+def read_settings(options: JsonObject, root: Path | None, variables: Mapping[str, str]) -> Resolved:
+    """With those of a trusted workspace. Blocks."""
+    return resolve_all(
+        workspace=root,
+        environment=variables,
+        options=options,
+        trusted=lambda config: root is not None and is_trusted(config.data_dir, root.resolve()),
+    )
+
+
+def check_options(variables: Mapping[str, str], options: JsonObject) -> str:
+    try:
+        load(workspace=None, environment=variables, options=options)
+    except BadRequest as error:
+        return error.message
+    return ""
+
+
+async def access_to(models: Models) -> ModelAccess:
     count = await models.counter()
     return ModelAccess(models.model_for, lookup, KNOWN, count, ColdGate(read_clock))
 
 
-def workspaces(
-    settings: CurrentSettings, buffers: Buffers, snapshots: SharedSnapshots | None = None
+def workspaces_of(
+    settings: CurrentSettings,
+    buffers: Buffers,
+    variables: Mapping[str, str],
+    snapshots: SharedSnapshots | None = None,
 ) -> Workspaces:
     instructions = InstructionsWatch(partial(_instructions, settings))
-    facts = partial(_facts, git_environment(os.environ))
-    return Workspaces(buffers, facts, os.environ, instructions, snapshots)
+    facts = partial(_facts, git_environment(variables))
+    return Workspaces(buffers, facts, variables, instructions, snapshots)
 
 
 async def _facts(environment: GitEnvironment, cwd: str, trusted: bool, shown: JsonObject) -> str:
@@ -69,3 +96,8 @@ async def _instructions(
     if not settings.config.instructions:
         return ()
     return await asyncio.to_thread(read_instructions, Path(cwd), trusted, user_folder())
+
+
+def paces() -> tuple[float, float]:
+    """Seconds between the offline model's pieces, and of silence that fails a hosted one."""
+    return seconds("SIDECAR_OFFLINE_PACE", 0.0), seconds("SIDECAR_MODEL_STALL", STALL)

@@ -1,0 +1,129 @@
+"""A window's thin process: passes bytes between stdin, stdout and the shared daemon.
+
+Started by editors, so imports as little as possible, and nothing of Sidecar's own but what is as
+thin.
+"""
+
+import os
+import select
+import socket
+import sys
+import threading
+
+from sidecar import __version__
+from sidecar.daemon.rendezvous import HERE, Locked, identity, listening, reached, socket_path
+
+CHUNK = 64 * 1024
+PARENT_EVERY = 3.0
+"""Seconds between looks at whether the editor still lives."""
+TRIES = 3
+"""Of daemons that end just when a window comes."""
+_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR")
+_KEPT_BEGINNINGS = ("XDG_", "LC_", "SIDECAR_", "COVERAGE_")
+"""Variables of a daemon that this starts: no key of a window, which gives its own."""
+
+LOST = "sidecar: the daemon ended; the editor may start it again\n"
+
+
+def attach() -> int:
+    """Serve one window until either end closes; gives the exit code."""
+    try:
+        path = socket_path(os.environ, __version__)
+        for _ in range(TRIES):
+            connection = reached(path) or _started(path)
+            outcome = greet(connection, "window")
+            if outcome is not None:
+                return _pass(connection, outcome)
+            connection.close()
+    except OSError as error:
+        sys.stderr.write(f"sidecar: no shared daemon: {error}\n")
+        return 1
+    sys.stderr.write(LOST)
+    return 1
+
+
+def _started(path: str) -> socket.socket:
+    with Locked(path):
+        # Another window may have started one meanwhile.
+        if connection := reached(path):
+            return connection
+        with listening(path) as made:
+            _spawn(made.fileno(), path)
+    connection = reached(path)
+    if connection is None:
+        raise OSError(f"the daemon on {path} did not start")
+    return connection
+
+
+def _spawn(descriptor: int, path: str) -> None:
+    import subprocess  # noqa: PLC0415 - only the first window needs it
+
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _KEPT or name.startswith(_KEPT_BEGINNINGS)
+    }
+    with open(f"{path}.log", "ab") as log:
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "sidecar", "resident", str(descriptor), path],
+            env=variables,
+            cwd="/",
+            pass_fds=(descriptor,),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def greet(connection: socket.socket, wish: str) -> int | None:
+    """Say who comes for what: "window", "status", "stop" or "stop now".
+
+    Gives the descriptor from which the exit code comes; `None` if the daemon ends just now.
+    """
+    readable, writable = os.pipe()
+    named = identity(os.environ, __version__), wish, os.getcwd()
+    data = os.fsencode("\0".join([*named, *map("=".join, os.environ.items())]))
+    try:
+        socket.send_fds(connection, [len(data).to_bytes(4, "big")], [writable])
+        connection.sendall(data)
+        taken = connection.recv(1) == HERE
+    except OSError:
+        taken = False
+    os.close(writable)
+    if taken:
+        return readable
+    os.close(readable)
+    return None
+
+
+def _pass(connection: socket.socket, outcome: int) -> int:
+    threading.Thread(target=_send, args=(connection,), daemon=True).start()
+    try:
+        while data := connection.recv(CHUNK):
+            view = memoryview(data)
+            while view:
+                view = view[os.write(1, view) :]
+    except OSError:
+        # The editor reads no more; or the daemon was killed, of which the code below tells.
+        connection.close()
+    code = os.read(outcome, 8)
+    if not code:
+        sys.stderr.write(LOST)
+    return int(code or b"1")
+
+
+def _send(connection: socket.socket) -> None:
+    started_by = os.getppid()
+    try:
+        while os.getppid() == started_by:
+            ready, _, _ = select.select([0], [], [], PARENT_EVERY)
+            if not ready:
+                continue
+            data = os.read(0, CHUNK)
+            if not data:
+                break
+            connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+    except OSError:
+        return

@@ -1,0 +1,105 @@
+"""Where windows find the daemon that they share. Imports little: each window waits for it.
+
+A socket in a folder of the user's own, whose name says for which data folder, version and place of
+the program. Whoever finds nobody behind it makes it anew, under a lock, and starts a daemon on it.
+"""
+
+import binascii
+import fcntl
+import os
+import socket
+import stat
+import struct
+import sys
+from collections.abc import Mapping
+
+BACKLOG = 128
+DECIDING = (
+    "HOME", "SIDECAR_DATA_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
+    "XDG_RUNTIME_DIR",
+)  # fmt: skip
+"""Variables that decide where data and settings lie: windows that differ in one share nothing."""
+LONGEST = 8 * 1024 * 1024
+"""Bytes of what a window says of itself, its variables above all."""
+HERE = b"\x06"
+"""From a daemon that has taken a window."""
+
+
+def identity(variables: Mapping[str, str], version: str) -> str:
+    """The same for all windows of one daemon."""
+    named = [version, os.path.dirname(os.path.abspath(__file__)), sys.executable]
+    return "\n".join([*named, *(variables.get(name, "") for name in DECIDING)])
+
+
+def socket_path(variables: Mapping[str, str], version: str) -> str:
+    """By a sum of the identity: a socket's path is short.
+
+    Raises OSError where the folder is not this user's alone.
+    """
+    total = binascii.crc32(os.fsencode(identity(variables, version)))
+    return os.path.join(_own_folder(variables), f"{total:08x}.sock")
+
+
+def _own_folder(variables: Mapping[str, str]) -> str:
+    base = variables.get("XDG_RUNTIME_DIR")
+    if base and os.path.isabs(base) and os.path.isdir(base):
+        folder = os.path.join(base, "sidecar")
+    else:
+        folder = f"/tmp/sidecar-{os.getuid()}"
+    if not os.path.isdir(folder):
+        os.makedirs(folder, 0o700, exist_ok=True)
+    about = os.lstat(folder)
+    if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o077:
+        raise OSError(f"{folder} is not a folder of yours alone: remove it, or set XDG_RUNTIME_DIR")
+    return folder
+
+
+class Locked:
+    """Held while a socket is made or removed."""
+
+    def __init__(self, path: str) -> None:
+        self._path = f"{path}.lock"
+
+    def __enter__(self) -> None:
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+def reached(path: str) -> socket.socket | None:
+    """Connected to a daemon of this user's; `None` if nobody listens."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.connect(path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        connection.close()
+        return None
+    except OSError:
+        connection.close()
+        raise
+    if user_of(connection) != os.getuid():
+        connection.close()
+        raise OSError(f"{path} is another user's")
+    return connection
+
+
+def listening(path: str) -> socket.socket:
+    """A new socket in the place of one behind which nobody is; hold `Locked`."""
+    if os.path.lexists(path):
+        os.unlink(path)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    made.bind(path)
+    made.listen(BACKLOG)
+    return made
+
+
+def user_of(connection: socket.socket) -> int:
+    """The user at the other end."""
+    if sys.platform == "darwin":
+        # `struct xucred` of `<sys/ucred.h>`: a version, then the user.
+        about = connection.getsockopt(0, 1, 76)
+        return int(struct.unpack_from("II", about)[1])
+    about = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", about)[1])

@@ -1,0 +1,211 @@
+"""The daemon that a user's windows share, behind a socket."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+
+from sidecar import __version__
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.text.visible import visible_json
+from sidecar.daemon.clock_and_ids import seconds
+from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, user_of
+from sidecar.daemon.windows import Daemon, EditorWindow
+from sidecar.wire.server import serve
+from sidecar.wire.stderr_log import log_to_stderr
+
+CHUNK = 64 * 1024
+GREETING = 10.0
+"""Seconds for a window to say who it is."""
+LINGER = 300.0
+"""Seconds after the last window went and the last turn ended."""
+PATIENCE = 60.0
+"""Seconds for turns to end when somebody stops the daemon gently."""
+LOOK = 0.5
+"""Seconds between looks at whether anybody is left."""
+
+logger = logging.getLogger("sidecar.daemon")
+
+
+def reside(descriptor: int, path: str) -> None:
+    """Serve windows on a listening socket until all are gone for a while."""
+    log_to_stderr(os.environ.get("SIDECAR_LOG", "info"))
+    asyncio.run(_Resident(socket.socket(fileno=descriptor), path).run())
+    # Threads that load a library or wait for a tool would hold the end up.
+    os._exit(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Greeting:
+    """`outcome` is the descriptor that takes the exit code."""
+
+    wish: str
+    variables: dict[str, str]
+    folder: str
+    outcome: int
+
+
+class _Resident:
+    def __init__(self, listener: socket.socket, path: str) -> None:
+        self._listener = listener
+        self._path = path
+        self._daemon = Daemon(resident=True)
+        self._windows = 0
+        self._begun = self._needed = monotonic()
+        self._ending = asyncio.Event()
+        self._taken: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        self._listener.setblocking(False)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._ending.set)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._daemon.sessions.run())
+            accepting = group.create_task(self._accept(group))
+            lonely = group.create_task(self._until_alone())
+            ended = group.create_task(self._ending.wait())
+            await asyncio.wait({lonely, ended}, return_when=asyncio.FIRST_COMPLETED)
+            accepting.cancel()
+            lonely.cancel()
+            ended.cancel()
+            self._leave()
+            await self._daemon.shutdown()
+            await self._daemon.close()
+            for task in self._taken:
+                task.cancel()
+
+    async def _accept(self, group: asyncio.TaskGroup) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            connection, _ = await loop.sock_accept(self._listener)
+            task = group.create_task(self._take(connection))
+            self._taken.add(task)
+            task.add_done_callback(self._taken.discard)
+
+    async def _take(self, connection: socket.socket) -> None:
+        """One window's or command's, whose failure is nobody else's."""
+        with connection:
+            greeting = await asyncio.to_thread(_greeted, connection)
+            if greeting is None:
+                return
+            try:
+                match greeting.wish:
+                    case "window":
+                        await self._serve(connection, greeting)
+                    case "status":
+                        await asyncio.to_thread(connection.sendall, self._status())
+                    case "stop" | "stop now":
+                        await self._stop(gently=greeting.wish == "stop")
+                    case unknown:
+                        logger.warning("nobody knows the wish %r", unknown)
+            except Exception:
+                logger.exception("a window failed")
+            finally:
+                os.close(greeting.outcome)
+
+    def _status(self) -> bytes:
+        """Of one line, for `sidecar status`."""
+        sessions: list[Json] = [
+            {
+                "sessionId": session.id,
+                "title": session.row.title,
+                "cwd": session.row.cwd,
+                "busy": session.prompts.busy,
+                "windows": len(session.audience.connected),
+            }
+            for session in self._daemon.sessions
+        ]
+        about: JsonObject = {
+            "pid": os.getpid(),
+            "version": __version__,
+            "windows": self._windows,
+            "uptimeMs": round((monotonic() - self._begun) * 1000),
+            "sessions": sessions,
+        }
+        return visible_json(about).encode()
+
+    async def _stop(self, *, gently: bool) -> None:
+        """Turn newcomers away; end once no turn runs, or at once."""
+        self._leave()
+        until = monotonic() + (PATIENCE if gently else 0)
+        while self._daemon.sessions.busy and monotonic() < until:  # noqa: ASYNC110 - no event tells
+            await asyncio.sleep(LOOK)
+        self._ending.set()
+        # Who stops it hears of the end by the end of this process.
+        await asyncio.Event().wait()
+
+    async def _serve(self, connection: socket.socket, greeting: _Greeting) -> None:
+        loop = asyncio.get_running_loop()
+        connection.setblocking(False)
+        self._windows += 1
+        window = EditorWindow(self._daemon, greeting.variables, greeting.folder)
+
+        async def read() -> bytes:
+            try:
+                return await loop.sock_recv(connection, CHUNK)
+            except OSError:
+                return b""
+
+        async def gone() -> None:
+            """Nothing more: turns go on."""
+
+        try:
+            code = await serve(
+                window.sessions,
+                read,
+                partial(loop.sock_sendall, connection),
+                version=__version__,
+                on_initialized=window.warm_up,
+                on_gone=gone,
+                on_outbox=self._daemon.outboxes.append,
+                is_child=False,
+            )
+        finally:
+            self._windows -= 1
+            self._needed = monotonic()
+        with suppress(OSError):
+            os.write(greeting.outcome, str(code).encode())
+
+    async def _until_alone(self) -> None:
+        linger = seconds("SIDECAR_LINGER", LINGER)
+        while True:
+            await asyncio.sleep(min(LOOK, linger))
+            if self._windows or self._daemon.sessions.busy:
+                self._needed = monotonic()
+            elif monotonic() - self._needed >= linger:
+                return
+
+    def _leave(self) -> None:
+        """Whoever comes from now on starts another; one who has come meanwhile is turned away."""
+        with Locked(self._path):
+            if self._listener.fileno() != -1:
+                self._listener.close()
+                os.unlink(self._path)
+
+
+def _greeted(connection: socket.socket) -> _Greeting | None:
+    """`None` for whoever is another user, says nothing, or wants another daemon."""
+    connection.settimeout(GREETING)
+    try:
+        if user_of(connection) != os.getuid():
+            return None
+        head, descriptors, _, _ = socket.recv_fds(connection, 4, 1)
+        if len(head) != len("size") or len(descriptors) != 1:
+            return None
+        size, data = int.from_bytes(head, "big"), b""
+        while len(data) < size <= LONGEST and (more := connection.recv(size - len(data))):
+            data += more
+        name, wish, folder, *pairs = os.fsdecode(data).split("\0")
+        variables = dict(pair.split("=", 1) for pair in pairs)
+        if len(data) < size or name != identity(variables, __version__):
+            os.close(descriptors[0])
+            return None
+        connection.sendall(HERE)
+        return _Greeting(wish, variables, folder, descriptors[0])
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,44 @@
+"""A daemon of one window, on stdin and stdout."""
+
+import asyncio
+import os
+import sys
+
+from sidecar import __version__
+from sidecar.daemon.windows import Daemon, EditorWindow
+from sidecar.wire.server import serve
+from sidecar.wire.stderr_log import log_to_stderr
+from sidecar.wire.streams import reader, take_stdio, writer
+
+
+def serve_stdio() -> None:
+    read, write = take_stdio()
+    log_to_stderr(os.environ.get("SIDECAR_LOG", "info"))
+
+    async def serve_and_exit() -> None:
+        code = await _serve(read, write)
+        sys.stderr.flush()
+        # Leaving the loop would wait for threads that read stdin, load a library or wait for a
+        # tool.
+        os._exit(code)
+
+    asyncio.run(serve_and_exit())
+
+
+async def _serve(read: int, write: int) -> int:
+    daemon = Daemon()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(daemon.sessions.run())
+        window = EditorWindow(daemon, os.environ)
+        try:
+            return await serve(
+                window.sessions,
+                reader(read),
+                writer(write),
+                version=__version__,
+                on_initialized=window.warm_up,
+                on_gone=daemon.shutdown,
+                on_outbox=daemon.outboxes.append,
+            )
+        finally:
+            await daemon.close()

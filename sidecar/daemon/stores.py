@@ -1,0 +1,17 @@
+"""The store of a data folder, of a daemon or a command; imports no session."""
+
+from pathlib import Path
+
+from sidecar.daemon.clock_and_ids import offset, read_clock
+from sidecar.store.connection.seen_time import uptime
+from sidecar.store.journal import Store
+
+
+def look_into(folder: Path) -> Store:
+    """For reading only, whoever writes; raises StorageFailed where missing."""
+    return Store.look(folder, now=read_clock)
+
+
+def open_store(folder: Path) -> Store:
+    """Imported late: `initialize` does not need it."""
+    return Store.open(folder, now=read_clock, uptime=lambda: uptime(offset()[0]))

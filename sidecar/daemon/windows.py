@@ -1,0 +1,197 @@
+"""What the windows of a daemon share, and what is each one's own."""
+
+import asyncio
+import logging
+import os
+import secrets
+from collections.abc import Coroutine, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sidecar import __version__
+from sidecar.config import settings_files
+from sidecar.config.layers import Resolved
+from sidecar.config.loading import check_options as check_settings
+from sidecar.config.reload import CurrentSettings, stamps
+from sidecar.core.parts import JsonObject
+from sidecar.daemon.clock_and_ids import id_source, read_clock, seconds
+from sidecar.daemon.environment_parts import (
+    access_to,
+    check_options,
+    paces,
+    read_settings,
+    workspaces_of,
+)
+from sidecar.daemon.private_memory import keep_memory_private
+from sidecar.daemon.status import SharedStore, alert_event, describe, queues_of
+from sidecar.daemon.stores import open_store
+from sidecar.model.models import Models
+from sidecar.session.desk.open_sessions import OpenSessions
+from sidecar.session.desk.sessions import Sessions
+from sidecar.session.desk.settings_reload import follow
+from sidecar.session.environment import Environment
+from sidecar.session.transfer.archive import ground_of
+from sidecar.session.transfer.sweep import LOOK, Sweeping, quota_event, see_time_pass
+from sidecar.session.turn.clock import Clock
+from sidecar.store.connection.lease import this_process
+from sidecar.store.journal import Store
+from sidecar.tools.mcp.servers import McpServers
+from sidecar.wire.outbox import Outbox
+from sidecar.workspace.buffers import Buffers
+from sidecar.workspace.shared_snapshots import SharedSnapshots
+from sidecar.workspace.snapshots.steady_read import Limits
+
+if TYPE_CHECKING:
+    from sidecar.observe.alerts.alerts import Changed
+    from sidecar.observe.observer import Observer
+
+
+logger = logging.getLogger("sidecar.daemon")
+
+LAST_NUMBERS = 1.0
+"""Seconds to send metrics and traces when the daemon stops."""
+
+
+class Daemon:
+    """What all windows of a process share."""
+
+    def __init__(self, *, resident: bool = False) -> None:
+        self.resident = resident
+        self.clock = Clock(read_clock, id_source(read_clock))
+        self.sessions = OpenSessions(this_process(secrets.token_hex(8)))
+        self.buffers = Buffers()
+        self.outboxes: list[Outbox] = []
+        self._shared: dict[Path, SharedStore] = {}
+        self._opening = asyncio.Lock()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def shared(self, settings: CurrentSettings) -> SharedStore:
+        """Opened by the first window, whose settings count for sweeps, metrics and snapshots."""
+        config = settings.config
+        async with self._opening:
+            if config.data_dir not in self._shared:
+                self._shared[config.data_dir] = await self._open(settings)
+            return self._shared[config.data_dir]
+
+    async def _open(self, settings: CurrentSettings) -> SharedStore:
+        config, open_sessions = settings.config, self.sessions
+        store = await _open_in_time(config.data_dir)
+        observer = _observer(open_sessions)
+        observer.configure(config.alerts)
+        queues = partial(queues_of, open_sessions, self.outboxes, store)
+        await observer.export(config, __version__, os.environ, queues, store.size)
+        snapshots = SharedSnapshots(store, store.folder, read_clock, Limits.of(config.snapshots))
+        swept: JsonObject = {}
+        sweeping = Sweeping(
+            ground_of(store, read_clock, open_sessions.owner),
+            lambda: settings.config.retention,
+            lambda quota: open_sessions.tell_all(quota_event(quota, read_clock())),
+            swept,
+            self.clock.sleep,
+            seconds("SIDECAR_SWEEP_EVERY", LOOK),
+            config.snapshots.workspace_mib,
+        )
+        self._tasks += map(self.start, (observer.run(), sweeping.run()))
+        return SharedStore(store, snapshots, observer, swept)
+
+    def start(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
+        assert self.sessions.group is not None
+        return self.sessions.group.create_task(work)
+
+    async def shutdown(self) -> None:
+        """End sweeps and figures, then all sessions, windows and stores."""
+        for task in self._tasks:
+            task.cancel()
+        await self.sessions.shutdown()
+
+    async def close(self) -> None:
+        for shared in self._shared.values():
+            await shared.observer.close(LAST_NUMBERS)
+
+
+class EditorWindow:
+    """One client's own: variables, settings, key, MCP servers."""
+
+    def __init__(self, daemon: Daemon, variables: Mapping[str, str], folder: str = "") -> None:
+        self._daemon = daemon
+        self._variables = variables
+        self._models = Models(read_clock, secrets.SystemRandom().random, *paces())
+        self._store: SharedStore | None = None
+        check = partial(check_options, variables)
+        self.sessions = Sessions(
+            self._open,
+            daemon.buffers,
+            daemon.sessions,
+            self._describe,
+            check,
+            Path(folder or os.getcwd()),
+        )
+
+    async def _open(self, options: JsonObject, root: Path | None) -> Environment:
+        # Before anything is run for the model. `ctypes` takes a hundredth of a second.
+        await asyncio.to_thread(keep_memory_private)
+        read = partial(read_settings, options, root, self._variables)
+        files = settings_files(root)
+        known = await asyncio.to_thread(stamps, files)
+        resolved = await asyncio.to_thread(read)
+        check_settings(resolved)
+        settings, config = CurrentSettings.of(resolved), resolved.config
+        logging.getLogger().setLevel(config.log.upper())
+        for problem in resolved.problems:
+            logger.warning("configuration: %s", problem)
+        self._models.configure(config)
+        shared = self._store = await self._daemon.shared(settings)
+
+        def take(resolved: Resolved) -> None:
+            self.sessions.reload(resolved)
+            shared.observer.configure(settings.config.alerts)
+            logging.getLogger().setLevel(settings.config.log.upper())
+
+        async def end() -> None:
+            for task in own:
+                task.cancel()
+            await asyncio.wait(own)
+            await self._models.aclose()
+
+        environment = Environment(
+            store=shared.store,
+            settings=settings,
+            clock=self._daemon.clock,
+            models=await access_to(self._models),
+            workspaces=workspaces_of(
+                settings, self._daemon.buffers, self._variables, shared.snapshots
+            ),
+            observe=shared.observer.take,
+            mcp=McpServers(self._variables),
+            resident=self._daemon.resident,
+            end=end,
+        )
+        instructions, servers = environment.workspaces.instructions, environment.mcp
+        works = (instructions.run(), servers.run(), follow(files, read, take, known))
+        own = [self._daemon.start(work) for work in works]
+        return environment
+
+    async def warm_up(self) -> None:
+        await self.sessions.shared.warm_up()
+        await self._models.warm_up()
+
+    def _describe(self, environment: Environment | None) -> JsonObject:
+        return describe(environment, self._store)
+
+
+async def _open_in_time(folder: Path) -> Store:
+    store = await asyncio.to_thread(open_store, folder)
+    if not store.read_only:
+        await see_time_pass(store.keeping)
+    return store
+
+
+def _observer(sessions: OpenSessions) -> "Observer":
+    """Imported late: `initialize` does not need it."""
+    from sidecar.observe.observer import Observer  # noqa: PLC0415 - see above
+
+    def tell(change: "Changed") -> None:
+        sessions.tell_all(alert_event(change))
+
+    return Observer(read_clock, tell, asyncio.get_running_loop().call_later)

@@ -1,0 +1,45 @@
+"""What the windows of a daemon open sessions with, until those are closed."""
+
+import asyncio
+from collections.abc import Container
+
+from sidecar.session.environment import Environment
+from sidecar.store.journal import Store
+from sidecar.workspace.workspaces import Workspaces
+
+
+class WindowEnvironments:
+    """By window; `stores` are those of all, with one that follows their folders."""
+
+    def __init__(self) -> None:
+        self.group: asyncio.TaskGroup | None = None
+        self.stores: dict[Store, Workspaces] = {}
+        self._entered: list[Environment] = []
+        self._left: list[Environment] = []
+
+    def enter(self, environment: Environment) -> None:
+        self._entered.append(environment)
+        if environment.store not in self.stores:
+            self.stores[environment.store] = environment.workspaces
+            assert self.group is not None
+            self.group.create_task(environment.workspaces.run())
+
+    def leave(self, environment: Environment) -> None:
+        """The window is gone: its environment ends with the last session opened with it."""
+        self._left.append(environment)
+
+    def is_left(self, environment: Environment) -> bool:
+        return environment in self._left
+
+    async def end_unused(self, used: Container[Environment]) -> None:
+        for environment in [one for one in self._left if one not in used]:
+            self._left.remove(environment)
+            self._entered.remove(environment)
+            await environment.end()
+
+    async def close(self) -> None:
+        for environment in tuple(self._entered):
+            await environment.end()
+        for store, workspaces in self.stores.items():
+            await workspaces.close()
+            await store.close()
