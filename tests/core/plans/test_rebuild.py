@@ -93,7 +93,7 @@ def test_what_holds_no_name_is_dropped_and_a_note_names_the_rewrite() -> None:
         "Done for it by then: 4 calls.",
     ]
     assert REWRITE_ID in plan.note
-    assert "what this message lists is as of then" in plan.note
+    assert "lists here are as of then" in plan.note
     [gap] = plan.passages
     assert gap.text == "[⋯ 2 calls: tool argument 1 → 714 lines, tool argument 3 → 714 lines]"
     assert plan.tokens_after == STATIC + 10 + 20 + HEAD_TOKENS + weigh(gap.text)
