@@ -12,6 +12,7 @@ from sidecar.session.log.events import (
     Event,
     MeterChanged,
     Progressed,
+    SessionChanged,
     TextChunk,
     ToolInputChunk,
     ToolOutputChunk,
@@ -31,6 +32,8 @@ from sidecar.wire.translate import notification
 MOST_SHOWN = 120
 """Characters shown of a wrong answer."""
 
+AMID_A_TURN = ("step", "tools")
+"""Causes of changes that are soon followed by another."""
 _INPUT_DELTA = ["params", "update", "_meta", "sidecar", "inputDelta"]
 _OUTPUT_DELTA = ["params", "update", "_meta", "sidecar", "outputDelta"]
 
@@ -113,6 +116,8 @@ class Connection:
         match event:
             case MeterChanged(session_id=session_id):
                 self._outbox.meter(session_id, message)
+            case SessionChanged(session_id=session_id, cause=cause):
+                self._outbox.changed(session_id, message, may_wait=cause in AMID_A_TURN)
             case TextChunk(origin=origin):
                 key = f"{origin.part_id} text"
                 self._outbox.chunk(origin.session_id, key, message, CONTENT_TEXT)

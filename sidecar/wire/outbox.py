@@ -17,6 +17,8 @@ MAX_UPDATES = 5_000
 MAX_UPDATE_BYTES = 4 * 1024 * 1024
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 BATCH_BYTES = 256 * 1024
+HELD = 0.1
+"""Seconds in which a client hears once that a session has grown, in the middle of a turn."""
 
 CONTENT_TEXT = ["params", "update", "content", "text"]
 """Keys to a piece's text in a session's update."""
@@ -47,6 +49,7 @@ class Outbox:
         self._update_bytes = 0
         self._answer_bytes = 0
         self._lagging: set[str] = set()
+        self._grown: dict[str, JsonObject] = {}
         self._more = asyncio.Event()
         self._moved = asyncio.Event()
         self._closed = False
@@ -77,6 +80,21 @@ class Outbox:
             self._update_bytes += added
             return
         self._offer(_Entry("chunk", message, _size(message), session_id, key))
+
+    def changed(self, session_id: str, message: JsonObject, *, may_wait: bool) -> None:
+        """A new revision; one that may wait gives way to newer ones for `HELD` seconds."""
+        waits = self._grown.pop(session_id, None)
+        if not may_wait:
+            self.update(session_id, message)
+            return
+        self._grown[session_id] = message
+        if waits is None:
+            asyncio.get_running_loop().call_later(HELD, self._tell_grown, session_id)
+
+    def _tell_grown(self, session_id: str) -> None:
+        message = self._grown.pop(session_id, None)
+        if message is not None:
+            self.update(session_id, message)
 
     def meter(self, session_id: str, message: JsonObject) -> None:
         """Replaces a waiting meter."""

@@ -61,6 +61,18 @@ async def test_of_meters_only_the_newest_waits() -> None:
     assert await drained(box, pipe) == [{"used": 4}, {"used": 40}]
 
 
+async def test_amid_a_turn_only_the_newest_revision_is_told_and_soon() -> None:
+    pipe = Pipe()
+    box = outbox(pipe)
+    for revision in range(5):
+        box.changed("s", {"step": revision}, may_wait=True)
+    box.changed("s", {"ended": 5}, may_wait=False)
+    box.changed("s", {"step": 6}, may_wait=True)
+    box.changed("t", {"step": 1}, may_wait=True)
+    await until(lambda: box.depth() == 3)
+    assert await drained(box, pipe) == [{"ended": 5}, {"step": 6}, {"step": 1}]
+
+
 async def test_order_is_kept_between_kinds() -> None:
     pipe = Pipe()
     box = outbox(pipe)
