@@ -46,7 +46,7 @@ _PASSED = "of tests that passed the output says no more"
 MOST_FOREIGN = 12
 """Tools of another agent that are named."""
 HEAD = (
-    "[Earlier parts of this conversation were left out to keep it short; lists here are as of "
+    "[Earlier parts of this conversation were left out; lists here are as of "
     "then. What follows stands in order of time: what the user typed, calls and answers as they "
     "were, and between them, in brackets with ⋯, what was left out, above what came of it in "
     f'order. recall {{"id": "{REWRITE_ID}"}} lists it all; with "pattern" it searches.]'

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeVar
 
 from sidecar.core.conversation.growing import Growing
@@ -129,7 +130,7 @@ class SessionLog:
         """Of answers that have ended and were not discarded."""
         if self.past is not None and self.past.has_call(call_id):
             return True
-        return any(call_id in calls for calls in self._calls.of(self._held.messages.values()))
+        return call_id in chain.from_iterable(self._calls.of(self._held.messages.values()))
 
     @property
     def messages(self) -> tuple[Message, ...]:
