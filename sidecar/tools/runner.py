@@ -30,6 +30,7 @@ from sidecar.tools.shell import shell
 from sidecar.tools.todo import todo
 from sidecar.tools.tool_contract import Access, Changes, Tool, ToolAnswer, ToolContext
 from sidecar.workspace.paths import (
+    MAX_FOLDERS,
     Place,
     display,
     in_git,
@@ -189,6 +190,8 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
 
 def _by_command(found: Access, command: str, place: Place, context: ToolContext) -> Access:
     words = plain_words(command)
+    if any(word.count("/") > MAX_FOLDERS for word in words):
+        words = ()
     # The names of all words count that may be written to.
     named = written(words)
     reals = [Path(os.path.realpath(place.real / name)) for name in named]

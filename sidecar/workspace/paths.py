@@ -20,6 +20,8 @@ from sidecar.workspace.files import git_folders
 from sidecar.workspace.snapshots.time_stamps import is_racy
 
 MAX_PATH = 4096
+MAX_FOLDERS = 100
+"""Slashes in a path: to look at those on its way takes quadratic time."""
 MAX_LINKS = 40
 """Links followed per path."""
 MAX_LOOKED = 5000
@@ -334,3 +336,5 @@ def _check(given: str) -> None:
         raise BadRequest("The path is not valid Unicode.", "input.path") from error
     if length > MAX_PATH:
         raise BadRequest(f"The path is longer than {MAX_PATH} bytes.", "input.path")
+    if given.count("/") > MAX_FOLDERS:
+        raise BadRequest(f"The path names more than {MAX_FOLDERS} folders.", "input.path")
