@@ -92,7 +92,7 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 
 
 def _holds_way_out(base: Path) -> bool:
-    """Whether any link in the workspace leads out, or names are too many.
+    """Whether any link in the workspace leads out or is written through, or names are too many.
 
     Passed over is a virtual environment's Python.
     """
@@ -105,7 +105,9 @@ def _holds_way_out(base: Path) -> bool:
                 if names > MOST_NAMES or len(os.fsencode(path)) >= LONGEST_PATH:
                     return True
                 if entry.is_symlink():
-                    if _is_out(path, base) and not _is_python(path):
+                    # isort writes NAME.isorted before NAME, through a link.
+                    made = entry.name.casefold().endswith(".isorted")
+                    if made or (_is_out(path, base) and not _is_python(path)):
                         return True
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(path)

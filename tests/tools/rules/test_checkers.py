@@ -213,3 +213,13 @@ def test_what_tsc_makes_of_a_file_is_looked_at_as_that(plain: ToolContext) -> No
     assert decided("tsc t.ts", plain, "shell:tsc *") == Allow()
     (plain.cwd / "t.js").symlink_to(".husky/h.js")
     assert isinstance(decided("tsc t.ts", plain, "shell:tsc *"), Ask)
+
+
+@pytest.mark.parametrize("command", ["isort src/a.py", "isort src", "isort ."])
+def test_no_star_lets_isort_write_through_a_link(command: str, plain: ToolContext) -> None:
+    (plain.cwd / ".husky").mkdir()
+    (plain.cwd / "src" / "a.py.isorted").write_text("")
+    assert decided(command, plain, "shell:isort *") == Allow()
+    (plain.cwd / "src" / "a.py.isorted").unlink()
+    (plain.cwd / "src" / "a.py.isorted").symlink_to("../.husky/pre-commit")
+    assert isinstance(decided(command, plain, "shell:isort *"), Ask)
