@@ -60,7 +60,8 @@ _RUN_LATER: Mapping[str, str] = {
     "build.rs tailwind.js tailwind.cjs tailwind.mjs tailwind.ts "
     "tailwind.cts tailwind.mts tailwind.config.* vitest.workspace.* eslint-local-rules* cspell.* "
     "hie.yaml rust-analyzer.toml rust-project.json buildserver.json omnisharp.json "
-    "analysis_options.yaml ruby_lsp/ renv/activate.r packrat/init.r _vimrc_local*": _EDITOR,
+    "analysis_options.yaml compile_commands.json ruby_lsp/ renv/activate.r packrat/init.r "
+    "_vimrc_local*": _EDITOR,
     ".sidecar/ trusted-workspaces.json "
     "agents.md agents.override.md agent.md claude.md claude.local.md gemini.md "
     "crush.md warp.md qwen.md .cursorrules .windsurfrules .clinerules .roorules .goosehints "
@@ -72,8 +73,8 @@ _RUN_LATER: Mapping[str, str] = {
     "soul.md heartbeat.md hermes.md workflow.md codex.local.md crush.local.md opencode.md "
     "opencode.local.md context.md replit.md iflow.md "
     "knowledge.md codebuff.json amazonq.md codebuddy.md agents.local.md "
-    "tools.md identity.md user.md boot.md bootstrap.md memory.md review.md "
-    "hooks.json monitors.json gemini-extension.json qwen-extension.json": _AGENT,
+    "tools.md identity.md user.md boot.md bootstrap.md memory.md review.md rules.md "
+    "best_practices.md hooks.json monitors.json gemini-extension.json qwen-extension.json": _AGENT,
     ".gitconfig* .gitattributes .gitmodules .git-blame-ignore-revs .husky/ .githooks/ "
     "githooks/ .git-hooks/ git-hooks/ .hooks/ .git-templates/ .hgrc .hg/ .svn/ .jj/ "
     ".lfsconfig _darcs/ .bzr/ _mtn/ cvs/root p4config* .p4config*": _GIT,

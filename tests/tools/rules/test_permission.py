@@ -271,7 +271,7 @@ def test_an_answer_is_remembered_for_the_same_call_alone(inside: ToolContext) ->
      "PowerShell/profile.ps1", "ci/build.gitlab-ci.yml", "ci/cloudbuild.dev.yaml", "x/fly.toml",
      "x/buildspec.yaml", "x/railpack.json", "SOUL.md", "WORKFLOW.md", "hooks/post-update",
      "monitors/monitors.json", "ext/gemini-extension.json",
-     "aqua.yaml",
+     "aqua.yaml", "src/rules.md", "best_practices.md", "build/compile_commands.json",
      "Library/Application Support/Code/User/tasks.json", "AppData/Roaming/x/y.json"],
 )  # fmt: skip
 def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext) -> None:
