@@ -229,7 +229,7 @@ def _writing(
     held += sorted(printable(display(one, root)) for one in environments)
     for parent in parents:
         # Programs look for their settings in the root of a repository within the workspace, too.
-        for repository in roots_above(parent, root, (".git",)):
+        for repository in roots_above(parent, root, (".git", ".jj", ".hg")):
             of_it = (real for real in inside if real.parent == parent)
             linked |= {printable(display(real, repository)) for real in of_it}
     if any(os.path.lexists(root / mark) for mark in _ENVIRONMENT):

@@ -95,12 +95,13 @@ def test_what_runs_later_by_a_hard_link_is_asked_about(
 
 
 def test_a_repository_within_the_workspace_has_a_root_of_its_own(inside: ToolContext) -> None:
-    for folder in ("one/.git", "packages/two", "sub/lib"):
+    for folder in ("one/.git", "packages/two", "sub/lib", "three/.jj", "four/.hg"):
         (inside.cwd / folder).mkdir(parents=True)
     (inside.cwd / "sub/lib/.git").write_text("gitdir: elsewhere")
     rules = Rules(("*", "edit", "write_file:*"))
     for path, found in (
         ("one/tool.toml", Ask), ("sub/lib/tool.yml", Ask), ("one/package.json", Allow),
+        ("three/tool.toml", Ask), ("four/in/a.py", Allow), ("four/tool.json", Ask),
         ("one/in/tool.toml", Allow), ("packages/two/tool.toml", Allow), ("sub/tool.yml", Allow),
     ):  # fmt: skip
         wanted: Json = {"path": path, "content": ""}
