@@ -68,7 +68,7 @@ _VERBS = {
 
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 """Files by which Python and conda know an environment, from which programs start."""
-_PACKAGE = re.compile(r"(?:^|/)node_modules/(?:@[^/]+/)?[^/.][^/]*/.")
+_PACKAGE = re.compile(r"(?:(.*?)/)?node_modules/(?:@[^/]+/)?[^/.][^/]*/.", re.DOTALL)
 """What lies in a package: by a link, in one of the workspace's own, as npm and yarn make them."""
 _OF_ENVIRONMENT = ("bin", "Scripts", "lib", "lib64", "Lib")
 """Folders of one that is the workspace itself."""
@@ -216,7 +216,9 @@ def _writing(
     root = Path(os.path.realpath(context.cwd))
     linked = {*linked_names(names, folder, root, holds_later)}
     if not any("node_modules" in real.parts for real in reals):
-        linked = {name for name in linked if not _PACKAGE.search(name)}
+        found_in = ((name, _PACKAGE.match(name)) for name in linked)
+        # Where other programs put packages, as editors do, they are run.
+        linked = {name for name, at in found_in if not at or held_above((at[1] or "").split("/"))}
     inside = [real for real in reals if real.is_relative_to(root)]
     shown = [printable(display(real, root)) for real in inside]
     linked |= set(shown if folder != root else ())

@@ -292,3 +292,18 @@ def test_a_package_of_the_workspace_is_edited_as_other_code(inside: ToolContext)
     (inside.cwd / "node_modules" / ".bin" / "tool").symlink_to("../../packages/b/t.js")
     given = {"path": "packages/b/t.js", "content": ""}
     assert isinstance(call("write_file", given, inside, Rules(("write_file",))), Ask)
+
+
+@pytest.mark.parametrize("among", [".claude", "sub/.vscode", "{home}/.config/coc"])
+def test_a_package_of_an_editor_or_agent_is_asked_about(
+    among: str, inside: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = inside.cwd.parent / "home"
+    monkeypatch.setenv("HOME", str(home))
+    packages = inside.cwd / among.format(home=home) / "node_modules"
+    packages.mkdir(parents=True)
+    given: Json = {"path": "sub/i.ts", "content": ""}
+    assert isinstance(call("write_file", given, inside, Rules(("write_file",))), Allow)
+    (inside.cwd / "sub").mkdir(exist_ok=True)
+    (packages / "own").symlink_to(inside.cwd / "sub")
+    assert isinstance(call("write_file", given, inside, Rules(("write_file",))), Ask)
