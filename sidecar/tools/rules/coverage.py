@@ -97,7 +97,8 @@ def written(words: tuple[str, ...]) -> tuple[str, ...]:
 def changes(words: tuple[str, ...]) -> bool:
     """Whether files of the folder may change; not if unknown, or a reading `stash`."""
     found, name = _acting(words), " ".join(words[1:3])
-    return found.writes or (found.rewrites and name not in ("stash list", "stash show"))
+    reading = name in ("stash list", "stash show") and known(words[0]) is GIT
+    return (found.writes or found.rewrites) and not reading
 
 
 def walks(words: tuple[str, ...]) -> bool:

@@ -153,7 +153,7 @@ GIT = Program(
             r"(?:HEAD|[\w-]+~\d+)",
         ),
         "stash": replace(
-            _git("uakqm --include-untracked --all --keep-index --quiet --message", rewrites=True),
+            _git("uakqm --include-untracked --all --keep-index --quiet --message", writes=True),
             operands=r"(?!(?:pop|apply|branch|import)$)[\s\S]*",
             why="pop, apply and branch merge, and what was stashed goes into what the history has "
             "renamed, be it what runs later; a rule must name them",
