@@ -176,7 +176,7 @@ def test_runners_are_known(command: str) -> None:
 )  # fmt: skip
 def test_a_server_whose_words_name_the_workspace_starts_there(command: str) -> None:
     server = McpServer("one", tuple(command.split(" ")))
-    assert starting(server, TRUSTED, os.environ) == (server, Path("/w"))
+    assert starting(server, TRUSTED, {}) == (server, Path("/w"))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_server_whose_words_name_the_workspace_starts_there(command: str) -> N
 )  # fmt: skip
 def test_any_other_server_starts_in_the_empty_folder(command: str) -> None:
     server = McpServer("one", tuple(command.split(" ")))
-    assert starting(server, TRUSTED, os.environ) == (server, Path("/empty"))
+    assert starting(server, TRUSTED, {}) == (server, Path("/empty"))
 
 
 def test_a_relative_path_is_one_in_the_workspace_still() -> None:
