@@ -123,6 +123,14 @@ def behind_options(words: tuple[str, ...]) -> tuple[str, ...]:
     return rest
 
 
+def without_pager(words: tuple[str, ...], rule: tuple[str, ...]) -> tuple[str, ...]:
+    """Without git's `--no-pager`, which changes nothing else, where the rule names a subcommand."""
+    named = rule[1:] and rule[1][:1].isalpha()
+    if named and words[1:2] == ("--no-pager",) and known(words[0]) is GIT:
+        return words[0], *words[2:]
+    return words
+
+
 def led_astray(words: tuple[str, ...], path: str) -> str:
     """Why a command must not follow a link to a path, or empty."""
     if runs_later(path) or is_hidden(path):
@@ -195,7 +203,7 @@ def _away(name: str, word: str) -> str:
 
 
 def _is_covered(program: Program, word: str) -> bool:
-    if program.any_option or word == "--":
+    if program.any_option or word == "--" or re.fullmatch(program.joined, word):
         return True
     if program.whole or word.startswith("--"):
         return word in program.options or word.partition("=")[0] in program.options

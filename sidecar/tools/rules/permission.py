@@ -17,7 +17,15 @@ from sidecar.core.parts import ToolKind
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.core.text.visible import plain_path
 from sidecar.tools.builtin_tools import BY_NAME, DELEGATE
-from sidecar.tools.rules.coverage import changes, is_systems, known, led_astray, uncovered, wider
+from sidecar.tools.rules.coverage import (
+    changes,
+    is_systems,
+    known,
+    led_astray,
+    uncovered,
+    wider,
+    without_pager,
+)
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.other_spellings import Spellings, other_spellings
 from sidecar.tools.rules.pattern import fits, literal, with_stars
@@ -246,9 +254,9 @@ def _problem(rule: str, access: Access) -> str | None:
 
 
 def _starred(rule: tuple[str, ...], access: Access) -> str | None:
-    words = access.words
-    if not rule or not words:
+    if not rule or not access.words:
         return None
+    words = without_pager(access.words, rule)
     named, open_end = _named(rule)
     if STAR in named[0]:
         return "it names no program; a rule without a pattern covers every command"

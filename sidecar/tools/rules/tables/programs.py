@@ -116,6 +116,10 @@ _RUNNING = {
 
 # --- programs that mostly read ---------------------------------------------------------------
 
+_SED_COMMAND = (
+    r"(?:\d+|\$|/[^/\\\[\]\n]+/)?(?:,(?:\d+|\$|\+\d+|/[^/\\\[\]\n]+/))?"
+    r"(?:[pdq=]|s/[^/\\\[\]\n]+/[^/\\\[\]\n]*/g?p?)"
+)
 _READING = {
     "ls": Program(
         "-L shows what links lead to",
@@ -123,7 +127,7 @@ _READING = {
             "aAbBcCdfFgGhiklmnNopqQrRsStTuUvwxXZ --all --almost-all --color --human-readable "
             "--recursive --reverse --size --sort --time --group-directories-first --full-time "
             "--time-style --classify --format --inode --numeric-uid-gid --directory --file-type "
-            "--ignore --hide --si"
+            "--ignore --hide --si --version"
         ),
     ),
     "cat": Program("other options are not known", options("AbeEnstTuv --number --show-all")),
@@ -146,8 +150,9 @@ _READING = {
             "--with-filename --only-matching --quiet --silent --no-messages --recursive --include "
             "--exclude --exclude-dir --color --colour --context --after-context --before-context "
             "--max-count --regexp --extended-regexp --fixed-strings --perl-regexp --basic-regexp "
-            "--null --text --byte-offset --binary-files --initial-tab"
+            "--null --text --byte-offset --binary-files --initial-tab --version"
         ),
+        joined=r"-e[\s\S]+",
     ),
     "rg": Program(
         "--pre and --hostname-bin run programs, -z runs others, -f reads patterns from a file, -L "
@@ -164,6 +169,7 @@ _READING = {
             "--json --vimgrep --column --color --colors --trim --passthru --no-messages --crlf "
             "--byte-offset --encoding --no-config --version --help --max-columns-preview"
         ),
+        joined=r"-[egTt][\s\S]+",
     ),
     "find": Program(
         "-exec, -execdir, -ok and -okdir run programs, -delete removes, -fprint and -fls write, "
@@ -177,6 +183,7 @@ _READING = {
             "-ignore_readdir_race -nouser -nogroup"
         ),
         whole=True,
+        joined=r"-\d+[bcwkMG]?",
     ),
     "fd fdfind": Program(
         "-x and -X run programs, -L follows links out of the workspace",
@@ -190,8 +197,7 @@ _READING = {
         "a script can write files and run commands (`w`, `e`, and `s` with these), -i writes, -f "
         "reads a script; only printing, deleting and replacing by simple patterns are covered",
         options("nErsuz --quiet --silent --regexp-extended --posix --debug --separate"),
-        script=r"(?:\d+|\$|/[^/\\\[\]\n]+/)?(?:,(?:\d+|\$|\+\d+|/[^/\\\[\]\n]+/))?"
-        r"(?:[pdq=]|s/[^/\\\[\]\n]+/[^/\\\[\]\n]*/g?p?)",
+        script=rf"{_SED_COMMAND}(?:; ?{_SED_COMMAND})*",
     ),
     "sort": Program(
         "-o writes a file, --compress-program runs one, -T writes elsewhere, --files0-from reads a "
@@ -258,7 +264,7 @@ _READING = {
         options(
             "rcsneSMCajR --raw-output --compact-output --slurp --null-input --exit-status "
             "--sort-keys --monochrome-output --color-output --raw-input --join-output --tab "
-            "--indent --arg --argjson --args --jsonargs"
+            "--indent --arg --argjson --args --jsonargs --version"
         ),
         operands=r"(?!(?:[\s\S]*[\s;}])?(?:import|include)(?!\w))[\s\S]*",
         nowhere="modulemeta",

@@ -56,6 +56,7 @@ def _git(
     return Program(
         _WHY,
         options(*covered),
+        joined=r"-[GLS][\s\S]+" if _DIFF in covered else NO_OPERAND,
         operands=operands,
         nowhere=nowhere,
         writes=writes,
@@ -130,7 +131,7 @@ GIT = Program(
         "stash list": _git(_LOG),
         "stash show": _git(_DIFF),
         "worktree list": _git("vz --porcelain --verbose", operands=NO_OPERAND),
-        "reflog": _git(_LOG, operands="show|list|HEAD"),
+        "reflog": _git(_LOG, operands=r"show|list|HEAD|\d+"),
     },
     named={
         "add": _git(

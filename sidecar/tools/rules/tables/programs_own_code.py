@@ -64,7 +64,8 @@ OWN_CODE = {
             "qvxksmlrnaAEPRN --quiet --verbose --exitfirst --maxfail --lf --last-failed --ff "
             "--failed-first --nf --sw --stepwise --tb --collect-only --co --no-header "
             "--no-summary --durations --capture --color --cache-clear --setup-show "
-            "--strict-markers --cov"
+            "--strict-markers --cov --cov-report=term --cov-report=term-missing --disable-warnings "
+            "--timeout --version"
         ),
         # Old ones run what -k and -m say.
         nowhere=r"\.\s*__|\bfor\b[\s\S]*\bin\b|\blambda\b|[)\]}\"']\s*\.\s*[A-Za-z_]",
@@ -118,7 +119,7 @@ OWN_CODE = {
         "builds, without a makefile too, any file: `x` from `x.sh`",
         options(
             "jknsBiwSr --jobs --keep-going --dry-run --silent --always-make "
-            "--no-print-directory --just-print"
+            "--no-print-directory --just-print --version"
         ),
         operands=r"\w[\w./-]*",
         writes=True,
