@@ -16,6 +16,7 @@ from tests.benchmarks import (
     bench_store,
     bench_sweep,
     bench_telemetry,
+    bench_turns,
 )
 
 ALL = (
@@ -32,9 +33,17 @@ ALL = (
     bench_sweep,
     bench_telemetry,
     bench_recorded,
+    bench_turns,
 )
 
-WITH_OPTIONS = (bench_recorded, bench_load, bench_snapshots, bench_first_turn, bench_restores)
+WITH_OPTIONS = (
+    bench_recorded,
+    bench_load,
+    bench_snapshots,
+    bench_first_turn,
+    bench_restores,
+    bench_turns,
+)
 
 
 def _name(bench: object) -> str:

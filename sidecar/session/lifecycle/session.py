@@ -327,7 +327,7 @@ class Session:
         if not self._state.channel.watched:
             return
         if urgent:
-            self._tell_meter(self.priced_meter())
+            self._tell_meter(self.meter() if self._is_green else self.priced_meter())
         elif (begun := monotonic()) >= self._metered_from:
             self._tell_meter(self.meter(), urgent=False)
             self._metered_from += METER_SHARE * (monotonic() - begun)

@@ -25,6 +25,8 @@ async def test_while_there_is_much_room_a_price_is_planned_only_for_who_asks(des
         await worker.turns(3)
         assert worker.session.meter().zone == "green"
         await until(lambda: seen.times["session/lifecycle/session.Session._tell_price"])
+        await worker.session.set_option("autoCompact", False)
+        assert type(desk.events[-1]) is MeterChanged
     assert not seen.times["session/compaction/decision.Decisions.by_hand"]
     assert worker.session.priced_meter().cost.compact_now is not None
 
