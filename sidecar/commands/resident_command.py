@@ -9,6 +9,7 @@ from rich.table import Table
 
 from sidecar import __version__
 from sidecar.commands.terminal import many, refused, shown, terminal
+from sidecar.core.text.visible import visible_json
 from sidecar.daemon.attach import greet
 from sidecar.daemon.rendezvous import reached, socket_path
 
@@ -22,7 +23,7 @@ def status(*, as_json: bool) -> int:
     except OSError as error:
         return refused(console, str(error))
     if as_json:
-        sys.stdout.write(f"{said or 'null'}\n")
+        sys.stdout.write(f"{visible_json(json.loads(said) if said else None)}\n")
         return 0
     if not said:
         console.print(NONE)

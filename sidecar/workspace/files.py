@@ -72,7 +72,10 @@ def git_folders(git: Path) -> tuple[Path, Path]:
     """
 
     def named(file: Path) -> str:
-        return os.fsdecode(read_beginning(file, MAX_NAMED)).removeprefix("gitdir:").strip()
+        text = os.fsdecode(read_beginning(file, MAX_NAMED))
+        if "\0" in text:
+            raise ValueError("no path holds a NUL")
+        return text.removeprefix("gitdir:").strip()
 
     own = git.parent / named(git) if git.is_file() else git
     shared = own / "commondir"

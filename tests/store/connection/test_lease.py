@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import SessionId
-from sidecar.session.desk.sessions import HEARTBEAT
+from sidecar.session.desk.open_sessions import HEARTBEAT
 from sidecar.store.connection.lease import HEARTBEAT_LIMIT, alive, this_process
 from sidecar.store.format.values import Owner
 from sidecar.store.journal import Store
