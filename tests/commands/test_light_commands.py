@@ -10,12 +10,6 @@ import pytest
 SERVING = {
     "pygls", "lsprotocol.types", "sidecar.wire.server", "sidecar.daemon.windows", "anthropic",
 }  # fmt: skip
-    "pygls",
-    "lsprotocol.types",
-    "sidecar.wire.server",
-    "sidecar.daemon.windows",
-    "anthropic",
-}
 SESSIONS = {"sidecar.session.lifecycle.session", "sidecar.session.turn.turn"}
 PLANNING = {"sidecar.core.policies", "sidecar.core.ledger.facts", "sidecar.core.plans.plan"}
 
