@@ -229,7 +229,7 @@ def _leads_away(program: Program, word: str) -> bool:
 
 def _made(path: str) -> Iterator[str]:
     """By tsc, as `jest.config.js` of `jest.config.tsx`."""
-    return (f"{_SCRIPT.sub('', path)}{ending}" for ending in (".js", ".cjs", ".mjs"))
+    return (f"{_SCRIPT.sub('', path)}{ending}" for ending in (".js", ".jsx", ".cjs", ".mjs"))
 
 
 def _is_unknown(path: str) -> bool:

@@ -19,6 +19,7 @@ _NEAREST = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "jest", "vitest"), ("package.json",)),
     **dict.fromkeys(("tsc", "vue-tsc"), ("package.json", "tsconfig.json")),
     **dict.fromkeys(("pyright", "basedpyright"), ("pyrightconfig.json", "pyproject.toml")),
+    **dict.fromkeys(("mypy", "dmypy"), ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg")),
     **dict.fromkeys(("go", "golangci-lint", "staticcheck"), ("go.mod",)),
 }
 """Of the nearest folder with such a file these take all."""
@@ -27,6 +28,8 @@ _FARTHEST = {
     **dict.fromkeys(("go", "golangci-lint", "staticcheck"), ("go.work",)),
 }
 """One above a package joins that with others."""
+_WRITTEN = re.compile(r"\.(?:isorted|tsbuildinfo|eslintcache)\Z", re.IGNORECASE)
+"""isort's NAME.isorted, tsc's and eslint's notes for their next runs: written through a link."""
 _AT_LINE = re.compile(r"(?::\d+)+$")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 
@@ -105,9 +108,9 @@ def _holds_way_out(base: Path) -> bool:
                 if names > MOST_NAMES or len(os.fsencode(path)) >= LONGEST_PATH:
                     return True
                 if entry.is_symlink():
-                    # isort writes NAME.isorted before NAME, through a link.
-                    made = entry.name.casefold().endswith(".isorted")
-                    if made or (_is_out(path, base) and not _is_python(path)):
+                    if _WRITTEN.search(entry.name) or (
+                        _is_out(path, base) and not _is_python(path)
+                    ):
                         return True
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(path)

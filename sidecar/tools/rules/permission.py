@@ -31,7 +31,7 @@ from sidecar.tools.rules.other_spellings import Spellings, other_spellings
 from sidecar.tools.rules.pattern import fits, literal, with_stars
 from sidecar.tools.rules.rejecting import hits, may_hit
 from sidecar.tools.rules.runs_later import runs_later
-from sidecar.tools.rules.shell_words import BLANK, STAR, plain_words
+from sidecar.tools.rules.shell_words import STAR, plain_words, trimmed
 from sidecar.tools.tool_contract import Access, PermissionOption
 
 _ASKING = ("edit", "execute")
@@ -162,7 +162,7 @@ def _key(spec: ToolSpec, access: Access) -> str:
         return "" if spec.name in get_args(ToolKind) else spec.name
     tool, text = spec.name, named[0] if len(named) == 1 else ""
     if access.command:
-        tool, text = _at(spec, access), access.command.strip(BLANK)
+        tool, text = _at(spec, access), trimmed(access.command)
     # Rules are read without this sign, so this one would change its meaning.
     return f"{tool}:{literal(text)}" if tool and text and STAR not in text else ""
 
@@ -247,8 +247,8 @@ def _problem(rule: str, access: Access) -> str | None:
         return ""
     pieces = with_stars(pattern)
     if STAR not in pieces:
-        text = pieces.strip(BLANK)
-        same = text == access.command.strip(BLANK)
+        text = trimmed(pieces)
+        same = text == trimmed(access.command)
         return "" if same or (access.words and access.words == _rule_words(text)) else None
     return _starred(_rule_words(pieces), access)
 

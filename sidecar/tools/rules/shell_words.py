@@ -22,6 +22,7 @@ MOST_NAMED = 4
 """Words behind a program's name that options are left out between."""
 MOST_READINGS = 60
 BLANK = " \t\n"
+_ENDING_BLANK = re.compile(r"(?<!\\)[ \t\n]+\Z")
 """Characters skipped by a shell around a command."""
 _AS_THEY_ARE = sys.getfilesystemencoding() == "utf-8"
 """Whether each letter reaches a shell as itself."""
@@ -73,6 +74,11 @@ _LISTS = frozenset(_LISTED.split())
 """Nodes whose commands take nothing of one another."""
 _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 """Commands known to the grammar, as `export A=1`."""
+
+
+def trimmed(command: str) -> str:
+    """Without blanks around, but for one behind a backslash, which is the command's."""
+    return _ENDING_BLANK.sub("", command.lstrip(BLANK))
 
 
 def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:

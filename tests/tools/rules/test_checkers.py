@@ -178,6 +178,7 @@ def test_what_lies_too_deep_to_be_looked_at_leads_out(plain: ToolContext) -> Non
         ("tsc", "tsc *", "package.json", False), ("tsc --noEmit", "tsc *", "tsconfig.json", False),
         ("pyright", "pyright *", "pyrightconfig.json", False),
         ("pyright .", "pyright *", "pyproject.toml", False),
+        ("mypy .", "mypy *", "mypy.ini", False), ("mypy a.py", "mypy *", "pyproject.toml", False),
         ("cargo fmt --all", "cargo fmt *", "Cargo.toml", True),
         ("cargo test -p bar", "cargo *", "Cargo.toml", True),
         ("go test all", "go test *", "go.mod", False),
@@ -215,11 +216,22 @@ def test_what_tsc_makes_of_a_file_is_looked_at_as_that(plain: ToolContext) -> No
     assert isinstance(decided("tsc t.ts", plain, "shell:tsc *"), Ask)
 
 
-@pytest.mark.parametrize("command", ["isort src/a.py", "isort src", "isort ."])
-def test_no_star_lets_isort_write_through_a_link(command: str, plain: ToolContext) -> None:
-    (plain.cwd / ".husky").mkdir()
-    (plain.cwd / "src" / "a.py.isorted").write_text("")
-    assert decided(command, plain, "shell:isort *") == Allow()
-    (plain.cwd / "src" / "a.py.isorted").unlink()
-    (plain.cwd / "src" / "a.py.isorted").symlink_to("../.husky/pre-commit")
-    assert isinstance(decided(command, plain, "shell:isort *"), Ask)
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        ("isort src/a.py", "src/a.py.isorted"), ("isort src", "src/a.py.isorted"),
+        ("isort .", "src/a.py.isorted"), ("eslint --cache src", ".eslintcache"),
+        ("tsc --incremental --noEmit", "tsconfig.tsbuildinfo"),
+        ("tsc --jsx preserve src/t.tsx", "src/t.jsx"),
+    ],
+)  # fmt: skip
+def test_no_star_lets_a_checker_write_through_a_link(
+    command: str, made: str, plain: ToolContext
+) -> None:
+    rule, at = f"shell:{command.partition(' ')[0]} *", plain.cwd / made
+    (plain.cwd / ".husky").mkdir(exist_ok=True)
+    at.write_text("")
+    assert decided(command, plain, rule) == Allow()
+    at.unlink()
+    at.symlink_to(os.path.relpath(plain.cwd / ".husky/pre-commit", at.parent))
+    assert isinstance(decided(command, plain, rule), Ask)

@@ -330,3 +330,12 @@ def test_a_daemon_starts_without_the_parser() -> None:
         [sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert ran.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", ["rm -rf x\\\n", "rm -rf x\\", "rm -rf x"])
+def test_a_blank_behind_a_backslash_is_the_commands(command: str, plain: ToolContext) -> None:
+    """`x\\ ` names another file than `x`, which is named by `x` and a continued line, too."""
+    asked = decided("rm -rf x\\ ", plain)
+    assert isinstance(asked, Ask)
+    for rule in (*asked.rules.values(), "shell:rm -rf x\\\\ "):
+        assert isinstance(decided(command, plain, rule), Ask)
