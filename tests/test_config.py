@@ -168,10 +168,21 @@ def test_a_workspace_may_forbid_more() -> None:
 
 
 def test_permissions_may_be_written_as_verdicts_by_tool() -> None:
-    table = {"shell": "allow", "write_file": "reject", "edit_file": "ask", "allow": ["x"]}
+    table = {"shell": "allow", "write_file": "reject", "allow": ["x"]}
     config, problems = merge([Layer("x", {"permissions": table})])
     assert config.permissions == PermissionSettings(("x", "shell"), ("write_file",))
     assert problems == ()
+
+
+def test_a_verdict_that_would_limit_a_wider_rule_is_told(tmp_path: Path) -> None:
+    """Other agents ask about `rm` here; we do not."""
+    table = '[permissions]\nshell = "allow"\n"shell:rm *" = "ask"\n'
+    config, (problem,) = loaded(tmp_path, user=table)
+    assert config.permissions == PermissionSettings(("shell",))
+    assert f"{tmp_path / 'user.toml'}:3: permissions.shell:rm *: is asked about only where" in str(
+        problem
+    )
+    assert problem.unknown
 
 
 @pytest.mark.parametrize(

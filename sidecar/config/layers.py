@@ -128,8 +128,8 @@ def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
 
 
 def _rules(table: Mapping[str, object]) -> dict[str, object]:
-    """Also `{shell = "allow"}`, as in other agents."""
-    lists = {key: value for key, value in table.items() if value not in ("allow", "reject", "ask")}
+    """Also `{shell = "allow"}`, as in other agents; their `"ask"` stays, to be told."""
+    lists = {key: value for key, value in table.items() if value not in ("allow", "reject")}
     for verdict in ("allow", "reject"):
         named = [key for key, value in table.items() if value == verdict]
         listed = lists.get(verdict, [])
@@ -174,6 +174,8 @@ def _choose(
 
 
 def _unknown(given: _Given) -> str:
+    if given.name.startswith("permissions.") and given.value == "ask":
+        return 'is asked about only where no rule allows it: "ask" limits no wider rule.'
     in_camel = given.path != given.name
     near = get_close_matches(given.name, (*SETTINGS, *TABLES), n=1, cutoff=0.7)
     if not near:
