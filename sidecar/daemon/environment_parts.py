@@ -50,14 +50,18 @@ async def looking(config: Config, store: Store) -> Environment:
     )
 
 
-def read_settings(options: JsonObject, root: Path | None, variables: Mapping[str, str]) -> Resolved:
-    """With those of a trusted workspace. Blocks."""
-    return resolve_all(
-        workspace=root,
-        environment=variables,
-        options=options,
-        trusted=lambda config: root is not None and is_trusted(config.data_dir, root.resolve()),
-    )
+def read_settings(
+    options: JsonObject, root: Path | None, variables: Mapping[str, str], trusted: set[Path]
+) -> Resolved:
+    """With those of a trusted workspace, which is `trusted` from then on. Blocks."""
+
+    def trusts(config: Config) -> bool:
+        folder = root and root.resolve()
+        if folder and is_trusted(config.data_dir, folder):
+            trusted.add(folder)
+        return folder in trusted
+
+    return resolve_all(workspace=root, environment=variables, options=options, trusted=trusts)
 
 
 def check_options(variables: Mapping[str, str], options: JsonObject) -> str:

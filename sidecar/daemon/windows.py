@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from sidecar import __version__
 from sidecar.config import settings_files
-from sidecar.config.layers import Resolved
 from sidecar.config.loading import check_options as check_settings
 from sidecar.config.reload import CurrentSettings, stamps
 from sidecar.core.parts import JsonObject
@@ -41,6 +40,7 @@ from sidecar.wire.outbox import Outbox
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.steady_read import Limits
+from sidecar.workspace.trust import NAME as TRUSTED
 
 if TYPE_CHECKING:
     from sidecar.observe.alerts.alerts import Changed
@@ -131,11 +131,16 @@ class EditorWindow:
     async def _open(self, options: JsonObject, root: Path | None) -> Environment:
         # Before anything is run for the model. `ctypes` takes a hundredth of a second.
         await asyncio.to_thread(keep_memory_private)
-        read = partial(read_settings, options, root, self._variables)
+        trusted: set[Path] = set()
+        reading = asyncio.Lock()
+        read = partial(read_settings, options, root, self._variables, trusted)
         files = settings_files(root)
         known = await asyncio.to_thread(stamps, files)
         resolved = await asyncio.to_thread(read)
         check_settings(resolved)
+        # Other windows and daemons add to the list of trusted folders.
+        listed = (resolved.config.data_dir / TRUSTED,)
+        known += await asyncio.to_thread(stamps, listed)
         settings, config = CurrentSettings.of(resolved), resolved.config
         logging.getLogger().setLevel(config.log.upper())
         for problem in resolved.problems:
@@ -143,10 +148,19 @@ class EditorWindow:
         self._models.configure(config)
         shared = self._store = await self._daemon.shared(settings)
 
-        def take(resolved: Resolved) -> None:
-            self.sessions.reload(resolved)
+        async def read_again() -> None:
+            nonlocal resolved
+            async with reading:
+                before, resolved = resolved, await asyncio.to_thread(read)
+                if resolved == before:
+                    return
+                self.sessions.reload(resolved)
             shared.observer.configure(settings.config.alerts)
             logging.getLogger().setLevel(settings.config.log.upper())
+
+        async def trust(folder: Path) -> None:
+            trusted.add(folder)
+            await read_again()
 
         async def end() -> None:
             for task in own:
@@ -166,9 +180,10 @@ class EditorWindow:
             mcp=McpServers(self._variables),
             resident=self._daemon.resident,
             end=end,
+            trusted=trust,
         )
         instructions, servers = environment.workspaces.instructions, environment.mcp
-        works = (instructions.run(), servers.run(), follow(files, read, take, known))
+        works = (instructions.run(), servers.run(), follow((*files, *listed), read_again, known))
         own = [self._daemon.start(work) for work in works]
         return environment
 

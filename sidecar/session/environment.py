@@ -7,7 +7,7 @@ from pathlib import Path
 from sidecar.config.reload import CurrentSettings
 from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt.observation import Observe, SessionClosed, ignore
-from sidecar.session.changes.session_trust import Trust
+from sidecar.session.changes.session_trust import Trust, nowhere
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
@@ -26,8 +26,9 @@ async def ended() -> None:
 class Environment:
     """Parts joined by `daemon/windows` for the sessions that a window opens.
 
-    `observe` gets figures of events; `end` stops the parts that are this window's own. `resident`:
-    the daemon outlives its windows.
+    `observe` gets figures of events; `end` stops the parts that are this window's own; `trusted`
+    has the settings of a folder that the user trusts hold. `resident`: the daemon outlives its
+    windows.
     """
 
     store: Store
@@ -40,10 +41,12 @@ class Environment:
     observe: Observe = ignore
     resident: bool = False
     end: Callable[[], Awaitable[None]] = ended
+    trusted: Callable[[Path], Awaitable[None]] = nowhere
 
     def trust(self, cwd: str) -> Trust:
         """As set, or as the user once answered."""
-        return Trust(self.settings.config.workspace_trusted, Path(cwd), self.store.folder)
+        said = self.settings.config.workspace_trusted
+        return Trust(said, Path(cwd), self.store.folder, self.trusted)
 
     def new_log(self, cwd: str, title: str, settings: JsonObject) -> SessionLog:
         """Empty, and not stored before the first commit."""

@@ -1,5 +1,6 @@
 """Settings of a real daemon: read from its files, and again when those change."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,3 +88,35 @@ def test_the_log_is_as_quiet_as_the_file_says(
     notice(client, "log = debug")
     assert client.stop() == 0
     assert "configuration" not in client.stderr
+
+
+@pytest.mark.parametrize("answer", ["trust_always", "trust_once"])
+def test_a_folder_that_the_user_trusts_rejects_the_very_call_asked_about(
+    start: Callable[..., PlainClient], tmp_path: Path, file: Path, workspace: Path, answer: str
+) -> None:
+    """Another window of that folder hears of it where the answer was for good."""
+    file.write_text("permissions.allow = ['write_file']\n")
+    (workspace / ".sidecar").mkdir()
+    (workspace / ".sidecar/config.toml").write_text("permissions.reject = ['write_file']\n")
+    chosen = {"outcome": {"outcome": "selected", "optionId": answer}}
+    answers = {"session/request_permission": lambda _: chosen}
+    env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    client, other = (start(answers=answers, env=env) for _ in range(2))
+    params = {
+        "capabilities": client.capabilities(),
+        "workspaceFolders": [{"uri": workspace.as_uri(), "name": "work"}],
+        "initializationOptions": {"model": "offline"},
+    }
+    sessions = []
+    for window in (client, other):
+        window.request("initialize", params)
+        window.notify("initialized")
+        sessions.append(window.request("session/new", {"cwd": str(workspace)})["sessionId"])
+    prompt = [{"type": "text", "text": "create new.txt with `first`"}]
+    client.request("session/prompt", {"sessionId": sessions[0], "prompt": prompt})
+    asked = [r["params"]["toolCall"]["_meta"]["sidecar"]["question"] for r in client.requests]
+    assert asked == ["trust"]
+    assert "A rule of the user rejects this call." in json.dumps(client.updates("tool_call_update"))
+    assert not (workspace / "new.txt").exists()
+    if answer == "trust_always":
+        assert 'permissions.reject = ["write_file"]' in notice(other, "read again")["message"]

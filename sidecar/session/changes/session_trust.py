@@ -1,6 +1,7 @@
 """Trust in a session's workspace, from the editor or by the user's answer."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from sidecar.core.parts import JsonObject, ToolPart
@@ -18,15 +19,27 @@ or with the first option, trust no folder. Trusting options are `allow_always`: 
 runs later rests on them."""
 
 
+async def nowhere(folder: Path) -> None:
+    """Nobody reads settings again."""
+
+
 class Trust:
     """The editor's word, `said`, is final.
 
-    Otherwise the user is asked once, before the first tool; an `always` is kept on disk.
+    Otherwise the user is asked once, before the first tool; an `always` is kept on disk. `tell`
+    returns once the settings of a folder trusted by an answer hold.
     """
 
-    def __init__(self, said: bool | None, workspace: Path, data: Path) -> None:
+    def __init__(
+        self,
+        said: bool | None,
+        workspace: Path,
+        data: Path,
+        tell: Callable[[Path], Awaitable[None]] = nowhere,
+    ) -> None:
         self._workspace = workspace
         self._data = data
+        self._tell = tell
         self._asking = asyncio.Lock()
         self._settled = said is not None
         self.granted = trust.is_trusted(data, workspace) if said is None else said
@@ -39,10 +52,13 @@ class Trust:
         async with self._asking:
             if not self.granted and not self._settled:
                 chosen = await ask(self._question(call), OPTIONS)
-                self._settled = chosen in [option.option_id for option in OPTIONS]
-                self.granted = chosen in ("trust_once", "trust_always")
                 if chosen == "trust_always":
                     await asyncio.to_thread(trust.trust, self._data, self._workspace)
+                if chosen in ("trust_once", "trust_always"):
+                    # Before any call is granted: the folder's settings may reject that very one.
+                    await self._tell(self._workspace)
+                    self.granted = True
+                self._settled = chosen in [option.option_id for option in OPTIONS]
         return self.granted
 
     def _question(self, call: ToolPart) -> JsonObject:

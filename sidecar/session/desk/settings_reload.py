@@ -1,7 +1,7 @@
 """Apply changed settings to open sessions where safe, and notify."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 from sidecar.config.layers import Resolved
@@ -15,12 +15,11 @@ EVERY = 2.0
 
 async def follow(
     files: Sequence[Path],
-    read: Callable[[], Resolved],
-    take: Callable[[Resolved], None],
+    read: Callable[[], Awaitable[None]],
     known: Stamps,
     every: float = EVERY,
 ) -> None:
-    """Read the settings again, in a thread, after each change; until cancelled.
+    """Read the settings again after each change; until cancelled.
 
     `known`: the files' stamps before the last read.
     """
@@ -30,7 +29,7 @@ async def follow(
         if now == known:
             continue
         known = now
-        take(await asyncio.to_thread(read))
+        await read()
 
 
 def take_over(settings: CurrentSettings, sessions: Iterable[Session], resolved: Resolved) -> None:
