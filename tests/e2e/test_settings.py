@@ -36,6 +36,17 @@ def notice(client: PlainClient, words: str) -> dict[str, Any]:
     return client.wait_for(found)["params"]["update"]
 
 
+def opened(client: PlainClient, folder: Path, **options: Any) -> None:
+    """Open a window on a folder; unless by `options` nothing is said of its trust."""
+    params = {
+        "capabilities": client.capabilities(),
+        "workspaceFolders": [{"uri": folder.as_uri(), "name": "work"}],
+        "initializationOptions": {"model": "offline", **options},
+    }
+    client.request("initialize", params)
+    client.notify("initialized")
+
+
 def test_a_file_that_changes_is_taken_over_or_refused_and_told(
     client: PlainClient, file: Path, workspace: Path
 ) -> None:
@@ -102,15 +113,9 @@ def test_a_folder_that_the_user_trusts_rejects_the_very_call_asked_about(
     answers = {"session/request_permission": lambda _: chosen}
     env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     client, other = (start(answers=answers, env=env) for _ in range(2))
-    params = {
-        "capabilities": client.capabilities(),
-        "workspaceFolders": [{"uri": workspace.as_uri(), "name": "work"}],
-        "initializationOptions": {"model": "offline"},
-    }
     sessions = []
     for window in (client, other):
-        window.request("initialize", params)
-        window.notify("initialized")
+        opened(window, workspace)
         sessions.append(window.request("session/new", {"cwd": str(workspace)})["sessionId"])
     prompt = [{"type": "text", "text": "create new.txt with `first`"}]
     client.request("session/prompt", {"sessionId": sessions[0], "prompt": prompt})
@@ -120,3 +125,22 @@ def test_a_folder_that_the_user_trusts_rejects_the_very_call_asked_about(
     assert not (workspace / "new.txt").exists()
     if answer == "trust_always":
         assert 'permissions.reject = ["write_file"]' in notice(other, "read again")["message"]
+
+
+def test_a_file_of_another_folder_than_the_windows_is_told(
+    start: Callable[..., PlainClient], tmp_path: Path, workspace: Path
+) -> None:
+    """A file of the window's own folder counts, also by a link, and is no news."""
+    (tmp_path / "link").symlink_to(workspace)
+    (tmp_path / "other/.sidecar").mkdir(parents=True)
+    (workspace / ".sidecar").mkdir()
+    for folder in (workspace, tmp_path / "other"):
+        (folder / ".sidecar/config.toml").write_text("permissions.reject = ['todo']\n")
+    client = start()
+    opened(client, tmp_path / "link", workspaceTrusted=True)
+    client.request("session/new", {"cwd": str(workspace)})
+    client.request("session/new", {"cwd": str(tmp_path / "other")})
+    told = notice(client, "does not count in this session")["message"]
+    assert told.startswith(f"{tmp_path / 'other/.sidecar/config.toml'} does not count")
+    assert str(tmp_path / "link") in told
+    assert sum("does not count" in one["message"] for one in client.updates("notice")) == 1

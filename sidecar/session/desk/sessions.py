@@ -12,7 +12,7 @@ from sidecar.session.compaction.session_handoff import drafted, handoff, standin
 from sidecar.session.desk.delegation import delegate
 from sidecar.session.desk.editor_documents import EditorDocuments
 from sidecar.session.desk.open_sessions import OpenSessions
-from sidecar.session.desk.settings_reload import take_over
+from sidecar.session.desk.settings_reload import passed_over, take_over
 from sidecar.session.desk.shared_environment import SharedEnvironment
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.session_params import resolved
@@ -91,6 +91,9 @@ class Sessions:
         session = await self._begin(await found(environment, request))
         session.audience.attach(watcher, client)
         session.caveats.tell()
+        folder, workspace = Path(session.row.cwd), self.shared.root
+        if passed := await asyncio.to_thread(passed_over, folder, workspace):
+            session.notify("warning", passed)
         return session.opened()
 
     async def fork(

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 from sidecar.config.layers import Resolved
+from sidecar.config.loading import WORKSPACE_FILE
 from sidecar.config.reload import CurrentSettings, Stamps, stamps
 from sidecar.session.lifecycle.session import Session
 from sidecar.tools.rules.permission import Rules
@@ -30,6 +31,15 @@ async def follow(
             continue
         known = now
         await read()
+
+
+def passed_over(folder: Path, workspace: Path | None) -> str:
+    """A sentence on settings of a session's folder that are not its window's. Blocks."""
+    file = folder / WORKSPACE_FILE
+    if stamps([file]) == (None,) or (workspace is not None and workspace.resolve() == folder):
+        return ""
+    whose = "no folder" if workspace is None else workspace
+    return f"{file} does not count in this session: its window has the settings of {whose}."
 
 
 def take_over(settings: CurrentSettings, sessions: Iterable[Session], resolved: Resolved) -> None:
