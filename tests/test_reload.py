@@ -71,6 +71,17 @@ def test_a_value_that_cannot_be_used_keeps_everything_as_it_was(wrong: dict[str,
     assert next(iter(wrong)) in result.told[0]
 
 
+def test_a_value_that_cannot_be_used_keeps_no_rejecting_rule_out() -> None:
+    """As of a folder that is trusted meanwhile; nothing else of its file counts."""
+    wrong = Layer("user", {"max_steps": 0, "permissions": {"reject": ["todo"]}})
+    theirs = Layer("theirs", {"window": 5000, "permissions": {"reject": ["edit"]}}, restricted=True)
+    settings = CurrentSettings.of(resolve([wrong]))
+    told = settings.take(resolve([wrong, theirs]))
+    assert settings.config.permissions.reject == ("todo", "edit")
+    assert settings.config.window is None
+    assert "stay as they were, but for new rejecting rules. user: max_steps" in told.told[0]
+
+
 def test_what_is_wrong_with_a_workspaces_file_keeps_nothing_of_the_users_back() -> None:
     """Else the file would keep a rule that the user takes back, or one against it out."""
 

@@ -31,16 +31,19 @@ class Reloaded:
 def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Reloaded:
     """Apply changes that need no restart.
 
-    An unusable value or unreadable file keeps the old configuration. An unknown key in a
-    workspace's file keeps its old rejections: more might be rules that the user takes back.
+    An unusable value or unreadable file keeps the old configuration, but adds new rejections: a
+    folder may be trusted meanwhile. An unknown key in a workspace's file keeps its old rejections:
+    more might be rules that the user takes back.
     """
     wrong = [problem for problem in problems if not problem.unknown]
+    both = tuple(dict.fromkeys((*before.permissions.reject, *after.permissions.reject)))
     if any(not problem.theirs for problem in wrong):
         said = " ".join(str(problem) for problem in problems)
-        return Reloaded(before, (f"The settings stay as they were. {said}",), bad=True)
+        more = ", but for new rejecting rules" if both != before.permissions.reject else ""
+        text = f"The settings stay as they were{more}. {said}"
+        return Reloaded(_rejecting(before, both), (text,), bad=True)
     if wrong:
-        both = dict.fromkeys((*before.permissions.reject, *after.permissions.reject))
-        after = replace(after, permissions=replace(after.permissions, reject=tuple(both)))
+        after = _rejecting(after, both)
     ignored = tuple(str(problem) for problem in problems)
     changed = [one for one in SETTINGS.values() if _differs(one, before, after)]
     told = tuple(
@@ -83,6 +86,10 @@ def stamps(files: Sequence[Path]) -> Stamps:
         else:
             found.append((about.st_ino, about.st_size, about.st_mtime_ns))
     return tuple(found)
+
+
+def _rejecting(config: Config, rules: tuple[str, ...]) -> Config:
+    return replace(config, permissions=replace(config.permissions, reject=rules))
 
 
 def _differs(one: Setting, before: Config, after: Config) -> bool:
