@@ -15,8 +15,8 @@ LONGEST_RULE = 300
 """Characters that are told of a rule, some sixty tokens; of one that was read all or nothing."""
 LONGEST_FILE, LONGEST_TOLD = 60_000, 4_000
 """Characters of a file, and of a server's answer, beyond which the latter is data."""
-MOST_TOLD, MOST_BROUGHT = 20, 5
-"""Rules of one answer, and of a text that an agent brought into view by itself."""
+MOST_TOLD = 20
+"""Rules of one answer."""
 HANDED_ON = "# Where this comes from"
 """Begins what code wrote of a handoff's draft; the words from there on are anybody's."""
 THE_DRAFTS = "The draft of a handoff"
@@ -28,16 +28,8 @@ _FILE = re.compile(
     r"[\w.-]+\.(?:md|mdc))(?=$|[\s'\":;|&)])",
     re.I,
 )
-_BROUGHT = re.compile(
-    r"(?:Base directory for this skill: (?P<skill>[^\n]+)|\[nested_memory\] (?P<file>[^\n]+))\n"
-)
-"""Begins what an agent brought into view by itself: a skill's text, a folder's rules."""
-_SKILLS = frozenset({"skill", "use_skill", "load_skill", "activate_skill", "invoke_skill"})
-"""Tools that answer with a skill's text."""
 _MARK = re.compile(r"^(?:[-*•\s]|\(?\d{1,2}[.)]\s)+")
 """Of a list's item."""
-_BROKEN = re.compile(r"[:\uff1a|]$|^[A-Za-z]+\W*$")
-_BOLD = re.compile(r"(?<![\w/*`])\*\*(?=[^\s*/])(.+?)\*\*(?![\w/])")
 _PRINTERS = ("cat", "sed", "head", "tail", "nl", "less", "bat")
 _DOCUMENT = re.compile(r"[\w./~-]+\.[A-Za-z]{1,4}")
 _PRINTS = re.compile(r"(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed -n|head|tail|nl|less|bat)\b")
@@ -109,8 +101,7 @@ _SPEAKS = re.compile(
 def guidance_of(part: ToolPart) -> tuple[str, ...]:
     """A source and its rules, each on one line; empty if the call brought none.
 
-    The source: the name of a file of rules or a skill, or a server's tool that speaks of rules in
-    few words.
+    The source: the name of a file of rules, or a server's tool that speaks of rules in few words.
     """
     if not isinstance(part.state, ToolCompleted) or failed(part):
         return ()
@@ -123,12 +114,6 @@ def guidance_of(part: ToolPart) -> tuple[str, ...]:
             return ()
         source = _printed(part.input) if name in SHELLS else ""
         source, most, text = source or found[1], len(text), NUMBERED.sub("", text[:LONGEST_FILE])
-    elif name in _SKILLS:
-        given = part.input if isinstance(part.input, dict) else {}
-        named = next(
-            (given[key] for key in ("skill", "name") if isinstance(given.get(key), str)), ""
-        )
-        source, most, text = f"skill {named}".rstrip(), MOST_BROUGHT, text[:LONGEST_FILE]
     elif (
         "__" not in part.name
         or len(text) > LONGEST_TOLD
@@ -139,18 +124,6 @@ def guidance_of(part: ToolPart) -> tuple[str, ...]:
     else:
         source, most = part.name, MOST_TOLD
     return stated(source, text, most)
-
-
-def brought(text: str) -> tuple[str, ...]:
-    """The same of a text that an agent was sent unasked; empty of any that names no source."""
-    head = _BROUGHT.match(text)
-    if head is None:
-        return ()
-    named = (head["skill"] or head["file"]).strip().replace("\\", "/").rstrip("/")
-    source = (
-        f"skill {named.rpartition('/')[2]}" if head["skill"] else "/".join(named.split("/")[-2:])
-    )
-    return stated(source, text[head.end() : LONGEST_FILE], MOST_BROUGHT)
 
 
 def _printed(given: Json) -> str:
@@ -174,18 +147,10 @@ def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
     # One that leans on what is not there says nothing.
     stand = (span for span in (standing(text, span) for span in own) if span)
     whole = (text[a:b] for a, b in stand if not any(a in line for line in posed))
-    plain = (_bare(rule) for rule in whole if not is_against(rule))
-    # One that ends in a colon says nothing without what follows, nor does a cell or a lone word.
-    rules = [rule for rule in plain if len(rule) <= LONGEST_RULE and not _BROKEN.search(rule)]
+    plain = (" ".join(_MARK.sub("", rule).split()) for rule in whole if not is_against(rule))
+    # One that ends in a colon says nothing without what follows.
+    rules = [rule for rule in plain if len(rule) <= LONGEST_RULE and rule[-1:] not in ":\uff1a"]
     return (source, *each_once(rules[:most])) if rules else ()
-
-
-def _bare(rule: str) -> str:
-    """On one line, without marks of lists, of bold letters and of a table's cells."""
-    text = " ".join(_MARK.sub("", _BOLD.sub(r"\1", rule)).split())
-    if text.count("**") == 1 and "/" not in text:
-        text = text.replace("**", "")
-    return text.strip("| ").replace(" | ", ": ") if text.startswith("|") else text
 
 
 def is_against(sentence: str) -> bool:

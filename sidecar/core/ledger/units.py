@@ -15,14 +15,7 @@ from sidecar.core.conversation.call_outcome import (
 from sidecar.core.conversation.user_words import user_words
 from sidecar.core.ledger.attempts import achieved, attempt_of, is_overcome, needs
 from sidecar.core.ledger.deeds import Deed, Means, TouchedFile, changed, deeds_of, means_of
-from sidecar.core.ledger.guidance import (
-    HANDED_ON,
-    LONGEST_FILE,
-    THE_DRAFTS,
-    brought,
-    guidance_of,
-    stated,
-)
+from sidecar.core.ledger.guidance import HANDED_ON, LONGEST_FILE, THE_DRAFTS, guidance_of, stated
 from sidecar.core.ledger.replacements import Replacement, replacements
 from sidecar.core.parts import (
     FilePart,
@@ -130,8 +123,7 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
     for part in message.parts:
         match part:
             case TextPart(id=part_id, text=text, source="context"):
-                told = brought(text)
-                yield Unit(part_id, made, turn, step, "context", text, at=at, guidance=told)
+                yield Unit(part_id, made, turn, step, "context", text, at=at)
             case TextPart(id=part_id, text=text):
                 if message.role == "user":
                     yield typed_unit(part_id, message, turn, step, text)

@@ -125,28 +125,6 @@ def test_a_rule_of_three_hundred_letters_is_told_and_a_longer_one_is_not() -> No
     assert stated("AGENTS.md", f"Never {'x' * 294}.") == ()
 
 
-@pytest.mark.parametrize(
-    ("line", "rule"),
-    [
-        ("- **Important:** Never push to main.", "Important: Never push to main."),
-        ("1. **Never push** to main.", "Never push to main."),
-        ("| Pushing to main | Never push there |", "Pushing to main: Never push there"),
-        ("- Never edit `src/**/*.gen.ts` by hand.", "Never edit `src/**/*.gen.ts` by hand."),
-        ("- Never edit **/gen and **/out.", "Never edit **/gen and **/out."),
-    ],
-)
-def test_a_rule_is_told_without_marks_of_bold_letters_and_of_tables(line: str, rule: str) -> None:
-    assert stated("AGENTS.md", f"# Rules\n\n{line}\n") == ("AGENTS.md", rule)
-
-
-@pytest.mark.parametrize("line", ["Required.", "(never refactor) |", "Never do:"])
-def test_half_a_row_or_a_lone_word_is_no_rule(line: str) -> None:
-    assert stated("AGENTS.md", f"# Rules\n\nNever push.\n\n{line}\n") == (
-        "AGENTS.md",
-        "Never push.",
-    )
-
-
 def test_a_file_is_searched_up_to_sixty_thousand_letters() -> None:
     for before, told in ((59_900, ("Never push.",)), (60_001, ())):
         text = f"{'It is so. ' * (before // 10)}\n\nNever push."

@@ -46,31 +46,6 @@ def read(item: Item, name: str, argument: str, text: str) -> Item:
     return replace(item, unit=made)
 
 
-@pytest.mark.parametrize(
-    ("head", "source"),
-    [
-        ("Base directory for this skill: D:\\w\\.claude\\skills\\commit\n", "skill commit"),
-        ("[nested_memory] /w/.claude/rules/golang.md\n", "rules/golang.md"),
-        ("", None),
-    ],
-)
-def test_rules_of_a_skill_or_folder_that_came_unasked_are_told_when_they_go(
-    head: str, source: str | None
-) -> None:
-    text = TextPart(PartId("p"), f"{head}\n# Commits\n\n- Never push.\n- It is so.", "context")
-    said = Message(MessageId("m"), TurnId("t"), "user", (text,), 1, "complete", "")
-    [unit] = units_of(said, 0, 0)
-    rules = [READ, f"{source}:", "- Never push."] if source else []
-    assert "\n".join(standing_rules([(unit, Dropped())], 4_000)).splitlines() == rules
-    assert list(standing_rules([(unit, None)], 4_000)) == []
-
-
-def test_rules_of_a_skill_that_a_tool_told_are_told_when_they_go() -> None:
-    [unit] = units_of(answer(call("skill", {"name": "commit"}, "# How\n- Never push.")), 0, 0)
-    [section] = standing_rules([(unit, Dropped())], 4_000)
-    assert section.splitlines()[1:] == ["skill commit:", "- Never push."]
-
-
 def test_rules_of_several_files_name_all_of_them_and_are_told_whole_or_not_at_all() -> None:
     items = history("U10 A9 C900 C900 A9")
     long = "Never " + "merge without " * 30 + "a review."
