@@ -135,9 +135,11 @@ class OpenSessions:
     async def _heartbeat(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT)
-            with suppress(StorageFailed):
-                for store in self.windows.stores:
+            # A window may bring another store meanwhile, and one that fails holds no other up.
+            for store in tuple(self.windows.stores):
+                with suppress(StorageFailed):
                     await store.leases.beat(self.owner.token)
+            with suppress(StorageFailed):
                 await self._close_unwatched()
 
     async def _close_unwatched(self) -> None:

@@ -32,7 +32,8 @@ class WindowEnvironments:
         return environment in self._left
 
     async def end_unused(self, used: Container[Environment]) -> None:
-        for environment in [one for one in self._left if one not in used]:
+        # Another call may end some while this one waits.
+        while environment := next((one for one in self._left if one not in used), None):
             self._left.remove(environment)
             self._entered.remove(environment)
             await environment.end()

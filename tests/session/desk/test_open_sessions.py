@@ -1,0 +1,94 @@
+"""What one window of a daemon brings or leaves holds the other windows up in nothing."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from sidecar.core.errors import StorageFailed
+from sidecar.session.desk import open_sessions
+from sidecar.session.desk.open_sessions import OpenSessions
+from sidecar.session.desk.window_environments import WindowEnvironments
+from sidecar.store.connection.lease import this_process
+
+LIMIT = 10.0
+
+
+@dataclass(eq=False)
+class BeatenStore:
+    """Has leases of its own; `on_beat` runs at each beat."""
+
+    on_beat: Any
+    beats: int = 0
+
+    @property
+    def leases(self) -> "BeatenStore":
+        return self
+
+    async def beat(self, token: str) -> None:
+        self.beats += 1
+        self.on_beat()
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+@dataclass(eq=False)
+class Left:
+    """The parts of a window that is gone; `ending` delays the end."""
+
+    store: str = ""
+    ended: int = 0
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def end(self) -> None:
+        self.ended += 1
+        await self.ending.wait()
+
+
+class Followed:
+    """Stands for the workspaces of a store."""
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+async def test_leases_are_beaten_while_windows_bring_stores_and_stores_fail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The leases of each store, and the daemon goes on."""
+    monkeypatch.setattr(open_sessions, "HEARTBEAT", 0.01)
+    sessions = OpenSessions(this_process("this"))
+    stores: dict[Any, Any] = sessions.windows.stores
+
+    def fail() -> None:
+        raise StorageFailed("the disk is full", kind="disk_full")
+
+    def bring() -> None:
+        stores.setdefault(late, Followed())
+
+    late = BeatenStore(lambda: None)
+    stores[BeatenStore(fail)] = Followed()
+    stores[BeatenStore(bring)] = Followed()
+    async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
+        group.create_task(sessions.run())
+        while late.beats < 2:  # noqa: ASYNC110 - no event tells
+            await asyncio.sleep(0.01)
+        await sessions.shutdown()
+
+
+async def test_each_environment_ends_once_where_several_calls_end_them() -> None:
+    """Two windows' last sessions are closed at once."""
+    windows, left = WindowEnvironments(), (Left(), Left())
+    windows.stores[""] = Followed()  # type: ignore[index,assignment]
+    for environment in left:
+        windows.enter(environment)  # type: ignore[arg-type]
+        windows.leave(environment)  # type: ignore[arg-type]
+    async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
+        for _ in left:
+            group.create_task(windows.end_unused(()))
+            await asyncio.sleep(0)
+        for environment in left:
+            environment.ending.set()
+    assert [environment.ended for environment in left] == [1, 1]
