@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,11 +17,14 @@ from typing import Any
 import pytest
 
 from tests.e2e.plain import LIMIT, SERVE, PlainClient
+from tests.fakes.messages_api import FakeMessagesApi, Reply, text, tools
 
 pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(sys.platform == "win32", reason="the socket is a Unix socket"),
 ]
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 SHARED = (*SERVE, "--shared")
 Open = Callable[..., PlainClient]
@@ -40,12 +45,14 @@ def window(tmp_path: Path, variables: dict[str, str]) -> Iterator[Open]:
     """Open a window; the shared daemon ends with the test."""
     opened: list[PlainClient] = []
 
-    def open_one(env: dict[str, str] | None = None, **answers: Any) -> PlainClient:
+    def open_one(
+        env: dict[str, str] | None = None, options: dict[str, Any] | None = None, **answers: Any
+    ) -> PlainClient:
         client = PlainClient(
             tmp_path / "data", answers, env={**variables, **(env or {})}, arguments=SHARED
         )
         opened.append(client)
-        client.start(model="offline")
+        client.start(**{"model": "offline", **(options or {})})
         return client
 
     yield open_one
@@ -265,3 +272,90 @@ def test_a_folder_that_others_may_write_is_not_used(
     assert client.process.wait(30) == 1
     client.close()
     assert "not a folder of yours alone" in client.stderr
+
+
+def test_a_subtask_begins_and_ends_without_the_window_that_asked(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    gone = threading.Event()
+
+    def respond(body: Any, number: int) -> Reply:
+        gone.wait(LIMIT)
+        if "seventh task" in str(body["messages"][0]["content"]):
+            return text("I have told.")
+        asked = len(body["messages"]) == 1
+        return (
+            tools(("d1", "delegate", {"task": "the seventh task"})) if asked else text("All done.")
+        )
+
+    with FakeMessagesApi(respond) as api:
+        provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-test"}
+        first = window(options={"provider": provider, "model": "claude-sonnet-4-6"})
+        session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+        prompt(first, session, "do")
+        until(lambda: busy(variables))
+        first.kill()
+        until(lambda: about(variables)["windows"] == 0)
+        second = window(**{"session/request_permission": allow})
+        second.request("session/load", {"sessionId": session})
+        gone.set()
+        until(lambda: "All done." in told(second))
+    assert "I have told." in str(second.updates("tool_call_update"))
+
+
+@on_linux
+def test_too_many_files_end_no_window(
+    window: Open, variables: dict[str, str], tmp_path: Path
+) -> None:
+    import resource
+
+    first = window()
+    pid = about(variables)["pid"]
+    open_now = len(os.listdir(f"/proc/{pid}/fd"))
+    most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_now, most[1]))
+    late = PlainClient(tmp_path / "data", env=variables, arguments=SHARED)
+    time.sleep(1)
+    assert first.request("daemon/status")["pid"] == pid
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, most)
+    assert late.start(model="offline")
+    assert late.request("daemon/status")["pid"] == pid
+    late.kill()
+
+
+def test_a_daemon_without_a_socket_leaves_that_of_another(
+    window: Open, variables: dict[str, str]
+) -> None:
+    """As after the logout that removes the folder of all sockets."""
+    folder = Path(variables["XDG_RUNTIME_DIR"]) / "sidecar"
+    first = window()
+    pid = about(variables)["pid"]
+    shutil.rmtree(folder)
+    second = window()
+    os.kill(pid, signal.SIGTERM)
+    assert first.process.wait(30) == 1
+    until(lambda: is_gone(pid))
+    assert about(variables)["pid"] == second.request("daemon/status")["pid"] != pid
+
+
+@on_linux
+def test_greetings_that_say_nothing_take_no_file_and_no_time(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    first = window()
+    pid = about(variables)["pid"]
+    path = next((Path(variables["XDG_RUNTIME_DIR"]) / "sidecar").glob("*.sock"))
+    before = len(os.listdir(f"/proc/{pid}/fd"))
+    for said in (b"ab", b"\0\0\0\4junk", b"\0\0\4\0", b"\xff\0\0\0") * 5:
+        with socket.socket(socket.AF_UNIX) as caller:
+            caller.connect(str(path))
+            socket.send_fds(caller, [said], [2])
+    until(lambda: len(os.listdir(f"/proc/{pid}/fd")) <= before)
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(40)]
+    for caller in silent:
+        caller.connect(str(path))
+    began = time.monotonic()
+    first.request("session/new", {"cwd": str(workspace)})
+    assert time.monotonic() - began < 5
+    for caller in silent:
+        caller.close()

@@ -88,7 +88,7 @@ class Sessions:
     async def new(self, request: NewSession, client: Client, watcher: Watcher) -> Opened:
         """A new, durable session in a workspace; errors as in `new_session.found`."""
         environment = await self.shared.ready()
-        session = await self._begin(await found(environment, request))
+        session = await self._begin(environment, await found(environment, request))
         session.audience.attach(watcher, client)
         session.caveats.tell()
         folder, workspace = Path(session.row.cwd), self.shared.root
@@ -205,9 +205,10 @@ class Sessions:
 
     async def close(self, session_id: SessionId) -> None:
         """End a session's task and release the lease; nothing stored goes."""
-        environment = await self.shared.ready()
+        self.open.check_running()
         session = self.open.find(session_id)
         if session is None:
+            environment = await self.shared.ready()
             await environment.store.sessions.row(session_id)
         else:
             await self.open.close(session)
@@ -230,8 +231,9 @@ class Sessions:
     def _ground(self, environment: Environment) -> Ground:
         return ground_of(environment.store, environment.clock.now, self.open.owner)
 
-    async def _begin(self, log: SessionLog, above: State | None = None) -> Session:
-        environment = await self.shared.ready()
+    async def _begin(
+        self, environment: Environment, log: SessionLog, above: State | None = None
+    ) -> Session:
         ownership = Ownership(environment.store, log.row.id, self.open.owner)
         await ownership.claim()
         ownership.take()
@@ -239,6 +241,8 @@ class Sessions:
 
     def _start(self, state: State) -> Session:
         session = Session(state, self.open.busy_changed)
-        session.delegating.delegate = partial(delegate, session, state, self._begin, self.close)
+        # Where the window is gone, the turn goes on.
+        begin = partial(self._begin, state.environment)
+        session.delegating.delegate = partial(delegate, session, state, begin, self.close)
         self.open.start(session)
         return session

@@ -10,7 +10,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.session.desk import open_sessions
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.window_environments import WindowEnvironments
-from sidecar.store.connection.lease import this_process
+from tests.session.conftest import Desk
 
 LIMIT = 10.0
 
@@ -55,15 +55,15 @@ class Followed:
 
 
 async def test_leases_are_beaten_while_windows_bring_stores_and_stores_fail(
-    monkeypatch: pytest.MonkeyPatch,
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The leases of each store, and the daemon goes on."""
     monkeypatch.setattr(open_sessions, "HEARTBEAT", 0.01)
-    sessions = OpenSessions(this_process("this"))
+    sessions = OpenSessions(desk.sessions.open.owner)
     stores: dict[Any, Any] = sessions.windows.stores
 
     def fail() -> None:
-        raise StorageFailed("the disk is full", kind="disk_full")
+        raise StorageFailed("the disk is full", kind="full")
 
     def bring() -> None:
         stores.setdefault(late, Followed())
