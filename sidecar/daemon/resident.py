@@ -35,9 +35,24 @@ logger = logging.getLogger("sidecar.daemon")
 def reside(descriptor: int, path: str) -> None:
     """Serve windows on a listening socket until all are gone for a while."""
     log_to_stderr(os.environ.get("SIDECAR_LOG", "info"))
-    asyncio.run(_Resident(socket.socket(fileno=descriptor), path).run())
-    # Threads that load a library or wait for a tool would hold the end up.
-    os._exit(0)
+    code = 1
+    try:
+        asyncio.run(_Resident(socket.socket(fileno=descriptor), path).run())
+        code = 0
+    except Exception:
+        logger.exception("the daemon failed")
+    finally:
+        # Threads that load a library or wait for a tool would hold the end up, and new windows
+        # with it.
+        os._exit(code)
+
+
+def _file_at(path: str) -> tuple[int, int] | None:
+    """What tells a file from a later one of the same name."""
+    with suppress(OSError):
+        about = os.lstat(path)
+        return about.st_ino, about.st_ctime_ns
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +70,7 @@ class _Resident:
         self._listener = listener
         self._path = path
         self._daemon = Daemon(resident=True)
+        self._socket = _file_at(path)
         self._windows = 0
         self._begun = self._needed = monotonic()
         self._ending = asyncio.Event()
@@ -82,7 +98,13 @@ class _Resident:
     async def _accept(self, group: asyncio.TaskGroup) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            connection, _ = await loop.sock_accept(self._listener)
+            try:
+                connection, _ = await loop.sock_accept(self._listener)
+            except OSError as error:
+                # Of too many open files, say, which those who are here need not suffer from.
+                logger.warning("no window can be taken: %s", error.strerror)
+                await asyncio.sleep(LOOK)
+                continue
             task = group.create_task(self._take(connection))
             self._taken.add(task)
             task.add_done_callback(self._taken.discard)
@@ -90,15 +112,21 @@ class _Resident:
     async def _take(self, connection: socket.socket) -> None:
         """One window's or command's, whose failure is nobody else's."""
         with connection:
-            greeting = await asyncio.to_thread(_greeted, connection)
+            connection.setblocking(False)
+            greeting = await _greeted(connection)
             if greeting is None:
                 return
             try:
+                if self._has_left:
+                    return
+                await asyncio.get_running_loop().sock_sendall(connection, HERE)
                 match greeting.wish:
                     case "window":
                         await self._serve(connection, greeting)
                     case "status":
-                        await asyncio.to_thread(connection.sendall, self._status())
+                        async with asyncio.timeout(GREETING):
+                            loop = asyncio.get_running_loop()
+                            await loop.sock_sendall(connection, self._status())
                     case "stop" | "stop now":
                         await self._stop(gently=greeting.wish == "stop")
                     case unknown:
@@ -141,7 +169,6 @@ class _Resident:
 
     async def _serve(self, connection: socket.socket, greeting: _Greeting) -> None:
         loop = asyncio.get_running_loop()
-        connection.setblocking(False)
         self._windows += 1
         window = EditorWindow(self._daemon, greeting.variables, greeting.folder)
 
@@ -175,37 +202,67 @@ class _Resident:
         linger = seconds("SIDECAR_LINGER", LINGER)
         while True:
             await asyncio.sleep(min(LOOK, linger))
-            if self._windows or self._daemon.sessions.busy:
+            if self._taken or self._daemon.sessions.busy:
                 self._needed = monotonic()
             elif monotonic() - self._needed >= linger:
+                self._leave()
                 return
 
     def _leave(self) -> None:
         """Whoever comes from now on starts another; one who has come meanwhile is turned away."""
-        with Locked(self._path):
-            if self._listener.fileno() != -1:
-                self._listener.close()
+        if self._has_left:
+            return
+        # The loop would take the next file of this number for the socket.
+        asyncio.get_running_loop().remove_reader(self._listener)
+        self._listener.close()
+        # Where somebody removed the socket, another daemon's may be in its place.
+        with suppress(OSError), Locked(self._path):
+            if _file_at(self._path) == self._socket:
                 os.unlink(self._path)
 
+    @property
+    def _has_left(self) -> bool:
+        return self._listener.fileno() == -1
 
-def _greeted(connection: socket.socket) -> _Greeting | None:
+
+async def _greeted(connection: socket.socket) -> _Greeting | None:
     """`None` for whoever is another user, says nothing, or wants another daemon."""
-    connection.settimeout(GREETING)
+    descriptors: list[int] = []
     try:
         if user_of(connection) != os.getuid():
             return None
-        head, descriptors, _, _ = socket.recv_fds(connection, 4, 1)
-        if len(head) != len("size") or len(descriptors) != 1:
-            return None
-        size, data = int.from_bytes(head, "big"), b""
-        while len(data) < size <= LONGEST and (more := connection.recv(size - len(data))):
-            data += more
+        async with asyncio.timeout(GREETING):
+            await _readable(connection)
+            head, descriptors, _, _ = socket.recv_fds(connection, 4, 1)
+            data = await _piece(connection, int.from_bytes(head, "big"))
         name, wish, folder, *pairs = os.fsdecode(data).split("\0")
         variables = dict(pair.split("=", 1) for pair in pairs)
-        if len(data) < size or name != identity(variables, __version__):
-            os.close(descriptors[0])
-            return None
-        connection.sendall(HERE)
-        return _Greeting(wish, variables, folder, descriptors[0])
+        if descriptors and name == identity(variables, __version__):
+            return _Greeting(wish, variables, folder, descriptors.pop())
     except (OSError, ValueError):
         return None
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    return None
+
+
+async def _readable(connection: socket.socket) -> None:
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(connection, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(connection)
+
+
+async def _piece(connection: socket.socket, size: int) -> bytes:
+    """Raises OSError where the other end says less, or would say more than `LONGEST`."""
+    loop, data = asyncio.get_running_loop(), b""
+    while len(data) < size <= LONGEST and (
+        more := await loop.sock_recv(connection, size - len(data))
+    ):
+        data += more
+    if len(data) < size:
+        raise ConnectionError("half a greeting")
+    return data
