@@ -9,6 +9,7 @@ import select
 import socket
 import sys
 import threading
+from contextlib import suppress
 
 from sidecar import __version__
 from sidecar.daemon.rendezvous import HERE, Locked, identity, listening, reached, socket_path
@@ -106,7 +107,9 @@ def _pass(connection: socket.socket, outcome: int) -> int:
                 view = view[os.write(1, view) :]
     except OSError:
         # The editor reads no more; or the daemon was killed, of which the code below tells.
-        connection.close()
+        # A mere close would wait for what is being sent.
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
     code = os.read(outcome, 8)
     if not code:
         sys.stderr.write(LOST)
