@@ -12,14 +12,22 @@ import threading
 from contextlib import suppress
 
 from sidecar import __version__
-from sidecar.daemon.rendezvous import HERE, Locked, identity, listening, reached, socket_path
+from sidecar.daemon.rendezvous import (
+    HERE,
+    PROXIES,
+    Locked,
+    identity,
+    listening,
+    reached,
+    socket_path,
+)
 
 CHUNK = 64 * 1024
 PARENT_EVERY = 3.0
 """Seconds between looks at whether the editor still lives."""
 TRIES = 3
 """Of daemons that end just when a window comes."""
-_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR")
+_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", *PROXIES)
 _KEPT_BEGINNINGS = ("XDG_", "LC_", "SIDECAR_", "COVERAGE_")
 """Variables of a daemon that this starts: no key of a window, which gives its own."""
 

@@ -14,11 +14,16 @@ import sys
 from collections.abc import Mapping
 
 BACKLOG = 128
+PROXIES = (
+    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",
+    "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+)  # fmt: skip
+"""Variables that the provider's library reads from the process."""
 DECIDING = (
     "HOME", "SIDECAR_DATA_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
-    "XDG_RUNTIME_DIR",
+    "XDG_RUNTIME_DIR", *PROXIES,
 )  # fmt: skip
-"""Variables that decide where data and settings lie: windows that differ in one share nothing."""
+"""Variables that are the daemon's, not a window's: windows that differ in one share nothing."""
 LONGEST = 8 * 1024 * 1024
 """Bytes of what a window says of itself, its variables above all."""
 HERE = b"\x06"
