@@ -215,13 +215,13 @@ async def test_many_changes_are_a_few_lines(desk: Desk) -> None:
 
 
 async def test_another_branch_is_told(desk: Desk) -> None:
-    session = await desk.open()
-    await work(desk, session)
     git = desk.workspace / ".git"
     git.mkdir()
     (git / "HEAD").write_text("ref: refs/heads/main\n")
-    saved = inside.milestones(session)
-    assert await saved.save("close")
+    session = await desk.open()
+    await work(desk, session)
+    # The turn is concluded, and saved, by its session's end at the latest.
+    await desk.sessions.close(session.id)
     (git / "HEAD").write_text("ref: refs/heads/wip\n")
     session = await again(desk, session)
     assert "The git branch was main and is wip now." in await told(session)
