@@ -11,7 +11,7 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         sys.stdout.write(f"sidecar {__version__}\n")
-    elif arguments[:1] == ["resident"]:
+    elif arguments[:1] == ["resident"] and len(arguments) == 3:
         from sidecar.daemon.resident import reside
 
         reside(int(arguments[1]), arguments[2])

@@ -25,6 +25,8 @@ from sidecar.daemon.rendezvous import (
 CHUNK = 64 * 1024
 PARENT_EVERY = 3.0
 """Seconds between looks at whether the editor still lives."""
+GREETING = 30.0
+"""Seconds for a daemon to take a window, its start included."""
 TRIES = 3
 """Of daemons that end just when a window comes."""
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", *PROXIES)
@@ -93,12 +95,14 @@ def greet(connection: socket.socket, wish: str) -> int | None:
     readable, writable = os.pipe()
     named = identity(os.environ, __version__), wish, os.getcwd()
     data = os.fsencode("\0".join([*named, *map("=".join, os.environ.items())]))
+    connection.settimeout(GREETING)
     try:
         socket.send_fds(connection, [len(data).to_bytes(4, "big")], [writable])
         connection.sendall(data)
         taken = connection.recv(1) == HERE
     except OSError:
         taken = False
+    connection.settimeout(None)
     os.close(writable)
     if taken:
         return readable

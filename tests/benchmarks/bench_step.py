@@ -131,6 +131,14 @@ def around(
     )
 
 
+def sessions_in(environment: Environment, buffers: Buffers) -> Sessions:
+    async def open_environment(*_: object) -> Environment:
+        return environment
+
+    opened = OpenSessions(this_process("bench"))
+    return Sessions(open_environment, buffers, opened, lambda _: {}, lambda _: "", Path())
+
+
 async def measure(
     messages: int,
     folder: Path,
@@ -144,17 +152,7 @@ async def measure(
     config = Config(model="timed", max_steps=100_000)
     environment = around(store, config, buffers, model, observe)
 
-    async def open_environment(*_: object) -> Environment:
-        return environment
-
-    sessions = Sessions(
-        open_environment,
-        buffers,
-        OpenSessions(this_process("bench")),
-        lambda _: {},
-        lambda _: "",
-        Path(),
-    )
+    sessions = sessions_in(environment, buffers)
     tool = ToolSpec("tool", "A tool.", {"type": "object"}, "read", origin="client")
     async with asyncio.TaskGroup() as group:
         group.create_task(sessions.open.run())
@@ -192,17 +190,7 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
     buffers = Buffers()
     environment = around(store, Config(model="timed"), buffers, model)
 
-    async def open_environment(*_: object) -> Environment:
-        return environment
-
-    sessions = Sessions(
-        open_environment,
-        buffers,
-        OpenSessions(this_process("bench")),
-        lambda _: {},
-        lambda _: "",
-        Path(),
-    )
+    sessions = sessions_in(environment, buffers)
     longest = 0.0
     ended = asyncio.Event()
 
