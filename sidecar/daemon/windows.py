@@ -184,7 +184,7 @@ class EditorWindow:
         )
         instructions, servers = environment.workspaces.instructions, environment.mcp
         works = (instructions.run(), servers.run(), follow((*files, *listed), read_again, known))
-        own = [self._daemon.start(work) for work in works]
+        own = [self._daemon.start(_alone(work)) for work in works]
         return environment
 
     async def warm_up(self) -> None:
@@ -193,6 +193,14 @@ class EditorWindow:
 
     def _describe(self, environment: Environment | None) -> JsonObject:
         return describe(environment, self._store)
+
+
+async def _alone(work: Coroutine[None, None, None]) -> None:
+    """Of one window: a failure is no other's."""
+    try:
+        await work
+    except Exception:
+        logger.exception("work of a window failed")
 
 
 async def _open_in_time(folder: Path) -> Store:
