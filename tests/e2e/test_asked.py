@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Event
 from time import sleep
 from typing import Any
 
@@ -314,3 +315,26 @@ def test_no_wrong_option_makes_the_others_be_forgotten(
         sleep(pause)
         with pytest.raises(Refused, match=rf"initializationOptions\.{next(iter(wrong))}: "):
             client.request("session/new", {"cwd": str(workspace)})
+
+
+def test_a_session_loaded_again_repeats_no_open_question(start: Start, workspace: Path) -> None:
+    """As an editor does that shows its hidden chat: the answer to the question it has holds."""
+    loaded = Event()
+
+    def answer(_: Any) -> Any:
+        assert loaded.wait(20)
+        return {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
+
+    with FakeMessagesApi() as api:
+        client = start(answers={"session/request_permission": answer})
+        session = opened(client, api, workspace)
+        api.script(tools(("s", "shell", {"command": "touch made"})), text("done"))
+        prompt = {"sessionId": session, "prompt": [{"type": "text", "text": "go"}]}
+        turn = client.send("session/prompt", prompt)
+        wait_for(lambda: bool(client.requests))
+        for _ in range(2):
+            client.request("session/load", {"sessionId": session})
+        loaded.set()
+        client.result(turn)
+    assert len(asked(client)) == 1
+    assert (workspace / MADE).exists()

@@ -94,8 +94,9 @@ class OpenSessions:
 
     async def end(self, session: Session) -> None:
         """End its task, with the lease kept."""
-        self._by_id.pop(session.id, None)
+        # First: its clients must hear that its alerts end.
         session.environment.forget(session.id)
+        self._by_id.pop(session.id, None)
         await session.end()
         await session.ended()
 

@@ -43,9 +43,14 @@ class Audience:
         self.everyone = Everyone(self)
 
     def attach(self, watcher: Watcher, client: Client) -> None:
-        """Send all events from now on; `client` answers questions."""
+        """Send all events from now on; `client` answers questions.
+
+        Who is here already becomes the newest, and answers the open question that is known there.
+        """
+        known = (one for one in self.connected if (one.watcher, one.client) == (watcher, client))
+        one = next(known, None) or Connected(watcher, client)
         self._drop(watcher)
-        self.connected = (*self.connected, Connected(watcher, client))
+        self.connected = (*self.connected, one)
         self.stir()
         self._channel.attach(watcher)
         self._tracking.opened(writes=not self._ownership.read_only)
