@@ -170,7 +170,7 @@ def _pages(lines: Sequence[str]) -> list[str]:
 def meter_line(meter: Meter) -> str:
     """`~` marks an estimate."""
     mark = "~" if meter.accuracy == "estimated" else ""
-    return f"{mark}{meter.percent:.0f}% · {tokens(meter.used)}/{tokens(meter.window)}"
+    return f"{mark}{meter.percent:.0f}% · {tokens(meter.used)}/{tokens(meter.limit)}"
 
 
 def tokens(number: int) -> str:

@@ -66,7 +66,7 @@
   "Open the folder, and see the meter."
   (switch-to-buffer (find-file-noselect "notes.txt"))
   (scenario-keys "M-x sidecar-mode RET")
-  (scenario-want "the meter" (lambda () (string-match-p "[0-9]%% [0-9.k]+/200k"
+  (scenario-want "the meter" (lambda () (string-match-p "[0-9]%% [0-9.k]+/192k"
                                                         (sidecar-mode-line))))
   (scenario-want "the session" (lambda () (sidecar-desk-open (sidecar-desk))))
   (scenario-check "its colour" (eq (get-text-property 1 'face (sidecar-mode-line))

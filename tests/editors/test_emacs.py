@@ -141,8 +141,8 @@ def command(screen: Terminal, name: str, *answers: str) -> None:
 
 def test_the_same_on_a_screen(screen: Terminal, workspace: Path) -> None:
     command(screen, "sidecar-mode")
-    screen.wait("k/200k")
-    (colour,) = screen.colours("/200k")
+    screen.wait("k/192k")
+    (colour,) = screen.colours("/192k")
     red, green, blue = (int(colour[at : at + 2], 16) for at in (0, 2, 4))
     assert green > max(red, blue)
     command(screen, "sidecar-send", "Sidecar:", "replace `alpha` with `ALPHA` in notes.txt")
@@ -173,7 +173,7 @@ def test_the_same_on_a_screen(screen: Terminal, workspace: Path) -> None:
 
 def test_a_question_is_answered_where_it_is_shown_whole(screen: Terminal) -> None:
     command(screen, "sidecar-mode")
-    screen.wait("k/200k")
+    screen.wait("k/192k")
     call = "call shell " + json.dumps({"command": f"echo {'x' * 150}; touch late"})
     command(screen, "sidecar-send", "Sidecar:", call)
     screen.wait("[Allow once]")

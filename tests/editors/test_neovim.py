@@ -146,8 +146,8 @@ def test_health_is_checked_and_help_is_found(nvim: str, workspace: Path) -> None
 def test_a_day_on_a_screen(nvim: str, workspace: Path) -> None:
     command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
     screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    screen.wait("/60k")
-    assert screen.colours("/60k") == {GREEN}
+    screen.wait("/52k")
+    assert screen.colours("/52k") == {GREEN}
     screen.type(":Sidecar\r")
     screen.wait("<CR> sends, <C-s> too")
     screen.type("ireplace `Hello` with `Good day` in main.py\x13")
@@ -192,7 +192,7 @@ def test_a_day_on_a_screen(nvim: str, workspace: Path) -> None:
 def test_what_is_typed_is_not_taken_for_an_answer(nvim: str, workspace: Path) -> None:
     command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
     screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    screen.wait("/60k")
+    screen.wait("/52k")
     screen.type(":Sidecar\r")
     screen.wait("<CR> sends, <C-s> too")
     screen.type("i\x0f:Sidecar send replace `Hello` with `Anew` in main.py\r1\r")
@@ -208,7 +208,7 @@ def test_what_is_typed_is_not_taken_for_an_answer(nvim: str, workspace: Path) ->
 def test_what_is_typed_in_a_terminal_is_no_answer_either(nvim: str, workspace: Path) -> None:
     command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
     screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    screen.wait("/60k")
+    screen.wait("/52k")
     screen.type(":Sidecar\r")
     screen.wait("<CR> sends, <C-s> too")
     screen.type(":Sidecar send replace `Hello` with `Anew` in main.py\r:terminal cat\ri")
@@ -224,7 +224,7 @@ def test_what_is_typed_in_a_terminal_is_no_answer_either(nvim: str, workspace: P
 def test_a_question_is_in_sight_wherever_the_chat_stands(nvim: str, workspace: Path) -> None:
     command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
     screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
-    screen.wait("/60k")
+    screen.wait("/52k")
     screen.type(":Sidecar\r")
     screen.wait("<CR> sends, <C-s> too")
     for number in range(4):

@@ -136,9 +136,9 @@ def bar(meter: Meter, columns: int) -> Text:
     """The context within its room: coloured regions, the rest empty."""
     about = "≈" if meter.accuracy == "estimated" else "="
     cached = f"cache {'warm' if meter.cache.warm else 'cold'}, {meter.cache.hit_rate:.0%} read"
-    said = f" {meter.percent}% {about} {meter.used} of {meter.window}, {meter.zone}"
-    drawn = Text.assemble((" context ", "bold"))
     room = max(1, meter.window - meter.reserved_output)
+    said = f" {meter.percent}% {about} {meter.used} of {room}, {meter.zone}"
+    drawn = Text.assemble((" context ", "bold"))
     shown = filled = 0
     for name, tokens in _sizes(meter.regions).items():
         # The end of each region is rounded, not its size: the bar is as long as their sum.

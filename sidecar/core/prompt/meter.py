@@ -76,6 +76,11 @@ class Meter:
     cost: Costs
     zones: ZoneStarts = ZONE_STARTS
 
+    @property
+    def limit(self) -> int:
+        """Tokens that a prompt may fill; the rest of the window is for the answer."""
+        return self.window - self.reserved_output
+
 
 @dataclass(frozen=True, slots=True)
 class Size:

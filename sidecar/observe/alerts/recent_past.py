@@ -116,7 +116,7 @@ def _with_request(minutes: tuple[Minute, ...], asked: ModelAsked) -> tuple[Minut
 
 def _after_turn(standing: SessionStanding, done: TurnDone) -> SessionStanding:
     meter = done.meter
-    room = max(1, meter.window - meter.reserved_output)
+    room = max(1, meter.limit)
     return replace(
         standing,
         used=(*standing.used, meter.used / room)[-TURNS:],

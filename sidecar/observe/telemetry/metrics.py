@@ -195,7 +195,7 @@ def _regions(levels: Levels) -> Iterator[tuple[float, Attributes]]:
 
 def _utilization(levels: Levels) -> Iterator[tuple[float, Attributes]]:
     for session_id, meter in levels.contexts().items():
-        room = max(1, meter.window - meter.reserved_output)
+        room = max(1, meter.limit)
         yield meter.used / room, {"gen_ai.conversation.id": session_id}
 
 

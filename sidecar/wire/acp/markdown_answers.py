@@ -25,9 +25,8 @@ def told_compaction(done: JsonObject) -> str:
 
 
 def told_breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
-    room = meter.window - meter.reserved_output
     lines = [
-        f"**Context: {meter.percent:g} %**, {_count(meter.used)} of {_count(room)} tokens "
+        f"**Context: {meter.percent:g} %**, {_count(meter.used)} of {_count(meter.limit)} tokens "
         f"({meter.accuracy}); {_count(meter.reserved_output)} are kept for the answer, and the "
         f"context is compacted at {_count(meter.compact_at)}.",
         "",

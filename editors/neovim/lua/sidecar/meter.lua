@@ -33,6 +33,11 @@ function M.count(tokens)
   return ("%.1fM"):format(tokens / 1e6)
 end
 
+--- What a prompt may fill; the rest of the window is kept for the answer.
+function M.room(meter)
+  return meter.window - meter.reservedOutput
+end
+
 --- USD as a person reads it; unknown is nothing, and so is what costs nothing.
 function M.money(amount)
   local number = tonumber(amount)
@@ -57,7 +62,7 @@ function M.text()
   end
   local about = meter.accuracy == "exact" and "" or "~"
   local share = ("%s%d%%"):format(about, meter.percent + 0.5)
-  local parts = { ("%s · %s/%s"):format(share, M.count(meter.used), M.count(meter.window)) }
+  local parts = { ("%s · %s/%s"):format(share, M.count(meter.used), M.count(M.room(meter))) }
   parts[#parts + 1] = M.money(meter.cost.session)
   if meter.regions.assistant > 0 and not meter.cache.warm then
     parts[#parts + 1] = "cold"

@@ -222,7 +222,7 @@ local function about(told)
       meter.bar(told.percent / 100, 40),
       told.percent,
       meter.count(told.used),
-      meter.count(told.window),
+      meter.count(meter.room(told)),
       told.zone
     ),
     ("%s: %s"):format(told.accuracy, told.reason),
