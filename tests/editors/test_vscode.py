@@ -5,6 +5,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -197,3 +198,29 @@ def test_the_picture_of_the_readme_can_be_taken(given: dict[str, str], tmp_path:
 
 def test_each_question_has_its_own_answer(given: dict[str, str]) -> None:
     play("questions.mjs", given)
+
+
+def test_neovim_joins_its_session_on_a_shared_daemon(given: dict[str, str], tmp_path: Path) -> None:
+    nvim = shutil.which("nvim") or pytest.skip("there is no nvim on PATH")
+    machine = tmp_path / "server/data/Machine/settings.json"
+    settings = json.loads(machine.read_text())
+    del settings["sidecar.dataDir"]
+    settings["sidecar.permissions.allow"] = []
+    machine.write_text(json.dumps(settings))
+    daemon = Path(given["daemon"])
+    daemon.write_text(f'#!/bin/sh\nexec {sys.executable} -m sidecar "$@" --shared\n')
+    scenario = HERE / "neovim/one_session.lua"
+    (tmp_path / "run").mkdir(mode=0o700)
+    of_neovim = {
+        "SIDECAR_PLUGIN": str(ROOT / "editors/neovim"),
+        "SIDECAR_SCENARIO": str(scenario.parent),
+        "SIDECAR_PROGRAM": str(daemon),
+    }
+    play(
+        "one_session.mjs",
+        {**given, "nvim": str(nvim), "script": str(scenario), "nvimEnv": of_neovim},  # type: ignore[dict-item]
+        HOME=str(tmp_path / "home"),
+        SIDECAR_DATA_DIR=str(tmp_path / "store"),
+        XDG_RUNTIME_DIR=str(tmp_path / "run"),
+        SIDECAR_LINGER="2",
+    )
