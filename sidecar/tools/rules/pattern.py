@@ -30,3 +30,9 @@ def fits(pattern: str, text: str) -> bool:
             return False
         at += len(piece)
     return True
+
+
+def stands_for(pattern: str, word: str) -> bool:
+    """As `fits`, but no option where a name is meant: `foo *.py`."""
+    is_name = pattern.startswith(STAR) and pattern.strip(STAR)
+    return fits(pattern, word) and not (is_name and word.startswith("-"))

@@ -28,7 +28,7 @@ from sidecar.tools.rules.coverage import (
 )
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.other_spellings import Spellings, other_spellings
-from sidecar.tools.rules.pattern import fits, literal, with_stars
+from sidecar.tools.rules.pattern import fits, literal, stands_for, with_stars
 from sidecar.tools.rules.rejecting import hits, may_hit
 from sidecar.tools.rules.runs_later import runs_later
 from sidecar.tools.rules.shell_words import STAR, plain_words, trimmed
@@ -265,7 +265,7 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
     pairs = list(zip(named, words, strict=False))
     # `rm build/*` covers files in the folder, not the folder.
     whole = any(_is_folder(one, word) for one, word in pairs)
-    if whole or not all(fits(one, word) for one, word in pairs):
+    if whole or not all(stands_for(one, word) for one, word in pairs):
         return None
     parts = [word for one, word in pairs if one not in (STAR, word + STAR) and STAR in one]
     if climbing := next((word for word in parts if ".." in word.split("/")), ""):

@@ -50,6 +50,7 @@ _RUN_LATER: Mapping[str, str] = {
     "vercel.js vercel.mjs vercel.cjs codemagic.yaml "
     "bitrise.yml ci_scripts/ bamboo-specs/ zuul.d/ taskcluster/ *.gocd.yaml *.gocd.yml *.gocd.json "
     "amplify.yml render.yaml railway.toml railway.json railpack.json nixpacks.toml fly.toml "
+    "action.yml action.yaml dangerfile dangerfile.* "
     "heroku.yml app.json now.json apphosting.yaml wrangler.toml wrangler.json wrangler.jsonc": _CI,
     ".vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .theia/ .devcontainer/ "
     ".devcontainer.json .gitpod.yml .nvim.lua .nvimrc .vimrc* .gvimrc .exrc .vim/ vimfiles/ .nvim/ "
@@ -60,7 +61,8 @@ _RUN_LATER: Mapping[str, str] = {
     "build.rs tailwind.js tailwind.cjs tailwind.mjs tailwind.ts "
     "tailwind.cts tailwind.mts tailwind.config.* vitest.workspace.* eslint-local-rules* cspell.* "
     "hie.yaml rust-analyzer.toml rust-project.json buildserver.json omnisharp.json "
-    "analysis_options.yaml compile_commands.json ruby_lsp/ renv/activate.r packrat/init.r "
+    "analysis_options.yaml compile_commands.json compile_flags.txt desktop.ini "
+    "ruby_lsp/ renv/activate.r packrat/init.r "
     "_vimrc_local*": _EDITOR,
     ".sidecar/ trusted-workspaces.json "
     "agents.md agents.override.md agent.md claude.md claude.local.md gemini.md "
@@ -74,7 +76,8 @@ _RUN_LATER: Mapping[str, str] = {
     "opencode.local.md context.md replit.md iflow.md "
     "knowledge.md codebuff.json amazonq.md codebuddy.md agents.local.md "
     "tools.md identity.md user.md boot.md bootstrap.md memory.md review.md rules.md "
-    "best_practices.md hooks.json monitors.json gemini-extension.json qwen-extension.json": _AGENT,
+    "best_practices.md ai_rules.md "
+    "hooks.json monitors.json gemini-extension.json qwen-extension.json": _AGENT,
     ".gitconfig* .gitattributes .gitmodules .git-blame-ignore-revs .husky/ .githooks/ "
     "githooks/ .git-hooks/ git-hooks/ .hooks/ .git-templates/ .hgrc .hg/ .svn/ .jj/ "
     ".lfsconfig _darcs/ .bzr/ _mtn/ cvs/root p4config* .p4config*": _GIT,

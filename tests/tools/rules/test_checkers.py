@@ -235,3 +235,20 @@ def test_no_star_lets_a_checker_write_through_a_link(
     at.unlink()
     at.symlink_to(os.path.relpath(plain.cwd / ".husky/pre-commit", at.parent))
     assert isinstance(decided(command, plain, rule), Ask)
+
+
+@pytest.mark.parametrize(
+    ("words", "covered"),
+    [
+        ("-p .", True), ("-p packages/app", True), ("-p tsconfig.build.json", True),
+        ("-p web/jsconfig.json", True), ("--noEmit src/a.ts", True), ("--lib es2022", True),
+        ("-p conf/x.json", False), ("-b notes.md", False), ("--project ./x.jsonc", False),
+        ("--build packages/app/other.json", False), ("-p tsconfig.json.txt", False),
+    ],
+)  # fmt: skip
+def test_a_project_of_tsc_goes_by_the_name_that_is_asked_about_when_it_is_written(
+    words: str, covered: bool, plain: ToolContext
+) -> None:
+    """Its `tsBuildInfoFile` says where to write."""
+    found = decided(f"tsc {words}", plain, "shell:tsc *")
+    assert isinstance(found, Allow if covered else Ask)

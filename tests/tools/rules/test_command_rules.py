@@ -52,6 +52,8 @@ def test_ordinary_work_is_not_asked_about(
         ("shell:foo*", "foobar a", False),
         ("shell:foo run*", "foo run:all x", True),
         ("shell:foo * now", "foo a now", True),
+        ("shell:foo *.py", "foo src.py", True),
+        ("shell:foo *.py", "foo --plugin=evil.py", False),
         ("shell:foo * now", "foo a b now", False),
         ("shell:foo * now", "foo now", False),
         ("shell:foo src/*.py", "foo src/a.py", True),

@@ -10,6 +10,11 @@ _WHY = (
     "where they are told, or are not known"
 )
 _ENDING = r"\.(?:[cm]?[jt]sx?|vue|svelte|astro)"
+_OTHER_PROJECT = (
+    r"(?:^|[/=])(?![jt]sconfig[^/]*\.json$)[^/=]*\.(?!(?:[cm]?[jt]sx?|vue)$)(?=[^/.])[^/.]*$"
+)
+"""Any file may be a project of `-p` and say where to write; those of these names are asked about
+when they are written."""
 _RULE_WITH_OPTIONS = r":(?!\s*[\"']?(?:off|warn|error|[012])[\"']?\s*(?:[,}]|$))"
 """Its options load plugins from anywhere, and put texts into files."""
 _SUBCOMMANDS = "its other subcommands run code, fetch or write"
@@ -65,6 +70,7 @@ _TSC = _checker(
     "--noUnusedLocals --noUnusedParameters --composite --dry --force --resolveJsonModule",
     whole=True,
     writes=True,
+    nowhere=_OTHER_PROJECT,
 )
 _PYRIGHT = _checker(
     "p --project --stats --verbose --outputjson --warnings --level --pythonversion "
