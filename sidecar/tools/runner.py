@@ -239,7 +239,9 @@ def _writing(
     why = [f"lies in {one}, which is hidden or has files that run later" for one in held if one]
     if os.path.realpath(user_file()) in map(str, reals):
         why.append("has your own settings")
-    why += ["belongs to git" for real in inside if in_git(real)]
+    if found.kind != "edit":
+        # An edit there is refused.
+        why += ["belongs to git" for real in inside if in_git(real)]
     return replace(
         found,
         linked=tuple(sorted(linked - set(found.shown))),

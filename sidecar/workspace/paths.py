@@ -7,12 +7,11 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.text.visible import plain_path
@@ -49,8 +48,18 @@ INSTEAD = {
 """Variables naming a place used instead of one in the home folder."""
 
 
-_Named: TypeAlias = tuple[str, int, bool, bool]
-"""(name, inode, is a link, is a folder)"""
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A folder's names: links with what each leads to, folders, and all but links by inode."""
+
+    count: int
+    whole: bool
+    links: tuple[tuple[str, str], ...]
+    folders: tuple[tuple[str, str], ...]
+    """(name, path)"""
+    inodes: Mapping[int, Sequence[str]]
+    git: tuple[str, ...]
+    """The path of its `.git`, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +107,9 @@ def own_names(base: Path) -> tuple[str, ...]:
     with suppress(OSError):
         # The first look writes a file, which fails while descriptors or disks are full.
         known.append(tempfile.gettempdir())
-    tops = [top for top in map(Path, map(os.path.realpath, known)) if base.is_relative_to(top)]
-    nearest = max(tops, key=lambda top: len(top.parts), default=Path(base.anchor))
-    return tuple(printable(name) for name in base.relative_to(nearest).parts)
+    tops = [Path(os.path.realpath(one)).parts for one in known]
+    above = max((len(top) for top in tops if base.parts[: len(top)] == top), default=1)
+    return tuple(printable(name) for name in base.parts[above:])
 
 
 def linked_names(
@@ -117,8 +126,8 @@ def linked_names(
     reals: set[str] = set()
     for one in given:
         with suppress(OSError, ValueError):
-            real = os.path.realpath(_joined(one, folder))
-            ways = _ways(os.path.normpath(_joined(one, folder)))
+            at = _joined(one, folder)
+            real, ways = os.path.realpath(at), _ways(os.path.normpath(at))
             found += [path for path in (*ways, real) if ways != [real]]
             reals.add(real)
     # A home folder, and what is above, holds all of a user's work.
@@ -188,9 +197,10 @@ def _inode(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[tu
 
 
 def _stat(path: str) -> os.stat_result | None:
-    with suppress(OSError, ValueError):
+    try:
         return os.stat(path)
-    return None
+    except (OSError, ValueError):
+        return None
 
 
 def roots_above(folder: Path, base: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
@@ -198,7 +208,9 @@ def roots_above(folder: Path, base: Path, marks: tuple[str, ...]) -> tuple[Path,
 
     Both are resolved.
     """
-    inner = (up for up in (folder, *folder.parents) if up != base and up.is_relative_to(base))
+    if not folder.is_relative_to(base):
+        return ()
+    inner = itertools.takewhile(lambda up: up != base, (folder, *folder.parents))
     return tuple(up for up in inner if any(os.path.lexists(up / mark) for mark in marks))
 
 
@@ -218,7 +230,7 @@ def _ways(at: str) -> list[str]:
 def _links(
     start: str,
     holding: Callable[[str], object],
-    numbers: Container[int],
+    numbers: set[int],
 ) -> Iterator[tuple[str, str]]:
     """Links in a folder and its searched subfolders with their targets, nearest first.
 
@@ -229,22 +241,17 @@ def _links(
     while turns:
         group = turns.popleft()
         folder, depth = group.popleft()
-        listed = _listed(folder, MAX_LOOKED if depth else sys.maxsize)
-        if depth:
-            listed = listed[: MAX_LOOKED - looked]
-            looked += len(listed)
-        within = os.path.join(folder, "")
-        for name, inode, is_link, is_folder in listed:
-            if is_link or inode in numbers:
-                yield within + name, _followed(within + name)
-            elif not depth and name == ".git":
-                turns.append(deque([(_hooks(within + name), MAX_DEPTH)]))
-            elif is_folder and depth < MAX_DEPTH and (depth or holding(name)):
-                below = (within + name, depth + 1)
-                if depth:
-                    group.append(below)
-                else:
-                    turns.append(deque([below]))
+        listed = _listed(folder, MAX_LOOKED - looked if depth else sys.maxsize)
+        looked += listed.count if depth else 0
+        yield from ((link, _followed(led)) for link, led in listed.links)
+        for number in numbers & listed.inodes.keys():
+            yield from ((other, other) for other in listed.inodes[number])
+        if not depth:
+            below = [path for name, path in listed.folders if holding(name)]
+            turns.extend(deque([(path, 1)]) for path in below)
+            turns.extend(deque([(_hooks(git), MAX_DEPTH)]) for git in listed.git)
+        elif depth < MAX_DEPTH:
+            group.extend((path, depth + 1) for _, path in listed.folders)
         if group:
             turns.append(group)
 
@@ -256,45 +263,71 @@ def _hooks(git: str) -> str:
     return str(shared / "hooks")
 
 
-def _listed(folder: str, most: int) -> list[_Named]:
+def _listed(folder: str, most: int) -> _Listed:
     """At most so many names in a folder, from an earlier look if its time stamps prove it the same.
 
     A name that comes, goes or is replaced changes its folder's times.
     """
-    found: list[_Named] = []
-    with suppress(OSError):
-        now, at = os.stat(folder), time.time_ns() // 1_000_000
-        mark = (now.st_dev, now.st_ino, now.st_mtime_ns, now.st_ctime_ns)
-        before, kept = _KEPT.get(folder, (None, found))
-        if before == mark:
-            return kept
-        with os.scandir(folder) as entries:
-            for entry in itertools.islice(entries, most):
-                is_link, is_folder = entry.is_symlink(), entry.is_dir(follow_symlinks=False)
-                found.append((entry.name, entry.inode(), is_link, is_folder))
-        if len(found) < min(most, MOST_KEPT) and not is_racy(now, at):
-            if len(_KEPT) >= MOST_KEPT:
-                _KEPT.clear()
-            _KEPT[folder] = mark, found
+    there, at = _stat(folder), time.time_ns() // 1_000_000
+    if there is None:
+        return _NOTHING
+    mark = (there.st_dev, there.st_ino, there.st_mtime_ns, there.st_ctime_ns)
+    before, kept = _KEPT.get(folder, (None, _NOTHING))
+    if before == mark and kept.count <= most:
+        return kept
+    found = _read(folder, most)
+    if found.whole and found.count < MOST_KEPT and not is_racy(there, at):
+        if len(_KEPT) >= MOST_KEPT:
+            _KEPT.clear()
+        _KEPT[folder] = mark, found
     return found
 
 
-_KEPT: dict[str, tuple[tuple[int, ...], list[_Named]]] = {}
+def _read(folder: str, most: int) -> _Listed:
+    count, whole, within = 0, False, os.path.join(folder, "")
+    links: list[tuple[str, str]] = []
+    folders: list[tuple[str, str]] = []
+    inodes: dict[int, list[str]] = {}
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in itertools.islice(entries, most):
+            count, path = count + 1, within + entry.name
+            if entry.is_symlink():
+                links.append((path, _led(path)))
+                continue
+            inodes.setdefault(entry.inode(), []).append(path)
+            if entry.is_dir(follow_symlinks=False):
+                folders.append((entry.name, path))
+        whole = count < most
+    git = tuple(path for paths in inodes.values() for path in paths if path == within + ".git")
+    return _Listed(count, whole, tuple(links), tuple(folders), inodes, git)
 
 
-def _followed(link: str) -> str:
+_NOTHING = _Listed(0, True, (), (), {}, ())
+_KEPT: dict[str, tuple[tuple[int, ...], _Listed]] = {}
+
+
+def _followed(path: str) -> str:
     """The end of a chain of links, in a folder that may be reached by others."""
     for _ in range(MAX_LINKS):
-        try:
-            link = os.path.join(os.path.dirname(link), os.readlink(link))
-        except OSError:
+        if (led := _led(path)) == path:
             break
-    return link
+        path = led
+    return path
+
+
+def _led(path: str) -> str:
+    """What a link names; the path itself for none."""
+    try:
+        return os.path.join(os.path.dirname(path), os.readlink(path))
+    except OSError:
+        return path
 
 
 def display(path: Path, root: Path) -> str:
     """Relative to `root` with `/` if below."""
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    with suppress(ValueError):
+        path = path.relative_to(root)
+    return path.as_posix()
 
 
 def printable(name: str) -> str:
@@ -310,10 +343,10 @@ def in_git(real: Path) -> bool:
     may name them.
     """
     named = any(re.fullmatch(r"\.git|git~\d+", plain_path(part)) for part in real.parts)
-    return named or any(_is_history(folder) for folder in (real, *real.parents))
+    return named or any(map(_is_history, _upwards(str(real))))
 
 
-def _is_history(folder: Path) -> bool:
+def _is_history(folder: str) -> bool:
     def holds(name: str) -> bool:
         return os.path.lexists(os.path.join(folder, name))
 

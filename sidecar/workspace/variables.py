@@ -122,9 +122,10 @@ def _plain(name: str) -> str:
 
 def _holds(real: Path, word: str, base: Path) -> bool:
     led = Path(os.path.realpath(base / os.path.expanduser(word)))
+    if not real.is_relative_to(led):
+        return False
     # A home folder, and what is above, holds all of a user's work.
-    own = Path(os.path.realpath(os.path.expanduser("~")))
-    return real.is_relative_to(led) and not own.is_relative_to(led)
+    return not Path(os.path.realpath(os.path.expanduser("~"))).is_relative_to(led)
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:

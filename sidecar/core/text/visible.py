@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import pairwise
 
 from sidecar.core.parts import Json
@@ -65,6 +66,7 @@ def as_found(name: str) -> str:
     return _PASSED_OVER.sub("", seen)
 
 
+@lru_cache(maxsize=4_096)
 def plain_path(path: str) -> str:
     """As disks may find it: any case and width, without unseen letters or last dots."""
     found = unicodedata.normalize("NFKC", as_found(path)).casefold()

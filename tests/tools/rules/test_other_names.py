@@ -203,6 +203,22 @@ def test_each_link_beside_the_workspace_takes_few_calls(inside: ToolContext) -> 
     assert (after - before) / 100 < 35
 
 
+def test_links_that_stay_are_followed_once(inside: ToolContext) -> None:
+    """A change is looked at twice, and a home folder may have dozens of links."""
+    wanted: Json = {"path": "a.py", "content": ""}
+
+    def looked() -> int:
+        sleep(FINE_NS / 1e9)
+        call("write_file", wanted, inside)
+        return functions_entered(lambda: call("write_file", wanted, inside))
+
+    (inside.cwd.parent / "elsewhere").mkdir()
+    before = looked()
+    for number in range(100):
+        (inside.cwd.parent / f"link_{number}").symlink_to("elsewhere")
+    assert (looked() - before) / 100 < 12
+
+
 def test_folders_that_stay_are_listed_once(
     inside: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
