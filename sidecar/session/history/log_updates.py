@@ -124,7 +124,7 @@ class _Replay:
     def _late(self, log: SessionLog) -> list[Message]:
         # What is not in memory is older than all that was open: it is not come to.
         missing, late = set(self._open), list[Message]()
-        for message in log.newest_first():
+        for message in reversed(log.by_id.values()):
             if message.id not in self._settled:
                 missing.discard(message.id)
                 late.append(message)

@@ -9,22 +9,22 @@ from sidecar.store.format.values import SessionRow, Stored
 from sidecar.store.format.view_records import RestoreRecord
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class HeldLog:
-    """Row, records and messages, oldest first.
+    """Row, unstored changes included, records and messages, oldest first.
 
-    `left`: messages outside the conversation. `aside`: records without effect or revision.
+    `left`: messages left behind by the conversation. `aside`: records without effect or revision.
     """
 
     row: SessionRow
     records: list[LogRecord]
-    messages: dict[MessageId, Message]
+    by_id: dict[MessageId, Message]
     left: frozenset[MessageId] = frozenset()
     aside: list[LogRecord] = field(default_factory=list)
 
-    def become(self, other: "HeldLog") -> None:
+    def hold(self, other: "HeldLog") -> None:
         """The list of records stays this one."""
-        self.row, self.messages, self.left = other.row, other.messages, other.left
+        self.row, self.by_id, self.left = other.row, other.by_id, other.left
         self.records[:], self.aside = other.records, other.aside
 
     def look_again(self) -> None:

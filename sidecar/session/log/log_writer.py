@@ -61,8 +61,8 @@ class LogWriter:
 
     def put(self, message: Message) -> None:
         """Add or update; only differences are written."""
-        before = self._log.messages.get(message.id)
-        self._log.messages[message.id] = message
+        before = self._log.by_id.get(message.id)
+        self._log.by_id[message.id] = message
         if before is None or replace(before, parts=()) != replace(message, parts=()):
             self._pending.append(PutMessage(self._log.row.id, replace(message, parts=())))
         known = () if before is None else before.parts
@@ -78,20 +78,20 @@ class LogWriter:
 
     def stream(self, message: Message) -> None:
         """Grow an open message in memory; `save` or `put` writes."""
-        known = self._log.messages[message.id].parts
+        known = self._log.by_id[message.id].parts
         changed = self._unsaved.setdefault(message.id, set())
         for position in range(unchanged(known, message.parts), len(message.parts)):
             if position >= len(known) or known[position] is not message.parts[position]:
                 changed.add(position)
         self._streamed.setdefault(message.id, set()).update(changed)
-        self._log.messages[message.id] = message
+        self._log.by_id[message.id] = message
 
     def put_part(self, message_id: MessageId, part: Part) -> None:
         """Replace by id, or append; looks at no other part."""
-        message = self._log.messages[message_id]
+        message = self._log.by_id[message_id]
         position = self._position(message, part.id)
         parts = (*message.parts[:position], part, *message.parts[position + 1 :])
-        self._log.messages[message_id] = replace(message, parts=parts)
+        self._log.by_id[message_id] = replace(message, parts=parts)
         self._unsaved.pop(message_id, None)
         for changed in sorted(self._streamed.pop(message_id, set()) | {position}):
             put = PutPart(self._log.row.id, message_id, changed, parts[changed])
@@ -123,7 +123,7 @@ class LogWriter:
             written = self._store.write(*gathered)
             written.add_done_callback(lambda done: self._ended(done, gathered))
         for message_id, positions in self._unsaved.items():
-            message = self._log.messages[message_id]
+            message = self._log.by_id[message_id]
             self._store.save(
                 *(
                     PutPart(
@@ -174,7 +174,7 @@ class LogWriter:
 
     def take_back(self, message_id: MessageId, notes: tuple[type[LogRecord], ...]) -> None:
         """Drop an unwritten first message, with the message's record and `notes`."""
-        del self._log.messages[message_id]
+        del self._log.by_id[message_id]
         waiting = {c.record.revision for c in self._pending if isinstance(c, AppendRecord)}
         gone = {
             record.revision
@@ -223,11 +223,11 @@ class LogWriter:
     def _gather(self, changes: Iterable[StoreChange]) -> None:
         for change in changes:
             match change:
-                case PutMessage(message=message) if message.id in self._log.messages:
-                    now = replace(self._log.messages[message.id], parts=())
+                case PutMessage(message=message) if message.id in self._log.by_id:
+                    now = replace(self._log.by_id[message.id], parts=())
                     self._pending.append(PutMessage(self._log.row.id, now))
                 case PutPart(message_id=message_id, position=position):
-                    part = self._log.messages[message_id].parts[position]
+                    part = self._log.by_id[message_id].parts[position]
                     self._pending.append(PutPart(self._log.row.id, message_id, position, part))
                 case PutBlob():
                     self._pending.append(change)

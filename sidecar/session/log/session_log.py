@@ -9,16 +9,13 @@ from typing import TypeVar
 from sidecar.core.conversation.growing import Growing
 from sidecar.core.errors import RevisionConflict
 from sidecar.core.parts import Message, MessageId, Millis, ToolPart
-from sidecar.session.log.held_log import held_of
+from sidecar.session.log.held_log import HeldLog, held_of
 from sidecar.session.log.log_fold import Past
 from sidecar.session.log.log_writer import LogWriter, SessionEntry
 from sidecar.session.log.losses import readable
 from sidecar.store.format.log_records import RecordHead, TurnStartedRecord
 from sidecar.store.format.record_codec import LogRecord, read_all
-from sidecar.store.format.values import (
-    SessionRow,
-    Stored,
-)
+from sidecar.store.format.values import Stored
 from sidecar.store.journal import Store
 
 _R = TypeVar("_R", bound=RecordHead)
@@ -35,7 +32,7 @@ class Rest:
 def _unheard(_: Rest) -> None: ...
 
 
-class SessionLog:
+class SessionLog(HeldLog):
     """A session's row, messages and records.
 
     Iteration yields the conversation; `messages` also those left behind. `past` folds the unread
@@ -51,12 +48,13 @@ class SessionLog:
         now: Callable[[], Millis],
         past: Past | None = None,
     ) -> None:
-        self._held = held = held_of(stored)
+        held = held_of(stored)
+        super().__init__(held.row, held.records, held.by_id, held.left)
         self._store = store
         self._reading = asyncio.Lock()
         self.readings = 0
-        self.writer = LogWriter(held, store, now)
-        self.entry = SessionEntry(held, store)
+        self.writer = LogWriter(self, store, now)
+        self.entry = SessionEntry(self, store)
         self.damaged = bool(stored.problems)
         self.past = past
         self.filled: Callable[[Rest], None] = _unheard
@@ -64,24 +62,14 @@ class SessionLog:
         self._known: dict[type[RecordHead], tuple[int, LogRecord | None, LogRecord | None]] = {}
 
     @property
-    def row(self) -> SessionRow:
-        """Unstored changes included."""
-        return self._held.row
-
-    @property
-    def records(self) -> list[LogRecord]:
-        """Oldest first."""
-        return self._held.records
-
-    @property
     def waiting(self) -> tuple[LogRecord, ...]:
         """Records put aside, still without a revision."""
-        return tuple(self._held.aside)
+        return tuple(self.aside)
 
     def become(self, found: Stored) -> Sequence[str]:
         """Hold the rest of a stored log; return sentences on unreadable content."""
         stored = readable(found)
-        self._held.become(held_of(stored))
+        self.hold(held_of(stored))
         self.writer.forget()
         # A message made up for a lost beginning is not stored.
         self.damaged = bool(found.problems) or stored.messages != found.messages
@@ -109,11 +97,11 @@ class SessionLog:
 
     def _fill(self, stored: Stored, past: Past) -> None:
         """Messages in memory stay."""
-        until, here = past.revision, self._held.messages
+        until, here = past.revision, self.by_id
         before = {m.id: here.get(m.id, m) for m in stored.messages}
         rest = frozenset(name for name in before if name not in here)
         self.damaged = bool(stored.problems)
-        self._held.messages = {**before, **here}
+        self.by_id = {**before, **here}
         # Of what cannot be read any more, it is kept as far as it is known here.
         known = {record.revision: record for record in self.records}
         before_fold = (record for record in stored.records if record.revision <= until)
@@ -124,38 +112,23 @@ class SessionLog:
 
     def take(self, messages: Iterable[Message]) -> None:
         """In memory only."""
-        self._held.messages |= {message.id: message for message in messages}
+        self.by_id |= {message.id: message for message in messages}
 
     def has_call(self, call_id: str) -> bool:
         """Of answers that have ended and were not discarded."""
         if self.past is not None and self.past.has_call(call_id):
             return True
-        return call_id in chain.from_iterable(self._calls.of(self._held.messages.values()))
+        return call_id in chain.from_iterable(self._calls.of(self.by_id.values()))
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """Oldest first, withdrawn and left-behind ones included."""
-        return tuple(self._held.messages.values())
+        return tuple(self.by_id.values())
 
     def __iter__(self) -> Iterator[Message]:
-        if not self._held.left:
-            return iter(self._held.messages.values())
-        return (m for m in self._held.messages.values() if m.id not in self._held.left)
-
-    @property
-    def left(self) -> frozenset[MessageId]:
-        """Messages left behind by the conversation."""
-        return self._held.left
-
-    def look_again(self) -> None:
-        self._held.look_again()
-
-    def message(self, message_id: MessageId) -> Message:
-        return self._held.messages[message_id]
-
-    def newest_first(self) -> Iterator[Message]:
-        """All messages, without a copy."""
-        return reversed(self._held.messages.values())
+        if not self.left:
+            return iter(self.by_id.values())
+        return (m for m in self.by_id.values() if m.id not in self.left)
 
     def last_record(self, kind: type[_R]) -> _R | None:
         """Looks at those since it was asked last; records are appended."""
@@ -174,7 +147,7 @@ class SessionLog:
         for record in reversed(self.records):
             if isinstance(record, TurnStartedRecord):
                 begun = record.message_id
-            elif isinstance(record, kind) and begun not in self._held.left:
+            elif isinstance(record, kind) and begun not in self.left:
                 return record
         return None
 

@@ -56,7 +56,7 @@ def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
 def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message] | None:
     """Of the conversation; all for no `last`, and `None` if `last` was withdrawn."""
     late: list[Message] = []
-    for message in log.newest_first():
+    for message in reversed(log.by_id.values()):
         if message.id == last:
             break
         late.append(message)

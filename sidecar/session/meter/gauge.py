@@ -129,7 +129,7 @@ class Gauge:
         """The newest turns, among them `SIZED` with a known size: more change no figure."""
         left, newest, sized = self._log.left, [], set[TurnId]()
         turn: TurnId | None = None
-        for message in self._log.newest_first():
+        for message in reversed(self._log.by_id.values()):
             if message.id in left:
                 continue
             if message.turn_id != turn and len(sized) > SIZED:

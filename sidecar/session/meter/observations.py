@@ -106,7 +106,7 @@ def _observation(log: SessionLog, record: _Observed, info: Info) -> Observation 
 
 
 def _step(log: SessionLog, record: StepRecord, info: Info) -> Observation | None:
-    message = log.message(record.message_id)
+    message = log.by_id[record.message_id]
     found = (p for p in reversed(message.parts) if isinstance(p, StepFinishPart))
     end = next(found, None)
     if end is None:
@@ -129,7 +129,7 @@ def _step(log: SessionLog, record: StepRecord, info: Info) -> Observation | None
 
 
 def _step_failed(log: SessionLog, record: StepFailedRecord) -> Observation:
-    message = log.message(record.message_id)
+    message = log.by_id[record.message_id]
     return _failed(log, message, record.at, record.failure)
 
 
@@ -140,7 +140,7 @@ def _failed(log: SessionLog, message: Message, at: Millis, error: str) -> ModelA
 
 
 def _discarded(log: SessionLog, record: DiscardedRecord) -> Observation:
-    message = log.message(record.message_id)
+    message = log.by_id[record.message_id]
     # Without a kind it is the request whose length was refused, which has failed already.
     kind = "context_overflow" if record.failure is None else record.failure
     return Retried(log.row.id, record.at, message.model, kind)
@@ -165,7 +165,7 @@ def _asked(log: SessionLog, record: AskedRecord, info: Info) -> Observation | No
 
 
 def _pinged(log: SessionLog, record: PingRecord, info: Info) -> Observation:
-    usage, model = usage_of(record), log.message(record.message_id).model
+    usage, model = usage_of(record), log.by_id[record.message_id].model
     return ModelAsked(
         log.row.id,
         TurnId(""),
@@ -184,7 +184,7 @@ def _pinged(log: SessionLog, record: PingRecord, info: Info) -> Observation:
 def _tool(log: SessionLog, record: ToolRecord) -> Observation | None:
     calls = (
         (message, part)
-        for message in log.newest_first()
+        for message in reversed(log.by_id.values())
         for part in message.parts
         if part.id == record.part_id and isinstance(part, ToolPart)
     )

@@ -60,8 +60,8 @@ class ConversationPlans:
             return None
         then = tuple(message for message in log.messages if message.id in after)
         prompt = None
-        if left and log.message(left[0]).role == "user":
-            prompt = typed(log.message(left[0])) or None
+        if left and log.by_id[left[0]].role == "user":
+            prompt = typed(log.by_id[left[0]]) or None
         return TalkMove(left, back, standing, then, prompt)
 
     def recorded(self, restored: Restored, talk: TalkMove) -> Recorded:

@@ -194,7 +194,7 @@ class RunningTurn:
             case CallsEnd.dismissed:
                 return TurnEnd("cancelled")
             case CallsEnd.done:
-                answered = self.turn.log.message(step.message.id)
+                answered = self.turn.log.by_id[step.message.id]
                 return None if await self.loops.lets(answered) else TurnEnd("blocked")
 
     async def _while_saving(self, steps: Coroutine[None, None, TurnEnd]) -> TurnEnd:

@@ -44,7 +44,7 @@ class TurnLog:
         finally:
             # Stored or not: they do not go on.
             for message_id in changed:
-                message = self.log.message(message_id)
+                message = self.log.by_id[message_id]
                 for part in message.parts:
                     if isinstance(part, ToolPart):
                         self._show_end(message, part)

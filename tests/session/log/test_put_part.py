@@ -26,7 +26,7 @@ async def test_the_other_parts_are_not_looked_at(desk: Desk) -> None:
     log.writer.put_part(name, replace(mine, text="after"))
     log.writer.put_part(name, TextPart(PartId("new"), "new", "model"))
     log.writer.put_part(name, TextPart(PartId("new"), "newer", "model"))
-    found = log.message(name).parts
+    found = log.by_id[name].parts
     assert [(part.id, part.text) for part in found if isinstance(part, TextPart)] == [
         ("a", "a"),
         ("mine", "after"),
