@@ -18,7 +18,7 @@ from sidecar.store.content.restores import (
 )
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
-from sidecar.store.format.packing import BLOB_EXTENSION, TAG, Packed, ReadBlob
+from sidecar.store.format.packing import BLOB_EXTENSION, TAG, Packed, ReadBlob, pack
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, deep, mutated, scrambled
 from tests.store.samples import sample
@@ -43,20 +43,25 @@ def _packed(one: Packed) -> bytes:
     return one.body
 
 
+def _session(row: Any) -> Packed:
+    return pack(rows.session_fields(row))
+
+
+def _message(message: Any) -> Packed:
+    return pack(rows.message_fields(message))
+
+
 def _record(record: Any) -> Packed:
-    return rows.encode_record(record, "")
+    return pack(rows.record_fields(record))
 
 
 Decode = Callable[[bytes, ReadBlob], Any]
 SAMPLES: list[tuple[bytes, Decode, Callable[[Any], Packed]]] = [
-    (_packed(rows.encode_session(_SAMPLE.session)), rows.decode_session, rows.encode_session),
-    *(
-        (_packed(rows.encode_message(one)), rows.decode_message, rows.encode_message)
-        for one in _SAMPLE.messages
-    ),
+    (_packed(_session(_SAMPLE.session)), rows.decode_session, _session),
+    *((_packed(_message(one)), rows.decode_message, _message) for one in _SAMPLE.messages),
     *(
         (
-            _packed(rows.encode_record(one, "")),
+            _packed(_record(one)),
             rows.decode_record,
             _record,
         )

@@ -14,6 +14,7 @@ from sidecar.replay.importers.recognition import importers
 from sidecar.session.transfer.bundle_import import Recording
 from sidecar.session.transfer.foreign_import import read_recording
 from sidecar.store.format import rows
+from sidecar.store.format.packing import pack
 from tests.core.prompts import alone
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, Value, deep, mutated, scrambled, text_of
@@ -81,7 +82,7 @@ def _lived_with(recording: Recording) -> None:
 
 
 def _stored(message: Message) -> None:
-    whole = rows.encode_message(message)
+    whole = pack(rows.message_fields(message))
     read = dict(whole.blobs).__getitem__
     assert rows.decode_message(whole.body, read, message.parts) == message
     for place, part in enumerate(message.parts):

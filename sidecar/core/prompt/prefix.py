@@ -3,14 +3,12 @@
 Equal hashes are equal prefixes.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import is_
 from typing import TypeAlias
 
-from sidecar.core.parts import Json
 from sidecar.core.prompt.breakpoints import joins
 from sidecar.core.prompt.prompt import Prompt, ToolSpec, Ttl
 from sidecar.core.prompt.render import (
@@ -24,6 +22,7 @@ from sidecar.core.prompt.render import (
     TextBlock,
 )
 from sidecar.core.text.digest import digest
+from sidecar.core.text.json_text import to_json
 
 PrefixPiece: TypeAlias = tuple[ToolSpec, ...] | Block
 """What a segment is made of: all the tools together, or one block."""
@@ -119,7 +118,7 @@ def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
 def rendered(content: PrefixPiece) -> bytes:
     """A segment's kind and all the provider sees."""
     if isinstance(content, tuple):
-        said = "|".join(f"{t.name}:{t.description}:{_json(t.input_schema)}" for t in content)
+        said = "|".join(f"{t.name}:{t.description}:{to_json(t.input_schema)}" for t in content)
         return said.encode("utf-8", "surrogatepass")
     match content.content:
         case TextBlock(text=text):
@@ -127,20 +126,15 @@ def rendered(content: PrefixPiece) -> bytes:
         case MediaBlock(media=media):
             said = f"{media.media_type}:{media.data}"
         case ReasoningBlock(text=text, metadata=metadata):
-            said = f"{text}:{_json(metadata)}"
+            said = f"{text}:{to_json(metadata)}"
         case CallBlock(call_id=call_id, name=name, input=given):
-            said = f"{call_id}:{name}:{_json(given)}"
+            said = f"{call_id}:{name}:{to_json(given)}"
         case ResultBlock() as result:
             shown = ":".join(digest(media.data.encode()) for media in result.media)
             said = f"{result.call_id}:{result.is_error}:{shown}:{result.text}"
         case OpaqueBlock(block=body):
-            said = _json(body)
+            said = to_json(body)
     return f"{KINDS[type(content.content)]}:{said}".encode("utf-8", "surrogatepass")
-
-
-def _json(value: Json) -> str:
-    # Keys keep their order: the provider hashes the bytes sent.
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def label(chain: Chain, index: int) -> str:

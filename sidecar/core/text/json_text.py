@@ -30,6 +30,11 @@ _TRAILING_COMMA = re.compile(r",\s*([}\]])")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.S)
 
 
+def to_json(value: Json) -> str:
+    """In dict order. Minimal escapes: escaped lone surrogates would come back joined."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 class TooMuch(ValueError):
     """JSON would take many times the memory of its text."""
 

@@ -14,7 +14,7 @@ from sidecar.store.content.holders import refer
 from sidecar.store.content.outputs import note_output, put_gone
 from sidecar.store.content.removal import DELETED, leave, make_way
 from sidecar.store.format import rows
-from sidecar.store.format.packing import Packed, encode_text
+from sidecar.store.format.packing import Packed, encode_text, pack
 from sidecar.store.format.values import (
     AppendRecord,
     CopyLog,
@@ -91,7 +91,7 @@ def weight(change: object) -> int:
 
 def _put_session(con: sqlite3.Connection, row: SessionRow) -> None:
     make_way(con, row.id)
-    packed = rows.encode_session(row)
+    packed = pack(rows.session_fields(row))
     con.execute(
         """INSERT INTO session (id, cwd, updated, body, hash) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
@@ -103,7 +103,7 @@ def _put_session(con: sqlite3.Connection, row: SessionRow) -> None:
 
 
 def _put_message(con: sqlite3.Connection, session_id: SessionId, message: Message) -> None:
-    packed = rows.encode_message(message)
+    packed = pack(rows.message_fields(message))
     con.execute(
         """INSERT INTO message (session_id, id, body, hash) VALUES (?, ?, ?, ?)
         ON CONFLICT (session_id, id) DO UPDATE SET body = excluded.body, hash = excluded.hash""",
@@ -139,7 +139,7 @@ def _append_record(con: sqlite3.Connection, session_id: SessionId, record: Recor
             "another process has written the session. Load it again.",
             kind="io",
         )
-    packed = rows.encode_record(record, "" if last is None else last[1])
+    packed = pack(rows.record_fields(record), previous="" if last is None else last[1])
     con.execute(
         "INSERT INTO record (session_id, revision, body, hash) VALUES (?, ?, ?, ?)",
         (session_id, record.revision, packed.body, packed.hash),

@@ -3,14 +3,12 @@
 Opaque JSON is stored as text: msgpack has no integers beyond 64 bits. Lone surrogates are possible.
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 import msgpack
 
-from sidecar.core.parts import Json
 from sidecar.core.text.digest import digest
 from sidecar.store.format.fields import BodyBroken, Fields, fields_of
 
@@ -43,11 +41,6 @@ def decode_text(data: bytes) -> str:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
         raise BodyBroken(f"text is not UTF-8: {error}") from error
-
-
-def to_json(value: Json) -> str:
-    """In dict order. Minimal escapes: escaped lone surrogates would come back joined."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") -> Packed:

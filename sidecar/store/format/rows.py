@@ -32,18 +32,15 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
+from sidecar.core.text.json_text import to_json
 from sidecar.store.format.fields import BodyBroken, Fields
-from sidecar.store.format.packing import Packed, Plain, ReadBlob, pack, to_json, unpack
+from sidecar.store.format.packing import Packed, Plain, ReadBlob, pack, unpack
 from sidecar.store.format.values import Record, SessionRow
 
 ROLES: tuple[Role, ...] = get_args(Role)
 STATUSES: tuple[MessageStatus, ...] = get_args(MessageStatus)
 SOURCES: tuple[TextSource, ...] = get_args(TextSource)
 FAILURES: tuple[ToolFailure, ...] = get_args(ToolFailure)
-
-
-def encode_session(row: SessionRow) -> Packed:
-    return pack(session_fields(row))
 
 
 def session_fields(row: SessionRow) -> dict[str, Plain]:
@@ -81,12 +78,8 @@ def read_session(fields: Fields) -> SessionRow:
     )
 
 
-def encode_message(message: Message) -> Packed:
-    """Without parts."""
-    return pack(message_fields(message))
-
-
 def message_fields(message: Message) -> dict[str, Plain]:
+    """Without parts."""
     return {
         "id": message.id,
         "turn": message.turn_id,
@@ -112,11 +105,6 @@ def read_message(fields: Fields, parts: tuple[Part, ...] = ()) -> Message:
         status=fields.choice("status", STATUSES),
         model=fields.text("model", ""),
     )
-
-
-def encode_record(record: Record, previous: str) -> Packed:
-    """Chained to the previous hash."""
-    return pack(record_fields(record), previous=previous)
 
 
 def record_fields(record: Record) -> dict[str, Plain]:
