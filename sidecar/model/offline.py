@@ -104,7 +104,9 @@ class OfflineModel:
             yield BlockMetadata(index, {"signature": "offline"})
             yield BlockFinished(index)
             index += 1
-            async for event in self._saying(index, _opening(turn, step)):
+            who = "I am not a language model; I follow simple rules. " if turn.first else ""
+            will = " and ".join(map(_named, step))
+            async for event in self._saying(index, f"{who}I will {will}."):
                 yield event
             index += 1
         for made, call in enumerate(step, turn.calls_before + len(turn.calls) + 1):
@@ -174,11 +176,6 @@ def _next(steps: tuple[OfflineStep, ...], turn: _Turn) -> OfflineStep:
             return step
         made += len(step)
     return ()
-
-
-def _opening(turn: _Turn, step: OfflineStep) -> str:
-    who = "I am not a language model; I follow simple rules. " if turn.first else ""
-    return f"{who}I will {' and '.join(_named(call) for call in step)}."
 
 
 def _named(call: Call) -> str:

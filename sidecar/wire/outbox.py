@@ -125,7 +125,7 @@ class Outbox:
         self._moved.set()
 
     async def run(self) -> None:
-        """Write until closed and empty; OSError from `write`: the client is gone."""
+        """Write until closed and empty, or the client is gone."""
         while True:
             if not self._waiting:
                 self._resync()
@@ -135,7 +135,11 @@ class Outbox:
                 self._more.clear()
                 await self._more.wait()
                 continue
-            await self._write(self._batch())
+            try:
+                await self._write(self._batch())
+            except OSError:
+                # A client that closes its output is gone; unread updates are in the log.
+                return
             self._moved.set()
 
     def _batch(self) -> bytes:

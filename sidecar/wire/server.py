@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,7 +72,7 @@ async def serve(
     async with asyncio.TaskGroup() as group:
         join = agent_face if decoder.framing == "lines" else editor_face
         served = join(sessions, outbox, group, version=version, parent=parent, later=later)
-        writing = group.create_task(_write(outbox))
+        writing = group.create_task(outbox.run())
         loading = group.create_task(_after(later, on_initialized))
         reading = group.create_task(_read(read, decoder, first, served, outbox))
         watching = group.create_task(_until_orphaned(parent, is_child=is_child))
@@ -188,12 +187,6 @@ async def _read(
         if not (data := await read()):
             return
         frames = decoder.feed(data)
-
-
-async def _write(outbox: Outbox) -> None:
-    # A client that closes its output is gone; unread updates are in the log.
-    with suppress(OSError):
-        await outbox.run()
 
 
 async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -> None:

@@ -58,7 +58,8 @@ class SharedSnapshots:
         self._rechecked: dict[Snapshots, int] = {}
         self._open: dict[str, Snapshots] = {}
         self._refused: dict[str, BadRequest] = {}
-        self._news: dict[str, str] = {}
+        self.news: dict[str, str] = {}
+        """Outcomes of interrupted restores by folder, each to be told once."""
         self._ending: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._opening = asyncio.Lock()
         self._group: asyncio.TaskGroup | None = None
@@ -101,11 +102,11 @@ class SharedSnapshots:
         try:
             ended = await self._end(root, recover)
         except SidecarError as error:
-            self._news[root] = error.message
+            self.news[root] = error.message
         else:
             if ended is not None:
                 # An outcome settled in this process is more precise.
-                self._news.setdefault(root, _told(ended))
+                self.news.setdefault(root, _told(ended))
 
     async def _settle_all(self) -> None:
         try:
@@ -120,8 +121,8 @@ class SharedSnapshots:
                 logger.warning("a restore in %s: %s", printable(root), error)
                 continue
             if ended is not None:
-                self._news[root] = _told(ended)
-                logger.warning("in %s: %s", printable(root), self._news[root])
+                self.news[root] = _told(ended)
+                logger.warning("in %s: %s", printable(root), self.news[root])
 
     async def _end(self, root: str, how: _How) -> Recovered | None:
         # Users of a folder wait until its restore has ended.
@@ -174,10 +175,6 @@ class SharedSnapshots:
             async with self._opening:
                 self._open.pop(root, None)
             await made.close()
-
-    def news(self, folder: str) -> str:
-        """An interrupted restore's outcome, once; else empty."""
-        return self._news.pop(folder, "")
 
     async def _begin(self, root: str) -> Snapshots:
         await self.recover(root)

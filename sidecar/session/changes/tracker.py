@@ -53,8 +53,8 @@ class _Interval:
 class Tracking:
     """A failure is told once and stops no turn.
 
-    `shared`: `None` to follow nothing. `took` hears each snapshot's seconds. `above`: a subtask's
-    delegating session, whose agent authors all writes here.
+    `shared`: `None` to follow nothing. `took` hears each snapshot's seconds. `step`: its message.
+    `above`: a subtask's delegating session, whose agent authors all writes here.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Tracking:
         self._at: SnapshotId | None = None
         self._untold: tuple[ChangeSet, ...] = ()
         self._opens: MessageId | None = None
-        self._step: MessageId | None = None
+        self.step: MessageId | None = None
         self._interval = _Interval()
         self.above: Tracking | None = None
 
@@ -91,9 +91,6 @@ class Tracking:
 
     async def settle(self) -> None:
         await self._safely(self._settle)
-
-    def step_begins(self, message_id: MessageId) -> None:
-        self._step = message_id
 
     async def step_ended(self) -> None:
         if self._interval.open:
@@ -232,11 +229,11 @@ class Tracking:
             found = await self._look(made, in_step=True)
             self._at = found.after
             sets = (*early, *_some(found))
-            if not sets or self._step is None:
+            if not sets or self.step is None:
                 return
             log = self._log
-            log.writer.put_part(self._step, part_of(self._new_part_id(), Patch(found.after, sets)))
-            await log.writer.commit(PatchedRecord(message_id=self._step))
+            log.writer.put_part(self.step, part_of(self._new_part_id(), Patch(found.after, sets)))
+            await log.writer.commit(PatchedRecord(message_id=self.step))
 
     async def _look(self, made: Snapshots, *, in_step: bool = False) -> ChangeSet:
         known, self._interval = self._interval, _Interval()
@@ -284,7 +281,7 @@ class Tracking:
         return ChangeSet(before, at, changes)
 
     def _tell_news(self) -> None:
-        news = "" if self._shared is None else self._shared.news(self._log.row.cwd)
+        news = "" if self._shared is None else self._shared.news.pop(self._log.row.cwd, "")
         if news:
             self._tell(news)
 

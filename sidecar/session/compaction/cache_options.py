@@ -69,7 +69,7 @@ class CacheOptions:
         return found.ttl, None if found.ttl == kept else found
 
     def _cache_for(self, ttl: Ttl) -> None:
-        self._view.cache_for(ttl, self._settings.info().min_cacheable)
+        self._view.static_ttl, self._view.minimum = ttl, self._settings.info().min_cacheable
 
     def _hour_prices(self) -> Price | None:
         """`None` if unknown, or the policy wants no hour."""

@@ -96,22 +96,22 @@ class Decisions:
         text = not_sent(most, room, None if self.chosen.is_automatic() else setting)
         raise ModelFailed(text, kind="context_overflow")
 
-    def due(self, occasion: Occasion, scene: Callable[[], Scene]) -> tuple[Standing, Cause] | None:
+    def due(
+        self, occasion: Occasion, scene: Callable[[], Scene], standing: Standing | None = None
+    ) -> tuple[Standing, Cause] | None:
         """Whether, and why; a log's window is enough to tell, without what only a plan reads."""
-        return self._due(self.planner.present(occasion), self._away(occasion, scene))
-
-    def _due(self, standing: Standing, away: Away | None) -> tuple[Standing, Cause] | None:
         if not self.chosen.is_automatic():
             return None
-        cause = why_now(self.chosen.policy(), standing, away)
+        standing = standing or self.planner.present(occasion)
+        cause = why_now(self.chosen.policy(), standing, self._away(occasion, scene))
         return None if cause is None else (standing, cause)
 
     def decide(self, scene: Scene, tell: Tell | None = None) -> Chosen[Decision]:
         """Before a request; `tell` puts a finished summary into a plan."""
-        away = self._away(scene.occasion, lambda: scene)
-        due = self._due(self.planner.standing(scene), away)
+        due = self.due(scene.occasion, lambda: scene, self.planner.standing(scene))
         if due is None:
             return Chosen(waits=True)
+        away = self._away(scene.occasion, lambda: scene)
         policy, (standing, cause) = self.chosen.policy(), due
         begun = monotonic()
         situation = self.planner.situation(scene, standing)

@@ -82,7 +82,7 @@ class Lessons:
         return len(done)
 
     def _tell(self, level: NoticeLevel, text: str) -> None:
-        if self._channel.watched:
+        if self._channel.watchers:
             give_notice(self._log, self._channel, level, text)
 
 

@@ -77,7 +77,7 @@ class Audience:
     @property
     def heard(self) -> bool:
         """By a client or by a session above."""
-        return self._channel.watched
+        return bool(self._channel.watchers)
 
     def stir(self) -> None:
         """Somebody came, went or answered."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 
 from sidecar.core.errors import Cancelled, innermost
-from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
+from sidecar.core.parts import JsonObject, Message, MessageId, TurnId
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
 from sidecar.session.epochs.session_params import check_fits
@@ -73,6 +73,7 @@ class Session:
 
     def __init__(self, state: State, busy_changed: Callable[["Session"], None]) -> None:
         self._state = state
+        self.id = state.log.row.id
         self.environment = state.environment
         self._busy_changed = busy_changed
         self.prompts = PromptLine(state.clock)
@@ -110,10 +111,6 @@ class Session:
         self._idle = Idle(state.log, state.clock, self.rewriting.idle)
         self._pings = pings_of(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))
         self._taking_over = asyncio.Lock()
-
-    @property
-    def id(self) -> SessionId:
-        return self._state.log.row.id
 
     @property
     def row(self) -> SessionRow:
@@ -263,7 +260,7 @@ class Session:
         end = await record_end(state.log, state.views, turn_id, end)
         self._turn_log.announce("turn_ended")
         meter = self.meter()
-        if state.channel.watched:
+        if state.channel.watchers:
             self._tell_meter(meter)
         result = result_of(state.log, turn_id, message.id, end, meter)
         done = TurnDone(self.id, turn_id, state.clock.now(), result.stop_reason, result.meter)
@@ -318,13 +315,13 @@ class Session:
 
     def _instructions_changed(self, paths: str) -> None:
         state = self._state
-        if not state.ownership.read_only and state.channel.watched:
+        if not state.ownership.read_only and state.channel.watchers:
             text = f"Instructions changed: {paths}. The model is told with your next message."
             give_notice(state.log, state.channel, "info", text)
 
     def _show_meter(self, *, urgent: bool = False) -> None:
         """`urgent` after a change of the context."""
-        if not self._state.channel.watched:
+        if not self._state.channel.watchers:
             return
         if urgent:
             self._tell_meter(self.meter() if self._is_green else self.priced_meter())
@@ -339,7 +336,7 @@ class Session:
 
     async def _tell_price(self) -> None:
         """No answer waits for the planning; while there is much room, it waits to be asked for."""
-        if self._is_green or not self._state.channel.watched:
+        if self._is_green or not self._state.channel.watchers:
             return
         if await self.rewriting.find_price():
             self._tell_meter(self.meter())

@@ -41,7 +41,7 @@ def turn_of(
         follow_cache=caching.follow,
         models=state.environment.models,
         max_tokens=state.settings.max_tokens(),
-        effort=state.settings.effort,
+        effort=state.settings.text("effort"),
         purpose="turn" if bound is None else "subtask",
         gate=rewriting.gate,
     )

@@ -23,7 +23,7 @@ class Channel:
         self._seq = seq
         self._reserved = seq
         self._reserve = reserve
-        self._watchers: list[Watcher] = []
+        self.watchers: tuple[Watcher, ...] = ()
 
     def next_seq(self) -> int:
         self._seq += 1
@@ -47,21 +47,16 @@ class Channel:
         return EventOrigin(self._session_id, message.turn_id, message.id, part_id, seq)
 
     def publish(self, event: Event) -> None:
-        for watcher in tuple(self._watchers):
+        for watcher in self.watchers:
             watcher(event)
 
     def attach(self, watcher: Watcher) -> None:
         """Only once."""
-        if watcher not in self._watchers:
-            self._watchers.append(watcher)
+        if watcher not in self.watchers:
+            self.watchers = (*self.watchers, watcher)
 
     def detach(self, watcher: Watcher) -> None:
-        if watcher in self._watchers:
-            self._watchers.remove(watcher)
-
-    @property
-    def watched(self) -> bool:
-        return bool(self._watchers)
+        self.watchers = tuple(one for one in self.watchers if one != watcher)
 
 
 def give_notice(log: SessionLog, channel: Channel, level: NoticeLevel, text: str) -> None:

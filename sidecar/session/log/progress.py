@@ -64,7 +64,7 @@ class Work:
 
     def tell(self, kind: str, text: str, percentage: int | None = None) -> None:
         """Published if anybody watches."""
-        if self._channel.watched:
+        if self._channel.watchers:
             event = Progressed(self._session_id, self._token, kind, text, percentage, self._ours)
             self._channel.publish(event)
 

@@ -85,7 +85,7 @@ class Gauge:
             compact_at=self._compact_at(size),
             burn_rate=self._burn_rate(recent[-BURNING:], since),
             size=size,
-            turn_sizes=_sizes(recent),
+            turn_sizes=[*_sizes(recent).values()],
             cache=self._cache(),
             cost=self._costs(recent[-1:], since, compact_now),
             zones=self._chosen.zones(),
@@ -98,7 +98,7 @@ class Gauge:
         asked = self._settings
         minimum, known = asked.info().min_cacheable, view.calibration
         prompt = view.prompt(messages, (self._chosen.next_ttl(view), minimum))
-        request = ModelRequest(view.static.model, prompt, asked.max_tokens(), asked.effort)
+        request = ModelRequest(view.static.model, prompt, asked.max_tokens(), asked.text("effort"))
         now = self._clock.now()
         return request, self._cached.foresee(request, now, minimum, known.factor, known.bias)
 
@@ -121,7 +121,7 @@ class Gauge:
 
     def usual_growth(self) -> int:
         """Tokens added per turn of late."""
-        sizes = _sizes(self._recent())
+        sizes = _sizes(self._recent()).values()
         begun = self._view.static_tokens
         return velocity((begun, *sizes)) if sizes else 0
 
@@ -210,18 +210,15 @@ def _rates(card: Price) -> Rates:
     )
 
 
-def _sizes(some: Sequence[Turn]) -> list[int]:
-    return [ended for turn in some if (ended := _size_after(turn)) is not None]
-
-
-def _size_after(turn: Turn) -> int | None:
-    steps = [p for m in turn.messages for p in m.parts if isinstance(p, StepFinishPart)]
-    return steps[-1].usage.prompt + steps[-1].usage.output if steps else None
+def _sizes(some: Sequence[Turn]) -> dict[TurnId, int]:
+    """Tokens of context at a turn's end, where known."""
+    ends = ((turn.id, p) for turn in some for m in turn.messages for p in finished_steps(m))
+    return {turn_id: end.usage.prompt + end.usage.output for turn_id, end in ends}
 
 
 def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
     """With a known context size at the end, oldest first."""
-    return [turn.id for turn in turns(messages) if _size_after(turn) is not None]
+    return [*_sizes(turns(messages))]
 
 
 def _steps(some: Sequence[Turn], since: Millis) -> list[StepFinishPart]:

@@ -119,7 +119,7 @@ class PromptLine:
             self._steer(self._turn_id, TextPart(self._clock.part_id(), words, "steer"))
 
     def _steer(self, turn_id: TurnId, *parts: Part) -> None:
-        self.steering.add(user_message(self._clock, turn_id, parts))
+        self.steering.append(user_message(self._clock, turn_id, parts))
 
     def cancel(self) -> None:
         """The running turn and all in line.

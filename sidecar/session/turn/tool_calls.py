@@ -85,7 +85,7 @@ class ToolCalls:
 
         Results keep the order. Cancelling leaves unfinished calls for the turn to close.
         """
-        self.place.tracking.step_begins(message.id)
+        self.place.tracking.step = message.id
         room = asyncio.Semaphore(AT_ONCE)
 
         async def run(call: _Call) -> CallsEnd:

@@ -42,21 +42,13 @@ class TurnEnd:
     error: JsonObject | None = None
 
 
-class Steering:
+class Steering(list[Message]):
     """User messages for the running turn's next step."""
 
-    def __init__(self) -> None:
-        self._waiting: list[Message] = []
-
-    def add(self, message: Message) -> None:
-        self._waiting.append(message)
-
     def take(self) -> tuple[Message, ...]:
-        waiting, self._waiting = tuple(self._waiting), []
+        waiting = tuple(self)
+        self.clear()
         return waiting
-
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
 
 
 def failed_by(error: Exception) -> TurnEnd:

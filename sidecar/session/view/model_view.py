@@ -43,6 +43,8 @@ class ModelView:
     """`since`: start of the epoch. `rendering`: messages as shown.
 
     `anchor_message`: first after the newest rewritten stretch, before which a cached prefix ends.
+    `static_ttl`: how long the static part is kept cached; `minimum`: fewest tokens the provider
+    caches.
     """
 
     def __init__(
@@ -52,7 +54,7 @@ class ModelView:
         self.rendering = Rendering(count, static.model, bound)
         self.anchor_message: MessageId | None = None
         self.static_ttl: Ttl = "5m"
-        self._minimum = 0
+        self.minimum = 0
         self._sent: Mapping[MessageId, RenderedMessage] = {}
         self.last: Anchor | None = None
         self.anchor: Anchor | None = None
@@ -93,10 +95,6 @@ class ModelView:
         for block, tokens in zip(static.system, system, strict=True):
             raw[block.region] = raw.get(block.region, 0) + tokens
         self._static_raw = raw
-
-    def cache_for(self, static_ttl: Ttl, minimum: int) -> None:
-        """Keep the static part cached so long; `minimum`: fewest tokens the provider caches."""
-        self.static_ttl, self._minimum = static_ttl, minimum
 
     def tokens(self, text: str) -> int:
         """Estimated and calibrated."""
@@ -162,10 +160,10 @@ class ModelView:
     def prompt(self, messages: Iterable[Message], cached: tuple[Ttl, int] | None = None) -> Prompt:
         """With breakpoints; built once while nothing changes.
 
-        `cached`: the lifetime and minimum to foresee, else those of `cache_for`.
+        `cached`: the lifetime and minimum to foresee, else the view's own.
         """
         seen = self.rendering.seen(messages)
-        cached = cached or (self.static_ttl, self._minimum)
+        cached = cached or (self.static_ttl, self.minimum)
         marked = self.anchor, self.anchor_message, cached, self.calibration.factor
         inputs = seen, self.static, marked, self._sent
         if self._built is None or self._built[0] != inputs:

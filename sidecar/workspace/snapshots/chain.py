@@ -22,7 +22,7 @@ BRIEFLY = 5
 
 
 class SnapshotChain:
-    """`complete`: the first snapshot's content is stored. `held`: bytes."""
+    """`head`: 0 before the first; `complete`: that one's content is stored. `held`: bytes."""
 
     def __init__(self, base: bytes, rows: SnapshotRows, now: Callable[[], int]) -> None:
         self._base = base
@@ -35,10 +35,6 @@ class SnapshotChain:
         self._untold: dict[bytes, SeenEntry | None] = {}
         self._newest: tuple[SnapshotId, SnapshotId, Delta] | None = None
         self._patient = True
-
-    @property
-    def begun(self) -> bool:
-        return self.head > 0
 
     async def wait(self, patience: int) -> None:
         """Wait while another process stores a first snapshot, up to `patience` idle looks.

@@ -99,7 +99,7 @@ class Snapshots:
 
         Without changes, the newest snapshot.
         """
-        if not self._lock.locked() and self._chain.begun and self._noticing.quiet(self._state):
+        if not self._lock.locked() and self._chain.head and self._noticing.quiet(self._state):
             return self._chain.head
         async with self._lock:
             return await self._take()
@@ -108,7 +108,7 @@ class Snapshots:
         """Wait for the first contents, before a command that may overwrite files."""
         while not self._chain.complete:
             async with self._lock:
-                await (self._read_more() if self._chain.begun else self._take())
+                await (self._read_more() if self._chain.head else self._take())
 
     async def run(self) -> None:
         """Store first contents, keep stats, sweep beyond the size limit; until `close`."""
@@ -132,12 +132,12 @@ class Snapshots:
         Snapshots then include the file even if ignored, up to the limit for tracked files.
         """
         async with self._lock:
-            if not self._chain.begun:
+            if not self._chain.head:
                 await self._take()
             return await self._note(path)
 
     async def stands(self) -> bool:
-        return not self._chain.begun or await self._chain.stands()
+        return not self._chain.head or await self._chain.stands()
 
     def mark_dirty(self, *paths: bytes) -> None:
         """Look at these paths next time, even without an event."""
@@ -231,10 +231,10 @@ class Snapshots:
     async def _take(self) -> SnapshotId:
         for _ in range(TRIES):
             noticed, rules = await self._noticing.gather(self._state)
-            if not noticed and self._chain.begun:
+            if not noticed and self._chain.head:
                 return self._chain.head
             try:
-                if not self._chain.begun:
+                if not self._chain.head:
                     with lasting():
                         await self._begin()
                     return self._chain.head
@@ -359,7 +359,7 @@ class Snapshots:
             return read(scan)
 
         while True:
-            scan = self._scan(self._noticing.watch, None if self._chain.begun else self._now())
+            scan = self._scan(self._noticing.watch, None if self._chain.head else self._now())
             try:
                 if not (self.quick and noticed.few):
                     return scan, await self._in_thread(both)
