@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 Writing: TypeAlias = Literal["created", "edited", "deleted"]
@@ -20,6 +21,13 @@ _TOKEN = re.compile(
     r"(?P<word>(?:\\.|\$'(?:[^'\\]|\\.)*'|'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^\s'\"\\;&|<>()])+)|\S",
     re.S,
 )
+_SHELL_READS = re.compile(
+    r"(?:^|[\s/;&|(])(?:(?:ba|z|da|k|fi|pw|power)?sh(?:ell)?|ssh|eval|su)\b[^\n;|]*\Z"
+)
+"""Before a quote or a here-document: a shell runs what stands there."""
+_INTO_SHELL = re.compile(r"\|\s*(?:ba|z|da|k)?sh\b")
+_NO_COMMAND = re.compile(r"(?<!\S)#[^\n]*|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.S)
+_SEEN = re.compile(r"\S")
 _QUOTED = re.compile(r"\\(.)|\$?'([^']*)'|\"((?:[^\"\\]|\\.)*)\"", re.S)
 _PATCHED = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)\s*$", re.M)
 _DIFFED = re.compile(r"^\+\+\+ (?:b/)?([^\s]+)", re.M)
@@ -62,6 +70,33 @@ def split(command: str) -> tuple[str, list[str]]:
         return match[3] + "\n"
 
     return _HEREDOC.sub(cut, command[:LONGEST]), bodies
+
+
+@lru_cache(maxsize=2_048)
+def commands_alone(command: str) -> str:
+    """As long as the command: `_` for letters of comments, quotes and here-documents.
+
+    Not of those that a shell runs.
+    """
+
+    def document(match: re.Match[str]) -> str:
+        run = _SHELL_READS.search(_before(match)) or _INTO_SHELL.search(match[3])
+        start, end = (at - match.start() for at in match.span(4))
+        return match[0] if run else match[0][:start] + _blank(match[4]) + match[0][end:]
+
+    def quoted(match: re.Match[str]) -> str:
+        run = "$(" in match[0] or "`" in match[0] or _SHELL_READS.search(_before(match))
+        return match[0] if run and match[0][0] != "#" else _blank(match[0])
+
+    return _NO_COMMAND.sub(quoted, _HEREDOC.sub(document, command[:LONGEST]))
+
+
+def _before(match: re.Match[str]) -> str:
+    return match.string[max(0, match.start() - 200) : match.start()]
+
+
+def _blank(text: str) -> str:
+    return _SEEN.sub("_", text)
 
 
 def patched(patch: str) -> tuple[ShellWrite, ...]:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.conversation.call_outcome import WRAPPING, error_line, one_line
 from sidecar.core.conversation.complaints import passes
+from sidecar.core.files.shell_writes import commands_alone
 from sidecar.core.ledger.deeds import SEARCHERS, Operation, TouchedFile, own_name
 from sidecar.core.ledger.net_changes import MOST_NAMED, NetHunk, net_changes
 from sidecar.core.ledger.units import Unit, overcome
@@ -195,10 +196,10 @@ def _told(text: str) -> str:
 def _before_it_failed(unit: Unit) -> Iterator[Outcome]:
     """What git says that it did, and what failed beside."""
     done = [_committed(*made) for made in _COMMITTED.findall(unit.text)]
-    for found in _HISTORY.finditer(unit.call or unit.argument) if "git" in unit.call else ():
-        says = next((said for verbs, said in _DID if verbs.search(found[0])), None)
+    for ran, _ in _steps(unit.call):
+        says = next((said for verbs, said in _DID if verbs.search(ran)), None)
         if says and says.search(unit.text):
-            done.append(_ran(found[0]))
+            done.append(_ran(ran))
     if done:
         done[-1] += f" (of the same command failed: {one_line(error_line(unit.text), CAME)})"
     yield from (Outcome("history", _told(text)) for text in done)
@@ -216,7 +217,7 @@ def _history(unit: Unit) -> Iterator[str]:
     command = unit.call or unit.argument
     if "git" not in command:
         return
-    if commit := _COMMITS.search(command):
+    if commit := _COMMITS.search(commands_alone(command)):
         made = _COMMITTED.findall(unit.text)
         yield from (_committed(name, subject) for name, subject in made)
         message = _MESSAGE.search(command, commit.end())
@@ -224,9 +225,15 @@ def _history(unit: Unit) -> Iterator[str]:
             yield f"committed: {one_line(message[1] or message[2], SUBJECT)}"
         elif not made:
             yield "committed"
-    for found in _HISTORY.finditer(command):
-        perhaps = "perhaps " if _OR_ELSE.search(command, 0, found.start()) else ""
-        yield f"{perhaps}{_ran(found[0])}"
+    for ran, at in _steps(command):
+        perhaps = "perhaps " if _OR_ELSE.search(command, 0, at) else ""
+        yield f"{perhaps}{_ran(ran)}"
+
+
+def _steps(command: str) -> Iterator[tuple[str, int]]:
+    """What git is told to do with the repository, and where in the command."""
+    found = _HISTORY.finditer(commands_alone(command)) if "git" in command else ()
+    return ((command[match.start() : match.end()], match.start()) for match in found)
 
 
 def told_changes(deeds: Iterable[TouchedFile]) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from sidecar.core.files.shell_writes import commands_alone
 from sidecar.core.ledger.units import Unit
 from sidecar.core.parts import PartId
 
@@ -39,9 +40,13 @@ def taken_back(units: Iterable[Unit]) -> frozenset[MadeChange]:
                     lost |= reached.keys()
         for deed in unit.changed:
             standing[unit.part_id, deed.path] = deed.operation == "created"
-        if standing and unit.means == "shell" and not unit.failed and _COMMITS.search(unit.call):
+        if standing and unit.means == "shell" and not unit.failed and _commits(unit.call):
             standing = {}
     return frozenset(lost | aside.keys())
+
+
+def _commits(command: str) -> bool:
+    return "git" in command and bool(_COMMITS.search(commands_alone(command)))
 
 
 def _base(path: str) -> str:

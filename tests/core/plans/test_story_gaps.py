@@ -91,3 +91,20 @@ def test_of_a_command_that_failed_in_part_is_told_what_git_says_that_it_did(
     talk[1] = ran(talk[1], command, "fatal: not a git repository")
     [line] = told(talk, ["p3", "p4"])["user2"].splitlines()
     assert line == f"[⋯ 1 call: `{command[:35]}…` → failed: fatal: not a git repository]"
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("cat > a.md <<'EOF'\nUse git commit when able.\nEOF", "[⋯ 1 call: {}]"),
+        ("bash <<'EOF'\ngit commit -m 'Mend a'\nEOF", "- committed: Mend a"),
+        ("bash -c \"git commit -m 'Mend a'\"", "- committed: Mend a"),
+        ("bd note a 'git push and git commit'", "- ran `bd note a 'git push and git commit'`"),
+        ("# no git push\nbd note a 'it is'", "- ran `# no git push bd note a 'it is'`"),
+    ],
+)
+def test_what_is_only_written_about_git_is_no_step_of_git_s(command: str, line: str) -> None:
+    talk = history("U9 C9:bash U9 C9; C9")
+    talk[1] = ran(talk[1], command, "")
+    shown = f"`{' '.join(command.split())[:35]}…` → no output"
+    assert told(talk, ["p3", "p4"])["user2"].splitlines()[-1] == line.format(shown)

@@ -50,6 +50,10 @@ def test_changes_that_were_committed_stay() -> None:
     ]
 
 
+def test_a_commit_that_is_only_written_about_keeps_no_change() -> None:
+    assert changed("git checkout -- .", before="echo 'git commit follows'") == ["new.py"]
+
+
 def test_changes_come_back_out_of_a_stash() -> None:
     assert changed("git stash", "git checkout -- c.py", "git stash pop") == [
         "src/a.py",
