@@ -24,6 +24,7 @@ from sidecar.core.text.abridge import (
     listed,
     numbers,
     references,
+    with_rules,
     without_code,
 )
 from sidecar.core.text.sentences import SHORT, announces, gist, unfenced, without_announcement
@@ -40,6 +41,8 @@ THOUGHT = 8
 """Tokens that a thought takes at least."""
 SUMMARY_SHARE, ANSWERS_SHARE = 0.3, 0.6
 """Of the story's tokens: the most that recorded summaries take, and about what answers take."""
+LEAST_SUMMARY = 2_400
+"""Characters that a recorded summary may take where that is more."""
 LABEL = 30
 """Characters around a brief answer."""
 LEAST_STORY = 1_500
@@ -49,8 +52,9 @@ _Weight: TypeAlias = float
 _SURE: _Weight = 100.0
 _LASTING: _Weight = 20.0
 """Of what changed something: files, and what the repository has."""
-_TYPED, _REPLIED = 200.0, 201.0
-"""Of the user's own words, which have their room first, and of those that reply to a call."""
+_TYPED, _REPLIED, _RECORDED = 200.0, 201.0, 202.0
+"""Of the user's own words, which have their room first, of those that reply to a call, and of a
+recorded summary, which is older than all that would take its room."""
 _WEIGHTS: Mapping[str, _Weight] = {
     "changed": 60.0, "history": 50.0, "check": 3.0, "thought": 2.0, "ran": 1.0,
 }  # fmt: skip
@@ -131,7 +135,9 @@ def tell_story(after: Aftermath, room: int) -> tuple[Passage, ...]:
     lessons = frozenset(unit.part_id for unit in after.learnt.values())
     last = units[-1].step + 1
     stretches = _stretches(units, gone, kinds)
-    told = _Telling(answers=most, briefs=brief, summary=round(SUMMARY_SHARE * room * 2.9))
+    told = _Telling(
+        answers=most, briefs=brief, summary=max(LEAST_SUMMARY, round(SUMMARY_SHARE * room * 2.9))
+    )
     lines = [
         line
         for number, stretch in enumerate(stretches)
@@ -233,7 +239,9 @@ def _said(number: int, unit: Unit, kind: _TextKind, age: float, told: _Telling) 
             if text := directive(unit):
                 yield _Line(number, f"- The user{'' if unit.attached else ':'} {text}", _TYPED)
         case "context":
-            yield _Line(number, f"- {_beginning(unit.text, told.summary, unit)}", _SURE)
+            text = with_rules(unit.text.removeprefix(RECORDED_SUMMARY), told.summary)
+            text = f"{RECORDED_SUMMARY}{text} ⋯ recall {unit.part_id}"
+            yield _Line(number, "- " + "\n  ".join(unfenced(text)), _RECORDED)
         case "prose" if kind in _ANSWERS and unit.text.strip():
             room = min(ANSWER if age > NEWEST else ANSWER // 2, told.answers)
             room = max(room, STATUS) if kind == "status" else room
@@ -314,7 +322,7 @@ def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[
     answers in brief may. Of `turns`, the stretches that end one, each keeps its files or one line.
     """
     most = max(room + room // 2, LEAST_STORY)
-    spare = {_REPLIED: most, _SURE: room // 2, _LASTING: room // 2}
+    spare = {_RECORDED: most, _REPLIED: most, _SURE: room // 2, _LASTING: room // 2}
     newest = {line.text: n for n, line in enumerate(lines)}
     once = [
         n

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from sidecar.core.text.rule_sentences import FIRM, rules_in, wording
 from sidecar.core.text.sentences import (
     asks,
     ends_open,
@@ -33,6 +34,16 @@ _WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
 _LEAST_CLOSE = 12
 _QUESTION = re.compile(r"[?\uff1f\u061f](?![^\s*_`\"')])")
 _BOLD = re.compile(r"\*\*(?:[^*\n]{2,60}:\*\*|[^*\n]{2,60}\*\*:)\s+\S|\*\*[^*\n]{20,}[.!]\*\*")
+RULES_SHARE, LONGEST_RULE = 0.4, 240
+"""Of a text's beginning: what rules of the rest may take; characters of one of these."""
+_LOUD = re.compile(r"\b(?:NEVER|ALWAYS|MUST|NOT|ONLY)\b")
+_FRAME = re.compile(
+    r"\AThis session is being continued from a previous conversation[^\n]*\s+(?:Summary:\s+)?|"
+    r"\n(?:If you need specific details from before compaction|"
+    r"(?:Please )?[Cc]ontinue the conversation from where it left off)\b.*\Z",
+    re.S,
+)
+"""What an agent writes around a summary of its own, for itself."""
 MOST_LABELS = 2
 """Paragraphs with a bold label, of which the last is what an answer comes to; more are a list."""
 
@@ -130,6 +141,28 @@ def first_words(text: str, most: int) -> str:
     if ends and ends[-1] > most // 2 and text[ends[-1]].isspace():
         return text[: ends[-1]]
     return text[: max(text.rfind(" ", 0, most), most // 2)].rstrip(" ,;:-(") + "…"
+
+
+def with_rules(text: str, most: int) -> str:
+    """First words, and firm rules of the rest of a longer summary: loud ones, then those listed."""
+    text = _FRAME.sub("", text.strip()).strip()
+    if len(text) <= most:
+        return text
+    room, spoken = round(RULES_SHARE * most), round((1 - RULES_SHARE) * most)
+    stated = {
+        wording(rule): rule
+        for a, b in (rule.span for rule in rules_in(text) if rule.sure == FIRM)
+        if a >= spoken and b - a <= LONGEST_RULE and (rule := " ".join(text[a:b].split()))
+    }
+    told: list[str] = []
+    for rule in sorted(
+        stated.values(), key=lambda rule: (not _LOUD.search(rule), not is_item(rule))
+    ):
+        if len(rule) <= room:
+            room -= len(rule)
+            told.append(rule)
+    head = first_words(text, most - sum(map(len, told)))
+    return "\n".join((head, *(["⋯ and firmly:", *told] if told else [])))
 
 
 def _groups(text: str) -> Iterator[_Group]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sidecar.core.ledger.units import RECORDED_SUMMARY
 from sidecar.core.parts import JsonObject
 from sidecar.core.text.abridge import abridged, in_brief, references
 from tests.core.plans.test_story import answered, scene, told
@@ -278,3 +279,26 @@ def test_the_user_s_words_are_told_whatever_room_the_answers_take() -> None:
     story = "\n".join(told(talk, ["p37", "p38"], room=400).values())
     assert [n for n in range(12) if f"Take {n}, never" not in story] == []
     assert story.count("- Answer: ") == 12
+
+
+def test_a_recorded_summary_is_told_whatever_room_the_answers_take_its_aim_and_rules_first() -> (
+    None
+):
+    """Of a long session with answers of its own nothing was left of the summary."""
+    work = "We read the parser's file. " * 400
+    said = (
+        f"This session is being continued from a previous conversation.\n\nSummary:\nWe mend the "
+        f"parser.\n\n{work}\nEach brief says NEVER run `git stash`.\n\n{work}"
+    )
+    answers = {
+        f"p{3 * n + 5}": " ".join(f"Step {n}.{k} is over now." for k in range(40))
+        for n in range(40)
+    }
+    talk = scene(
+        "U9 X9 C9; " + "U9 C9; A9 " * 40 + "U9 C9; C9", p1=RECORDED_SUMMARY + said, **answers
+    )
+    [line, *_] = (text for text in told(talk, room=200).values() if "recorded agent" in text)
+    assert "  We mend the parser.\n" in line
+    assert "\n  Each brief says NEVER run `git stash`." in line
+    assert "⋯ recall p1" in line
+    assert 2_000 < len(line.partition("- Answer")[0]) < 2_800
