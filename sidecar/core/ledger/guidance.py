@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from unicodedata import normalize
 
 from sidecar.core.conversation.call_outcome import argument, failed, result_text
@@ -9,7 +10,7 @@ from sidecar.core.files.shell_writes import simple
 from sidecar.core.ledger.deeds import NUMBERED, READERS, SHELLS, own_name
 from sidecar.core.parts import Json, ToolCompleted, ToolPart
 from sidecar.core.text.rule_sentences import FIRM, each_once, rules_in, standing
-from sidecar.core.text.sentences import is_item
+from sidecar.core.text.sentences import Span, is_item
 
 LONGEST_RULE = 300
 """Characters that are told of a rule, some sixty tokens; of one that was read all or nothing."""
@@ -28,6 +29,13 @@ _FILE = re.compile(
     r"[\w.-]+\.(?:md|mdc))(?=$|[\s'\":;|&)])",
     re.I,
 )
+_HEADING = re.compile(r"^#{1,6} +(.*)$", re.M)
+_RELEASING = re.compile(
+    r"\b(?:releas\w*|publish\w*|publication|change ?logs?|versioning|deploy\w*|"
+    r"veröffentlich\w*|publier|publicar|publicación)\b",
+    re.I,
+)
+"""Headings of what binds only who releases."""
 _MARK = re.compile(r"^(?:[-*•\s]|\(?\d{1,2}[.)]\s)+")
 """Of a list's item."""
 _PRINTERS = ("cat", "sed", "head", "tail", "nl", "less", "bat")
@@ -145,12 +153,22 @@ def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
     posed = tuple(_posing(text)) if firm else ()
     own = (span for span in firm if not any(span[0] in line for line in posed))
     # One that leans on what is not there says nothing.
-    stand = (span for span in (standing(text, span) for span in own) if span)
+    stand = sorted(
+        (span for span in (standing(text, span) for span in own) if span),
+        key=partial(_on_releasing, text),
+    )
     whole = (text[a:b] for a, b in stand if not any(a in line for line in posed))
     plain = (" ".join(_MARK.sub("", rule).split()) for rule in whole if not is_against(rule))
     # One that ends in a colon says nothing without what follows.
     rules = [rule for rule in plain if len(rule) <= LONGEST_RULE and rule[-1:] not in ":\uff1a"]
     return (source, *each_once(rules[:most])) if rules else ()
+
+
+def _on_releasing(text: str, span: Span) -> bool:
+    """Whether the nearest heading above is about releases, whose rules come last."""
+    above = text.rfind("\n#", 0, span[0]) + 1
+    title = _HEADING.match(text, above)
+    return bool(title and _RELEASING.search(title[1]))
 
 
 def is_against(sentence: str) -> bool:

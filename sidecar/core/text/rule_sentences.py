@@ -93,6 +93,13 @@ _TELLS = re.compile(
     re.I,
 )
 """Begins a sentence that describes, as `The project uses X`."""
+_AT = r"after|before|once|whenever|every time|each time|nach|vor|sobald|après|avant|después|antes"
+_DIRECTS = re.compile(
+    rf"\W*(?:{_AT})\b[^`\n]{{2,60}}?[:,\u2014]\s[^`\n]{{0,30}}`[^`\n]+`|"
+    rf"\W*(?:run|use|execute)\b[^`\n]{{0,20}}`[^`\n]+`[^`\n]{{0,20}}\b(?:{_AT}|instead of)\b",
+    re.I,
+)
+"""An item that says when to run what: `After a change: `make test``."""
 _NO_PROSE = re.compile(
     "|".join((
         r"(?s:^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z))",
@@ -199,6 +206,8 @@ def _graded(text: str) -> Iterator[tuple[Span, int]]:
         if sentence not in seen:
             seen.add(sentence)
             sure = sureness(sentence)
+            if item and _DIRECTS.match(sentence):
+                sure = FIRM
             if listed and item:
                 sure = max(sure, SOFT if _TELLS.match(sentence) else FIRM)
             yield (start, end), sure

@@ -187,3 +187,18 @@ def test_a_rule_said_twice_with_other_signs_is_told_once() -> None:
 )
 def test_what_leans_on_words_that_pose_or_are_against_rules_is_no_rule(text: str) -> None:
     assert stated("AGENTS.md", text) == ()
+
+
+def test_rules_on_releases_come_after_those_on_the_work() -> None:
+    text = (
+        "## Changelog\nNever edit a version that is out.\n\n# Releasing\n- Always bump all.\n\n"
+        "## Commands\n- After code changes: `make check` (get all of the output)\n- Build: `make`\n"
+        "- Run `make test` before you push\n- Before: `a`\n- Never run `make dev`\n"
+    )
+    assert stated("AGENTS.md", text)[1:] == (
+        "After code changes: `make check` (get all of the output)",
+        "Run `make test` before you push",
+        "Never run `make dev`",
+        "Never edit a version that is out.",
+        "Always bump all.",
+    )
