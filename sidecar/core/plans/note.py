@@ -1,5 +1,6 @@
 """A rewrite's note, written by code from the log, so nothing is invented."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
@@ -285,6 +286,7 @@ def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> 
     ends = {end.task_id: (unit.part_id, end) for unit, end in news if end}
     running: list[str] = []
     ended: list[tuple[str, str, str, bool]] = []
+    places = {unit.part_id: n for n, (unit, _) in enumerate(shown)} if found else {}
     for unit, deed in reversed(found):
         now, begun = unit.turn >= turn, deed.status == "running" or deed.result == IN_BACKGROUND
         told = next((ends[one] for one in ends if begun and one in unit.text), None)
@@ -292,12 +294,21 @@ def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> 
             running.insert(0, f"- {deed.task} (still running)")
         elif not begun or told or now:
             came = _report(told[1]) if told else deed.result
-            where = f" (recall {told[0] if told else unit.part_id})"
+            said = told[0] if told else unit.part_id
+            where = f"{_outdated(came, shown[places[said] :])} (recall {said})"
             ended.append((f"- {deed.task} → ", came, where, now))
     whole = list(_within((f"{task}{came}{where}" for task, came, where, _ in ended), room))
     rest = (f"{t}{one_line(came, THREAD)}{w}" for t, came, w, now in ended[len(whole) :] if now)
     if lines := [*running, *whole, *_within(rest, room)]:
         yield "\n".join(("Subtasks:", *lines))
+
+
+def _outdated(came: str, since: UnitsShown) -> str:
+    """That of the files which a report names some were changed since."""
+    paths = (deed.path.replace("\\", "/") for unit, _ in since for deed in unit.changed)
+    later = dict.fromkeys(path.rpartition("/")[2] for path in paths)
+    named = [name for name in later if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", came)]
+    return f" [as of then: {', '.join(named)} changed since]" if named else ""
 
 
 def _report(end: TaskEnd) -> str:

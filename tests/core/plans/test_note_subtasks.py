@@ -4,7 +4,7 @@ import pytest
 
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.note import Room
-from tests.core.plans.test_note import in_turn, items, lines
+from tests.core.plans.test_note import did, in_turn, items, lines, touched
 from tests.core.plans.test_story import answered
 
 STARTED = "Async agent launched successfully.\nagentId: {}"
@@ -62,3 +62,25 @@ def test_subtasks_that_still_run_are_told_whatever_room_there_is() -> None:
     running = "- write it (still running)"
     assert lines(given) == ["Subtasks:", running, "- look for it → found (recall p0)"]
     assert lines(given, room=Room(subtasks=0)) == ["Subtasks:", running]
+
+
+@pytest.mark.parametrize(
+    ("changed", "mark"),
+    [
+        ("/w/src/a.py", " [as of then: a.py changed since]"),
+        ("D:\\w\\a.py", " [as of then: a.py changed since]"),
+        ("/w/src/ba.py", ""),
+    ],
+)
+def test_a_report_is_as_of_then_where_a_file_that_it_names_was_changed_since(
+    changed: str, mark: str
+) -> None:
+    before, after = (
+        did(item, *touched(changed)) for item in items("C9:edit(x) U9 C9:edit(x)")[::2]
+    )
+    task = answered(
+        items("U9 C9")[1], "Agent", {"prompt": "look"}, "Found a fault in `src/a.py:7`."
+    )
+    told = "- look → Found a fault in `src/a.py:7`.{} (recall p1)"
+    assert told.format("") in lines([before, task], ["p1"])
+    assert told.format(mark) in lines([task, after], ["p1"])
