@@ -24,8 +24,9 @@ TRIED, CALLED = 2, 36
 and of its result."""
 LATEST = 6
 """Calls of a gap among which those are looked for."""
-OutcomeKind: TypeAlias = Literal["changed", "history", "check", "ran"]
-"""`history`: of the repository; `check`: its output says what passed."""
+OutcomeKind: TypeAlias = Literal["changed", "history", "made", "check", "ran"]
+"""`history`: of the repository; `made`: or ended, outside of files, as an issue or a session;
+`check`: its output says what passed."""
 
 _LOOKS = re.compile(
     r"(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed -n|head|tail|nl|ls|rg|grep|find|wc|pwd|which|echo|tree|"
@@ -56,6 +57,17 @@ _DID = (
 """Commands of git, and what git says once they went through."""
 _OR_ELSE = re.compile(r"\|\|\s*(?:[({][^)}\n]*|[^&|;\n]*)\Z")
 """Before a command that runs only where another failed."""
+_NO_MAKERS = (
+    r"rg|grep|egrep|ag|ack|echo|printf|cat|ls|find|man|which|cd|git|test|sed|awk|head|tail|wc|type|"
+    r"for|while|if|until|case|function|export|local|rm|mkdir|make"
+)
+_MAKES = re.compile(
+    rf"^[ \t]*(?:sudo )?(?!(?:{_NO_MAKERS})\b)[a-z][\w.-]* (?:[a-z][\w-]* )?(?:create|close|reopen|"
+    r"delete|remove|destroy|kill(?:-\w+)?|new-(?:session|window)|merge|publish|deploy|apply)"
+    r"(?![\w.=/-])(?![^\n]*--(?:help|dry-run)\b)|^[ \t]*(?:sudo )?(?:p?kill|killall)\b"
+)
+"""A simple command that makes or ends what is no file: `gh issue create`, `tmux kill-session`."""
+_STEP = re.compile(r"[^;&|()\n]+")
 _JOINS = re.compile(r"&&|[;\n]")
 _WORDS = re.compile(r"(?=[^\s'\"|&;()<>]{5})[^\s'\"|&;()<>/.:=@_-]*[/.:=@_-][^\s'\"|&;()<>]*")
 _THERE = re.compile(r"^cd [^&;]+(?:&&|;)")
@@ -158,13 +170,22 @@ def outcomes(unit: Unit) -> Iterator[Outcome]:
         return
     history = [Outcome("history", _told(text)) for text in _history(unit)]
     yield from history
-    if unit.changed or history or _LOOKS.match(unit.argument):
+    made = _made(unit.call or unit.argument)
+    if not made and (unit.changed or history or _LOOKS.match(unit.argument)):
         return
     came, is_check = _came_to(unit.text[-END:])
-    said = f"ran `{one_line(unit.argument, COMMAND)}`"
+    said = _ran(made or unit.argument)
     if came and not _SPINS.search(came):
         said += f" → {one_line(came, CAME)}"
-    yield Outcome("check" if is_check else "ran", _told(said))
+    yield Outcome("made" if made else "check" if is_check else "ran", _told(said))
+
+
+@lru_cache(maxsize=2_048)
+def _made(command: str) -> str:
+    """The last simple command that makes or ends something."""
+    steps = _STEP.finditer(commands_alone(command))
+    made = [command[step.start() : step.end()] for step in steps if _MAKES.match(step[0])]
+    return made[-1] if made else ""
 
 
 @lru_cache(maxsize=2_048)

@@ -56,7 +56,7 @@ _TYPED, _REPLIED, _RECORDED = 200.0, 201.0, 202.0
 """Of the user's own words, which have their room first, of those that reply to a call, and of a
 recorded summary, which is older than all that would take its room."""
 _WEIGHTS: Mapping[str, _Weight] = {
-    "changed": 60.0, "history": 50.0, "check": 3.0, "thought": 2.0, "ran": 1.0,
+    "changed": 60.0, "history": 50.0, "made": 30.0, "check": 3.0, "thought": 2.0, "ran": 1.0,
 }  # fmt: skip
 SILENT: frozenset[UnitKind] = frozenset({"reasoning", "opaque"})
 """Kinds whose absence no passage tells."""

@@ -108,3 +108,37 @@ def test_what_is_only_written_about_git_is_no_step_of_git_s(command: str, line: 
     talk[1] = ran(talk[1], command, "")
     shown = f"`{' '.join(command.split())[:35]}…` → no output"
     assert told(talk, ["p3", "p4"])["user2"].splitlines()[-1] == line.format(shown)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "line"),
+    [
+        (
+            "gh issue create --title 'A b'",
+            "https://x/9",
+            "gh issue create --title 'A b'` → https://x/9",
+        ),
+        (
+            "cat > b.md <<'E'\nhi\nE\nbd create -f b.md",
+            "av-1 made",
+            "bd create -f b.md` → av-1 made",
+        ),
+        ("tmux kill-session -t old", "", "tmux kill-session -t old`"),
+        ("cd /w && bd close av-1", "", "bd close av-1`"),
+        ("kill 77", "", "kill 77`"),
+        ("bd create --help", "a\nb", ""),
+        ("rg create src", "a\nb", ""),
+        ("bd note 'gh issue create'", "a", ""),
+        ("python close.py", "a", ""),
+    ],
+)
+def test_what_a_command_made_or_ended_is_told_before_what_answers_leave_no_room_for(
+    command: str, output: str, line: str
+) -> None:
+    talk = history("U9 C9:bash; C9:bash U9 C9; C9")
+    talk[1] = ran(talk[1], command, output)
+    talk[2] = ran(talk[2], "poll", "a thing that is of no matter at all")
+    text = told(talk, ["p4", "p5"], room=24)["user2"]
+    assert [one for one in text.splitlines()[1:] if "poll" not in one] == [f"- ran `{line}"] * bool(
+        line
+    )
