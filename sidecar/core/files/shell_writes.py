@@ -12,7 +12,9 @@ LONGEST = 100_000
 """Characters of a command that are looked at."""
 FILES = 8
 """From so many on, a `sed -i`'s files must look like files."""
-_MAY = re.compile(r">|\*\*\* |\b(?:sed|perl|tee|rm|mv|cp|touch|open|write_text|write_bytes)\b")
+_MAY = re.compile(
+    r">|\*\*\* |\b(?:sed|perl|tee|rm|mv|cp|touch|worktree|open|write_text|write_bytes)\b"
+)
 _HEREDOC = re.compile(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2(?=\s|\)|$)|\Z)", re.S
 )
@@ -161,6 +163,8 @@ def _ended(text: str) -> Iterator[tuple[list[str], list[str], str]]:
 
 
 def arguments(words: Sequence[str]) -> list[ShellWrite]:
+    if words[:1] == ["git"] and (removed := _removed_worktree(words)):
+        return [(path, "deleted") for path in removed]
     while words and (words[0] in ("sudo", "command", "git") or "=" in words[0]):
         if words[0] == "git" and words[1:2] not in (["mv"], ["rm"]):
             return []
@@ -189,6 +193,13 @@ def arguments(words: Sequence[str]) -> list[ShellWrite]:
             return [*gone, *((path, how) for path in made)]
         case _:
             return []
+
+
+def _removed_worktree(words: Sequence[str]) -> list[str]:
+    """The folder that `git worktree remove` removes."""
+    folder, words = (words[2], words[3:]) if words[1:2] == ["-C"] else ("", words[1:])
+    named = words[2:] if list(words[:2]) == ["worktree", "remove"] else ()
+    return [joined(folder, path) for path in named if not path.startswith("-")]
 
 
 def _edited_in_place(given: Sequence[str]) -> list[str]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sidecar.core.ledger.net_changes import net_files
+from sidecar.core.ledger.net_changes import net_changes, net_files
 from sidecar.core.sights.spelling import changes_of
-from tests.core.sights.calls import edit, ended, unit_of
+from tests.core.sights.calls import edit, ended, heard, unit_of
 
 EDITS = (edit("/w/src/a.py", "a", "b"), ended("Write", {"file_path": "/w/new.py", "content": "n"},
     "created"), edit("/w/c.py", "c", "d"))  # fmt: skip
@@ -60,3 +60,17 @@ def test_changes_come_back_out_of_a_stash() -> None:
         "new.py",
         "c.py",
     ]
+
+
+def test_changes_below_a_worktree_that_was_removed_are_told_no_more() -> None:
+    made = ended("Write", {"file_path": "/w/tree/a.py", "content": "a\nb"}, "created")
+    gone = ended("bash", {"command": "git worktree remove ../tree", "workdir": "/w/main"})
+    kept = edit("/w/main/c.py", "c", "d")
+    units = [unit_of(part, step) for step, part in enumerate((made, kept, gone))]
+    assert net_files(deeds for _, deeds in changes_of(units)) == {
+        "/w/main/c.py": "Changed",
+        "/w/tree": "Deleted",
+    }
+    hunks = net_changes((unit.part_id, one) for unit in units for one in unit.replaced)
+    assert [path for path in hunks if hunks[path]] == ["/w/main/c.py"]
+    assert [path for path, _ in heard(made, gone).changed()] == []
