@@ -85,6 +85,15 @@ _CHECK = "check"
 """Achieved by an output that says what passed."""
 _CHANGED = frozenset({"*"})
 """Of a failed check: one of the files was changed since."""
+_REPORTS_EXIT = re.compile(r"\$(?:LASTEXITCODE\b|\?|\{?PIPESTATUS\b)")
+_WANTS_FAILURE = re.compile(
+    r"\b(?:check|verify|confirm|prove|show|test|see|expect\w*|should|must|ensure)\b[^.\n]{0,60}?\b(?:"
+    r"(?:failure|error|rejection|refusal) (?:message|output|path|text|mode)s?\b|"
+    r"(?:is|are|be|gets?) (?:rejected|refused|denied)\b|(?:it|that [^.\n]{1,40}) fails\b|"
+    r"(?<=should )fail\b|(?<=must )fail\b|(?<=expected to )fail\b|non-?zero\b)",
+    re.I,
+)
+"""Said of a command that prints how it ended: that it fails is no failure, but the proof."""
 _INSTALLS = re.compile(r"\b(?:install|add|i)\b")
 _INSTALLED = re.compile(r"[@\w][@\w/-]*")
 _BARE = re.compile(r"[a-z][\w:-]*")
@@ -158,6 +167,8 @@ def needs(part: ToolPart) -> frozenset[str]:
         return frozenset({attempt_of(part) or f"refused {part.id}"})
     if name in SHELLS:
         command, text = _command(part.input), result_text(part)
+        if _is_wanted(part.input, command):
+            return frozenset()
         # Of a probe only what it lacked is a lesson.
         probes = not lacking(text) and not _CHANGES.search(command)
         steps = frozenset(_programs(command, probes=probes))
@@ -171,6 +182,14 @@ def needs(part: ToolPart) -> frozenset[str]:
         sight = "sight" if unlike(result_text(part)) else "file"
         return frozenset(f"{sight} {_base(path)}" for path in paths)
     return frozenset() if name in _LOOKERS else frozenset({_use(part)})
+
+
+def _is_wanted(given: Json, command: str) -> bool:
+    """Whether a call says that the command ought to fail, and the command tells how it ended."""
+    said = given.get("description") if isinstance(given, dict) else None
+    comments = "\n".join(re.findall(r"(?m)^[ \t]*#[ \t]*(.+)$", command[:_LONGEST]))
+    wants = _WANTS_FAILURE.search(f"{said}\n{comments}")
+    return bool(wants and _REPORTS_EXIT.search(command))
 
 
 def _instead(text: str) -> Set[str]:

@@ -262,3 +262,26 @@ def test_of_a_trial_build_between_stashes_the_build_is_what_failed() -> None:
     # Where git itself complains, git has to go through.
     assert left(shell(trial, 1, "error: no stash"), shell("go build ./...", 0, "ok")) == [0]
     assert left(shell("git stash", 1, said), shell("go build ./...", 0, "ok")) == [0]
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "places"),
+    [
+        (
+            "$env:BIN = 'x'; node a.mjs; \"exit code: $LASTEXITCODE\"",
+            "Check the failure output",
+            [],
+        ),
+        ("make bad; echo $?", "Verify that a bad flag is rejected", []),
+        ("# it should fail\nmake bad; echo $?", "Run make", []),
+        ("make bad", "Verify that a bad flag is rejected", [0]),
+        ("make bad; echo $?", "Check for failures", [0]),
+        ("make bad; echo $?", "Check why the build fails", [0]),
+        ("make bad; echo $?", "Verify that no errors are left", [0]),
+    ],
+)
+def test_a_failure_that_a_command_was_to_prove_is_no_lesson(
+    command: str, said: str, places: list[int]
+) -> None:
+    given: Json = {"command": command, "description": said}
+    assert left(call("Bash", given, "Error: no", metadata={"exitCode": 1})) == places
