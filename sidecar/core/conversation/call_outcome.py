@@ -55,7 +55,8 @@ _COMPLAINS = re.compile(
 WRAPPING = re.compile(
     r"</?output>|<returncode>\d+</returncode>|Output:|(?:(?:Process|Command) exited with|Exit) "
     r"code:? \d+|\W*exit(?: code| status)?[:= ]+\d+\W*(?:\w+=)?|<shellId: .*>|Chunk ID: \w+|"
-    r"Wall time: .*|Original token count: \d+|\(\w+ completed with no output\)"
+    r"Wall time: .*|Process running with session ID \d+|Original token count: \d+|"
+    r"\(\w+ completed with no output\)"
 )
 """Lines put by tools around a command's output."""
 _REFUSED = "<tool_use_error>"

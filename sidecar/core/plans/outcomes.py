@@ -62,7 +62,8 @@ _NO_MAKERS = (
     r"for|while|if|until|case|function|export|local|rm|mkdir|make"
 )
 _MAKES = re.compile(
-    rf"^[ \t]*(?:sudo )?(?!(?:{_NO_MAKERS})\b)[a-z][\w.-]* (?:[a-z][\w-]* )?(?:create|close|reopen|"
+    rf"^[ \t]*(?:sudo )?(?!(?:{_NO_MAKERS})\b)[a-z][\w.-]* "
+    r"(?:(?!dep\b|deps\b|label\b|remote\b|config\b)[a-z][\w-]* )?(?:create|close|reopen|"
     r"delete|remove|destroy|kill(?:-\w+)?|new-(?:session|window)|merge|publish|deploy|apply)"
     r"(?![\w.=/-])(?![^\n]*--(?:help|dry-run)\b)|^[ \t]*(?:sudo )?(?:p?kill|killall)\b"
 )

@@ -126,6 +126,8 @@ def test_what_is_only_written_about_git_is_no_step_of_git_s(command: str, line: 
         ("tmux kill-session -t old", "", "tmux kill-session -t old`"),
         ("cd /w && bd close av-1", "", "bd close av-1`"),
         ("kill 77", "", "kill 77`"),
+        ("bd close a", "Process running with session ID 7", "bd close a`"),
+        ("bd dep remove a b", "a", ""),
         ("bd create --help", "a\nb", ""),
         ("rg create src", "a\nb", ""),
         ("bd note 'gh issue create'", "a", ""),
