@@ -20,6 +20,7 @@ from sidecar.core.text.abridge import (
     abridged,
     asked_last,
     first_words,
+    fullest,
     in_brief,
     listed,
     numbers,
@@ -41,7 +42,7 @@ THOUGHT = 8
 """Tokens that a thought takes at least."""
 SUMMARY_SHARE, ANSWERS_SHARE = 0.3, 0.6
 """Of the story's tokens: the most that recorded summaries take, and about what answers take."""
-LEAST_SUMMARY = 2_400
+LEAST_SUMMARY = 1_600
 """Characters that a recorded summary may take where that is more."""
 LABEL = 30
 """Characters around a brief answer."""
@@ -192,6 +193,7 @@ def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
     kinds: list[_TextKind] = ["none"] * len(units)
     answered = called = replied = resumed = False
     running, meant, ends = True, frozenset[str](), 0
+    said: list[int] = []
     for n in reversed(range(len(units))):
         unit = units[n]
         match unit.kind:
@@ -216,7 +218,10 @@ def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
                         kinds[n] = "listed"
                     meant = frozenset()
                 answered, resumed = True, False
+                said += [n][: gone[n]]
             case "typed":
+                _say_most(kinds, units, said)
+                said = []
                 running = answered = called = resumed = False
                 ends = 0
                 replied = not unit.attached and len(unit.text.strip()) <= REPLY
@@ -224,6 +229,12 @@ def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
             case _:
                 pass
     return kinds
+
+
+def _say_most(kinds: list[_TextKind], units: Sequence[Unit], said: Sequence[int]) -> None:
+    """Of a turn that calls end, tell the text that says most; `said`: its texts, newest first."""
+    if said and kinds[said[0]] == "last" and (most := fullest([units[n].text for n in said])):
+        kinds[said[0]], kinds[said[most]] = "thought", "answer"
 
 
 def _pass_over(kinds: list[_TextKind], thoughts: int) -> None:
@@ -260,9 +271,7 @@ def _said(number: int, unit: Unit, kind: _TextKind, age: float, told: _Telling) 
 
 
 def _came(number: int, outcomes: Iterable[Outcome], age: float) -> Iterable[_Line]:
-    return [
-        _Line(number, f"- {came.text}", _WEIGHTS[came.kind] * age, came.deed) for came in outcomes
-    ]
+    return [_Line(number, f"- {o.text}", _WEIGHTS[o.kind] * age, o.deed) for o in outcomes]
 
 
 def _beginning(text: str, most: int, unit: Unit) -> str:
@@ -304,14 +313,9 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
             stretches[number + 1].texts += stretch.texts
             continue
         head = f"⋯ {_sizes(stretch)}"
-        if told:
-            text = "\n".join((f"[{head}:]", *told))
-        elif called := tried(
-            [unit for unit, _ in stretch.out], stretch.calls, named, sure=stretch.typed
-        ):
-            text = f"[{head}: {called}]"
-        else:
-            text = f"[{head}]"
+        out = [] if told else [unit for unit, _ in stretch.out]
+        called = tried(out, stretch.calls, named, sure=stretch.typed) if out else ""
+        text = "\n".join((f"[{head}:]" if told else f"[{head}{called and f': {called}'}]", *told))
         yield Passage(stretch.before, unlike_an_id(text))
 
 
@@ -334,7 +338,7 @@ def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[
     taken: dict[int, str] = {}
     for n in sorted(once, key=lambda n: (-lines[n].weight, -n)):
         text = lines[n].text
-        size = 5 if lines[n].deed else _tokens(text) - least.get(n, 0)
+        size = 5 if lines[n].deed else tokens_of(text) - 6 - least.get(n, 0)
         if size <= room:
             room -= size
         elif lines[n].weight >= _LASTING:
@@ -370,15 +374,11 @@ def _least(lines: Sequence[_Line], once: Sequence[int], room: int) -> dict[int, 
     """Tokens of the newest answers in brief, which have their room before all else."""
     least: dict[int, int] = {}
     for n in reversed(once):
-        size = _tokens(lines[n].brief) if lines[n].brief else 0
+        size = tokens_of(lines[n].brief) - 6 if lines[n].brief else 0
         if 0 < size <= room:
             room -= size
             least[n] = size
     return least
-
-
-def _tokens(text: str) -> int:
-    return tokens_of(text) - 6
 
 
 def _first_time(text: str, seen: set[str]) -> str:

@@ -34,6 +34,8 @@ _WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
 _LEAST_CLOSE = 12
 _QUESTION = re.compile(r"[?\uff1f\u061f](?![^\s*_`\"')])")
 _BOLD = re.compile(r"\*\*(?:[^*\n]{2,60}:\*\*|[^*\n]{2,60}\*\*:)\s+\S|\*\*[^*\n]{20,}[.!]\*\*")
+FULL = 600
+"""Characters of a text that says more than another a third as long."""
 RULES_SHARE, LONGEST_RULE = 0.4, 240
 """Of a text's beginning: what rules of the rest may take; characters of one of these."""
 _LOUD = re.compile(r"\b(?:NEVER|ALWAYS|MUST|NOT|ONLY)\b")
@@ -141,6 +143,12 @@ def first_words(text: str, most: int) -> str:
     if ends and ends[-1] > most // 2 and text[ends[-1]].isspace():
         return text[: ends[-1]]
     return text[: max(text.rfind(" ", 0, most), most // 2)].rstrip(" ,;:-(") + "…"
+
+
+def fullest(texts: Sequence[str]) -> int:
+    """Which says most: the first, unless another is much longer."""
+    most = max(range(len(texts)), key=lambda n: len(texts[n]))
+    return most if len(texts[most]) > max(FULL, 3 * len(texts[0])) else 0
 
 
 def with_rules(text: str, most: int) -> str:

@@ -301,4 +301,16 @@ def test_a_recorded_summary_is_told_whatever_room_the_answers_take_its_aim_and_r
     assert "  We mend the parser.\n" in line
     assert "\n  Each brief says NEVER run `git stash`." in line
     assert "⋯ recall p1" in line
-    assert 2_000 < len(line.partition("- Answer")[0]) < 2_800
+    assert 1_400 < len(line.partition("- Answer")[0]) < 2_000
+
+
+def test_of_a_turn_that_calls_end_the_text_that_says_most_is_told() -> None:
+    answer = "Put all of it under `experiment`, without a policy. " * 16
+    said = {"p1": answer, "p3": "I am picking up at the handoff of the workers now."}
+    talk = scene("U9 A9 C9; A9 C9 U9 C9; C9", **said)
+    text = told(talk, ["p6", "p7"])["user2"]
+    assert "- Answer: Put all of it under `experiment`" in text
+    assert "Said last" not in text
+    brief = {**said, "p1": answer[:500]}
+    talk = scene("U9 A9 C9; A9 C9 U9 C9; C9", **brief)
+    assert "- Said last: I am picking up" in told(talk, ["p6", "p7"])["user2"]
