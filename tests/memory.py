@@ -15,8 +15,19 @@ ROOM = 2 << 30
 
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """Lie in memory in the short run, where there is room; all else waits for a real disk."""
-    if request.config.option.markexpr != "not long" or not _has_room():
+    """Lie in memory, where there is room."""
+    yield from _laid(request, in_memory=_has_room())
+
+
+@pytest.fixture(name="tmp_path")
+def path_on_disk(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """Wait for a real disk in all but the short run."""
+    short = request.config.option.markexpr == "not long"
+    yield from _laid(request, in_memory=short and _has_room())
+
+
+def _laid(request: pytest.FixtureRequest, *, in_memory: bool) -> Iterator[Path]:
+    if not in_memory:
         yield request.getfixturevalue("tmp_path")
         return
     with TemporaryDirectory(dir=MEMORY, prefix="sidecar-", ignore_cleanup_errors=True) as name:

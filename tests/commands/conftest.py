@@ -9,10 +9,10 @@ import pytest
 from tests.e2e.desk import Desk
 from tests.e2e.plain import PlainClient, Spawn, each_ending_well
 from tests.fakes.messages_api import FakeMessagesApi
-from tests.faults.forked import quick_spawn, spawn
-from tests.memory import tmp_path
+from tests.faults.forked import spawn
+from tests.memory import path_on_disk
 
-__all__ = ["quick_spawn", "spawn", "tmp_path"]
+__all__ = ["path_on_disk", "spawn"]
 
 
 @pytest.fixture
@@ -22,12 +22,12 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, data: Path, quick_spawn: Spawn | None) -> Iterator[Desk]:
+def desk(tmp_path: Path, data: Path, spawn: Spawn | None) -> Iterator[Desk]:
     workspace = tmp_path / "work"
     workspace.mkdir()
 
     def make(**given: Any) -> PlainClient:
-        return PlainClient(data, **{"spawn": quick_spawn, **given})
+        return PlainClient(data, **{"spawn": spawn, **given})
 
     with each_ending_well(make) as start, FakeMessagesApi() as api:
         yield Desk(start, api, workspace)

@@ -9,10 +9,10 @@ import pytest
 from tests.e2e.desk import Bench, Desk, Start
 from tests.e2e.plain import PlainClient, Spawn, each_ending_well
 from tests.fakes.messages_api import FakeMessagesApi
-from tests.faults.forked import quick_spawn, spawn
-from tests.memory import tmp_path
+from tests.faults.forked import spawn
+from tests.memory import path_on_disk
 
-__all__ = ["quick_spawn", "spawn", "tmp_path"]
+__all__ = ["path_on_disk", "spawn"]
 
 
 @pytest.fixture
@@ -26,9 +26,9 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(tmp_path: Path, quick_spawn: Spawn | None) -> Iterator[Callable[..., PlainClient]]:
+def start(tmp_path: Path, spawn: Spawn | None) -> Iterator[Callable[..., PlainClient]]:
     """Start daemons over one store; what a test leaves running must end cleanly."""
-    made = partial(PlainClient, tmp_path / "data", spawn=quick_spawn)
+    made = partial(PlainClient, tmp_path / "data", spawn=spawn)
     with each_ending_well(made) as begin:
         yield begin
 

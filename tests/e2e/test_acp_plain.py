@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.lines import LineClient, allow
-from tests.e2e.plain import Refused, each_ending_well
+from tests.e2e.plain import Refused, Spawn, each_ending_well
 
 pytestmark = pytest.mark.long
 
@@ -17,9 +17,9 @@ Start = Callable[..., LineClient]
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
+def start(tmp_path: Path, spawn: Spawn | None) -> Iterator[Start]:
     """Start daemons over one store; what a test leaves running must end cleanly."""
-    with each_ending_well(partial(LineClient, tmp_path / "data")) as begin:
+    with each_ending_well(partial(LineClient, tmp_path / "data", spawn=spawn)) as begin:
         yield begin
 
 

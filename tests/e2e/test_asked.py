@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.lines import LineClient
-from tests.e2e.plain import PlainClient, Refused, each_ending_well
+from tests.e2e.plain import PlainClient, Refused, Spawn, each_ending_well
 from tests.e2e.test_hostile import opened, refuse, results, say
 from tests.e2e.test_mcp import wait_for
 from tests.fakes.messages_api import FakeMessagesApi, text, tools
@@ -229,9 +229,14 @@ def untrusted(client: PlainClient, api: FakeMessagesApi, workspace: Path) -> str
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("face", [PlainClient, LineClient])
 def test_no_answer_for_a_tool_trusts_a_folder(
-    face: type[PlainClient], answer: Callable[[Any], Any], workspace: Path, tmp_path: Path
+    face: type[PlainClient],
+    answer: Callable[[Any], Any],
+    workspace: Path,
+    tmp_path: Path,
+    spawn: Spawn | None,
 ) -> None:
-    with each_ending_well(partial(face, tmp_path / "data")) as begin, FakeMessagesApi() as api:
+    made = partial(face, tmp_path / "data", spawn=spawn)
+    with each_ending_well(made) as begin, FakeMessagesApi() as api:
         client = begin(answers={"session/request_permission": answer})
         session = untrusted(client, api, workspace)
         api.script(tools(("s", "shell", {"command": "touch made"})), text("done"))
@@ -272,9 +277,14 @@ def test_a_server_of_the_users_runs_nothing_of_an_untrusted_folder(
 @pytest.mark.parametrize("answer", ["trust_once", "trust_always"])
 @pytest.mark.parametrize("face", [PlainClient, LineClient])
 def test_a_folder_is_trusted_by_its_own_answer(
-    face: type[PlainClient], answer: str, workspace: Path, tmp_path: Path
+    face: type[PlainClient],
+    answer: str,
+    workspace: Path,
+    tmp_path: Path,
+    spawn: Spawn | None,
 ) -> None:
-    with each_ending_well(partial(face, tmp_path / "data")) as begin, FakeMessagesApi() as api:
+    made = partial(face, tmp_path / "data", spawn=spawn)
+    with each_ending_well(made) as begin, FakeMessagesApi() as api:
         client = begin(answers={"session/request_permission": chosen(answer)})
         session = untrusted(client, api, workspace)
         api.script(tools(("s", "shell", {"command": "touch made"})), text("done"))
@@ -294,6 +304,7 @@ def test_no_module_of_a_workspace_that_pythonpath_names_runs_in_the_daemon(
         (source / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
     client = start(
         env={"PYTHONPATH": str(source)},
+        spawn=None,
         answers={"session/request_permission": chosen("reject_once")},
     )
     client.start(model="offline")

@@ -136,9 +136,8 @@ def test_the_key_is_nowhere(start: Start, workspace: Path, tmp_path: Path) -> No
         def allow(params: Any) -> Any:
             return {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
 
-        client = start(
-            answers={"session/request_permission": allow}, env={"ANTHROPIC_API_KEY": KEY}
-        )
+        answers = {"session/request_permission": allow}
+        client = start(answers=answers, env={"ANTHROPIC_API_KEY": KEY}, spawn=None)
         client.start(**options(api))
         session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
         result = say(client, session, "show the environment")

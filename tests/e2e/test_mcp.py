@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.lines import LineClient, allow
-from tests.e2e.plain import PlainClient, Refused
+from tests.e2e.plain import PlainClient, Refused, Spawn
 
 pytestmark = pytest.mark.long
 
@@ -26,12 +26,13 @@ LOOKUP = 'call mcp__notes__lookup {"word": "it"}'
 
 
 @pytest.fixture
-def agents(tmp_path: Path) -> Any:
+def agents(tmp_path: Path, spawn: Spawn | None) -> Any:
     """Start daemons with the agent face over one store."""
     started: list[LineClient] = []
 
     def begin() -> LineClient:
-        client = LineClient(tmp_path / "data", answers={"session/request_permission": allow})
+        answers = {"session/request_permission": allow}
+        client = LineClient(tmp_path / "data", answers=answers, spawn=spawn)
         started.append(client)
         client.start()
         return client

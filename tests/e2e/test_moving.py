@@ -15,7 +15,7 @@ import pytest
 
 from tests.e2e.desk import Desk, Start, bare
 from tests.e2e.lines import LineClient
-from tests.e2e.plain import LIMIT, PlainClient, Refused, each_ending_well
+from tests.e2e.plain import LIMIT, PlainClient, Refused, Spawn, each_ending_well
 from tests.e2e.test_fork_and_handoff import problems
 from tests.fakes.messages_api import text
 
@@ -26,9 +26,10 @@ PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path) -> Iterator[Start]:
+def elsewhere(tmp_path: Path, spawn: Spawn | None) -> Iterator[Start]:
     """Start daemons over another, fresh data folder."""
-    with each_ending_well(partial(PlainClient, tmp_path / "elsewhere")) as begin:
+    made = partial(PlainClient, tmp_path / "elsewhere", spawn=spawn)
+    with each_ending_well(made) as begin:
         yield begin
 
 
@@ -235,8 +236,10 @@ def test_what_cannot_be_taken_in_is_said_and_leaves_nothing(
     assert client.request("session/list", {})["sessions"] == []
 
 
-def test_a_session_is_exported_and_imported_over_acp(tmp_path: Path, workspace: Path) -> None:
-    with each_ending_well(partial(LineClient, tmp_path / "data")) as begin:
+def test_a_session_is_exported_and_imported_over_acp(
+    tmp_path: Path, workspace: Path, spawn: Spawn | None
+) -> None:
+    with each_ending_well(partial(LineClient, tmp_path / "data", spawn=spawn)) as begin:
         client = begin()
         client.request("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
         about = {"cwd": str(workspace), "mcpServers": []}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.lines import LineClient
-from tests.e2e.plain import LIMIT, PlainClient
+from tests.e2e.plain import LIMIT, PlainClient, Spawn
 
 pytestmark = pytest.mark.long
 
@@ -45,7 +45,7 @@ def told(client: PlainClient) -> str:
 
 
 @pytest.fixture(params=["editor", "agent"])
-def asked(request: pytest.FixtureRequest, start: Start, tmp_path: Path) -> Any:
+def asked(request: pytest.FixtureRequest, start: Start, tmp_path: Path, spawn: Spawn | None) -> Any:
     """Start a client of either face, whose questions are answered by a function."""
     made: list[PlainClient] = []
 
@@ -54,7 +54,7 @@ def asked(request: pytest.FixtureRequest, start: Start, tmp_path: Path) -> Any:
         if request.param == "editor":
             client = start(answers=answers)
         else:
-            client = LineClient(tmp_path / "data", answers=answers)
+            client = LineClient(tmp_path / "data", answers=answers, spawn=spawn)
             made.append(client)
         client.start(model="offline", **options)
         return client

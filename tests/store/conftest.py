@@ -1,6 +1,6 @@
 """No test of the store waits for ever."""
 
 from tests.limit import limit
-from tests.memory import tmp_path
+from tests.memory import path_on_disk
 
-__all__ = ["limit", "tmp_path"]
+__all__ = ["limit", "path_on_disk"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.plain import PlainClient, Refused
+from tests.e2e.plain import PlainClient, Refused, Spawn
 from tests.fakes.messages_api import FakeMessagesApi, text, thinking, tools
 
 pytestmark = pytest.mark.long
@@ -24,7 +24,7 @@ def api() -> Iterator[FakeMessagesApi]:
 
 
 @pytest.fixture
-def start(tmp_path: Path, api: FakeMessagesApi) -> Iterator[Start]:
+def start(tmp_path: Path, api: FakeMessagesApi, spawn: Spawn | None) -> Iterator[Start]:
     """Start daemons over one store, each with a client's tool; they must end cleanly."""
     started: list[PlainClient] = []
 
@@ -33,7 +33,7 @@ def start(tmp_path: Path, api: FakeMessagesApi) -> Iterator[Start]:
         return {"content": [{"type": "text", "text": found}]}
 
     def begin() -> PlainClient:
-        client = PlainClient(tmp_path / "data", answers={"tool/call": look})
+        client = PlainClient(tmp_path / "data", answers={"tool/call": look}, spawn=spawn)
         started.append(client)
         provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-test"}
         client.start(model="claude-sonnet-4-6", provider=provider, policy="manual")

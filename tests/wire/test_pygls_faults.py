@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 
 from sidecar.wire.framing import encode
-from tests.e2e.plain import PlainClient, Refused, UnreadClient
+from tests.e2e.plain import PlainClient, Refused, Spawn, UnreadClient
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., PlainClient]]:
+def start(tmp_path: Path, spawn: Spawn | None) -> Iterator[Callable[..., PlainClient]]:
     started: list[PlainClient] = []
 
     def begin(**given: Any) -> PlainClient:
-        started.append(PlainClient(tmp_path / "data", **given))
+        started.append(PlainClient(tmp_path / "data", spawn=spawn, **given))
         return started[-1]
 
     yield begin
@@ -159,12 +159,14 @@ def test_slow_tools_do_not_keep_a_cancel_from_arriving(
     assert time.monotonic() - begun < 5
 
 
-def test_a_client_that_does_not_read_does_not_stop_the_daemon(tmp_path: Path) -> None:
+def test_a_client_that_does_not_read_does_not_stop_the_daemon(
+    tmp_path: Path, spawn: Spawn | None
+) -> None:
     """The pipe is full and nobody reads; a turn still runs to its end, and exit still works.
 
     Whoever reads again is told all that was answered meanwhile, and is answered from then on.
     """
-    client = UnreadClient(tmp_path / "data")
+    client = UnreadClient(tmp_path / "data", spawn=spawn)
     client.start(model="offline", permissions={"allow": ["shell"]})
     sid = session(client, tmp_path)
 

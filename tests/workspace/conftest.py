@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.memory import tmp_path
+from tests.memory import path_on_disk
 
-__all__ = ["tmp_path"]
+__all__ = ["path_on_disk"]
 
 VERSION = 0x20080522
 OVERRIDE = 1 << 1 | 1 << 2

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.plain import PlainClient
+from tests.e2e.plain import PlainClient, Spawn
 from tests.store.on_disk import store_file
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path: Path, spawn: Spawn | None) -> Path:
     """A data folder with a session of a real daemon."""
     (tmp_path / "work").mkdir()
-    client = PlainClient(tmp_path / "data")
+    client = PlainClient(tmp_path / "data", spawn=spawn)
     client.start(model="offline")
     name = client.request("session/new", {"cwd": str(tmp_path / "work")})["sessionId"]
     for words in ("remember the blue door", "list the files"):
