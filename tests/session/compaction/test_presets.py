@@ -1,4 +1,4 @@
-"""Each preset runs its own policy in a session; what is too long is not sent."""
+"""Each preset runs its own policy and sends legal prompts; what is too long is not sent."""
 
 import pytest
 

@@ -64,12 +64,6 @@ async def test_a_policy_rewrites_before_a_request_and_says_so_once(desk: Desk) -
 
 
 @pytest.mark.parametrize("policy", AUTOMATIC)
-async def test_every_policy_keeps_the_prompt_legal(desk: Desk, policy: str) -> None:
-    worker = await desk.worker(policy=policy, **SMALL)
-    await worker.turns(5, 9)
-
-
-@pytest.mark.parametrize("policy", AUTOMATIC)
 async def test_undoing_gives_the_same_bytes(desk: Desk, policy: str) -> None:
     worker = await desk.worker(policy="manual")
     await worker.turns(4)
