@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -40,6 +41,10 @@ class Script:
         found = self.outputs.get(params["callId"], {})
         content = [{"type": "text", "text": str(found.get("output", ""))}]
         return {"content": content, "isError": bool(found.get("is_error"))}
+
+
+ALL = os.environ.get("SIDECAR_RECORDED") == "all"
+"""Whether every recording is played, which takes an hour; else it is a few of each agent."""
 
 
 def catalogue(*, core: bool) -> list[Path]:

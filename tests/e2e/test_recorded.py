@@ -6,7 +6,6 @@ beginnings of six.
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -17,7 +16,7 @@ import pytest
 
 from sidecar.store.journal import Store
 from tests.e2e.plain import PlainClient, Refused
-from tests.e2e.recorded import RECORDED, catalogue, script
+from tests.e2e.recorded import ALL, RECORDED, catalogue, script
 from tests.e2e.test_hosted import options, say
 from tests.fakes.messages_api import FakeMessagesApi
 from tests.fakes.validation import first_difference
@@ -25,7 +24,6 @@ from tests.fakes.validation import first_difference
 Start = Callable[..., PlainClient]
 WINDOW = 48_000
 """Small enough that sessions of a few hundred kilobytes are rewritten several times."""
-ALL = os.environ.get("SIDECAR_RECORDED") == "all"
 CHOSEN = catalogue(core=False) if ALL else catalogue(core=True)[:6]
 TURNS = 10_000 if ALL else 12
 

@@ -1,6 +1,7 @@
 """Items and totals are in one unit, and plans foretell what is then sent.
 
 The provider counts with the daemon's vocabulary, by a factor and a framing of its own.
+`SIDECAR_RECORDED=all` plays all recordings; else it is those of the small set.
 """
 
 from dataclasses import replace
@@ -13,7 +14,7 @@ from sidecar.core.parts import StepFinishPart, Usage
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
 from sidecar.session.compaction.planner import Occasion
 from sidecar.session.lifecycle.session import Session
-from tests.e2e.recorded import RECORDED, catalogue, script
+from tests.e2e.recorded import ALL, RECORDED, catalogue, script
 from tests.session import inside
 from tests.session.compaction.test_same_plans import PRESETS, TOOLS, Story, opened, quiet
 from tests.session.conftest import Desk, World
@@ -85,7 +86,7 @@ async def test_items_sum_and_plans_foretell_under_each_policy(world: World, poli
 
 @pytest.mark.long
 @pytest.mark.skipif(not RECORDED.is_dir(), reason="no recorded sessions are beside this checkout")
-@pytest.mark.parametrize("path", catalogue(core=False), ids=lambda path: path.name[:24])
+@pytest.mark.parametrize("path", catalogue(core=not ALL), ids=lambda path: path.name[:24])
 async def test_plans_foretell_what_is_sent_of_a_recording(world: World, path: Path) -> None:
     quiet(world, summaries=False)
     world.config = replace(world.config, max_steps=10_000)
