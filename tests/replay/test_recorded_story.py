@@ -17,7 +17,7 @@ from sidecar.core.prompt.visibility import Dropped, Shown
 from sidecar.core.sights.seen_files import TELLING
 from sidecar.core.text.sentences import announces
 from sidecar.replay.simulate import simulate
-from tests.e2e.recorded import catalogue
+from tests.e2e.recorded import ALL, catalogue
 from tests.replay.recorded import AT_HAND, CARD, SESSIONS, Watched, conversation
 
 WINDOWS = (200_000, 100_000, 64_000)
@@ -41,7 +41,7 @@ SILENT = ("reasoning", "opaque", "context")
 ANSWERS = re.compile("^- (?:Answer|Said last): ", re.M)
 BARE_GAPS = re.compile(r"(\n\[⋯ [^:\n]*\])*")
 RECORDINGS = sorted(SESSIONS.glob("normalised/*.jsonl.gz"))
-SMALL_SET = {path.name for path in catalogue(core=True)}
+SMALL_SET = {path.name for path in catalogue(core=not ALL)}
 
 pytestmark = [pytest.mark.long, AT_HAND]
 
