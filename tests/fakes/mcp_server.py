@@ -11,7 +11,12 @@ import sys
 import time
 from pathlib import Path
 
-import uvicorn
+if "fails" in sys.argv:
+    # Whoever never answers needs no SDK, whose import takes seconds.
+    sys.exit("no licence found")
+if "sleeps" in sys.argv:
+    time.sleep(600)
+
 from mcp.server import MCPServer
 from mcp_types import ToolAnnotations
 
@@ -83,12 +88,9 @@ if __name__ == "__main__":
         time.sleep(float(sys.argv[-1]))
     if "stays" in sys.argv:
         stay(sys.argv[-1])
-    if "fails" in sys.argv:
-        sys.stderr.write("no licence found\n")
-        sys.exit(1)
-    if "sleeps" in sys.argv:
-        time.sleep(600)
     if "http" in sys.argv:
+        import uvicorn
+
         with socket.create_server(("127.0.0.1", 0)) as listening:
             print(listening.getsockname()[1], flush=True)
             config = uvicorn.Config(server.streamable_http_app(), log_level="error")
