@@ -10,7 +10,7 @@ import pytest
 from sidecar.wire.messages import SessionNewParams, SessionPromptParams
 from sidecar.wire.unread_fields import unread
 from tests.e2e.lines import LineClient
-from tests.e2e.plain import PlainClient, Refused
+from tests.e2e.plain import PlainClient, Refused, Spawn
 
 Start = Callable[..., PlainClient]
 PROMPT = [{"type": "text", "text": "list files", "annotations": {}}]
@@ -56,9 +56,9 @@ def test_an_editor_is_told_once_of_what_nobody_reads(start: Start, workspace: Pa
 
 
 def test_over_acp_the_log_is_told_and_other_peoples_fields_are_left_alone(
-    tmp_path: Path, workspace: Path
+    tmp_path: Path, workspace: Path, spawn: Spawn | None
 ) -> None:
-    client = LineClient(tmp_path / "data")
+    client = LineClient(tmp_path / "data", spawn=spawn)
     client.start({"fs": {"readTextFile": False, "newer": 1}, "newest": {}}, polcy="manual")
     meta = {"sidecar": {"windw": 60_000}, "theirs": {}}
     session = client.open(workspace, newField=1, _meta=meta)
