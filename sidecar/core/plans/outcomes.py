@@ -15,8 +15,9 @@ from sidecar.core.ledger.net_changes import MOST_NAMED, NetHunk, net_changes
 from sidecar.core.ledger.units import Unit, overcome
 from sidecar.core.parts import PartId
 
-COMMAND, CAME, SUBJECT = 100, 80, 100
-"""Characters of a command, of the last line of its output, of a commit's subject."""
+COMMAND, CAME, SUBJECT, MADE = 100, 80, 100, 60
+"""Characters of a command, of the last line of its output, of a commit's subject, and of the
+first two where something was made, as these are many."""
 SOON, LEAST_SHARED = 6, 2
 """Calls after a failed one among which its remedy may be, and words that it shares."""
 TRIED, CALLED = 2, 36
@@ -175,9 +176,9 @@ def outcomes(unit: Unit) -> Iterator[Outcome]:
     if not made and (unit.changed or history or _LOOKS.match(unit.argument)):
         return
     came, is_check = _came_to(unit.text[-END:])
-    said = _ran(made or unit.argument)
+    said = _ran(made, MADE) if made else _ran(unit.argument)
     if came and not _SPINS.search(came):
-        said += f" → {one_line(came, CAME)}"
+        said += f" → {one_line(came, MADE if made else CAME)}"
     yield Outcome("made" if made else "check" if is_check else "ran", _told(said))
 
 
@@ -231,8 +232,8 @@ def _committed(name: str, subject: str) -> str:
     return f"committed {name[:9]}: {one_line(subject, SUBJECT)}"
 
 
-def _ran(command: str) -> str:
-    return f"ran `{one_line(command, COMMAND)}`"
+def _ran(command: str, most: int = COMMAND) -> str:
+    return f"ran `{one_line(command, most)}`"
 
 
 def _history(unit: Unit) -> Iterator[str]:

@@ -42,7 +42,7 @@ THOUGHT = 8
 """Tokens that a thought takes at least."""
 SUMMARY_SHARE, ANSWERS_SHARE = 0.3, 0.6
 """Of the story's tokens: the most that recorded summaries take, and about what answers take."""
-LEAST_SUMMARY = 1_600
+LEAST_SUMMARY = 1_000
 """Characters that a recorded summary may take where that is more."""
 LABEL = 30
 """Characters around a brief answer."""

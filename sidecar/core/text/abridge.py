@@ -36,7 +36,7 @@ _QUESTION = re.compile(r"[?\uff1f\u061f](?![^\s*_`\"')])")
 _BOLD = re.compile(r"\*\*(?:[^*\n]{2,60}:\*\*|[^*\n]{2,60}\*\*:)\s+\S|\*\*[^*\n]{20,}[.!]\*\*")
 FULL = 600
 """Characters of a text that says more than another a third as long."""
-RULES_SHARE, LONGEST_RULE = 0.4, 240
+RULES_SHARE, LONGEST_RULE = 0.4, 160
 """Of a text's beginning: what rules of the rest may take; characters of one of these."""
 _LOUD = re.compile(r"\b(?:NEVER|ALWAYS|MUST|NOT|ONLY)\b")
 _FRAME = re.compile(
