@@ -65,6 +65,5 @@ async def test_a_folder_that_cannot_be_made_whole_is_said_and_stops_no_other(
     kept = other.tree().keys() - afters[other].keys()
     assert kept == {b"edited.before-restore"}
     await shared.recover(str(other.root))
-    told = shared.news(str(other.root))
+    told = shared.news[str(other.root)]
     assert told.endswith("What was changed meanwhile stays: edited."), "though `recover` knows less"
-    assert shared.news(str(other.root)) == ""
