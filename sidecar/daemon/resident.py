@@ -16,7 +16,6 @@ from sidecar.core.text.visible import visible_json
 from sidecar.daemon.clock_and_ids import seconds
 from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, user_of
 from sidecar.daemon.windows import Daemon, EditorWindow
-from sidecar.wire.outbox import Outbox
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import log_to_stderr
 
@@ -182,12 +181,6 @@ class _Resident:
         async def gone() -> None:
             """Nothing more: turns go on."""
 
-        own: list[Outbox] = []
-
-        def take(outbox: Outbox) -> None:
-            own.append(outbox)
-            self._daemon.outboxes.append(outbox)
-
         try:
             code = await serve(
                 window.sessions,
@@ -196,12 +189,10 @@ class _Resident:
                 version=__version__,
                 on_initialized=window.warm_up,
                 on_gone=gone,
-                on_outbox=take,
+                outboxes=self._daemon.outboxes,
                 is_child=False,
             )
         finally:
-            for outbox in own:
-                self._daemon.outboxes.remove(outbox)
             self._windows -= 1
             self._needed = monotonic()
         with suppress(OSError):

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
@@ -39,13 +40,15 @@ class Ticket:
     """One request in progress.
 
     A handler that `ends_itself` learns of a cancellation by `on_cancel`, or `cancelled` if earlier;
-    others' tasks are cancelled. `on_answered` runs once the result is queued.
+    others' tasks are cancelled. `on_answered` runs once the result is queued. `arrived`: a prompt
+    stands in line.
     """
 
     ends_itself: bool = False
     cancelled: bool = False
     on_cancel: Callable[[], None] | None = None
     on_answered: Callable[[], None] | None = None
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 Handler: TypeAlias = Callable[[Connection, Any, Ticket], Awaitable[Json]]
@@ -102,6 +105,14 @@ class Dispatch:
         asked = [task for ticket, task in self._under_way.values() if not ticket.ends_itself]
         if asked:
             await asyncio.wait(asked, timeout=limit)
+
+    async def arrivals(self, limit: float) -> None:
+        """Wait up to `limit` seconds for prompts to stand in line, where none is lost."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                for ticket, _ in tuple(self._under_way.values()):
+                    if ticket.ends_itself:
+                        await ticket.arrived.wait()
 
     # --- receiving ---------------------------------------------------------------------------
 
@@ -166,6 +177,7 @@ class Dispatch:
         task = self._group.create_task(self._answer(request_id, method, work, ticket))
         self._under_way[request_id] = (ticket, task)
         task.add_done_callback(lambda task: self._ended(request_id, task))
+        task.add_done_callback(lambda _: ticket.arrived.set())
 
     def _allow(self, request_id: str | int, method: str) -> None:
         if request_id in self._under_way:

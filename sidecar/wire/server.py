@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,8 @@ PARENT_EVERY = 3.0
 """Seconds between looks at whether the editor still lives."""
 MOST_PID = 2**31 - 1
 """Highest process id of any system; larger ones raise errors."""
+ARRIVAL = 10.0
+"""Seconds for prompts of a client that went to stand in line."""
 FLUSH = 1.0
 """Seconds to write the last answers when the connection ends."""
 
@@ -51,17 +53,17 @@ async def serve(
     version: str,
     on_initialized: Callable[[], Awaitable[None]],
     on_gone: Callable[[], Awaitable[None]],
-    on_outbox: Callable[[Outbox], None] = lambda _: None,
+    outboxes: list[Outbox] | None = None,
     is_child: bool = True,
 ) -> int:
     """Serve a client until `exit`, end of stream or its death; return the exit code.
 
     The first byte tells the protocol. `on_initialized`, for slow loading, follows the answer to
     `initialize`; `on_gone` comes before the last answers are written.
-    `is_child`: this process ends with the one that started it.
+    `outboxes` hold this client's meanwhile. `is_child`: this process ends with the one that
+    started it.
     """
     outbox = Outbox(write, sessions.open.revision_of)
-    on_outbox(outbox)
     decoder = FrameDecoder()
     first = await _first(read, decoder)
     if decoder.framing is None:
@@ -70,9 +72,15 @@ async def serve(
     outbox.framing = decoder.framing
     later = asyncio.Event()
     parent: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
-    async with asyncio.TaskGroup() as group:
+    async with AsyncExitStack() as leaving, asyncio.TaskGroup() as group:
+        if outboxes is not None:
+            outboxes.append(outbox)
+            leaving.callback(outboxes.remove, outbox)
+        leaving.push_async_callback(sessions.shared.give_up)
         join = agent_face if decoder.framing == "lines" else editor_face
         served = join(sessions, outbox, group, version=version, parent=parent, later=later)
+        # A request that ended late may have attached the client once more.
+        leaving.callback(sessions.open.detach, served.connection.watch)
         writing = group.create_task(_write(outbox))
         loading = group.create_task(_after(later, on_initialized))
         reading = group.create_task(_read(read, decoder, first, served, outbox))
@@ -83,6 +91,7 @@ async def serve(
         if reading.done() and code is None:
             # A client that closes its input may still read its answers.
             await served.dispatch.settle(FLUSH)
+        await served.dispatch.arrivals(ARRIVAL)
         sessions.open.detach(served.connection.watch)
         await sessions.leave()
         await on_gone()
