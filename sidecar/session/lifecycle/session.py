@@ -137,11 +137,15 @@ class Session:
         BadRequest for an empty or unusable prompt or one larger than the window,
         RevisionConflict, Overloaded where sixteen prompts wait, SessionOwned.
         """
-        with self.prompts.arriving(request) as waiting:
-            await self.writable(request.expected_revision)
-            waiting.parts = parts_of(request.blocks, self._state.clock.part_id, "typed")
-            await check_fits(self._gauge, self._state.settings, waiting.parts)
-            self.prompts.enter(waiting)
+        try:
+            with self.prompts.arriving(request) as waiting:
+                await self.writable(request.expected_revision)
+                waiting.parts = parts_of(request.blocks, self._state.clock.part_id, "typed")
+                await check_fits(self._gauge, self._state.settings, waiting.parts)
+                self.prompts.enter(waiting)
+        finally:
+            # A turn that ended meanwhile left the daemon busy with this prompt.
+            self._busy_changed(self)
         if arrived is not None:
             arrived.set()
         return await waiting.result

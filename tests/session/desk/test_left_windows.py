@@ -129,3 +129,45 @@ async def test_a_window_that_goes_while_taking_a_session_over_leaves_the_others_
         await second.prompt(session_id, "go")
         await second.until(lambda: "All hear this." in second.told())
         await second.leave()
+
+
+async def test_a_session_is_not_taken_over_while_a_prompt_is_checked(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.script(says("To the one who asked."))
+    async with asyncio.timeout(2 * LIMIT), asyncio.TaskGroup() as group:
+        first, second, third = Window(desk), Window(desk), Window(desk)
+        for window in (first, second, third):
+            await window.open(group)
+        made = await first.ask("session/new", cwd=str(desk.workspace))
+        session_id = made["sessionId"]
+        await second.ask("session/load", sessionId=session_id)
+        checking = Gate(monkeypatch, prompting, "check_fits")
+        prompting_now = group.create_task(second.prompt(session_id, "go"))
+        await checking.reached.wait()
+        await first.leave()
+        await third.ask("session/load", sessionId=session_id)
+        checking.opened.set()
+        assert (await prompting_now)["stopReason"] == "end_turn"
+        assert second.told() == third.told() == "To the one who asked."
+        for window in (second, third):
+            await window.leave()
+
+
+async def test_a_prompt_whose_session_is_closed_meanwhile_is_answered(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asyncio.timeout(2 * LIMIT), asyncio.TaskGroup() as group:
+        first, second = Window(desk), Window(desk)
+        for window in (first, second):
+            await window.open(group)
+        made = await first.ask("session/new", cwd=str(desk.workspace))
+        session_id = made["sessionId"]
+        checking = Gate(monkeypatch, prompting, "check_fits")
+        asked = first.send("session/prompt", sessionId=session_id, prompt=blocks("go"))
+        await checking.reached.wait()
+        await second.ask("session/close", sessionId=session_id)
+        checking.opened.set()
+        await first.until(lambda: any(m.get("id") == asked and "error" in m for m in first.got))
+        for window in (first, second):
+            await window.leave()
