@@ -14,7 +14,7 @@ from sidecar import __version__
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.visible import visible_json
 from sidecar.daemon.clock_and_ids import seconds
-from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, user_of
+from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, stopping_path, user_of
 from sidecar.daemon.windows import Daemon, EditorWindow
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import log_to_stderr
@@ -72,6 +72,7 @@ class _Resident:
         self._daemon = Daemon(resident=True)
         self._socket = _file_at(path)
         self._windows = 0
+        self._has_left = False
         self._begun = self._needed = monotonic()
         self._ending = asyncio.Event()
         self._taken: set[asyncio.Task[None]] = set()
@@ -90,6 +91,7 @@ class _Resident:
             lonely.cancel()
             ended.cancel()
             self._leave()
+            self._vanish()
             await self._daemon.shutdown()
             await self._daemon.close()
             for task in self._taken:
@@ -117,7 +119,7 @@ class _Resident:
             if greeting is None:
                 return
             try:
-                if self._has_left:
+                if self._has_left and greeting.wish == "window":
                     return
                 await asyncio.get_running_loop().sock_sendall(connection, HERE)
                 match greeting.wish:
@@ -152,13 +154,14 @@ class _Resident:
             "pid": os.getpid(),
             "version": __version__,
             "windows": self._windows,
+            "stopping": self._has_left,
             "uptimeMs": round((monotonic() - self._begun) * 1000),
             "sessions": sessions,
         }
         return visible_json(about).encode()
 
     async def _stop(self, *, gently: bool) -> None:
-        """Turn newcomers away; end once no turn runs, or at once."""
+        """Turn new windows away; end once no turn runs, or at once."""
         self._leave()
         until = monotonic() + (PATIENCE if gently else 0)
         while self._daemon.sessions.busy and monotonic() < until:  # noqa: ASYNC110 - no event tells
@@ -205,24 +208,25 @@ class _Resident:
             if self._taken or self._daemon.sessions.busy:
                 self._needed = monotonic()
             elif monotonic() - self._needed >= linger:
-                self._leave()
                 return
 
     def _leave(self) -> None:
-        """Whoever comes from now on starts another; one who has come meanwhile is turned away."""
+        """Windows that come from now on start another; commands find this one."""
         if self._has_left:
             return
-        # The loop would take the next file of this number for the socket.
-        asyncio.get_running_loop().remove_reader(self._listener)
-        self._listener.close()
+        self._has_left = True
         # Where somebody removed the socket, another daemon's may be in its place.
         with suppress(OSError), Locked(self._path):
             if _file_at(self._path) == self._socket:
-                os.unlink(self._path)
+                os.rename(self._path, stopping_path(self._path))
 
-    @property
-    def _has_left(self) -> bool:
-        return self._listener.fileno() == -1
+    def _vanish(self) -> None:
+        """Whoever has come meanwhile is turned away."""
+        # The loop would take the next file of this number for the socket.
+        asyncio.get_running_loop().remove_reader(self._listener)
+        self._listener.close()
+        with suppress(OSError):
+            os.unlink(stopping_path(self._path))
 
 
 async def _greeted(connection: socket.socket) -> _Greeting | None:

@@ -69,6 +69,12 @@ def command(variables: dict[str, str], *arguments: str) -> str:
     return done.stdout
 
 
+def started_command(variables: dict[str, str], *arguments: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "sidecar", *arguments], env={**os.environ, **variables}
+    )
+
+
 def until(reached: Callable[[], object]) -> None:
     end = time.monotonic() + LIMIT
     while not reached():
@@ -90,6 +96,11 @@ def allow(params: Any) -> Any:
 
 
 def about(variables: dict[str, str]) -> Any:
+    """What `status` tells of the one that windows find, or else of one that stops."""
+    return found(variables)[0]
+
+
+def found(variables: dict[str, str]) -> Any:
     return json.loads(command(variables, "status", "--json"))
 
 
@@ -128,6 +139,34 @@ def test_windows_share_a_daemon_that_ends_when_it_is_stopped(
     assert "the daemon ended" in second.stderr
     # As an editor does after a crash.
     assert window().request("daemon/status")["sessions"] == []
+
+
+def test_one_that_stops_gently_is_found_while_its_turns_run(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    asked = threading.Event()
+
+    def never(params: Any) -> Any:
+        asked.set()
+        threading.Event().wait(60)
+
+    first = window(**{"session/request_permission": never})
+    pid = about(variables)["pid"]
+    session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    prompt(first, session, "run touch made")
+    assert asked.wait(LIMIT)
+    with started_command(variables, "stop") as stopping:
+        until(lambda: about(variables)["stopping"])
+        assert about(variables)["pid"] == pid
+        assert "stopping" in command(variables, "status")
+        # New windows have another.
+        second = window()
+        assert [one["stopping"] for one in found(variables)] == [False, True]
+        assert about(variables)["pid"] == second.request("daemon/status")["pid"] != pid
+        assert "has ended" in command(variables, "stop", "--now")
+        assert stopping.wait(LIMIT) == 0
+    until(lambda: is_gone(pid))
+    assert found(variables) == []
 
 
 def test_a_turn_outlives_its_window_and_is_told_to_the_next(
