@@ -74,7 +74,7 @@ def _spawn(descriptor: int, path: str) -> None:
         for name, value in os.environ.items()
         if name in _KEPT or name.startswith(_KEPT_BEGINNINGS)
     }
-    with open(f"{path}.log", "ab") as log:
+    with open(f"{path}.log", "a+b") as log:
         subprocess.Popen(
             [sys.executable, "-P", "-m", "sidecar", "resident", str(descriptor), path],
             env=variables,

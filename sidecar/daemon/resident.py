@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ from time import monotonic
 from sidecar import __version__
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.visible import visible_json
+from sidecar.daemon.bounded_log import cut_back
 from sidecar.daemon.clock_and_ids import seconds
 from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, stopping_path, user_of
 from sidecar.daemon.windows import Daemon, EditorWindow
@@ -205,6 +207,8 @@ class _Resident:
         linger = seconds("SIDECAR_LINGER", LINGER)
         while True:
             await asyncio.sleep(min(LOOK, linger))
+            with suppress(OSError):
+                cut_back(sys.stderr.fileno())
             if self._taken or self._daemon.sessions.busy:
                 self._needed = monotonic()
             elif monotonic() - self._needed >= linger:
