@@ -44,8 +44,11 @@ class Audience:
 
     def attach(self, watcher: Watcher, client: Client) -> None:
         """Send all events from now on; `client` answers questions."""
+        # Who comes again is asked no question twice.
+        came = (one for one in self.connected if one.watcher == watcher and one.client is client)
+        newest = next(came, None) or Connected(watcher, client)
         self._drop(watcher)
-        self.connected = (*self.connected, Connected(watcher, client))
+        self.connected = (*self.connected, newest)
         self.stir()
         self._channel.attach(watcher)
         self._tracking.opened(writes=not self._ownership.read_only)

@@ -74,6 +74,9 @@ class Window:
         message: Any = {"jsonrpc": "2.0", "method": method, "params": params}
         self._sent.put_nowait(encode(message, "headers"))
 
+    def pass_on(self, data: bytes) -> None:
+        self._sent.put_nowait(data)
+
     async def ask(self, method: str, **params: Any) -> Any:
         number = self.send(method, **params)
         await self.until(lambda: any(self._answers(m, number) for m in self.got))
