@@ -126,6 +126,7 @@ def editor_face(
     server = language_server(version)
     protocol = server.protocol
     assert isinstance(protocol, SidecarProtocol)
+    sessions.documents.editor = connection
     editor_methods.follow_documents(server, sessions.documents)
     editor_methods.follow_cancellations(server, sessions.open)
 

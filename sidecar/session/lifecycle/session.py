@@ -103,7 +103,6 @@ class Session:
             self.checkpoints,
             self,
             self.prompts,
-            self.audience.everyone,
             self.rewriting.price,
             self.rewriting.gate,
         )
