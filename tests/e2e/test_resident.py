@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.plain import LIMIT
-from tests.e2e.resident import Open, about, allow, busy, prompt, seqs, told, until
+from tests.e2e.resident import Open, about, allow, busy, command, prompt, seqs, told, until
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text, tools
 
 pytestmark = [
@@ -129,3 +129,18 @@ def test_a_subtask_begins_and_ends_without_the_window_that_asked(
         gone.set()
         until(lambda: "All done." in told(second))
     assert "I have told." in str(second.updates("tool_call_update"))
+
+
+def test_a_command_works_on_a_session_that_a_window_has_open(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    client = window(**{"session/request_permission": allow})
+    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    sent = prompt(client, session, "run touch made")
+    assert client.result(sent)["stopReason"] == "end_turn"
+    assert (workspace / "made").exists()
+    command(variables, "restore", session, "--last", "--yes", "--scope", "files")
+    assert not (workspace / "made").exists()
+    until(lambda: about(variables)["windows"] == 1)
+    # The window hears of what the command did.
+    client.wait_for(lambda n: "restore" in str(n.get("params", {}).get("cause", "")))
