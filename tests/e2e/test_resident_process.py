@@ -17,6 +17,7 @@ from tests.e2e.resident import (
     SHARED,
     Open,
     about,
+    allow,
     command,
     found,
     is_gone,
@@ -91,6 +92,37 @@ def test_a_killed_daemon_is_started_again_and_loses_nothing(
     second = window()
     second.request("session/load", {"sessionId": session})
     assert told(second) == told(first) != ""
+
+
+def test_a_killed_daemon_ends_both_its_windows_and_the_next_two_share_another(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    first, second = window(**{"session/request_permission": allow}), window()
+    session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    assert first.result(prompt(first, session, "say one"))["stopReason"] == "end_turn"
+    prompt(first, session, "run touch begun; until [ -e gate ]; do sleep 0.1; done")
+    until((workspace / "begun").exists)
+    second.request("session/load", {"sessionId": session})
+    until(lambda: "begun" in str(second.notifications))
+    pid = about(variables)["pid"]
+    os.kill(pid, signal.SIGKILL)
+    # The command has outlived the daemon.
+    (workspace / "gate").touch()
+    for client in (first, second):
+        assert client.process.wait(10) == 1
+        client.close()
+        assert client.stderr == "sidecar: the daemon ended; the editor may start it again\n"
+    # As both editors do.
+    third, fourth = window(), window()
+    pids = {client.request("daemon/status")["pid"] for client in (third, fourth)}
+    assert len(pids) == 1
+    assert pid not in pids
+    for client in (third, fourth):
+        client.request("session/load", {"sessionId": session})
+        assert "run touch begun" in str(client.updates("user_message_chunk"))
+        assert "interrupted" in str(client.notifications)
+    assert third.result(prompt(third, session, "say two"))["stopReason"] == "end_turn"
+    until(lambda: told(third) == told(fourth))
 
 
 def test_of_many_windows_at_once_one_starts_the_daemon(
