@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
@@ -106,13 +105,11 @@ class Dispatch:
         if asked:
             await asyncio.wait(asked, timeout=limit)
 
-    async def arrivals(self, limit: float) -> None:
-        """Wait up to `limit` seconds for prompts to stand in line, where none is lost."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(limit):
-                for ticket, _ in tuple(self._under_way.values()):
-                    if ticket.ends_itself:
-                        await ticket.arrived.wait()
+    async def arrivals(self) -> None:
+        """Until the prompts sent so far stand in line."""
+        for ticket, _ in tuple(self._under_way.values()):
+            if ticket.ends_itself:
+                await ticket.arrived.wait()
 
     # --- receiving ---------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from sidecar.config.loading import unknown_options
 from sidecar.core.parts import Json, JsonObject
 from sidecar.session.desk.sessions import Sessions
+from sidecar.session.log.events import Watcher
 from sidecar.wire.acp.acp_connection import AgentConnection
 from sidecar.wire.acp.face import AgentFace
 from sidecar.wire.client_requests import ERROR, shown
@@ -80,7 +81,7 @@ async def serve(
         join = agent_face if decoder.framing == "lines" else editor_face
         served = join(sessions, outbox, group, version=version, parent=parent, later=later)
         # A request that ended late may have attached the client once more.
-        leaving.callback(sessions.open.detach, served.connection.watch)
+        leaving.callback(_detach, sessions, served)
         writing = group.create_task(_write(outbox))
         loading = group.create_task(_after(later, on_initialized))
         reading = group.create_task(_read(read, decoder, first, served, outbox))
@@ -91,8 +92,10 @@ async def serve(
         if reading.done() and code is None:
             # A client that closes its input may still read its answers.
             await served.dispatch.settle(FLUSH)
-        await served.dispatch.arrivals(ARRIVAL)
-        sessions.open.detach(served.connection.watch)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ARRIVAL):
+                await served.arrivals()
+        _detach(sessions, served)
         await sessions.leave()
         await on_gone()
         outbox.close()
@@ -104,13 +107,20 @@ async def serve(
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """`end_code`: exit code when the stream just ends."""
+    """`arrivals`: prompts in line, where none is lost. `end_code`: of a stream that just ends."""
 
     connection: Connection
     dispatch: Dispatch
     exit_code: Callable[[], int | None]
     under_way: Callable[[], tuple[asyncio.Task[None], ...]]
+    arrivals: Callable[[], Awaitable[None]]
+    watchers: tuple[Watcher, ...]
     end_code: int
+
+
+def _detach(sessions: Sessions, served: Served) -> None:
+    for watcher in served.watchers:
+        sessions.open.detach(watcher)
 
 
 def editor_face(
@@ -140,7 +150,8 @@ def editor_face(
             connection.requests.notify("window/showMessage", shown(ERROR, problem))
         later.set()
 
-    commands = Commands(sessions, PlainEditor(connection), group)
+    editor = PlainEditor(connection)
+    commands = Commands(sessions, editor, group)
     commands.offer(server)
     offer_actions(server, connection)
     protocol.begin(connection, outbox, all_handlers(sessions), greet)
@@ -149,7 +160,14 @@ def editor_face(
     def under_way() -> tuple[asyncio.Task[None], ...]:
         return (*dispatch.under_way(), *commands.under_way())
 
-    return Served(connection, dispatch, lambda: protocol.exit_code, under_way, 1)
+    async def arrivals() -> None:
+        await dispatch.arrivals()
+        await commands.arrivals()
+
+    watchers = (connection.watch, editor.watch)
+    return Served(
+        connection, dispatch, lambda: protocol.exit_code, under_way, arrivals, watchers, 1
+    )
 
 
 def agent_face(
@@ -165,7 +183,10 @@ def agent_face(
     parent.set_result(None)
     face = AgentFace(sessions, connection, all_handlers(sessions), version, later.set)
     dispatch = Dispatch(connection.requests, outbox, group, face)
-    return Served(connection, dispatch, lambda: None, dispatch.under_way, 0)
+    watchers = (connection.watch,)
+    return Served(
+        connection, dispatch, lambda: None, dispatch.under_way, dispatch.arrivals, watchers, 0
+    )
 
 
 def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:

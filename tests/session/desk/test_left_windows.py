@@ -171,3 +171,29 @@ async def test_a_prompt_whose_session_is_closed_meanwhile_is_answered(
         await first.until(lambda: any(m.get("id") == asked and "error" in m for m in first.got))
         for window in (first, second):
             await window.leave()
+
+
+async def test_an_editor_without_a_plugin_leaves_its_prompt_and_nothing_else(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.script(says("I was here."))
+    async with asyncio.timeout(2 * LIMIT), asyncio.TaskGroup() as group:
+        session_id = await stored(desk, group)
+        window, later = Window(desk), Window(desk)
+        window.sessions.folder = desk.workspace
+        await window.open(group)
+        checking = Gate(monkeypatch, prompting, "check_fits")
+        await window.ask("workspace/executeCommand", command="sidecar.send", arguments=["go"])
+        await checking.reached.wait()
+        leaving = group.create_task(window.leave())
+        await asyncio.sleep(0.1)
+        checking.opened.set()
+        await leaving
+        session = desk.sessions.open.find(session_id)  # type: ignore[arg-type]
+        assert session is not None
+        assert session.audience.watchers() == ()
+        assert not session.audience.heard
+        await later.open(group)
+        await later.ask("session/load", sessionId=session_id)
+        await later.until(lambda: "I was here." in later.told())
+        await later.leave()
