@@ -106,7 +106,8 @@ def reached(path: str) -> socket.socket | None:
 def listening(path: str) -> socket.socket:
     """A new socket in the place of those behind which nobody is; hold `Locked`."""
     for old in paths_beside(path):
-        if old == path or not (connection := reached(old)):
+        connection = None if old == path else reached(old)
+        if connection is None:
             os.unlink(old)
         else:
             connection.close()
