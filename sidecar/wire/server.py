@@ -87,6 +87,9 @@ async def serve(
         reading = group.create_task(_read(read, decoder, first, served, outbox))
         watching = group.create_task(_until_orphaned(parent, is_child=is_child))
         await asyncio.wait({reading, writing, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if writing.done():
+            # A client that was killed may have sent more, which waits to be read.
+            await asyncio.wait({reading}, timeout=FLUSH)
         code = served.exit_code()
         served.connection.requests.close()
         if reading.done() and code is None:

@@ -17,12 +17,16 @@ from tests.session.conftest import LIMIT, Desk
 
 @dataclass(eq=False)
 class Window:
-    """One editor; `reads` is cleared where it takes no bytes; `answers` are to our requests."""
+    """One editor; `reads` is cleared where it takes no bytes, `broken` where it is dead.
+
+    `answers` are to our requests.
+    """
 
     desk: Desk
     answers: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
     got: list[Any] = field(default_factory=list)
     reads: asyncio.Event = field(default_factory=asyncio.Event)
+    broken: bool = False
     ended: int = 0
 
     def __post_init__(self) -> None:
@@ -112,6 +116,8 @@ class Window:
 
     async def _write(self, data: bytes) -> None:
         await self.reads.wait()
+        if self.broken:
+            raise BrokenPipeError
         for frame in self._decoder.feed(data):
             message: Any = frame.value  # type: ignore[union-attr]
             self.got.append(message)

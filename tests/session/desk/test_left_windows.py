@@ -197,3 +197,22 @@ async def test_an_editor_without_a_plugin_leaves_its_prompt_and_nothing_else(
         await later.ask("session/load", sessionId=session_id)
         await later.until(lambda: "I was here." in later.told())
         await later.leave()
+
+
+async def test_what_a_dead_window_has_sent_is_read_though_nothing_can_be_written(
+    desk: Desk,
+) -> None:
+    desk.script(says("I was here."))
+    async with asyncio.timeout(2 * LIMIT), asyncio.TaskGroup() as group:
+        session_id = await stored(desk, group)
+        window, later = Window(desk), Window(desk)
+        await window.open(group)
+        window.broken = True
+        window.send("session/list")
+        await asyncio.sleep(0.1)
+        window.send("session/prompt", sessionId=session_id, prompt=blocks("go"))
+        await window.leave()
+        await later.open(group)
+        await later.ask("session/load", sessionId=session_id)
+        await later.until(lambda: "I was here." in later.told())
+        await later.leave()
