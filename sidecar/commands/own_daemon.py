@@ -1,4 +1,4 @@
-"""A daemon for one command, over the user's store."""
+"""A daemon for one command: the one that windows share where that runs, else one of its own."""
 
 import os
 import sys
@@ -6,13 +6,36 @@ from contextlib import AbstractAsyncContextManager
 
 from sidecar_client import Client, connect
 
+from sidecar import __version__
+
 DAEMON = (sys.executable, "-P", "-m", "sidecar", "serve", "--stdio")
 """Starts this program's daemon; `-P` excludes the current folder's modules."""
 
 
 def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
-    """Logs errors only, unless SIDECAR_LOG is set."""
+    """One of its own could not write the sessions that windows have open.
+
+    It logs errors only, unless SIDECAR_LOG is set.
+    """
+    if _shared_runs():
+        return connect((*DAEMON, "--shared"))
     return connect(
         DAEMON,
         env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")},
     )
+
+
+def _shared_runs() -> bool:
+    if sys.platform == "win32":
+        return False
+    # No such module works on Windows.
+    from sidecar.daemon.rendezvous import reached, socket_path  # noqa: PLC0415
+
+    try:
+        connection = reached(socket_path(os.environ, __version__))
+    except OSError:
+        return False
+    if connection is None:
+        return False
+    connection.close()
+    return True

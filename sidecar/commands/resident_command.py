@@ -1,17 +1,19 @@
-"""`sidecar status` and `sidecar stop`: the daemon that windows share."""
+"""`sidecar status` and `sidecar stop`: the daemon that windows share, those stopping too."""
 
 import json
 import os
 import socket
 import sys
+from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from sidecar import __version__
 from sidecar.commands.terminal import many, refused, shown, terminal
 from sidecar.core.text.visible import visible_json
 from sidecar.daemon.attach import greet
-from sidecar.daemon.rendezvous import reached, socket_path
+from sidecar.daemon.rendezvous import paths_beside, reached, socket_path
 
 NONE = "No shared daemon runs for this data folder and version."
 
@@ -19,20 +21,24 @@ NONE = "No shared daemon runs for this data folder and version."
 def status(*, as_json: bool) -> int:
     console = terminal()
     try:
-        said = _asked("status")
+        found = [json.loads(said) for said in _asked("status") if said]
     except OSError as error:
         return refused(console, str(error))
     if as_json:
-        sys.stdout.write(f"{visible_json(json.loads(said) if said else None)}\n")
+        sys.stdout.write(f"{visible_json(found)}\n")
         return 0
-    if not said:
+    for about in found:
+        _show(console, about)
+    if not found:
         console.print(NONE)
-        return 0
-    about = json.loads(said)
+    return 0
+
+
+def _show(console: Console, about: Any) -> None:  # noqa: ANN401 - as the daemon said
     minutes = about["uptimeMs"] // 60_000
     console.print(
         f"process {about['pid']}, version {about['version']}, {many(minutes, 'minute')} old, "
-        f"{many(about['windows'], 'window')}"
+        f"{many(about['windows'], 'window')}" + (", stopping" if about["stopping"] else "")
     )
     table = Table(box=None, pad_edge=False)
     for heading in ("session", "turn", "windows", "folder", "title"):
@@ -43,7 +49,6 @@ def status(*, as_json: bool) -> int:
         table.add_row(*(shown(str(cell)) for cell in cells))
     if about["sessions"]:
         console.print(table)
-    return 0
 
 
 def stop(*, now: bool) -> int:
@@ -53,20 +58,23 @@ def stop(*, now: bool) -> int:
         ended = _asked("stop now" if now else "stop")
     except OSError as error:
         return refused(console, str(error))
-    console.print(NONE if ended is None else "The shared daemon has ended.")
+    console.print("The shared daemon has ended." if ended else NONE)
     return 0
 
 
-def _asked(wish: str) -> str | None:
-    """The answer, until the daemon closes the connection; `None` where none runs."""
-    connection = reached(socket_path(os.environ, __version__))
-    if connection is None:
-        return None
+def _asked(wish: str) -> list[str]:
+    """The answer of each that runs, until all close their connections."""
+    asked: list[socket.socket] = []
+    for path in paths_beside(socket_path(os.environ, __version__)):
+        connection = reached(path)
+        if connection is not None and (outcome := greet(connection, wish)) is not None:
+            os.close(outcome)
+            asked.append(connection)
+    return [_said(connection) for connection in asked]
+
+
+def _said(connection: socket.socket) -> str:
     with connection:
-        outcome = greet(connection, wish)
-        if outcome is None:
-            return None
-        os.close(outcome)
         return b"".join(iter(lambda: _piece(connection), b"")).decode()
 
 

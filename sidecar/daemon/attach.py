@@ -74,7 +74,7 @@ def _spawn(descriptor: int, path: str) -> None:
         for name, value in os.environ.items()
         if name in _KEPT or name.startswith(_KEPT_BEGINNINGS)
     }
-    with open(f"{path}.log", "ab") as log:
+    with open(f"{path}.log", "a+b") as log:
         subprocess.Popen(
             [sys.executable, "-P", "-m", "sidecar", "resident", str(descriptor), path],
             env=variables,
@@ -91,6 +91,7 @@ def greet(connection: socket.socket, wish: str) -> int | None:
     """Say who comes for what: "window", "status", "stop" or "stop now".
 
     Gives the descriptor from which the exit code comes; `None` if the daemon ends just now.
+    Raises OSError for one that hangs.
     """
     readable, writable = os.pipe()
     named = identity(os.environ, __version__), wish, os.getcwd()
@@ -100,10 +101,16 @@ def greet(connection: socket.socket, wish: str) -> int | None:
         socket.send_fds(connection, [len(data).to_bytes(4, "big")], [writable])
         connection.sendall(data)
         taken = connection.recv(1) == HERE
+    except TimeoutError:
+        where = connection.getpeername()
+        connection.close()
+        os.close(readable)
+        raise OSError(f"that on {where} does not answer") from None
     except OSError:
         taken = False
+    finally:
+        os.close(writable)
     connection.settimeout(None)
-    os.close(writable)
     if taken:
         return readable
     os.close(readable)

@@ -45,6 +45,19 @@ def socket_path(variables: Mapping[str, str], version: str) -> str:
     return os.path.join(_own_folder(variables), f"{total:08x}.sock")
 
 
+def stopping_path(path: str) -> str:
+    """Where commands find this process once new windows start another daemon."""
+    return f"{path.removesuffix('.sock')}.{os.getpid()}.sock"
+
+
+def paths_beside(path: str) -> list[str]:
+    """Of a socket and those of its daemons that are stopping; nobody may be behind them."""
+    folder, name = os.path.split(path)
+    begin = name.removesuffix("sock")
+    beside = (one for one in os.listdir(folder) if one.startswith(begin) and one.endswith(".sock"))
+    return [os.path.join(folder, one) for one in sorted(beside, key=lambda one: (one != name, one))]
+
+
 def _own_folder(variables: Mapping[str, str]) -> str:
     base = variables.get("XDG_RUNTIME_DIR")
     if base and os.path.isabs(base) and os.path.isdir(base):
@@ -91,9 +104,13 @@ def reached(path: str) -> socket.socket | None:
 
 
 def listening(path: str) -> socket.socket:
-    """A new socket in the place of one behind which nobody is; hold `Locked`."""
-    if os.path.lexists(path):
-        os.unlink(path)
+    """A new socket in the place of those behind which nobody is; hold `Locked`."""
+    for old in paths_beside(path):
+        connection = None if old == path else reached(old)
+        if connection is None:
+            os.unlink(old)
+        else:
+            connection.close()
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     made.bind(path)
     made.listen(BACKLOG)

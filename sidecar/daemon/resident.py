@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +14,10 @@ from time import monotonic
 from sidecar import __version__
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.visible import visible_json
+from sidecar.daemon.bounded_log import cut_back
 from sidecar.daemon.clock_and_ids import seconds
-from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, user_of
+from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, stopping_path, user_of
 from sidecar.daemon.windows import Daemon, EditorWindow
-from sidecar.wire.outbox import Outbox
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import log_to_stderr
 
@@ -73,6 +74,7 @@ class _Resident:
         self._daemon = Daemon(resident=True)
         self._socket = _file_at(path)
         self._windows = 0
+        self._has_left = False
         self._begun = self._needed = monotonic()
         self._ending = asyncio.Event()
         self._taken: set[asyncio.Task[None]] = set()
@@ -91,6 +93,7 @@ class _Resident:
             lonely.cancel()
             ended.cancel()
             self._leave()
+            self._vanish()
             await self._daemon.shutdown()
             await self._daemon.close()
             for task in self._taken:
@@ -118,7 +121,7 @@ class _Resident:
             if greeting is None:
                 return
             try:
-                if self._has_left:
+                if self._has_left and greeting.wish == "window":
                     return
                 await asyncio.get_running_loop().sock_sendall(connection, HERE)
                 match greeting.wish:
@@ -153,13 +156,14 @@ class _Resident:
             "pid": os.getpid(),
             "version": __version__,
             "windows": self._windows,
+            "stopping": self._has_left,
             "uptimeMs": round((monotonic() - self._begun) * 1000),
             "sessions": sessions,
         }
         return visible_json(about).encode()
 
     async def _stop(self, *, gently: bool) -> None:
-        """Turn newcomers away; end once no turn runs, or at once."""
+        """Turn new windows away; end once no turn runs, or at once."""
         self._leave()
         until = monotonic() + (PATIENCE if gently else 0)
         while self._daemon.sessions.busy and monotonic() < until:  # noqa: ASYNC110 - no event tells
@@ -182,12 +186,6 @@ class _Resident:
         async def gone() -> None:
             """Nothing more: turns go on."""
 
-        own: list[Outbox] = []
-
-        def take(outbox: Outbox) -> None:
-            own.append(outbox)
-            self._daemon.outboxes.append(outbox)
-
         try:
             code = await serve(
                 window.sessions,
@@ -196,12 +194,10 @@ class _Resident:
                 version=__version__,
                 on_initialized=window.warm_up,
                 on_gone=gone,
-                on_outbox=take,
+                outboxes=self._daemon.outboxes,
                 is_child=False,
             )
         finally:
-            for outbox in own:
-                self._daemon.outboxes.remove(outbox)
             self._windows -= 1
             self._needed = monotonic()
         with suppress(OSError):
@@ -211,27 +207,30 @@ class _Resident:
         linger = seconds("SIDECAR_LINGER", LINGER)
         while True:
             await asyncio.sleep(min(LOOK, linger))
+            with suppress(OSError):
+                cut_back(sys.stderr.fileno())
             if self._taken or self._daemon.sessions.busy:
                 self._needed = monotonic()
             elif monotonic() - self._needed >= linger:
-                self._leave()
                 return
 
     def _leave(self) -> None:
-        """Whoever comes from now on starts another; one who has come meanwhile is turned away."""
+        """Windows that come from now on start another; commands find this one."""
         if self._has_left:
             return
-        # The loop would take the next file of this number for the socket.
-        asyncio.get_running_loop().remove_reader(self._listener)
-        self._listener.close()
+        self._has_left = True
         # Where somebody removed the socket, another daemon's may be in its place.
         with suppress(OSError), Locked(self._path):
             if _file_at(self._path) == self._socket:
-                os.unlink(self._path)
+                os.rename(self._path, stopping_path(self._path))
 
-    @property
-    def _has_left(self) -> bool:
-        return self._listener.fileno() == -1
+    def _vanish(self) -> None:
+        """Whoever has come meanwhile is turned away."""
+        # The loop would take the next file of this number for the socket.
+        asyncio.get_running_loop().remove_reader(self._listener)
+        self._listener.close()
+        with suppress(OSError):
+            os.unlink(stopping_path(self._path))
 
 
 async def _greeted(connection: socket.socket) -> _Greeting | None:

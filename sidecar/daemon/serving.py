@@ -38,7 +38,7 @@ async def _serve(read: int, write: int) -> int:
                 version=__version__,
                 on_initialized=window.warm_up,
                 on_gone=daemon.shutdown,
-                on_outbox=daemon.outboxes.append,
+                outboxes=daemon.outboxes,
             )
         finally:
             await daemon.close()

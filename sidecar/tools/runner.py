@@ -129,7 +129,7 @@ def look_around(root: Path, variables: Mapping[str, str]) -> None:
     These are names in the folders above and in the home folder, and words of variables.
     """
     real = Path(os.path.realpath(root))
-    linked_names((".",), real, real, holds_later)
+    linked_names((".",), real, real, holds_later, variables)
     naming(real, real, variables)
 
 
@@ -214,7 +214,7 @@ def _writing(
     `names`: as given, relative to `folder`; `reals`: the same, resolved.
     """
     root = Path(os.path.realpath(context.cwd))
-    linked = {*linked_names(names, folder, root, holds_later)}
+    linked = {*linked_names(names, folder, root, holds_later, context.environment)}
     if not any("node_modules" in real.parts for real in reals):
         found_in = ((name, _PACKAGE.match(name)) for name in linked)
         # Where other programs put packages, as editors do, they are run.

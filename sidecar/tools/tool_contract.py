@@ -59,9 +59,6 @@ class Client(Protocol):
     def can_write_files(self) -> bool: ...
 
     @property
-    def can_apply_edits(self) -> bool: ...
-
-    @property
     def terminals(self) -> Terminals | None: ...
 
     async def call_tool(
@@ -80,10 +77,6 @@ class Client(Protocol):
 
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None: ...
 
-    async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Through the editor's undo history; returns success."""
-        ...
-
 
 class ThroughClient:
     """Passes requests on; those of tools and files under `session_id`."""
@@ -101,10 +94,6 @@ class ThroughClient:
         return self._client.can_write_files
 
     @property
-    def can_apply_edits(self) -> bool:
-        return self._client.can_apply_edits
-
-    @property
     def terminals(self) -> Terminals | None:
         return self._client.terminals
 
@@ -119,9 +108,6 @@ class ThroughClient:
 
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
         await self._client.write_text_file(self._named or session_id, path, content)
-
-    async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        return await self._client.apply_edit(label, path, content)
 
 
 @dataclass(frozen=True, slots=True)

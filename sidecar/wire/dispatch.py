@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
@@ -39,13 +39,15 @@ class Ticket:
     """One request in progress.
 
     A handler that `ends_itself` learns of a cancellation by `on_cancel`, or `cancelled` if earlier;
-    others' tasks are cancelled. `on_answered` runs once the result is queued.
+    others' tasks are cancelled. `on_answered` runs once the result is queued. `arrived`: a prompt
+    stands in line.
     """
 
     ends_itself: bool = False
     cancelled: bool = False
     on_cancel: Callable[[], None] | None = None
     on_answered: Callable[[], None] | None = None
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 Handler: TypeAlias = Callable[[Connection, Any, Ticket], Awaitable[Json]]
@@ -102,6 +104,12 @@ class Dispatch:
         asked = [task for ticket, task in self._under_way.values() if not ticket.ends_itself]
         if asked:
             await asyncio.wait(asked, timeout=limit)
+
+    async def arrivals(self) -> None:
+        """Until the prompts sent so far stand in line."""
+        for ticket, _ in tuple(self._under_way.values()):
+            if ticket.ends_itself:
+                await ticket.arrived.wait()
 
     # --- receiving ---------------------------------------------------------------------------
 
@@ -166,6 +174,7 @@ class Dispatch:
         task = self._group.create_task(self._answer(request_id, method, work, ticket))
         self._under_way[request_id] = (ticket, task)
         task.add_done_callback(lambda task: self._ended(request_id, task))
+        task.add_done_callback(lambda _: ticket.arrived.set())
 
     def _allow(self, request_id: str | int, method: str) -> None:
         if request_id in self._under_way:

@@ -4,12 +4,14 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.config.loading import unknown_options
 from sidecar.core.parts import Json, JsonObject
 from sidecar.session.desk.sessions import Sessions
+from sidecar.session.log.events import Watcher
 from sidecar.wire.acp.acp_connection import AgentConnection
 from sidecar.wire.acp.face import AgentFace
 from sidecar.wire.client_requests import ERROR, shown
@@ -36,6 +38,8 @@ PARENT_EVERY = 3.0
 """Seconds between looks at whether the editor still lives."""
 MOST_PID = 2**31 - 1
 """Highest process id of any system; larger ones raise errors."""
+ARRIVAL = 10.0
+"""Seconds for prompts of a client that went to stand in line."""
 FLUSH = 1.0
 """Seconds to write the last answers when the connection ends."""
 
@@ -50,17 +54,17 @@ async def serve(
     version: str,
     on_initialized: Callable[[], Awaitable[None]],
     on_gone: Callable[[], Awaitable[None]],
-    on_outbox: Callable[[Outbox], None] = lambda _: None,
+    outboxes: list[Outbox] | None = None,
     is_child: bool = True,
 ) -> int:
     """Serve a client until `exit`, end of stream or its death; return the exit code.
 
     The first byte tells the protocol. `on_initialized`, for slow loading, follows the answer to
     `initialize`; `on_gone` comes before the last answers are written.
-    `is_child`: this process ends with the one that started it.
+    `outboxes` hold this client's meanwhile. `is_child`: this process ends with the one that
+    started it.
     """
     outbox = Outbox(write, sessions.open.revision_of)
-    on_outbox(outbox)
     decoder = FrameDecoder()
     first = await _first(read, decoder)
     if decoder.framing is None:
@@ -69,20 +73,32 @@ async def serve(
     outbox.framing = decoder.framing
     later = asyncio.Event()
     parent: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
-    async with asyncio.TaskGroup() as group:
+    async with AsyncExitStack() as leaving, asyncio.TaskGroup() as group:
+        if outboxes is not None:
+            outboxes.append(outbox)
+            leaving.callback(outboxes.remove, outbox)
+        leaving.push_async_callback(sessions.shared.give_up)
         join = agent_face if decoder.framing == "lines" else editor_face
         served = join(sessions, outbox, group, version=version, parent=parent, later=later)
+        # A request that ended late may have attached the client once more.
+        leaving.callback(_detach, sessions, served)
         writing = group.create_task(outbox.run())
         loading = group.create_task(_after(later, on_initialized))
         reading = group.create_task(_read(read, decoder, first, served, outbox))
         watching = group.create_task(_until_orphaned(parent, is_child=is_child))
         await asyncio.wait({reading, writing, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if writing.done():
+            # A client that was killed may have sent more, which waits to be read.
+            await asyncio.wait({reading}, timeout=FLUSH)
         code = served.exit_code()
         served.connection.requests.close()
         if reading.done() and code is None:
             # A client that closes its input may still read its answers.
             await served.dispatch.settle(FLUSH)
-        sessions.open.detach(served.connection.watch)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ARRIVAL):
+                await served.arrivals()
+        _detach(sessions, served)
         await sessions.leave()
         await on_gone()
         outbox.close()
@@ -94,13 +110,20 @@ async def serve(
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """`end_code`: exit code when the stream just ends."""
+    """`arrivals`: prompts in line, where none is lost. `end_code`: of a stream that just ends."""
 
     connection: Connection
     dispatch: Dispatch
     exit_code: Callable[[], int | None]
     under_way: Callable[[], tuple[asyncio.Task[None], ...]]
+    arrivals: Callable[[], Awaitable[None]]
+    watchers: tuple[Watcher, ...]
     end_code: int
+
+
+def _detach(sessions: Sessions, served: Served) -> None:
+    for watcher in served.watchers:
+        sessions.open.detach(watcher)
 
 
 def editor_face(
@@ -116,6 +139,7 @@ def editor_face(
     server = language_server(version)
     protocol = server.protocol
     assert isinstance(protocol, SidecarProtocol)
+    sessions.documents.editor = connection
     editor_methods.follow_documents(server, sessions.documents)
     editor_methods.follow_cancellations(server, sessions.open)
 
@@ -129,7 +153,8 @@ def editor_face(
             connection.requests.notify("window/showMessage", shown(ERROR, problem))
         later.set()
 
-    commands = Commands(sessions, PlainEditor(connection), group)
+    editor = PlainEditor(connection)
+    commands = Commands(sessions, editor, group)
     commands.offer(server)
     offer_actions(server, connection)
     protocol.begin(connection, outbox, all_handlers(sessions), greet)
@@ -138,7 +163,14 @@ def editor_face(
     def under_way() -> tuple[asyncio.Task[None], ...]:
         return (*dispatch.under_way(), *commands.under_way())
 
-    return Served(connection, dispatch, lambda: protocol.exit_code, under_way, 1)
+    async def arrivals() -> None:
+        await dispatch.arrivals()
+        await commands.arrivals()
+
+    watchers = (connection.watch, editor.watch)
+    return Served(
+        connection, dispatch, lambda: protocol.exit_code, under_way, arrivals, watchers, 1
+    )
 
 
 def agent_face(
@@ -154,7 +186,10 @@ def agent_face(
     parent.set_result(None)
     face = AgentFace(sessions, connection, all_handlers(sessions), version, later.set)
     dispatch = Dispatch(connection.requests, outbox, group, face)
-    return Served(connection, dispatch, lambda: None, dispatch.under_way, 0)
+    watchers = (connection.watch,)
+    return Served(
+        connection, dispatch, lambda: None, dispatch.under_way, dispatch.arrivals, watchers, 0
+    )
 
 
 def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:

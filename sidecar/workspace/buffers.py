@@ -4,7 +4,19 @@ import asyncio
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 from weakref import WeakValueDictionary
+
+
+class DocumentEditor(Protocol):
+    """The window that has documents open."""
+
+    @property
+    def can_apply_edits(self) -> bool: ...
+
+    async def apply_edit(self, label: str, path: str, content: str) -> bool:
+        """Through the editor's undo history; returns success. Raises EditorGone."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +26,7 @@ class Buffer:
     path: Path
     text: str
     version: int
-    owner: object = None
+    owner: DocumentEditor | None = None
 
 
 class Buffers:
@@ -24,7 +36,7 @@ class Buffers:
         self._open: dict[str, dict[object, Buffer]] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def set(self, path: Path, text: str, version: int, owner: object = None) -> None:
+    def set(self, path: Path, text: str, version: int, owner: DocumentEditor | None = None) -> None:
         real = os.path.realpath(path)
         held = self._open.setdefault(real, {})
         held.pop(owner, None)

@@ -113,7 +113,11 @@ def own_names(base: Path) -> tuple[str, ...]:
 
 
 def linked_names(
-    given: Iterable[str], folder: Path, base: Path, holding: Callable[[str], object]
+    given: Iterable[str],
+    folder: Path,
+    base: Path,
+    holding: Callable[[str], object],
+    variables: Mapping[str, str],
 ) -> tuple[str, ...]:
     """Other names of paths through links, as `Place.shown`; `base`: the resolved root.
 
@@ -145,7 +149,7 @@ def linked_names(
                     known.setdefault(sign, []).append(real[len(up) + 1 :])
     numbers = {there.st_ino for real in reals if (there := state(real))}
     for start in {home, *(up for real in reals for up in _upwards(real)[1:])} if reals else ():
-        instead = _instead(home, base) if start == home else ()
+        instead = _instead(home, base, variables) if start == home else ()
         for link, led in (*_links(start, holding, numbers), *instead):
             # What has another name can only be the same by its inode.
             alike = plain_path(os.path.basename(led)) in names
@@ -165,11 +169,11 @@ def _upwards(path: str) -> list[str]:
     return found
 
 
-def _instead(home: str, base: Path) -> Iterator[tuple[str, str]]:
+def _instead(home: str, base: Path, variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     # npm has its own in lower case.
-    for variable in (name for name in os.environ if name.upper() in INSTEAD):
+    for variable in (name for name in variables if name.upper() in INSTEAD):
         # Some name several.
-        for one in filter(None, os.environ[variable].split(os.pathsep)):
+        for one in filter(None, variables[variable].split(os.pathsep)):
             yield os.path.join(home, INSTEAD[variable.upper()]), os.path.realpath(base / one)
 
 

@@ -90,7 +90,7 @@ class TimedModel:
 class InstantEditor:
     """A client whose tool answers at once, a little different each time."""
 
-    can_read_files = can_write_files = can_apply_edits = False
+    can_read_files = can_write_files = False
     terminals = None
 
     def __init__(self) -> None:

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.e2e.desk import Bench, Desk, Start
 from tests.e2e.plain import PlainClient, Spawn, each_ending_well
+from tests.e2e.resident import SHARED, Open, command
 from tests.fakes.messages_api import FakeMessagesApi
 from tests.faults.forked import spawn
 from tests.memory import path_on_disk
@@ -49,3 +51,34 @@ def bench(start: Start, workspace: Path) -> Iterator[Bench]:
         bench.open(tools=[], builtinTools=True)
         yield bench
         assert api.refused == []
+
+
+@pytest.fixture
+def variables(tmp_path: Path) -> dict[str, str]:
+    run = tmp_path / "run"
+    run.mkdir(mode=0o700)
+    return {
+        "XDG_RUNTIME_DIR": str(run), "SIDECAR_DATA_DIR": str(tmp_path / "data"),
+        "SIDECAR_LINGER": "60", "SIDECAR_OFFLINE_PACE": "0.02",
+    }  # fmt: skip
+
+
+@pytest.fixture
+def window(tmp_path: Path, variables: dict[str, str]) -> Iterator[Open]:
+    """Open a window; the shared daemon ends with the test."""
+    opened: list[PlainClient] = []
+
+    def open_one(
+        env: dict[str, str] | None = None, options: dict[str, Any] | None = None, **answers: Any
+    ) -> PlainClient:
+        client = PlainClient(
+            tmp_path / "data", answers, env={**variables, **(env or {})}, arguments=SHARED
+        )
+        opened.append(client)
+        client.start(**{"model": "offline", **(options or {})})
+        return client
+
+    yield open_one
+    command(variables, "stop", "--now")
+    for client in opened:
+        client.kill()

@@ -13,7 +13,7 @@ from sidecar.tools.tool_contract import PermissionOption, Terminals, ToolContext
 from sidecar.workspace.buffers import Buffers
 
 
-@dataclass
+@dataclass(eq=False)
 class Editor:
     """A client with documents of its own; what it was asked stands in `asked`."""
 

@@ -38,6 +38,8 @@ class Quiet:
 
     async def leave(self) -> None: ...
 
+    async def give_up(self) -> None: ...
+
 
 class Editor:
     """Both ends of a connection, in memory."""

@@ -70,7 +70,7 @@ class Sessions:
             take_over(known.settings, own, resolved)
 
     async def leave(self) -> None:
-        """The window is gone, and turns go on."""
+        """The window is gone, and turns go on; `shared.give_up` follows its last request."""
         self.documents.close_all()
         await self.shared.leave()
 
@@ -170,22 +170,51 @@ class Sessions:
             if known is not None and not self._takes_over(known, environment):
                 await known.refresh()
                 return known
-            if known is not None:
-                await self.open.close(known)
-            await require(environment.store, session_id)
-            ownership = Ownership(environment.store, session_id, self.open.owner)
-            writes = await ownership.claim()
-            log, problems = await open_log(environment, session_id, writes=writes)
-            if writes:
-                ownership.take()
-            state = compose(environment, log, ownership)
-            session = self._start(state)
-            if writes:
-                tell_damage(log, state.channel, problems)
-                await session.recover()
-            for one in () if known is None else known.audience.connected:
-                session.audience.attach(one.watcher, one.client)
-            return session
+            return await self._opened_whole(environment, session_id, known)
+
+    async def _opened_whole(
+        self, environment: Environment, session_id: SessionId, before: Session | None
+    ) -> Session:
+        """Also where the window goes meanwhile: the other windows would have half a session."""
+
+        async def guarded() -> Session | Exception:
+            try:
+                return await self._opened(environment, session_id, before)
+            except Exception as error:  # noqa: BLE001 - the daemon's group would end; raised below
+                return error
+
+        self.open.check_running()
+        assert self.open.group is not None
+        task = self.open.group.create_task(guarded())
+        try:
+            ended = await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait({task})
+            raise
+        if isinstance(ended, Exception):
+            raise ended
+        return ended
+
+    async def _opened(
+        self, environment: Environment, session_id: SessionId, before: Session | None
+    ) -> Session:
+        """From the store, in the place of `before`, whose audience stays."""
+        if before is not None:
+            await self.open.close(before)
+        await require(environment.store, session_id)
+        ownership = Ownership(environment.store, session_id, self.open.owner)
+        writes = await ownership.claim()
+        log, problems = await open_log(environment, session_id, writes=writes)
+        if writes:
+            ownership.take()
+        state = compose(environment, log, ownership)
+        session = self._start(state)
+        if writes:
+            tell_damage(log, state.channel, problems)
+            await session.recover()
+        for one in () if before is None else before.audience.connected:
+            session.audience.attach(one.watcher, one.client)
+        return session
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:
         """Whose key and settings a session goes on with, once the window that opened it is gone."""

@@ -53,12 +53,16 @@ class SharedEnvironment:
             return self.known
 
     async def leave(self) -> None:
-        """The window is gone."""
+        """The window is gone: what is being built is entered, and nothing more is."""
         self._left = True
         async with self._building:
-            if self.known is not None:
-                self._sessions.windows.leave(self.known)
-                await self._sessions.end_unused()
+            return
+
+    async def give_up(self) -> None:
+        """No request of the window is under way any more, which could open a session."""
+        if self.known is not None:
+            self._sessions.windows.leave(self.known)
+            await self._sessions.end_unused()
 
     async def warm_up(self) -> None:
         """Load slow parts, so that no later call waits; what fails is told to whoever asks."""

@@ -26,7 +26,8 @@ class WindowEnvironments:
 
     def leave(self, environment: Environment) -> None:
         """The window is gone: its environment ends with the last session opened with it."""
-        self._left.append(environment)
+        if environment in self._entered:
+            self._left.append(environment)
 
     def is_left(self, environment: Environment) -> bool:
         return environment in self._left
@@ -39,7 +40,8 @@ class WindowEnvironments:
             await environment.end()
 
     async def close(self) -> None:
-        for environment in tuple(self._entered):
+        entered, self._entered, self._left = self._entered, [], []
+        for environment in entered:
             await environment.end()
         for store, workspaces in self.stores.items():
             await workspaces.close()

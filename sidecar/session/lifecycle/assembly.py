@@ -44,7 +44,6 @@ from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views
 from sidecar.session.view.whole_view import take_rest
 from sidecar.tools.rules.permission import Rules
-from sidecar.tools.tool_contract import Client
 from sidecar.workspace.variables import shed_import_paths
 
 
@@ -197,7 +196,6 @@ def rollback_of(
     checkpoints: Checkpoints,
     host: RollbackHost,
     prompts: PromptLine,
-    client: Client,
     price: CompactionPrice,
     gate: asyncio.Lock,
 ) -> Rollback:
@@ -206,7 +204,7 @@ def rollback_of(
     conversation = ConversationPlans(
         log, state.view, state.views, state.channel, state.clock, price
     )
-    files = FilePlans(tracking, state.buffers, rows, checkpoints.differences, client)
+    files = FilePlans(tracking, state.buffers, rows, checkpoints.differences)
     return Rollback(state.environment, log, conversation, files, checkpoints, host, prompts, gate)
 
 

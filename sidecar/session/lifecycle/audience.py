@@ -107,10 +107,6 @@ class Everyone:
         return any(one.client.can_write_files for one in self._audience.connected[-1:])
 
     @property
-    def can_apply_edits(self) -> bool:
-        return any(one.client.can_apply_edits for one in self._audience.connected[-1:])
-
-    @property
     def terminals(self) -> Terminals | None:
         newest = self._audience.connected[-1:]
         return newest[0].client.terminals if newest else None
@@ -169,10 +165,6 @@ class Everyone:
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
         with self._newest() as client:
             await client.write_text_file(session_id, path, content)
-
-    async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        with self._newest() as client:
-            return await client.apply_edit(label, path, content)
 
     @contextmanager
     def _newest(self) -> Iterator[Client]:

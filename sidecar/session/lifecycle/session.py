@@ -104,7 +104,6 @@ class Session:
             self.checkpoints,
             self,
             self.prompts,
-            self.audience.everyone,
             self.rewriting.price,
             self.rewriting.gate,
         )
@@ -125,17 +124,26 @@ class Session:
 
     # --- requests of callers -----------------------------------------------------------------
 
-    async def prompt(self, request: PromptRequest) -> PromptResult:
+    async def prompt(
+        self, request: PromptRequest, arrived: asyncio.Event | None = None
+    ) -> PromptResult:
         """Run a turn in line, or steer the running turn.
 
-        Raises BadRequest for an empty or unusable prompt or one larger than the window,
+        `arrived` is set once the turn needs nobody any more who waits for the result. Raises
+        BadRequest for an empty or unusable prompt or one larger than the window,
         RevisionConflict, Overloaded where sixteen prompts wait, SessionOwned.
         """
-        with self.prompts.arriving(request) as waiting:
-            await self.writable(request.expected_revision)
-            waiting.parts = parts_of(request.blocks, self._state.clock.part_id, "typed")
-            await check_fits(self._gauge, self._state.settings, waiting.parts)
-            self.prompts.enter(waiting)
+        try:
+            with self.prompts.arriving(request) as waiting:
+                await self.writable(request.expected_revision)
+                waiting.parts = parts_of(request.blocks, self._state.clock.part_id, "typed")
+                await check_fits(self._gauge, self._state.settings, waiting.parts)
+                self.prompts.enter(waiting)
+        finally:
+            # A turn that ended meanwhile left the daemon busy with this prompt.
+            self._busy_changed(self)
+        if arrived is not None:
+            arrived.set()
         return await waiting.result
 
     async def set_option(

@@ -20,7 +20,6 @@ from sidecar.session.changes.path_fates import Diffs
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.interface import Wish
 from sidecar.store.content.restores import RestoreRows
-from sidecar.tools.tool_contract import Client
 from sidecar.workspace import files as texts
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.present_state import beside
@@ -49,7 +48,7 @@ class Files:
 
 
 class FilePlans:
-    """`client` owns the open documents."""
+    """What going back does to files, open documents included."""
 
     def __init__(
         self,
@@ -57,13 +56,11 @@ class FilePlans:
         buffers: Buffers,
         rows: RestoreRows,
         differences: Differences,
-        client: Client,
     ) -> None:
         self._tracking = tracking
         self._buffers = buffers
         self._rows = rows
         self._differences = differences
-        self._client = client
 
     async def plan(
         self,
@@ -155,9 +152,10 @@ class FilePlans:
                 continue
             with suppress(SidecarError, OSError):
                 text = await asyncio.to_thread(texts.read_text, real)
-                if text != buffer.text and self._client.can_apply_edits:
+                editor = buffer.owner
+                if text != buffer.text and editor is not None and editor.can_apply_edits:
                     label = f"Sidecar: restored {real.name}"
-                    if await self._client.apply_edit(label, str(real), text):
+                    if await editor.apply_edit(label, str(real), text):
                         self._buffers.set(real, text, buffer.version, buffer.owner)
 
 

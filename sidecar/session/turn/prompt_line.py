@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from sidecar.core.errors import Overloaded
+from sidecar.core.errors import Cancelled, Overloaded
 from sidecar.core.parts import Message, Part, TextPart, TurnId
 from sidecar.session.interface import PromptRequest, PromptResult
 from sidecar.session.turn.clock import Clock
@@ -61,10 +61,12 @@ class PromptLine:
         self._turn_id: TurnId | None = None
         self._task: asyncio.Task[TurnEnd] | None = None
         self._cancelling = False
+        self._closed = False
 
     @property
     def busy(self) -> bool:
-        return self._running is not None or bool(self._line)
+        """Whether a prompt runs, waits, or is checked before either."""
+        return self._running is not None or bool(self._line or self._arriving)
 
     @property
     def running(self) -> bool:
@@ -93,7 +95,12 @@ class PromptLine:
             self._arriving.remove(waiting)
 
     def enter(self, waiting: Waiting) -> None:
-        """In line, or into the running turn; raises Overloaded if sixteen wait."""
+        """In line, or into the running turn.
+
+        Raises Overloaded if sixteen wait, Cancelled after `close`.
+        """
+        if self._closed:
+            raise Cancelled("the session was closed: load it again")
         steers = waiting.request.steer and not waiting.cancelled
         if steers and self._running is not None and self._turn_id is not None:
             self._steer(
@@ -147,6 +154,7 @@ class PromptLine:
     # --- who runs the turns ------------------------------------------------------------------
 
     def close(self) -> None:
+        self._closed = True
         self.cancel()
         self._inbox.put_nowait(None)
 

@@ -53,9 +53,10 @@ async def _written(real: Path, after: str, label: str, context: ToolContext) -> 
     client = context.client
     buffer = context.buffers.get(real)
     written: Written = "editor"
-    if client is not None and buffer is not None and client.can_apply_edits and is_unicode(after):
+    editor = buffer.owner if buffer is not None else None
+    if buffer is not None and editor is not None and editor.can_apply_edits and is_unicode(after):
         saved = await _on_disk(real) == buffer.text
-        if await client.apply_edit(label, str(real), after):
+        if await editor.apply_edit(label, str(real), after):
             context.buffers.set(real, after, buffer.version, buffer.owner)
             # A document without unsaved changes stays so, since later commands read the disk. An
             # editor that saved by itself would take another write for a stranger's change.

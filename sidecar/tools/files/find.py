@@ -118,7 +118,14 @@ async def _on_disk(
     ripgrep = program("rg", context.environment) if context.trusted else None
     if ripgrep is not None:
         ran = await run_ripgrep(
-            ripgrep, query.real, query.pattern, query.glob, wanted, query.limit, DEADLINE
+            ripgrep,
+            query.real,
+            query.pattern,
+            query.glob,
+            wanted,
+            query.limit,
+            DEADLINE,
+            context.environment,
         )
         if not ran.failed:
             return ran.matches, ran.late

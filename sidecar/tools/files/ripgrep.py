@@ -5,7 +5,7 @@ import codecs
 import os
 import re
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +46,7 @@ async def run_ripgrep(
     wanted: Callable[[str], bool],
     limit: int,
     seconds: float,
+    environment: Mapping[str, str],
 ) -> RipgrepRun:
     is_folder = await asyncio.to_thread(real.is_dir)
     rules = [f"--glob={glob}"] if glob else []
@@ -62,7 +63,7 @@ async def run_ripgrep(
             "--",
             "./" if is_folder else f"./{real.name}",
             cwd=here,
-            env=without_secrets(os.environ),
+            env=without_secrets(environment),
             stdin=DEVNULL,
             stdout=PIPE,
             stderr=DEVNULL,

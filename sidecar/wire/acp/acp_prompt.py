@@ -45,6 +45,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
 
     async def ordered(command: SlashCommand, session_id: str, ticket: Ticket) -> Json:
         session = await desk.watch(session_id)
+        ticket.arrived.set()
         scene = CommandScene(desk.sessions, session, desk.connection, desk.connection.watch)
         tasks = running.setdefault(session_id, set())
         async with asyncio.TaskGroup() as group:

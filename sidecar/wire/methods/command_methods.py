@@ -41,6 +41,7 @@ class Commands:
         self._group = group
         self._current: SessionId | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._arriving: list[asyncio.Event] = []
 
     def offer(self, server: LanguageServer) -> None:
         acts: Mapping[str, Act] = {
@@ -59,6 +60,11 @@ class Commands:
 
     def under_way(self) -> tuple[asyncio.Task[None], ...]:
         return tuple(self._tasks)
+
+    async def arrivals(self) -> None:
+        """Until the prompts sent so far stand in line."""
+        for arrived in tuple(self._arriving):
+            await arrived.wait()
 
     def _begun(self, name: str, act: "Act") -> Callable[..., Awaitable[None]]:
         async def begin(*given: str) -> None:
@@ -124,6 +130,15 @@ class Commands:
     # --- turns -------------------------------------------------------------------------------
 
     async def send(self, text: str) -> None:
+        arrived = asyncio.Event()
+        self._arriving.append(arrived)
+        try:
+            await self._sent(text, arrived)
+        finally:
+            arrived.set()
+            self._arriving.remove(arrived)
+
+    async def _sent(self, text: str, arrived: asyncio.Event) -> None:
         if not text:
             raise BadRequest(
                 "give the prompt as the command's argument, or write it on a line, select that, "
@@ -134,7 +149,7 @@ class Commands:
         with session.rewriting.works.show("Sidecar") as work:
             editor.said, editor.work = "", work
             try:
-                result = await work.wait_for(session.prompt(request))
+                result = await work.wait_for(session.prompt(request, arrived))
             except Cancelled:
                 session.prompts.cancel_prompt(request.ticket)
                 self._tell(session, "Cancelled.")

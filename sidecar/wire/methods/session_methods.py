@@ -103,7 +103,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             cancelled=ticket.cancelled,
             expected_revision=given(params.expected_revision),
         )
-        return prompt_result(await session.prompt(request))
+        return prompt_result(await session.prompt(request, ticket.arrived))
 
     async def cancel(_: Connection, params: SessionCancelParams, __: Ticket) -> Json:
         (await sessions.get(SessionId(params.session_id))).prompts.cancel()

@@ -203,6 +203,7 @@ async def test_unsaved_text_is_in_the_way_and_open_documents_are_updated(desk: D
     assert "not saved" in refused.value.data["conflicts"][0]["reason"]
     desk.sessions.documents.open(str(notes), "agent\n", 2)
     desk.editor.can_apply_edits = True
+    desk.sessions.documents.editor = desk.editor
     await session.rollback.restore(wish)
     assert desk.editor.applied == [(str(notes), "alpha\n")]
     assert notes.read_text() == "alpha\n"

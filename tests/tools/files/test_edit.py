@@ -189,7 +189,7 @@ async def test_an_open_document_is_changed_in_the_editor(
 ) -> None:
     context, editor = with_editor(can_apply_edits=True, can_write_files=True)
     (root / "a").write_text("old text")
-    context.buffers.set(root / "a", "unsaved text", 4)
+    context.buffers.set(root / "a", "unsaved text", 4, editor)
     assert not (await edit(context, "unsaved", "new")).is_error
     assert editor.asked == [("apply", str(root / "a"))]
     assert editor.texts[str(root / "a")] == "new text"
@@ -204,7 +204,7 @@ async def test_a_saved_document_stays_saved(
 ) -> None:
     context, editor = with_editor(can_apply_edits=True)
     (root / "a").write_text("text")
-    context.buffers.set(root / "a", "text", 1)
+    context.buffers.set(root / "a", "text", 1, editor)
     await edit(context, "text", "new")
     assert editor.asked == [("apply", str(root / "a"))]
     assert (root / "a").read_text() == "new"
@@ -216,7 +216,7 @@ async def test_an_editor_that_declines_an_edit(
     context, editor = with_editor(can_apply_edits=True)
     editor.applies = False
     (root / "a").write_text("text")
-    context.buffers.set(root / "a", "text", 1)
+    context.buffers.set(root / "a", "text", 1, editor)
     await edit(context, "text", "new")
     assert (root / "a").read_text() == "new"
     found = context.buffers.get(root / "a")

@@ -107,6 +107,19 @@ async def test_where_nothing_is_trusted_no_program_searches(
         assert trusted or found.text == "a.txt:1: a word"
 
 
+async def test_ripgrep_is_run_with_the_variables_of_the_window(
+    root: Path, context: ToolContext
+) -> None:
+    (root.parent / "bin").mkdir()
+    ripgrep = root.parent / "bin" / "rg"
+    ripgrep.write_text('#!/bin/sh\necho "$MINE|$MY_TOKEN" > ran\n')
+    ripgrep.chmod(0o755)
+    path = f"{ripgrep.parent}{os.pathsep}{os.environ['PATH']}"
+    mine = {"PATH": path, "MINE": "yes", "MY_TOKEN": "hidden-from-programs"}
+    await search(replace(context, environment=mine), "a word")
+    assert (root / "ran").read_text() == "yes|\n"
+
+
 async def test_files_are_listed_by_folder_and_pattern(root: Path, context: ToolContext) -> None:
     tree(root, src__a_dot_py="", src__deep__b_dot_py="", node_modules__c_dot_py="", _dot_env="")
     tree(root, _dot_gitignore="*.log\n", x_dot_log="")

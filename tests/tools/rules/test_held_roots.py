@@ -188,13 +188,12 @@ def test_a_workspace_to_which_a_link_leads_has_names_of_that(
     assert isinstance(decided("write_file", given, inside, "write_file"), Ask)
 
 
-def test_a_variable_that_names_a_workspace_counts(
-    home: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variable_that_names_a_workspace_counts(home: Path, context: ToolContext) -> None:
     inside = opened(home / "cfg" / "nvim", context)
     given: Json = {"path": "init.lua", "content": ""}
     assert isinstance(decided("write_file", given, inside, "write_file"), Allow)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "cfg"))
+    variables = {**inside.environment, "XDG_CONFIG_HOME": str(home / "cfg")}
+    inside = replace(inside, environment=variables)
     assert isinstance(decided("write_file", given, inside, "write_file"), Ask)
 
 

@@ -332,15 +332,15 @@ def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: Tool
 
 
 @pytest.mark.parametrize("variable", [*paths.INSTEAD, "npm_config_userconfig"])
-def test_what_a_variable_names_instead_is_asked_about(
-    variable: str, inside: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_variable_names_instead_is_asked_about(variable: str, inside: ToolContext) -> None:
+    """In the window's environment: the daemon's may be another's."""
     conf = f"{inside.cwd}/conf"
     for value in ("conf", conf, f"{conf}/x.toml", os.pathsep.join(("/etc", conf))):
-        monkeypatch.setenv(variable, value)
+        given = replace(inside, environment={**inside.environment, variable: value})
         for name, found in (("conf/x.toml", Ask), ("b/x.toml", Allow)):
             wanted: Json = {"path": name, "content": ""}
-            assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
-    monkeypatch.setenv(variable, str(inside.cwd.parent))
+            assert isinstance(call("write_file", wanted, given, Rules(("*", "edit"))), found)
+    above = {**inside.environment, variable: str(inside.cwd.parent)}
     wanted = {"path": "b/x.toml", "content": ""}
-    assert call("write_file", wanted, inside, Rules(("*", "edit"))) == Allow()
+    given = replace(inside, environment=above)
+    assert call("write_file", wanted, given, Rules(("*", "edit"))) == Allow()

@@ -1,0 +1,243 @@
+"""The process that windows share: its start, its end, and faults that end no window."""
+
+import os
+import shutil
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.plain import LIMIT, PlainClient
+from tests.e2e.resident import (
+    SHARED,
+    Open,
+    about,
+    allow,
+    command,
+    found,
+    is_gone,
+    prompt,
+    started_command,
+    told,
+    until,
+)
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform == "win32", reason="the socket is a Unix socket"),
+]
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+def test_windows_share_a_daemon_that_ends_when_it_is_stopped(
+    window: Open, variables: dict[str, str]
+) -> None:
+    assert "No shared daemon" in command(variables, "status")
+    first, second = window(), window()
+    pids = {client.request("daemon/status")["pid"] for client in (first, second)}
+    assert len(pids) == 1
+    assert about(variables)["windows"] == 2
+    assert first.stop() == 0
+    assert about(variables)["windows"] == 1
+    assert "has ended" in command(variables, "stop")
+    until(lambda: is_gone(next(iter(pids))))
+    assert second.process.wait(30) == 1
+    assert "the daemon ended" in second.stderr
+    # As an editor does after a crash.
+    assert window().request("daemon/status")["sessions"] == []
+
+
+def test_one_that_stops_gently_is_found_while_its_turns_run(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    asked = threading.Event()
+
+    def never(params: Any) -> Any:
+        asked.set()
+        threading.Event().wait(60)
+
+    first = window(**{"session/request_permission": never})
+    pid = about(variables)["pid"]
+    session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    prompt(first, session, "run touch made")
+    assert asked.wait(LIMIT)
+    with started_command(variables, "stop") as stopping:
+        until(lambda: about(variables)["stopping"])
+        assert about(variables)["pid"] == pid
+        assert "stopping" in command(variables, "status")
+        # New windows have another.
+        second = window()
+        assert [one["stopping"] for one in found(variables)] == [False, True]
+        assert about(variables)["pid"] == second.request("daemon/status")["pid"] != pid
+        assert "has ended" in command(variables, "stop", "--now")
+        assert stopping.wait(LIMIT) == 0
+    until(lambda: is_gone(pid))
+    assert found(variables) == []
+
+
+def test_a_killed_daemon_is_started_again_and_loses_nothing(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    first = window()
+    session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    assert first.result(prompt(first, session, "say one"))["stopReason"] == "end_turn"
+    os.kill(about(variables)["pid"], signal.SIGKILL)
+    assert first.process.wait(30) == 1
+    second = window()
+    second.request("session/load", {"sessionId": session})
+    assert told(second) == told(first) != ""
+
+
+def test_a_killed_daemon_ends_both_its_windows_and_the_next_two_share_another(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    first, second = window(**{"session/request_permission": allow}), window()
+    session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    assert first.result(prompt(first, session, "say one"))["stopReason"] == "end_turn"
+    prompt(first, session, "run touch begun; until [ -e gate ]; do sleep 0.1; done")
+    until((workspace / "begun").exists)
+    second.request("session/load", {"sessionId": session})
+    until(lambda: "begun" in str(second.notifications))
+    pid = about(variables)["pid"]
+    os.kill(pid, signal.SIGKILL)
+    # The command has outlived the daemon.
+    (workspace / "gate").touch()
+    for client in (first, second):
+        assert client.process.wait(10) == 1
+        client.close()
+        assert client.stderr == "sidecar: the daemon ended; the editor may start it again\n"
+    # As both editors do.
+    third, fourth = window(), window()
+    pids = {client.request("daemon/status")["pid"] for client in (third, fourth)}
+    assert len(pids) == 1
+    assert pid not in pids
+    for client in (third, fourth):
+        client.request("session/load", {"sessionId": session})
+        assert "run touch begun" in str(client.updates("user_message_chunk"))
+        assert "interrupted" in str(client.notifications)
+    assert third.result(prompt(third, session, "say two"))["stopReason"] == "end_turn"
+    until(lambda: told(third) == told(fourth))
+
+
+def test_of_many_windows_at_once_one_starts_the_daemon(
+    window: Open, variables: dict[str, str]
+) -> None:
+    pids: list[int] = []
+
+    def come() -> None:
+        pids.append(window().request("daemon/status")["pid"])
+
+    for _ in range(3):
+        threads = [threading.Thread(target=come) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(90)
+        assert len(set(pids)) == 1
+        assert len(pids) == 8
+        assert about(variables)["windows"] == 8
+        pids.clear()
+        command(variables, "stop", "--now")
+
+
+def test_it_ends_some_time_after_the_last_window(window: Open, variables: dict[str, str]) -> None:
+    variables["SIDECAR_LINGER"] = "1"
+    client = window()
+    pid = client.request("daemon/status")["pid"]
+    time.sleep(1.5)
+    assert client.request("daemon/status")["pid"] == pid
+    client.stop()
+
+    until(lambda: is_gone(pid))
+    left = os.listdir(Path(variables["XDG_RUNTIME_DIR"]) / "sidecar")
+    assert not [name for name in left if name.endswith(".sock")]
+
+
+def test_a_folder_that_others_may_write_is_not_used(
+    tmp_path: Path, variables: dict[str, str]
+) -> None:
+    folder = Path(variables["XDG_RUNTIME_DIR"]) / "sidecar"
+    folder.mkdir()
+    folder.chmod(0o777)
+    client = PlainClient(tmp_path / "data", env=variables, arguments=SHARED)
+    assert client.process.wait(30) == 1
+    client.close()
+    assert "not a folder of yours alone" in client.stderr
+
+
+@on_linux
+def test_too_many_files_end_no_window(
+    window: Open, variables: dict[str, str], tmp_path: Path
+) -> None:
+    import resource
+
+    first = window()
+    pid = about(variables)["pid"]
+    open_now = len(os.listdir(f"/proc/{pid}/fd"))
+    most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_now, most[1]))
+    late = PlainClient(tmp_path / "data", env=variables, arguments=SHARED)
+    time.sleep(1)
+    assert first.request("daemon/status")["pid"] == pid
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, most)
+    assert late.start(model="offline")
+    assert late.request("daemon/status")["pid"] == pid
+    late.kill()
+
+
+def test_a_daemon_without_a_socket_leaves_that_of_another(
+    window: Open, variables: dict[str, str]
+) -> None:
+    """As after the logout that removes the folder of all sockets."""
+    folder = Path(variables["XDG_RUNTIME_DIR"]) / "sidecar"
+    first = window()
+    pid = about(variables)["pid"]
+    shutil.rmtree(folder)
+    second = window()
+    os.kill(pid, signal.SIGTERM)
+    assert first.process.wait(30) == 1
+    until(lambda: is_gone(pid))
+    assert about(variables)["pid"] == second.request("daemon/status")["pid"] != pid
+
+
+@on_linux
+def test_greetings_that_say_nothing_take_no_file_and_no_time(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    first = window()
+    pid = about(variables)["pid"]
+    path = next((Path(variables["XDG_RUNTIME_DIR"]) / "sidecar").glob("*.sock"))
+    before = len(os.listdir(f"/proc/{pid}/fd"))
+    for said in (b"ab", b"\0\0\0\4junk", b"\0\0\4\0", b"\xff\0\0\0") * 5:
+        with socket.socket(socket.AF_UNIX) as caller:
+            caller.connect(str(path))
+            socket.send_fds(caller, [said], [2])
+    until(lambda: len(os.listdir(f"/proc/{pid}/fd")) <= before)
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(40)]
+    for caller in silent:
+        caller.connect(str(path))
+    began = time.monotonic()
+    first.request("session/new", {"cwd": str(workspace)})
+    assert time.monotonic() - began < 5
+    for caller in silent:
+        caller.close()
+
+
+def test_the_log_keeps_its_newest_lines_in_a_mebibyte(
+    window: Open, variables: dict[str, str]
+) -> None:
+    window()
+    log = next((Path(variables["XDG_RUNTIME_DIR"]) / "sidecar").glob("*.sock.log"))
+    with log.open("a") as added:
+        added.writelines(f"line {number:08d}\n" for number in range(200_000))
+    until(lambda: log.stat().st_size <= 2**20)
+    lines = log.read_text().splitlines()
+    assert lines[-1] == "line 00199999"
+    assert len(lines) > 30_000
+    assert len(lines[0]) == len(lines[-1])
