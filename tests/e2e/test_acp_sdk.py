@@ -112,7 +112,7 @@ class Window:
 
 @asynccontextmanager
 async def daemon(
-    data: Path, window: Window, capabilities: Any = None, **options: Any
+    data: Path, window: Window, capabilities: Any = None, *more: str, **options: Any
 ) -> AsyncIterator[Any]:
     """Start a daemon and go through `initialize`; what reached it ill-shaped would raise."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")}
@@ -123,6 +123,7 @@ async def daemon(
         "sidecar",
         "serve",
         "--stdio",
+        *more,
         env={**env, "SIDECAR_DATA_DIR": str(data)},
         transport_kwargs={"limit": 16 * 1024 * 1024},
     ) as (agent, process):
@@ -220,6 +221,24 @@ async def test_commands_run_in_the_clients_terminal(
         assert (done.status, done.content[0].terminal_id) == ("completed", "term-1")
         assert "exit code 3" in done.raw_output
         await window.until(lambda: window.released == ["term-1"])
+
+
+async def test_no_command_goes_to_the_terminal_of_a_window_whose_secrets_are_not_known(
+    tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shared daemon, where the session has the variables of the window that opened it."""
+    monkeypatch.setenv("SIDECAR_LINGER", "1")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    first, second = Window(), Window()
+    async with daemon(tmp_path / "data", first, ALL, "--shared") as agent:
+        session = (await agent.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await say(agent, session, "hello")
+        monkeypatch.setenv("SOME_API_KEY", "one-that-is-long")
+        async with daemon(tmp_path / "data", second, ALL, "--shared") as other:
+            await other.load_session(session_id=session, cwd=str(workspace), mcp_servers=[])
+            await say(other, session, "run `make test`")
+            assert second.ran == []
+            assert first.ran[0][1:] == ["-c", "make test"]
 
 
 async def test_a_question_can_be_refused_and_a_turn_cancelled(

@@ -89,7 +89,7 @@ class Sessions:
         """A new, durable session in a workspace; errors as in `new_session.found`."""
         environment = await self.shared.ready()
         session = await self._begin(environment, await found(environment, request))
-        session.audience.attach(watcher, client)
+        self.join(session, watcher, client)
         session.caveats.tell()
         folder, workspace = Path(session.row.cwd), self.shared.root
         if passed := await asyncio.to_thread(passed_over, folder, workspace):
@@ -107,7 +107,7 @@ class Sessions:
         environment = await self.shared.ready()
         made = await fork(environment.store, environment.clock, session_id, at_message)
         session = await self.get(made)
-        session.audience.attach(watcher, client)
+        self.join(session, watcher, client)
         return session.opened()
 
     async def handoff(
@@ -124,7 +124,7 @@ class Sessions:
         found = await standing(store, clock, session_id)
         log = await fresh_window.go_on(environment, found, goal)
         session = await self.get(log.row.id)
-        session.audience.attach(watcher, client)
+        self.join(session, watcher, client)
         return Handoff(*drafted(found, goal), session.id)
 
     async def list(
@@ -152,15 +152,19 @@ class Sessions:
         """
         session = await self.get(session_id)
         rest = await session.replay.tell(after, emit) if replay else None
-        session.audience.attach(watcher, client)
+        self.join(session, watcher, client)
         # The streaming answer is shown without an await between, so that no event is missed.
         for event in () if rest is None else rest():
             watcher(event)
         if self.open.find(session_id) is not session:
             # A subtask's session closed while the history was shown.
             session = await self.get(session_id)
-            session.audience.attach(watcher, client)
+            self.join(session, watcher, client)
         return session.opened()
+
+    def join(self, session: Session, watcher: Watcher, client: Client) -> None:
+        """Attach this window's client."""
+        session.audience.attach(watcher, client, self.shared.known)
 
     async def get(self, session_id: SessionId) -> Session:
         """Opened if need be; raises UnknownSession."""
@@ -213,7 +217,7 @@ class Sessions:
             tell_damage(log, state.channel, problems)
             await session.recover()
         for one in () if before is None else before.audience.connected:
-            session.audience.attach(one.watcher, one.client)
+            session.audience.attach(one.watcher, one.client, one.environment)
         return session
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:

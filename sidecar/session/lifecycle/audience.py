@@ -9,6 +9,7 @@ from pathlib import Path
 from sidecar.core.errors import Cancelled, EditorGone, SidecarError
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.changes.tracker import Tracking
+from sidecar.session.environment import Environment
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.events import Watcher
 from sidecar.session.ownership import Ownership
@@ -19,10 +20,11 @@ NOBODY = "no editor is connected to this session any more"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Connected:
-    """One connection's ear and mouth."""
+    """One connection's ear and mouth; `environment`: its window's, if not the session's."""
 
     watcher: Watcher
     client: Client
+    environment: Environment | None = None
 
 
 class Audience:
@@ -32,23 +34,30 @@ class Audience:
     """
 
     def __init__(
-        self, channel: Channel, tracking: Tracking, ownership: Ownership, *, lasting: bool
+        self,
+        channel: Channel,
+        tracking: Tracking,
+        ownership: Ownership,
+        environment: Environment,
     ) -> None:
         self._channel = channel
+        self._environment = environment
         self._tracking = tracking
         self._ownership = ownership
         self.connected: tuple[Connected, ...] = ()
         self._stirred = asyncio.Event()
-        self.lasting = lasting
+        self.lasting = environment.resident
         self.everyone = Everyone(self)
 
-    def attach(self, watcher: Watcher, client: Client) -> None:
-        """Send all events from now on; `client` answers questions.
+    def attach(
+        self, watcher: Watcher, client: Client, environment: Environment | None = None
+    ) -> None:
+        """Send all events from now on; `client` answers questions; `environment`: its window's.
 
         Who is here already becomes the newest, and answers the open question that is known there.
         """
         known = (one for one in self.connected if (one.watcher, one.client) == (watcher, client))
-        one = next(known, None) or Connected(watcher, client)
+        one = next(known, None) or Connected(watcher, client, environment)
         self._drop(watcher)
         self.connected = (*self.connected, one)
         self.stir()
@@ -70,6 +79,9 @@ class Audience:
 
     def watchers(self) -> tuple[Watcher, ...]:
         return tuple(one.watcher for one in self.connected)
+
+    def is_own(self, one: Connected) -> bool:
+        return one.environment in (None, self._environment)
 
     def _drop(self, watcher: Watcher) -> None:
         self.connected = tuple(one for one in self.connected if one.watcher != watcher)
@@ -108,8 +120,9 @@ class Everyone:
 
     @property
     def terminals(self) -> Terminals | None:
-        newest = self._audience.connected[-1:]
-        return newest[0].client.terminals if newest else None
+        """Of the window whose variables the session has: secrets of another's are not known."""
+        own = [one for one in self._audience.connected if self._audience.is_own(one)]
+        return own[-1].client.terminals if own else None
 
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]

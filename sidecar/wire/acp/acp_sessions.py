@@ -46,7 +46,7 @@ class Desk:
         if self.connection.knows(session_id):
             return await self.sessions.get(SessionId(session_id))
         session = await self.enter(session_id)
-        session.audience.attach(self.connection.watch, self.connection)
+        self.sessions.join(session, self.connection.watch, self.connection)
         return session
 
     def greet(self, session: Session) -> None:

@@ -106,7 +106,7 @@ class Commands:
     async def _watched(self, session: Session) -> Session:
         # Sessions opened by our own methods already have a watcher and a client.
         if self._editor.connection.watch not in session.audience.watchers():
-            session.audience.attach(self._editor.watch, self._editor)
+            self._sessions.join(session, self._editor.watch, self._editor)
         return session
 
     def _folder(self) -> Path:
