@@ -7,7 +7,7 @@ from time import monotonic
 
 from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import SessionId
-from sidecar.session.desk.window_environments import WindowEnvironments
+from sidecar.session.desk.window_environments import STOPPING, WindowEnvironments
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Event, StatusChanged, Watcher
 from sidecar.store.format.values import Owner
@@ -18,7 +18,6 @@ SHUTDOWN = 1.5
 """Seconds for running turns to end their logs at the daemon's stop."""
 UNWATCHED = 60.0
 """Seconds until an idle session that nobody watches is closed."""
-STOPPING = "the daemon is stopping"
 
 
 class OpenSessions:

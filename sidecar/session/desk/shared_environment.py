@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import JsonObject
-from sidecar.session.desk.open_sessions import STOPPING, OpenSessions
+from sidecar.session.desk.open_sessions import OpenSessions
+from sidecar.session.desk.window_environments import STOPPING
 from sidecar.session.environment import Environment
 from sidecar.session.log.log_fold import version
 
@@ -48,8 +49,9 @@ class SharedEnvironment:
             if self._left:
                 raise Cancelled(STOPPING)
             if self.known is None:
-                self.known = await self._build(self._options, self.root)
-                self._sessions.windows.enter(self.known)
+                built = await self._build(self._options, self.root)
+                await self._sessions.windows.enter(built)
+                self.known = built
             return self.known
 
     async def leave(self) -> None:

@@ -3,9 +3,12 @@
 import asyncio
 from collections.abc import Container
 
+from sidecar.core.errors import Cancelled
 from sidecar.session.environment import Environment
 from sidecar.store.journal import Store
 from sidecar.workspace.workspaces import Workspaces
+
+STOPPING = "the daemon is stopping"
 
 
 class WindowEnvironments:
@@ -16,8 +19,15 @@ class WindowEnvironments:
         self.stores: dict[Store, Workspaces] = {}
         self._entered: list[Environment] = []
         self._left: list[Environment] = []
+        self._closed = False
 
-    def enter(self, environment: Environment) -> None:
+    async def enter(self, environment: Environment) -> None:
+        """Raises Cancelled after `close`: the environment ends, as nobody else would end it."""
+        if self._closed:
+            await environment.end()
+            if environment.store not in self.stores:
+                await environment.store.close()
+            raise Cancelled(STOPPING)
         self._entered.append(environment)
         if environment.store not in self.stores:
             self.stores[environment.store] = environment.workspaces
@@ -40,6 +50,7 @@ class WindowEnvironments:
             await environment.end()
 
     async def close(self) -> None:
+        self._closed = True
         entered, self._entered, self._left = self._entered, [], []
         for environment in entered:
             await environment.end()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.errors import StorageFailed
+from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.session.desk import open_sessions
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.window_environments import WindowEnvironments
@@ -38,7 +38,7 @@ class BeatenStore:
 class Left:
     """The parts of a window that is gone; `ending` delays the end."""
 
-    store: str = ""
+    store: Any = ""
     ended: int = 0
     ending: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -83,7 +83,7 @@ async def test_each_environment_ends_once_where_several_calls_end_them() -> None
     windows, left = WindowEnvironments(), (Left(), Left())
     windows.stores[""] = Followed()  # type: ignore[index,assignment]
     for environment in left:
-        windows.enter(environment)  # type: ignore[arg-type]
+        await windows.enter(environment)  # type: ignore[arg-type]
         windows.leave(environment)  # type: ignore[arg-type]
     async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
         for _ in left:
@@ -92,3 +92,13 @@ async def test_each_environment_ends_once_where_several_calls_end_them() -> None
         for environment in left:
             environment.ending.set()
     assert [environment.ended for environment in left] == [1, 1]
+
+
+async def test_a_window_that_is_ready_after_the_end_leaves_nothing_that_runs() -> None:
+    """Its settings were read while the daemon stopped, whose end would wait for its parts."""
+    windows, late = WindowEnvironments(), Left(BeatenStore(None))
+    late.ending.set()
+    await windows.close()
+    with pytest.raises(Cancelled, match="stopping"):
+        await windows.enter(late)  # type: ignore[arg-type]
+    assert late.ended == 1
