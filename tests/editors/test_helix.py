@@ -91,7 +91,7 @@ def test_a_session_without_a_plugin(helix: Terminal, work: Path) -> None:
     # The daemon starts while Helix shows the file already; until then, it knows no commands.
     helix.wait(lambda _: (work.parent / "data").exists())
     first = give(helix, "context", "% · ")
-    assert "200k" in first
+    assert "/192k" in first
     act(helix, "Sidecar: send this", "edit_file: Changed")
     assert (work / "notes.txt").read_text() == "ALPHA\nbeta\n"
     (work / "notes.txt").write_text("ALPHA\nbeta\nmine\n")

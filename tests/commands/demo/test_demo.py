@@ -77,7 +77,7 @@ def test_it_makes_room_recalls_and_takes_back(columns: int) -> None:
         before, found, rest = rest.partition(chapter)
         assert found, f"{chapter} does not come after {before[-200:]}"
     assert max(len(line.rstrip()) for line in printed.splitlines()) <= columns
-    meters = [int(used) for used in re.findall(r"[=≈] (\d+) of 12000", printed)]
+    meters = [int(used) for used in re.findall(r"[=≈] (\d+) of 8000", printed)]
     *_, full, planned, compacted, undone, _ = meters
     assert full == planned == undone
     assert compacted < 0.6 * full

@@ -14,7 +14,6 @@ from tests.tools.rules.decisions import call, functions_entered
 @pytest.mark.parametrize(
     ("variable", "value", "path"),
     [
-        ("npm_config_userconfig", "conf/npm.js", "conf/npm.js"),
         ("NODE_OPTIONS", "--trace-gc --require ./conf/x", "conf/x.js"),
         ("RUBYOPT", "-w -r./x.rb", "x.rb"),
         ("JAVA_TOOL_OPTIONS", "-javaagent:{root}/x.py=1", "x.py"),
@@ -25,7 +24,7 @@ from tests.tools.rules.decisions import call, functions_entered
         ("GIT_EDITOR", "./way.sh --wait", "x.sh"),
         ("UV_CONFIG_FILE", "file://{root}/conf/x.toml", "conf/x.toml"),
         ("TOOL_CONFIG_DIR", "conf", "conf/any/x.toml"),
-        ("BASH_ENV", "{root}/with space.sh", "with space.sh"),
+        ("ENV", "{root}/with space.sh", "with space.sh"),
         ("NODE_OPTIONS", '-r "./with space/x.js"', "with space/x.js"),
         ("NODE_OPTIONS", "-r ./with\\ space/x.js", "with space/x.js"),
         ("NODE_OPTIONS", "--import=file://{root}/with%20space/x.mjs", "with space/x.mjs"),
@@ -56,6 +55,27 @@ def test_a_file_that_a_variable_names_takes_a_rule_of_its_own(
         asked = call("shell", command, named, wide)
         assert isinstance(asked, Ask)
         assert f"it may write what is named by the variable {variable}" in asked.why
+
+
+@pytest.mark.parametrize(
+    ("variable", "path", "place"),
+    [
+        ("npm_config_userconfig", "conf/npm.js", ".npmrc"),
+        ("BASH_ENV", "with space.sh", ".bashrc"),
+        ("ZDOTDIR", "aliases.zsh", ".zsh/aliases.zsh"),
+        ("CARGO_HOME", "config.toml", ".cargo/config.toml"),
+    ],
+)
+def test_a_place_that_a_window_has_instead_of_its_homes_counts_as_that(
+    variable: str, path: str, place: str, root: Path, context: ToolContext
+) -> None:
+    """The window's variables, not the daemon's."""
+    value = root / path if place[0] == "." and "/" not in place else root
+    window = replace(context, environment={variable: str(value)})
+    wanted: Json = {"path": path, "content": ""}
+    asked = call("write_file", wanted, window, Rules(("write_file", f"write_file:{path}")))
+    assert isinstance(asked, Ask)
+    assert f"/{place}, " in asked.title
 
 
 @pytest.mark.parametrize("variable", ["HOSTNAME", "USER", "LOGNAME", "TERM_PROGRAM", "LC_ALL"])
