@@ -25,7 +25,7 @@ from sidecar.daemon.environment_parts import (
 from sidecar.daemon.private_memory import keep_memory_private
 from sidecar.daemon.status import SharedStore, alert_event, describe, queues_of
 from sidecar.daemon.stores import open_store
-from sidecar.model.models import Models
+from sidecar.model.models import Models, Vocabulary
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.desk.settings_reload import follow
@@ -61,6 +61,7 @@ class Daemon:
         self.clock = Clock(read_clock, id_source(read_clock))
         self.sessions = OpenSessions(this_process(secrets.token_hex(8)))
         self.buffers = Buffers()
+        self.vocabulary = Vocabulary()
         self.outboxes: list[Outbox] = []
         self._shared: dict[Path, SharedStore] = {}
         self._opening = asyncio.Lock()
@@ -116,7 +117,8 @@ class EditorWindow:
     def __init__(self, daemon: Daemon, variables: Mapping[str, str], folder: str = "") -> None:
         self._daemon = daemon
         self._variables = variables
-        self._models = Models(read_clock, secrets.SystemRandom().random, *paces())
+        dice = secrets.SystemRandom().random
+        self._models = Models(read_clock, dice, *paces(), daemon.vocabulary)
         self._store: SharedStore | None = None
         check = partial(check_options, variables)
         self.sessions = Sessions(

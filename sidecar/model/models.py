@@ -15,6 +15,21 @@ from sidecar.model.stalls import STALL
 from sidecar.model.vocabulary import load_counter
 
 
+class Vocabulary:
+    """A counter of tokens for all windows of a daemon: 27 MiB."""
+
+    def __init__(self) -> None:
+        self._count: Count | None = None
+        self._loading = asyncio.Lock()
+
+    async def counter(self) -> Count:
+        """The first call takes 0.2 s."""
+        async with self._loading:
+            if self._count is None:
+                self._count = await asyncio.to_thread(load_counter)
+            return self._count
+
+
 class Models:
     """Models, each made at first use."""
 
@@ -24,6 +39,7 @@ class Models:
         random: Callable[[], float],
         pace: float = 0.0,
         stall: float = STALL,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self._now = now
         self._random = random
@@ -33,7 +49,7 @@ class Models:
         self._offline: Model | None = None
         self._hosted: AnthropicModel | None = None
         self._count: Count | None = None
-        self._counting = asyncio.Lock()
+        self._vocabulary = vocabulary or Vocabulary()
 
     def configure(self, config: Config) -> None:
         self._config = config
@@ -55,11 +71,8 @@ class Models:
         return self._hosted
 
     async def counter(self) -> Count:
-        """The first call takes 0.2 s."""
-        async with self._counting:
-            if self._count is None:
-                self._count = await asyncio.to_thread(load_counter)
-            return self._count
+        self._count = await self._vocabulary.counter()
+        return self._count
 
     async def aclose(self) -> None:
         if self._hosted is not None:

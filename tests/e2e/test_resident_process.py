@@ -229,6 +229,24 @@ def test_greetings_that_say_nothing_take_no_file_and_no_time(
         caller.close()
 
 
+@on_linux
+def test_four_windows_take_little_more_memory_than_one(window: Open, workspace: Path) -> None:
+    taken: list[float] = []
+    clients: list[PlainClient] = []
+    for _ in range(4):
+        clients.append(window())
+        clients[-1].request("session/new", {"cwd": str(workspace)})
+        pid = clients[0].request("daemon/status")["pid"]
+        taken.append(sum(map(memory, (pid, *(client.process.pid for client in clients)))))
+    assert taken[3] < 1.3 * taken[0]
+
+
+def memory(pid: int) -> float:
+    """MiB, of shared pages this process's share."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
 def test_the_log_keeps_its_newest_lines_in_a_mebibyte(
     window: Open, variables: dict[str, str]
 ) -> None:
