@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from sidecar.core.text.visible import as_found
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
@@ -14,7 +14,6 @@ from sidecar.tools.rules.tables.programs_git import GIT
 
 _NOTHING: Mapping[str, Program] = {}
 _UNKNOWN = Program("")
-_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _SIGNS = re.compile(r"[^A-Za-z]")
 _ENDING = re.compile(r"\.(?:exe|com|cmd|bat|ps1|phar|appimage|[cm]?js)$")
 _MACHINE = re.compile(r"^.+-(?=(?:gcc|g\+\+|clang|c\+\+|cpp|cc|ld|as)(?:[-.\d]|$))")
@@ -87,11 +86,8 @@ def uncovered(words: tuple[str, ...], named: int) -> str:
 
 
 def written(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words that may name written files, and files made of these; none if unknown."""
-    if not _acting(words).writes:
-        return ()
-    compiled = words[1:] if known(words[0]) is PROGRAMS["tsc"] else ()
-    return *words[1:], *(name for word in compiled for name in _made(word))
+    """Words that may name written files; none if unknown."""
+    return words[1:] if _acting(words).writes else ()
 
 
 def changes(words: tuple[str, ...]) -> bool:
@@ -224,12 +220,7 @@ def _leads_away(program: Program, word: str) -> bool:
     unseen = not program.walks and re.search(r"[*?\[\\]", word)
     if word.startswith(("/", ":")) or unseen or runs_later(word):
         return True
-    return is_hidden(word) or (program.walks and any(map(runs_later, _made(word))))
-
-
-def _made(path: str) -> Iterator[str]:
-    """By tsc, as `jest.config.js` of `jest.config.tsx`."""
-    return (f"{_SCRIPT.sub('', path)}{ending}" for ending in (".js", ".jsx", ".cjs", ".mjs"))
+    return is_hidden(word)
 
 
 def _is_unknown(path: str) -> bool:

@@ -17,7 +17,6 @@ _IMPORTING_FROM_ABOVE = re.compile(r"(?:d?mypy|pylint|(?:based)?pyright)(?![a-z_
 """Of a folder in a package these take those above, too."""
 _NEAREST = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "jest", "vitest"), ("package.json",)),
-    **dict.fromkeys(("tsc", "vue-tsc"), ("package.json", "tsconfig.json")),
     **dict.fromkeys(("pyright", "basedpyright"), ("pyrightconfig.json", "pyproject.toml")),
     **dict.fromkeys(("mypy", "dmypy"), ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg")),
     **dict.fromkeys(("go", "golangci-lint", "staticcheck"), ("go.mod",)),
@@ -28,8 +27,8 @@ _FARTHEST = {
     **dict.fromkeys(("go", "golangci-lint", "staticcheck"), ("go.work",)),
 }
 """One above a package joins that with others."""
-_WRITTEN = re.compile(r"\.(?:isorted|tsbuildinfo|eslintcache)\Z", re.IGNORECASE)
-"""isort's NAME.isorted, tsc's and eslint's notes for their next runs: written through a link."""
+_WRITTEN = re.compile(r"\.(?:isorted|eslintcache)\Z", re.IGNORECASE)
+"""isort's NAME.isorted and eslint's notes for its next run: written through a link."""
 _AT_LINE = re.compile(r"(?::\d+)+$")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?")
 

@@ -3,7 +3,6 @@
 All others are asked about (docs/decisions/known-kinds.md).
 """
 
-import re
 import unicodedata
 
 from sidecar.core.text.visible import as_found
@@ -37,20 +36,17 @@ _NAMES = (
     ".gitignore .dockerignore .containerignore .npmignore .eslintignore .prettierignore "
     ".stylelintignore .vscodeignore .helmignore .gcloudignore .gitkeep .keep "
     ".env.example .env.sample .env.template "
-    "package.json deno.json composer.json bower.json manifest.json "
+    "package.json tsconfig.json jsconfig.json deno.json composer.json bower.json manifest.json "
     "angular.json nx.json turbo.json lerna.json tauri.conf.json "
-    "environment.yml cargo.toml pom.xml build.xml "
+    "pytest.ini mypy.ini environment.yml cargo.toml pom.xml build.xml "
     "pubspec.yaml docker-compose.yml docker-compose.yaml compose.yml compose.yaml mkdocs.yml "
     "openapi.yaml openapi.yml openapi.json swagger.yaml swagger.yml swagger.json schema.json "
     "config.json config.yaml config.yml config.toml config.ini settings.json settings.yaml "
     "settings.yml settings.toml settings.ini data.json data.yaml data.yml data.xml"
 )
-_OBEYED = re.compile(
-    r"[jt]sconfig.*\.json|pyrightconfig\.json|pyproject\.toml|ruff\.toml|setup\.cfg|tox\.ini|"
-    r"(?:mypy|pytest)\.ini"
-)
-"""Settings, in any folder, by which a checker that runs nothing itself puts any text into any file:
-tsc by `tsBuildInfoFile`, isort and ruff by `import-heading` in whatever their settings include."""
+_OBEYED = frozenset({"pyproject.toml", "ruff.toml", "setup.cfg", "tox.ini"})
+"""Settings, in any folder, by which isort and ruff, which run nothing of a project's own, put any
+text into whatever files they include, by `import-heading` above all."""
 
 
 def is_ordinary(path: str) -> bool:
@@ -62,7 +58,7 @@ def is_ordinary(path: str) -> bool:
     *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
     if as_found(path) != path or any(folder.startswith(".") for folder in folders):
         return False
-    if _OBEYED.fullmatch(name):
+    if name in _OBEYED:
         return False
     if name in _KNOWN_NAMES:
         return True

@@ -298,7 +298,7 @@ def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext
              "src/vscode/tasks.json", "README.md", "src/head.py", "config/x.toml",
              "notes~1.draft/long_name~1.py",
              ".gitignore", "envrc.txt", "a.service.py", "LICENSE", "src/Dockerfile", ".env.example",
-             "a/b/fixtures/data.JSON", "main.rs", "index.test.tsx"],
+             "a/b/fixtures/data.JSON", "main.rs", "tsconfig.json", "index.test.tsx"],
 )  # fmt: skip
 def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: ToolContext) -> None:
     wanted: Json = {"path": path, "content": ""}
@@ -310,7 +310,7 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
              "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "\uff0ehidden/a.py",
              "settings.d/x.rules", "-", "tool.yml", "\u200c.hidden/a.py", "phpcs.xml.dist",
              "phpstan.neon.dist", "tool.dist", "pyproject.toml", "a/pyproject.toml",
-             "tsconfig.json", "a/tsconfig.base.json", "conf/Ruff.toml", "setup.cfg",
+             "conf/Ruff.toml", "setup.cfg",
              ".editorconfig"],
 )  # fmt: skip
 def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: ToolContext) -> None:

@@ -94,7 +94,7 @@ _RUNNING = {
     "flit maturin cython cythonize alembic locust sphinx-build sphinx-autobuild mkdocs jekyll hugo "
     "doxygen asciidoctor typst tectonic quarto protoc buf thrift phpcs phpcbf php-cs-fixer psalm "
     "rector phan ktlint detekt scalafmt kotlinc scalac rustdoc clippy-driver bindgen wasm-pack "
-    "erlc elixirc checkov tflint xmllint xsltproc dasel",
+    "erlc elixirc checkov tflint xmllint xsltproc dasel tsc vue-tsc",
     "does on a model's word what it is asked": "claude codex gemini aider opencode goose crush amp "
     "cursor-agent copilot llm ollama",
     "is known to run commands or to write on the way": "ip cowsay cowthink csvtool dosbox dstat "

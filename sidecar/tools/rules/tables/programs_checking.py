@@ -10,11 +10,6 @@ _WHY = (
     "where they are told, or are not known"
 )
 _ENDING = r"\.(?:[cm]?[jt]sx?|vue|svelte|astro)"
-_OTHER_PROJECT = (
-    r"(?:^|[/=])(?![jt]sconfig[^/]*\.json$)[^/=]*\.(?!(?:[cm]?[jt]sx?|vue)$)(?=[^/.])[^/.]*$"
-)
-"""Any file may be a project of `-p` and say where to write; those of these names are asked about
-when they are written."""
 _RULE_WITH_OPTIONS = r":(?!\s*[\"']?(?:off|warn|error|[012])[\"']?\s*(?:[,}]|$))"
 """Its options load plugins from anywhere, and put texts into files."""
 _SUBCOMMANDS = "its other subcommands run code, fetch or write"
@@ -61,16 +56,6 @@ _BIOME = (
     "--write --fix --unsafe --apply --staged --max-diagnostics --diagnostic-level "
     "--colors --verbose --error-on-warnings --no-errors-on-unmatched --only --skip --reporter "
     "--line-width --indent-style --indent-width --quote-style --semicolons"
-)
-_TSC = _checker(
-    "-p -b -v -t -m --project --build --version --noEmit --pretty --strict --skipLibCheck "
-    "--incremental --listFiles --listFilesOnly --showConfig --explainFiles --diagnostics "
-    "--extendedDiagnostics --traceResolution --noErrorTruncation --target --module "
-    "--moduleResolution --jsx --lib --esModuleInterop --allowJs --checkJs --noImplicitAny "
-    "--noUnusedLocals --noUnusedParameters --composite --dry --force --resolveJsonModule",
-    whole=True,
-    writes=True,
-    nowhere=_OTHER_PROJECT,
 )
 _PYRIGHT = _checker(
     "p --project --stats --verbose --outputjson --warnings --level --pythonversion "
@@ -130,7 +115,6 @@ CHECKING: dict[str, Program] = {
         report="mi --show-missing --skip-covered --skip-empty --sort --precision --include --omit "
         "--fail-under --ignore-errors --format",
     ),
-    "tsc vue-tsc": _TSC,
     "eslint": _checker(
         "v --fix --fix-dry-run --fix-type --ext --quiet --max-warnings --color --no-color --cache "
         "--no-cache --rule --no-inline-config --report-unused-disable-directives "
