@@ -59,7 +59,7 @@ CHECKS = ("ruff", "mypy", "isort", "biome", "stylelint", "mix", "eslint", "black
     [
         "ruff check --fix src",
         "ruff check",
-        "ruff check --fix --exclude src",
+        "ruff check --fix --extend-exclude src",
         "eslint --fix 'src/**/*.js'",
         "mypy",
         "isort src",

@@ -47,9 +47,10 @@ def _checkers(*, writes: bool = False, **subcommands: str) -> Program:
     )
 
 
+# `--exclude` and black's `--include` replace what keeps `.git` and `.venv` out.
 _RUFF = (
     "qvsne --quiet --verbose --silent --diff --no-cache --preview --no-preview --line-length "
-    "--target-version --exclude --respect-gitignore --no-respect-gitignore --force-exclude "
+    "--target-version --respect-gitignore --force-exclude "
     "--isolated"
 )
 _BIOME = (
@@ -92,7 +93,7 @@ CHECKING: dict[str, Program] = {
     "pyright basedpyright": _PYRIGHT,
     "black": _checker(
         "qvltSC --check --diff --quiet --verbose --line-length --target-version --fast --safe "
-        "--color --no-color --preview --exclude --extend-exclude --include --force-exclude "
+        "--color --no-color --preview --extend-exclude --force-exclude "
         "--skip-string-normalization --skip-magic-trailing-comma --version --pyi",
         writes=True,
     ),
