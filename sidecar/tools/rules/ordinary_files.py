@@ -44,9 +44,11 @@ _NAMES = (
     "config.json config.yaml config.yml config.toml config.ini settings.json settings.yaml "
     "settings.yml settings.toml settings.ini data.json data.yaml data.yml data.xml"
 )
-_OBEYED = frozenset({"pyproject.toml", "ruff.toml", "setup.cfg", "tox.ini"})
-"""Settings, in any folder, by which isort and ruff, which run nothing of a project's own, put any
-text into whatever files they include, by `import-heading` above all."""
+_SETTINGS_THAT_LEAD_OUT = (
+    "pyproject.toml ruff.toml setup.cfg tox.ini biome.json biome.jsonc pyrightconfig.json"
+)
+"""Settings, in any folder, by which programs that run nothing of a project's own put any text into
+whatever files they include (isort and ruff, by `import-heading`), or show any file (`extends`)."""
 
 
 def is_ordinary(path: str) -> bool:
@@ -58,7 +60,7 @@ def is_ordinary(path: str) -> bool:
     *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
     if as_found(path) != path or any(folder.startswith(".") for folder in folders):
         return False
-    if name in _OBEYED:
+    if name in _LEADING_OUT:
         return False
     if name in _KNOWN_NAMES:
         return True
@@ -71,3 +73,4 @@ def is_ordinary(path: str) -> bool:
 _KNOWN_ENDINGS = frozenset(_ENDINGS.split())
 _KNOWN_SETTINGS = frozenset(_SETTINGS.split())
 _KNOWN_NAMES = frozenset(_NAMES.split())
+_LEADING_OUT = frozenset(_SETTINGS_THAT_LEAD_OUT.split())

@@ -310,8 +310,7 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
              "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "\uff0ehidden/a.py",
              "settings.d/x.rules", "-", "tool.yml", "\u200c.hidden/a.py", "phpcs.xml.dist",
              "phpstan.neon.dist", "tool.dist", "pyproject.toml", "a/pyproject.toml",
-             "conf/Ruff.toml", "setup.cfg",
-             ".editorconfig"],
+             "sub/biome.json", "conf/Ruff.toml", "setup.cfg", ".editorconfig"],
 )  # fmt: skip
 def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: ToolContext) -> None:
     (inside.cwd / "link.py").symlink_to(inside.cwd / path)

@@ -59,7 +59,7 @@ _BIOME = (
     "--line-width --indent-style --indent-width --quote-style --semicolons"
 )
 _PYRIGHT = _checker(
-    "p --project --stats --verbose --outputjson --warnings --level --pythonversion "
+    "--stats --verbose --outputjson --warnings --level --pythonversion "
     "--pythonplatform --skipunannotated --dependencies --version"
 )
 _PHPSTAN = (

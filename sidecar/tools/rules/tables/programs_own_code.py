@@ -17,11 +17,12 @@ _JOINED = r"^-[^=]*=(?!\d+$)"
 _SCRIPT = r"(?!env$)\w[\w:./-]*"
 """A script's name: `env` of npm and yarn runs the words behind."""
 _BEHIND = Program(
-    "what is behind a script's name goes to its program: options may take code or a place from "
-    "elsewhere, addresses and `..` lead there",
+    "what is behind a script's name goes to its program: a bare word may be a subcommand that "
+    "fetches or writes, options may take code or a place from elsewhere, addresses, hidden names "
+    "and `..` lead there",
     options("s --silent --if-present"),
     whole=True,
-    operands=r"(?!(?:.*/)?\.\.(?:/|$))[\w.][\w.+/-]*(?::\d+)*",
+    operands=r"(?=.*[./])(?!(?:.*/)?\.[^/])[\w.][\w.+/-]*(?::\d+)*",
     nowhere=_JOINED,
 )
 _RUN = Program(
