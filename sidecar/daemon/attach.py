@@ -9,6 +9,7 @@ import select
 import socket
 import sys
 import threading
+import time
 from contextlib import suppress
 
 from sidecar import __version__
@@ -26,9 +27,9 @@ CHUNK = 64 * 1024
 PARENT_EVERY = 3.0
 """Seconds between looks at whether the editor still lives."""
 GREETING = 30.0
-"""Seconds for a daemon to take a window, its start included."""
-TRIES = 3
-"""Of daemons that end just when a window comes."""
+"""Seconds for a daemon to take a window, its start and further tries included."""
+PAUSE = 0.2
+"""Seconds between tries, of a daemon that ends just now or has no free descriptor."""
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", *PROXIES)
 _KEPT_BEGINNINGS = ("XDG_", "LC_", "SIDECAR_", "COVERAGE_")
 """Variables of a daemon that this starts: no key of a window, which gives its own."""
@@ -40,12 +41,14 @@ def attach() -> int:
     """Serve one window until either end closes; gives the exit code."""
     try:
         path = socket_path(os.environ, __version__)
-        for _ in range(TRIES):
+        until = time.monotonic() + GREETING
+        while time.monotonic() < until:
             connection = reached(path) or _started(path)
             outcome = greet(connection, "window")
             if outcome is not None:
                 return _pass(connection, outcome)
             connection.close()
+            time.sleep(PAUSE)
     except OSError as error:
         sys.stderr.write(f"sidecar: no shared daemon: {error}\n")
         return 1
@@ -90,7 +93,8 @@ def _spawn(descriptor: int, path: str) -> None:
 def greet(connection: socket.socket, wish: str) -> int | None:
     """Say who comes for what: "window", "status", "stop" or "stop now".
 
-    Gives the descriptor from which the exit code comes; `None` if the daemon ends just now.
+    Gives the descriptor from which the exit code comes; `None` if the daemon ends just now, or
+    cannot take that descriptor. Without it a command is served all the same.
     Raises OSError for one that hangs.
     """
     readable, writable = os.pipe()

@@ -59,12 +59,12 @@ def _file_at(path: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Greeting:
-    """`outcome` is the descriptor that takes the exit code."""
+    """`outcome` is the descriptor that takes a window's exit code; commands need none."""
 
     wish: str
     variables: dict[str, str]
     folder: str
-    outcome: int
+    outcome: int | None
 
 
 class _Resident:
@@ -138,7 +138,8 @@ class _Resident:
             except Exception:
                 logger.exception("a window failed")
             finally:
-                os.close(greeting.outcome)
+                if greeting.outcome is not None:
+                    os.close(greeting.outcome)
 
     def _status(self) -> bytes:
         """Of one line, for `sidecar status`."""
@@ -200,6 +201,7 @@ class _Resident:
         finally:
             self._windows -= 1
             self._needed = monotonic()
+        assert greeting.outcome is not None
         with suppress(OSError):
             os.write(greeting.outcome, str(code).encode())
 
@@ -245,8 +247,13 @@ async def _greeted(connection: socket.socket) -> _Greeting | None:
             data = await _piece(connection, int.from_bytes(head, "big"))
         name, wish, folder, *pairs = os.fsdecode(data).split("\0")
         variables = dict(pair.split("=", 1) for pair in pairs)
-        if descriptors and name == identity(variables, __version__):
-            return _Greeting(wish, variables, folder, descriptors.pop())
+        if name == identity(variables, __version__):
+            # It arrives only where this process has a number free for it.
+            outcome = descriptors.pop() if descriptors else None
+            if outcome is None and wish == "window":
+                logger.warning("no window can be taken: its descriptor did not arrive")
+                return None
+            return _Greeting(wish, variables, folder, outcome)
     except (OSError, ValueError):
         return None
     finally:

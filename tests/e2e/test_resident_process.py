@@ -7,6 +7,8 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -171,21 +173,34 @@ def test_a_folder_that_others_may_write_is_not_used(
     assert "not a folder of yours alone" in client.stderr
 
 
-@on_linux
-def test_too_many_files_end_no_window(
-    window: Open, variables: dict[str, str], tmp_path: Path
-) -> None:
+@contextmanager
+def free_descriptors(pid: int, free: int) -> Iterator[None]:
+    """Leave a process as many beside those it has."""
     import resource
 
+    most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    open_now = len(os.listdir(f"/proc/{pid}/fd"))
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_now + free, most[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, most)
+
+
+@on_linux
+@pytest.mark.parametrize("free", [0, 1])
+def test_too_many_files_end_no_window(
+    window: Open, variables: dict[str, str], tmp_path: Path, free: int
+) -> None:
     first = window()
     pid = about(variables)["pid"]
-    open_now = len(os.listdir(f"/proc/{pid}/fd"))
-    most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_now, most[1]))
-    late = PlainClient(tmp_path / "data", env=variables, arguments=SHARED)
-    time.sleep(1)
-    assert first.request("daemon/status")["pid"] == pid
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, most)
+    with free_descriptors(pid, free):
+        if free:
+            # A command takes no more than its connection.
+            assert about(variables)["pid"] == pid
+        late = PlainClient(tmp_path / "data", env=variables, arguments=SHARED)
+        time.sleep(1)
+        assert first.request("daemon/status")["pid"] == pid
     assert late.start(model="offline")
     assert late.request("daemon/status")["pid"] == pid
     late.kill()
