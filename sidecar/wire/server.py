@@ -228,7 +228,11 @@ async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -
     await answered.wait()
     # The answer to `initialize` goes out before anything heavy takes the interpreter.
     await asyncio.sleep(0.02)
-    await then()
+    try:
+        await then()
+    except Exception:
+        # Who needs these parts loads them again, or is told why not.
+        logger.exception("loading ahead failed")
 
 
 async def _until_orphaned(parent: "asyncio.Future[int | None]", *, is_child: bool) -> None:

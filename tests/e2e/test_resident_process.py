@@ -206,6 +206,17 @@ def test_too_many_files_end_no_window(
     late.kill()
 
 
+@on_linux
+def test_too_many_files_end_no_window_that_loads(window: Open, workspace: Path) -> None:
+    first = window()
+    pid = first.request("daemon/status")["pid"]
+    with free_descriptors(pid, 0):
+        time.sleep(1)
+        assert first.request("daemon/status")["pid"] == pid
+    session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    assert first.result(prompt(first, session, "say one"))["stopReason"] == "end_turn"
+
+
 def test_a_daemon_without_a_socket_leaves_that_of_another(
     window: Open, variables: dict[str, str]
 ) -> None:
