@@ -30,6 +30,7 @@ from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.desk.settings_reload import follow
 from sidecar.session.environment import Environment
+from sidecar.session.meter.pause import logged
 from sidecar.session.transfer.archive import ground_of
 from sidecar.session.transfer.sweep import LOOK, Sweeping, quota_event, see_time_pass
 from sidecar.session.turn.clock import Clock
@@ -93,7 +94,7 @@ class Daemon:
             seconds("SIDECAR_SWEEP_EVERY", LOOK),
             config.snapshots.workspace_mib,
         )
-        self._tasks += map(self.start, (observer.run(), sweeping.run()))
+        self._tasks += map(self.start, map(logged, (observer.run, sweeping.run)))
         return SharedStore(store, snapshots, observer, swept)
 
     def start(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
@@ -185,8 +186,9 @@ class EditorWindow:
             trusted=trust,
         )
         instructions, servers = environment.workspaces.instructions, environment.mcp
-        works = (instructions.run(), servers.run(), follow((*files, *listed), read_again, known))
-        own = [self._daemon.start(_alone(work)) for work in works]
+        following = partial(follow, (*files, *listed), read_again, known)
+        works = (instructions.run, servers.run, following)
+        own = [self._daemon.start(logged(work)) for work in works]
         return environment
 
     async def warm_up(self) -> None:
@@ -195,14 +197,6 @@ class EditorWindow:
 
     def _describe(self, environment: Environment | None) -> JsonObject:
         return describe(environment, self._store)
-
-
-async def _alone(work: Coroutine[None, None, None]) -> None:
-    """Of one window: a failure is no other's."""
-    try:
-        await work
-    except Exception:
-        logger.exception("work of a window failed")
 
 
 async def _open_in_time(folder: Path) -> Store:

@@ -5,6 +5,7 @@ from collections.abc import Container
 
 from sidecar.core.errors import Cancelled
 from sidecar.session.environment import Environment
+from sidecar.session.meter.pause import logged
 from sidecar.store.journal import Store
 from sidecar.workspace.workspaces import Workspaces
 
@@ -32,7 +33,8 @@ class WindowEnvironments:
         if environment.store not in self.stores:
             self.stores[environment.store] = environment.workspaces
             assert self.group is not None
-            self.group.create_task(environment.workspaces.run())
+            # Where that fails, no folder is followed any more, but all windows go on.
+            self.group.create_task(logged(environment.workspaces.run))
 
     def leave(self, environment: Environment) -> None:
         """The window is gone: its environment ends with the last session opened with it."""

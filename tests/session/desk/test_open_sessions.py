@@ -39,6 +39,7 @@ class Left:
     """The parts of a window that is gone; `ending` delays the end."""
 
     store: Any = ""
+    workspaces: Any = None
     ended: int = 0
     ending: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -48,7 +49,10 @@ class Left:
 
 
 class Followed:
-    """Stands for the workspaces of a store."""
+    """Stands for the workspaces of a store, which cannot be followed."""
+
+    async def run(self) -> None:
+        raise OSError("too many open files")
 
     async def close(self) -> None:
         """Nothing to close."""
@@ -92,6 +96,22 @@ async def test_each_environment_ends_once_where_several_calls_end_them() -> None
         for environment in left:
             environment.ending.set()
     assert [environment.ended for environment in left] == [1, 1]
+
+
+async def test_folders_that_cannot_be_followed_end_nobody(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The process is that of all windows."""
+    sessions, window = OpenSessions(desk.sessions.open.owner), Left(BeatenStore(None), Followed())
+    window.ending.set()
+    async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
+        running = group.create_task(sessions.run())
+        await asyncio.sleep(0)
+        await sessions.windows.enter(window)  # type: ignore[arg-type]
+        await asyncio.sleep(0.01)
+        assert not running.done()
+        await sessions.shutdown()
+    assert "too many open files" in caplog.text
 
 
 async def test_a_window_that_is_ready_after_the_end_leaves_nothing_that_runs() -> None:
