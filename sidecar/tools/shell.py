@@ -19,6 +19,7 @@ from pathlib import Path
 from sidecar.core.files.authorship import Intent
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
+from sidecar.tools.command_watch import ended_with_daemon
 from sidecar.tools.files.reach import folder, reach
 from sidecar.tools.output_ends import OutputEnds
 from sidecar.tools.rules.coverage import reads_by_git
@@ -177,13 +178,14 @@ async def _running(
                     )
                 )
             theirs.close()
-            try:
-                yield process, reader
-            except BaseException:
-                # Before our end is closed: a last word written to a closed pipe would kill the
-                # command before it has cleaned up.
-                await _end(process)
-                raise
+            with ended_with_daemon(process.pid):
+                try:
+                    yield process, reader
+                except BaseException:
+                    # Before our end is closed: a last word written to a closed pipe would kill the
+                    # command before it has cleaned up.
+                    await _end(process)
+                    raise
 
 
 async def _started(start: Awaitable[Process]) -> Process:

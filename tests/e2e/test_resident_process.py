@@ -102,14 +102,12 @@ def test_a_killed_daemon_ends_both_its_windows_and_the_next_two_share_another(
     first, second = window(**{"session/request_permission": allow}), window()
     session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
     assert first.result(prompt(first, session, "say one"))["stopReason"] == "end_turn"
-    prompt(first, session, "run touch begun; until [ -e gate ]; do sleep 0.1; done")
+    prompt(first, session, "run touch begun; sleep 60")
     until((workspace / "begun").exists)
     second.request("session/load", {"sessionId": session})
     until(lambda: "begun" in str(second.notifications))
     pid = about(variables)["pid"]
     os.kill(pid, signal.SIGKILL)
-    # The command has outlived the daemon.
-    (workspace / "gate").touch()
     for client in (first, second):
         assert client.process.wait(10) == 1
         client.close()
@@ -125,6 +123,25 @@ def test_a_killed_daemon_ends_both_its_windows_and_the_next_two_share_another(
         assert "interrupted" in str(client.notifications)
     assert third.result(prompt(third, session, "say two"))["stopReason"] == "end_turn"
     until(lambda: told(third) == told(fourth))
+
+
+def test_a_killed_daemon_leaves_no_command_that_ran(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    """But what a command that had ended has left running goes on, as after any end."""
+    client = window(**{"session/request_permission": allow})
+    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    client.result(prompt(client, session, "run sleep 60 >&- 2>&- & echo $! > left"))
+    prompt(client, session, "run trap '' TERM; sleep 60 & echo $! $$ > begun; wait; sleep 60")
+    until(lambda: (workspace / "begun").exists() and (workspace / "begun").read_text())
+    kept = int((workspace / "left").read_text())
+    try:
+        os.kill(about(variables)["pid"], signal.SIGKILL)
+        for pid in map(int, (workspace / "begun").read_text().split()):
+            until(lambda pid=pid: is_gone(pid))
+        assert not is_gone(kept)
+    finally:
+        os.kill(kept, signal.SIGKILL)
 
 
 def test_of_many_windows_at_once_one_starts_the_daemon(
