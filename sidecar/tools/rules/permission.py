@@ -380,7 +380,9 @@ def _upward(path: str) -> Iterator[str]:
 
 
 def _names(rule: str, spec: ToolSpec) -> bool:
-    return rule.partition(":")[0].partition("@")[0] in ("*", spec.name, spec.kind)
+    """By its kind no tool of a server or client, whose effects are not known."""
+    tool = rule.partition(":")[0].partition("@")[0]
+    return tool in ("*", spec.name) or (tool == spec.kind and spec.origin == "builtin")
 
 
 def _hits(pattern: str, access: Access) -> list[bool]:

@@ -37,14 +37,15 @@ _RUN_LATER: Mapping[str, str] = {
     ".mailcap mailcap config.fish profile.ps1 *.powershell_profile.ps1 "
     "*.vscode_profile.ps1": _SHELL,
     ".config/ .local/ library/preferences/ appdata/roaming/ appdata/local/": _TAKEN,
-    ".github/ .gitlab-ci* *.gitlab-ci.yml *.gitlab-ci.yaml .gitlab/ .circleci/ "
+    ".github/ .gitlab-ci* gitlab-ci.yml salsa-ci.yml snapcraft.yaml "
+    "*.gitlab-ci.yml *.gitlab-ci.yaml .gitlab/ .circleci/ "
     ".travis.yml jenkinsfile* azure-pipelines* .azure-pipelines/ "
     ".azuredevops/ buildkite.yml buildkite.yaml buildkite.json buildkite/pipeline.yml "
     "buildkite/pipeline.yaml buildkite/pipeline.json bitbucket-pipelines.yml .drone.yml "
     ".drone.yaml .drone.star .woodpecker.yml "
     ".woodpecker.yaml .woodpecker/ .travis.yaml .jenkins/ .buildkite/ .appveyor.yml "
     "appveyor.yml .cirrus.yml .cirrus.yaml .cirrus.star .gitea/ .forgejo/ .teamcity/ "
-    ".semaphore/ cloudbuild.* buildspec.* .tekton/ codefresh.yml wercker.yml .builds/ "
+    ".semaphore/ cloudbuild* buildspec* .tekton/ codefresh.yml wercker.yml .builds/ "
     ".build.yml .readthedocs.yml .readthedocs.yaml netlify.toml vercel.json vercel.toml vercel.ts "
     "vercel.mts "
     "vercel.js vercel.mjs vercel.cjs codemagic.yaml "
@@ -57,7 +58,8 @@ _RUN_LATER: Mapping[str, str] = {
     ".lvimrc _vimrc _gvimrc .ideavimrc .kakrc .nanorc .vs/ .idx/ .replit .ctags .ctags.d/ "
     ".htaccess .user.ini .dir-locals.el .dir-locals-2.el .emacs .emacs.d/ .projectile .helix/ "
     "*.sublime-project *.sublime-workspace *.config.js *.config.cjs *.config.mjs *.config.ts "
-    "*.config.mts *.config.cts *.conf.js *.conf.cjs *.conf.mjs *.conf.ts *.run.xml session.vim "
+    "*.config.mts *.config.cts *.config.tsx *.config.jsx knip.* "
+    "*.conf.js *.conf.cjs *.conf.mjs *.conf.ts *.run.xml session.vim "
     "build.rs tailwind.js tailwind.cjs tailwind.mjs tailwind.ts "
     "tailwind.cts tailwind.mts tailwind.config.* vitest.workspace.* eslint-local-rules* cspell.* "
     "hie.yaml rust-analyzer.toml rust-project.json buildserver.json omnisharp.json "
@@ -76,7 +78,7 @@ _RUN_LATER: Mapping[str, str] = {
     "opencode.local.md context.md replit.md iflow.md "
     "knowledge.md codebuff.json amazonq.md codebuddy.md agents.local.md "
     "tools.md identity.md user.md boot.md bootstrap.md memory.md review.md rules.md "
-    "best_practices.md ai_rules.md "
+    "best_practices.md ai_rules.md *.knowledge.md readme.pochi.md "
     "hooks.json monitors.json gemini-extension.json qwen-extension.json": _AGENT,
     ".gitconfig* .gitattributes .gitmodules .git-blame-ignore-revs .husky/ .githooks/ "
     "githooks/ .git-hooks/ git-hooks/ .hooks/ .git-templates/ .hgrc .hg/ .svn/ .jj/ "
@@ -90,7 +92,8 @@ _RUN_LATER: Mapping[str, str] = {
     "head": "git may take its folder for a repository, and run what that one's settings say",
     ".npmrc .yarnrc .yarnrc.yml .yarn/ .pnpmfile.cjs .pnpmfile.mjs .bunfig.toml bunfig.toml "
     "pip.conf .pip/ .pypirc .condarc uv.toml .cargo/ .gemrc .bundle/ nuget.config "
-    ".m2/ .mvn/ .gradle/ gradle/wrapper/ .sbtopts .jvmopts .bazelrc .bazeliskrc .pnp.cjs "
+    ".m2/ .mvn/ .gradle/ gradle/wrapper/ gradle-daemon-jvm.properties "
+    " .sbtopts .jvmopts .bazelrc .bazeliskrc .pnp.cjs "
     ".pnp.loader.mjs pnpm-workspace.yaml .bowerrc poetry.toml pdm.toml .pdm.toml .mambarc "
     "rust-toolchain rust-toolchain.toml ansible.cfg .terraform/ .terraformrc .netrc .curlrc "
     ".wgetrc .ripgreprc pnpmfile.js": _PACKAGES,
@@ -106,7 +109,8 @@ _RUN_LATER: Mapping[str, str] = {
     "ctags.d/ .screenrc .tmux.conf .lesskey .lessfilter": _DEBUGGER,
     ".ssh/ authorized_keys .rhosts .shosts .forward .procmailrc .gnupg/ .aws/ .kube/ .docker/ "
     ".pam_environment crontab cron.d/ cron.daily/ launchagents/ launchdaemons/ init.d/ "
-    "profile.d/ sudoers.d/ sudoers ld.so.preload *.service *.desktop": _SYSTEM,
+    "profile.d/ bash_completion.d/ apt.conf.d/ sshd_config.d/ ld.so.conf.d/ "
+    "sudoers.d/ sudoers ld.so.preload *.service *.desktop": _SYSTEM,
 }
 """Lower-case names of files, of folders (`x/`, with everything below), endings (`*.pth`), and
 beginnings (`x*`)."""

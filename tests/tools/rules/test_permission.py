@@ -117,7 +117,7 @@ def test_a_tool_named_as_a_kind_is_never_always_allowed(inside: ToolContext) -> 
         ("edit", (), Ask),
         ("execute", (), Ask),
         ("edit", ("theirs",), Allow),
-        ("edit", ("edit",), Allow),
+        ("edit", ("edit",), Ask),
         ("execute", ("*",), Allow),
         ("execute", ("edit", "shell", "execute:x*"), Ask),
     ],

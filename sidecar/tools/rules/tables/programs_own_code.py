@@ -17,12 +17,11 @@ _JOINED = r"^-[^=]*=(?!\d+$)"
 _SCRIPT = r"(?!env$)\w[\w:./-]*"
 """A script's name: `env` of npm and yarn runs the words behind."""
 _BEHIND = Program(
-    "what is behind a script's name goes to its program: a bare word may be a subcommand that "
-    "fetches or writes, options may take code or a place from elsewhere, addresses, hidden names "
-    "and `..` lead there",
+    "what is behind a script's name goes to its program, which may take a word for another script, "
+    "a subcommand that fetches, or a program; options may take code or a place from elsewhere",
     options("s --silent --if-present"),
     whole=True,
-    operands=r"(?=.*[./])(?!(?:.*/)?\.[^/])[\w.][\w.+/-]*(?::\d+)*",
+    operands=r"(?!(?:.*/)?\.[^/])[\w.][\w.+/-]*\.(?:[cm]?[jt]sx?|vue|svelte|astro|py)(?::\d+)*",
     nowhere=_JOINED,
 )
 _RUN = Program(
