@@ -387,10 +387,10 @@ def _names(rule: str, spec: ToolSpec) -> bool:
 
 def _hits(pattern: str, access: Access) -> list[bool]:
     pieces = with_stars(pattern)
-    return [
-        fits(pieces, path) or fits(pieces, name)
-        for path, name in zip(access.paths, access.shown, strict=True)
-    ]
+    if pattern.startswith("/"):
+        return [fits(pieces, path) for path in access.paths]
+    # `*/src/*` means `src/a.py`, too, and no folder above the workspace.
+    return [fits(pieces, name) or fits(pieces, f"/{name}") for name in access.shown]
 
 
 @lru_cache(maxsize=512)

@@ -140,6 +140,9 @@ def test_a_clients_tool_is_asked_about_by_its_kind(
         ("write_file:src/*", "src/x/y.py", True),
         ("write_file:src/*", "src/../a.py", False),
         ("write_file:src/*", "a.py", False),
+        ("write_file:*/src/*", "src/a.py", True),
+        ("write_file:**/src/**", "b/src/c/a.py", True),
+        ("write_file:**/{above}/**", "a.py", False),
         # A rule for the tool does not reach outside, nor does a relative pattern.
         ("write_file", "/other/x.py", False),
         ("*", "/other/x.py", False),
@@ -155,6 +158,7 @@ def test_a_clients_tool_is_asked_about_by_its_kind(
 def test_a_rule_covers_a_file_by_its_path(
     rule: str, path: str, allowed: bool, inside: ToolContext
 ) -> None:
+    rule = rule.replace("{above}", inside.cwd.parent.name)
     found = call("write_file", {"path": path, "content": ""}, inside, Rules((rule,)))
     assert isinstance(found, Allow if allowed else Ask)
 
