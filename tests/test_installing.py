@@ -139,6 +139,7 @@ def test_nothing_has_a_registry_asked_for_our_names() -> None:
     assert found == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", sorted({*lines_to_type("uv tool install"), "uv tool install ."}))
 def test_the_daemon_is_installed_from_the_checkout(
     line: str, tmp_path: Path, environment: dict[str, str]
@@ -170,6 +171,7 @@ def version_here(folder: str = ".") -> str:
     return found[1]
 
 
+@pytest.mark.long
 def test_the_wheels_of_the_extension_take_none_of_their_names_from_a_registry(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:

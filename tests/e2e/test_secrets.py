@@ -124,6 +124,7 @@ def sockets_of(pid: int) -> list[str]:
     ]
 
 
+@pytest.mark.long
 def test_a_key_goes_nowhere_but_to_the_provider(tmp_path: Path, workspace: Path) -> None:
     """Turns, tools, a shell, an MCP server, failures that quote the key, an export, a crash."""
     os.mkfifo(workspace / "wait")

@@ -73,6 +73,7 @@ def lines() -> Iterator[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
+@pytest.mark.long
 def test_no_image_of_a_large_recording_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "large.jsonl"
     with path.open("w") as file:

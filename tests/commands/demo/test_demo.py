@@ -85,6 +85,7 @@ def test_it_makes_room_recalls_and_takes_back(columns: int) -> None:
     assert "Traceback" not in printed
 
 
+@pytest.mark.long
 def test_a_folder_in_which_nothing_is_worth_leaving_out(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# Small\n", encoding="utf-8")
     printed = play("--workspace", str(tmp_path))

@@ -171,6 +171,7 @@ def run(seed: int) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_ties_do_not_depend_on_the_order_in_which_a_set_gives_its_names() -> None:
     told = {run(seed) for seed in range(1, 5)}
     assert len(told) == 1

@@ -58,6 +58,7 @@ async def calls_of_a_turn(worker: Worker) -> int:
     return seen.total()
 
 
+@pytest.mark.long
 async def test_a_turn_of_a_long_session_takes_hardly_more_than_one_of_a_short_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,7 @@ async def test_a_slice_ends_in_time_and_a_commit_comes_between(
     await years.store.close()
 
 
+@pytest.mark.long
 async def test_it_may_be_cancelled_between_any_two_slices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
