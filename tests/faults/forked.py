@@ -88,9 +88,9 @@ class Forked:
         return self.returncode
 
     def wait(self, timeout: float = LIMIT) -> int:
-        """Wait for its end; gives the exit code."""
-        if self.returncode is None:
-            assert select.select([self._handle], [], [], timeout)[0], "it did not end"
+        """Wait for its end; gives the exit code, or raises TimeoutExpired as a Popen does."""
+        if self.returncode is None and not select.select([self._handle], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(f"daemon {self.pid}", timeout)
         code = self.poll()
         assert code is not None
         return code
