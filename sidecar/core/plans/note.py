@@ -287,6 +287,7 @@ def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> 
     running: list[str] = []
     ended: list[tuple[str, str, str, bool]] = []
     places = {unit.part_id: n for n, (unit, _) in enumerate(shown)} if found else {}
+    changed = _last_changes(shown) if found else {}
     for unit, deed in reversed(found):
         now, begun = unit.turn >= turn, deed.status == "running" or deed.result == IN_BACKGROUND
         told = next((ends[one] for one in ends if begun and one in unit.text), None)
@@ -295,7 +296,8 @@ def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> 
         elif not begun or told or now:
             came = _report(told[1]) if told else deed.result
             said = told[0] if told else unit.part_id
-            where = f"{_outdated(came, shown[places[said] :])} (recall {said})"
+            later = [name for name, n in changed.items() if n >= places[said] and name in came]
+            where = f"{_outdated(came, later)} (recall {said})"
             ended.append((f"- {deed.task} → ", came, where, now))
     whole = list(_within((f"{task}{came}{where}" for task, came, where, _ in ended), room))
     rest = (f"{t}{one_line(came, THREAD)}{w}" for t, came, w, now in ended[len(whole) :] if now)
@@ -303,10 +305,14 @@ def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> 
         yield "\n".join(("Subtasks:", *lines))
 
 
-def _outdated(came: str, since: UnitsShown) -> str:
+def _last_changes(shown: UnitsShown) -> dict[str, int]:
+    """By name of a file, without folders."""
+    deeds = ((n, deed) for n, (unit, _) in enumerate(shown) for deed in unit.changed)
+    return {deed.path.replace("\\", "/").rpartition("/")[2]: n for n, deed in deeds}
+
+
+def _outdated(came: str, later: Iterable[str]) -> str:
     """That of the files which a report names some were changed since."""
-    paths = (deed.path.replace("\\", "/") for unit, _ in since for deed in unit.changed)
-    later = dict.fromkeys(path.rpartition("/")[2] for path in paths)
     named = [name for name in later if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", came)]
     return f" [as of then: {', '.join(named)} changed since]" if named else ""
 

@@ -93,7 +93,7 @@ _RUN_LATER: Mapping[str, str] = {
     ".npmrc .yarnrc .yarnrc.yml .yarn/ .pnpmfile.cjs .pnpmfile.mjs .bunfig.toml bunfig.toml "
     "pip.conf .pip/ .pypirc .condarc uv.toml .cargo/ .gemrc .bundle/ nuget.config "
     ".m2/ .mvn/ .gradle/ gradle/wrapper/ gradle-daemon-jvm.properties "
-    " .sbtopts .jvmopts .bazelrc .bazeliskrc .pnp.cjs "
+    ".sbtopts .jvmopts .bazelrc .bazeliskrc .pnp.cjs "
     ".pnp.loader.mjs pnpm-workspace.yaml .bowerrc poetry.toml pdm.toml .pdm.toml .mambarc "
     "rust-toolchain rust-toolchain.toml ansible.cfg .terraform/ .terraformrc .netrc .curlrc "
     ".wgetrc .ripgreprc pnpmfile.js": _PACKAGES,
