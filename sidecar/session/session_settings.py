@@ -43,6 +43,11 @@ class SessionSettings:
         """Of the next turn."""
         return self.text("model")
 
+    @property
+    def effort(self) -> str:
+        """Empty for the model's own."""
+        return self.text("effort")
+
     def model(self) -> Model:
         return self._models.find(self.model_id)
 

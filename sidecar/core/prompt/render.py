@@ -144,9 +144,7 @@ def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
         match part:
             case TextPart() if part.text.strip():
                 said.append(Block(TextBlock(part.text), "assistant", part.id, message.turn_id))
-            case ReasoningPart(metadata=known) if message.model == model and any(
-                isinstance(known.get(key), str) and known[key] for key in _PROOFS
-            ):
+            case ReasoningPart() if _is_signed(part) and message.model == model:
                 thought = ReasoningBlock(part.text, part.metadata)
                 said.append(Block(thought, "reasoning", part.id, message.turn_id))
             case OpaquePart() if is_own(part) and message.model == model:
@@ -169,6 +167,10 @@ def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
         return ()
     answered = (Rendered("user", tuple(results)),) if results else ()
     return (Rendered("assistant", tuple(said)), *answered)
+
+
+def _is_signed(part: ReasoningPart) -> bool:
+    return any(isinstance(part.metadata.get(key), str) and part.metadata[key] for key in _PROOFS)
 
 
 def is_own(part: OpaquePart) -> bool:

@@ -190,7 +190,7 @@ class Summariser:
             messages = (*prompt.messages, Rendered("user", (asked,)))
         marks = tuple(mark for mark in prompt.breakpoints if _before(mark, prompt, cached))
         prompt = replace(prompt, messages=messages, breakpoints=marks)
-        effort = self._settings.text("effort")
+        effort = self._settings.effort
         request = ModelRequest(view.static.model, prompt, most, effort, "summary")
         info = self._environment.models.info(request.model)
         seen = self._cached.foresee(

@@ -29,7 +29,7 @@ class ConfigOptions:
         """With current and possible values."""
         chosen = self._settings
         models = dict.fromkeys((chosen.model_id, *self._models.known))
-        policy, effort = chosen.text("policy"), chosen.text("effort") or "default"
+        policy, effort = chosen.text("policy"), chosen.effort or "default"
         return (
             _select("model", "Model", "model", chosen.model_id, tuple(models)),
             _select("policy", "Compaction policy", "_policy", policy, tuple(policies())),

@@ -87,7 +87,7 @@ def _foresee(
     *asked, answer = messages
     finish = _finish(answer)
     assert finish is not None
-    request = ModelRequest(view.static.model, view.prompt(asked), 0, settings.text("effort"))
+    request = ModelRequest(view.static.model, view.prompt(asked), 0, settings.effort)
     if begin:
         cached.resume(request, finish.started, finish.usage)
     else:

@@ -41,7 +41,7 @@ def turn_of(
         follow_cache=caching.follow,
         models=state.environment.models,
         max_tokens=state.settings.max_tokens(),
-        effort=state.settings.text("effort"),
+        effort=state.settings.effort,
         purpose="turn" if bound is None else "subtask",
         gate=rewriting.gate,
     )

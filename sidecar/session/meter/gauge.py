@@ -98,7 +98,7 @@ class Gauge:
         asked = self._settings
         minimum, known = asked.info().min_cacheable, view.calibration
         prompt = view.prompt(messages, (self._chosen.next_ttl(view), minimum))
-        request = ModelRequest(view.static.model, prompt, asked.max_tokens(), asked.text("effort"))
+        request = ModelRequest(view.static.model, prompt, asked.max_tokens(), asked.effort)
         now = self._clock.now()
         return request, self._cached.foresee(request, now, minimum, known.factor, known.bias)
 

@@ -97,7 +97,7 @@ class KeptCache:
     def _again(self, anchor: Anchor) -> ModelRequest:
         asked = takewhile(lambda message: message.id != anchor.message_id, self._log)
         prompt = self._view.prompt(asked)
-        return ModelRequest(self._view.static.model, prompt, 0, self._settings.text("effort"))
+        return ModelRequest(self._view.static.model, prompt, 0, self._settings.effort)
 
     def _since(self, anchor: Anchor) -> list[PingRecord]:
         """Also from before a restart."""
