@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,7 @@ def given(packaged: Path, tmp_path: Path) -> dict[str, str]:
     }
 
 
-def play(scenario: str, given: dict[str, str], pace: str = "0", **variables: str) -> None:
+def play(scenario: str, given: Mapping[str, object], pace: str = "0", **variables: str) -> None:
     """Run a scenario; what it says is shown when it fails. A word takes `pace` seconds to come."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "SIDECAR_"))}
     played = subprocess.run(
@@ -218,7 +219,7 @@ def test_neovim_joins_its_session_on_a_shared_daemon(given: dict[str, str], tmp_
     }
     play(
         "one_session.mjs",
-        {**given, "nvim": str(nvim), "script": str(scenario), "nvimEnv": of_neovim},  # type: ignore[dict-item]
+        {**given, "nvim": str(nvim), "script": str(scenario), "nvimEnv": of_neovim},
         HOME=str(tmp_path / "home"),
         SIDECAR_DATA_DIR=str(tmp_path / "store"),
         XDG_RUNTIME_DIR=str(tmp_path / "run"),
