@@ -36,6 +36,12 @@ _MACHINE_MADE = re.compile(
     r"[^>\n]*>.*?</(?P=tag)>|\[Request interrupted by user[^\]\n]*\])\s*)+",
     re.S,
 )
+_SLASH_COMMAND = re.compile(
+    r"\s*<command-message>[^<]*</command-message>\s*<command-name>\s*([^<]+?)\s*</command-name>\s*"
+    r"(?:<command-args>(.*?)</command-args>\s*)?",
+    re.S,
+)
+"""One that a skill answers; with the name first stand those that no model hears of (`/exit`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +117,14 @@ class TranscriptWriter:
         """Unless empty; a typed message opens a turn.
 
         While calls are open, the message waits: results came first. Text that a program wrote in
-        the user's name is context.
+        the user's name is context; a slash command that a skill answers was typed.
         """
         if not parts:
             return
-        parts = [_by_whom(part) for part in parts]
-        typed = typed and not all(isinstance(p, TextPart) and p.source == "context" for p in parts)
+        commands = [_slash_command(part) for part in parts]
+        parts = [command or _by_whom(part) for command, part in zip(commands, parts, strict=True)]
+        is_context = all(isinstance(part, TextPart) and part.source == "context" for part in parts)
+        typed = any(commands) or (typed and not is_context)
         if not self._calls:
             yield from self.flush()
         if typed or self._turn < 0:
@@ -215,6 +223,15 @@ class TranscriptWriter:
 def is_machine_made(text: str) -> bool:
     """A program's words in the user's name."""
     return _MACHINE_MADE.fullmatch(text) is not None
+
+
+def _slash_command(part: Part) -> TextPart | None:
+    """As it was typed: `/review the last commit`."""
+    found = _SLASH_COMMAND.fullmatch(part.text) if isinstance(part, TextPart) else None
+    if found is None:
+        return None
+    name, words = found[1].strip("/"), (found[2] or "").strip()
+    return TextPart(part.id, f"/{name} {words}".rstrip(), "typed")
 
 
 def _by_whom(part: Part) -> Part:

@@ -104,6 +104,33 @@ def test_what_the_agent_attached_is_context_and_opens_no_turn() -> None:
     assert [message(e).turn_id for e in found] == ["t0", "t0", "t0", "t0", "t0", "t1"]
 
 
+def test_a_slash_command_that_a_skill_answers_was_typed() -> None:
+    named = "<command-message>x:plan</command-message>\n<command-name>/x:plan</command-name>"
+    found = read(
+        line("user", f"{named}\n<command-args>- first the tests</command-args>"),
+        line("user", "Base directory for this skill: /x", isMeta=True),
+        response("m1", {"type": "text", "text": "done"}),
+        line("user", named),
+        response("m2", {"type": "text", "text": "done"}),
+        line("user", "<command-name>/model</command-name>\n<command-args>opus</command-args>"),
+    )
+    said = [p for e in found for p in message(e).parts if isinstance(p, TextPart)]
+    typed = [part.text for part in said if part.source == "typed"]
+    assert typed == ["/x:plan - first the tests", "/x:plan"]
+    assert [message(e).turn_id for e in found] == ["t0", "t0", "t0", "t1", "t1", "t1"]
+
+
+def test_news_of_a_task_that_waited_in_the_queue_stand_as_they_were() -> None:
+    news = "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>"
+    news += "</task-notification>"
+    queued = {"type": "queued_command", "prompt": news, "commandMode": "task-notification"}
+    found = read(
+        line("user", "look"),
+        {"type": "attachment", "attachment": queued},  # type: ignore[dict-item]
+    )
+    assert message(found[1]).parts[0].text == news  # type: ignore[union-attr]
+
+
 def test_a_boundary_and_its_summary_are_one_compaction() -> None:
     boundary: JsonObject = {"type": "system", "subtype": "compact_boundary"}
     summary = line("user", "so far", isCompactSummary=True)

@@ -225,4 +225,5 @@ def _attached(given: Json) -> str:
     if isinstance(content, dict):
         given = {**given, "content": content.get("content")}
     text = next((text for key in _TEXTS if (text := text_of(given.get(key)))), "")
-    return f"[{given.get('type')}] {text}" if text else ""
+    queued = given.get("type") == "queued_command"
+    return text if queued or not text else f"[{given.get('type')}] {text}"

@@ -37,6 +37,8 @@ TYPED: Final = ("human", "")
 _QUEUED: Final = re.compile(r"\[queued_command\] (.*)\n[\da-f-]{36}\nprompt\nhuman\n\S+", re.S)
 """Typed while the agent worked, then how, by whom and when."""
 _MARK_ALONE: Final = re.compile(r"\[\w+\]\s*")
+_QUEUE_MARK: Final = "[queued_command] "
+"""Put by who recorded before words that came while the agent worked."""
 COMPACTIONS: Final = ("compact_summary", "compaction", "summary")
 
 
@@ -87,7 +89,8 @@ def _user_parts(
         position = len(parts)
         match part:
             case {"type": "text", "text": str(text)} if typed or not _MARK_ALONE.fullmatch(text):
-                parts.append(writer.text(position, text, by="typed" if typed else "context"))
+                by = "typed" if typed else "context"
+                parts.append(writer.text(position, text.removeprefix(_QUEUE_MARK), by=by))
             case {"type": "text", "text": str()}:
                 continue
             case {"type": "image"}:

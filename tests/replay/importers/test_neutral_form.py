@@ -47,6 +47,20 @@ def calls(message: Message) -> list[ToolPart]:
     return [part for part in message.parts if isinstance(part, ToolPart)]
 
 
+def test_a_slash_command_that_a_skill_answers_and_news_from_the_queue() -> None:
+    named = "<command-message>plan</command-message>\n<command-name>/plan</command-name>"
+    news = "<task-notification>\n<task-id>a1</task-id>\n</task-notification>"
+    found = messages(
+        read(
+            line("user", "meta", text(f"{named}\n<command-args>the tests </command-args>")),
+            line("user", "attachment", text(f"[queued_command] {news}")),
+        )
+    )
+    parts = [message.parts[0] for message in found]
+    said = [(part.text, part.source) for part in parts if isinstance(part, TextPart)]
+    assert said == [("/plan the tests", "typed"), (news, "context")]
+
+
 @pytest.mark.parametrize("origin", ["system", "meta", "attachment", "developer", "new"])
 def test_what_no_human_typed_is_context_of_the_turn(origin: str) -> None:
     found = messages(
