@@ -38,6 +38,8 @@ _RELEASING = re.compile(
 """Headings of what binds only who releases."""
 _MARK = re.compile(r"^(?:[-*•\s]|\(?\d{1,2}[.)]\s)+")
 """Of a list's item."""
+_ITEMS = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]", re.M)
+_BLANK = re.compile(r"\n[ \t]*\n|^#", re.M)
 _PRINTERS = ("cat", "sed", "head", "tail", "nl", "less", "bat")
 _DOCUMENT = re.compile(r"[\w./~-]+\.[A-Za-z]{1,4}")
 _PRINTS = re.compile(r"(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed -n|head|tail|nl|less|bat)\b")
@@ -154,7 +156,7 @@ def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
     own = (span for span in firm if not any(span[0] in line for line in posed))
     # One that leans on what is not there says nothing.
     stand = sorted(
-        (span for span in (standing(text, span) for span in own) if span),
+        (_with_its_item(text, span) for span in (standing(text, span) for span in own) if span),
         key=partial(_on_releasing, text),
     )
     whole = (text[a:b] for a, b in stand if not any(a in line for line in posed))
@@ -162,6 +164,16 @@ def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
     # One that ends in a colon says nothing without what follows.
     rules = [rule for rule in plain if len(rule) <= LONGEST_RULE and rule[-1:] not in ":\uff1a"]
     return (source, *each_once(rules[:most])) if rules else ()
+
+
+def _with_its_item(text: str, span: Span) -> Span:
+    """From the beginning of its list's item, where that is short: `Names are in C. Keep those`."""
+    start, end = span
+    if is_item(text[start:end]):
+        return span
+    begun = [match.start() for match in _ITEMS.finditer(text, max(0, end - LONGEST_RULE), start)]
+    near = begun and not _BLANK.search(text, begun[-1], start)
+    return (begun[-1], end) if near else span
 
 
 def _on_releasing(text: str, span: Span) -> bool:

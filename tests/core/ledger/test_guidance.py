@@ -156,6 +156,11 @@ def test_of_a_server_s_answer_twenty_rules_are_told_and_none_of_one_that_is_data
         ("This must stay.\n\nNever do it like that.\n\nThese steps are required.", []),
         ("Das darf nie fehlen.\n\nDas Modul darf nie fehlen.", ["Das Modul darf nie fehlen."]),
         ("Cela doit rester.\n\nIl faut tester.", ["Il faut tester."]),
+        (
+            "- Names: long;\n  types short. Never mix.\n- Names. Never x. Never y.\n\nNever push.",
+            ["Names: long; types short. Never mix.", "Names. Never x. Never y.", "Never push."],
+        ),
+        ("- " + "long " * 60 + "words. Never mix.", ["Never mix."]),
         ("It is forbidden to push.", ["It is forbidden to push."]),
         ("This project must be built.", ["This project must be built."]),
     ],
