@@ -224,15 +224,15 @@ def _writing(
     linked |= set(shown if folder != root else ())
     above = own_names(root)
     held = [held_above(above, name) for name in shown or ([] if reals else [""])]
-    parents = dict.fromkeys(real.parent for real in inside)
+    parents = dict.fromkeys(real.parent for real in reals)
     # By a link a file may lie in an environment, too.
     ways = {*parents, *((root / name).parent for name in linked)}
-    environments = {one for way in ways for one in roots_above(way, root, _ENVIRONMENT)[:1]}
+    environments = {one for way in ways for one in _marked_above(way, root, _ENVIRONMENT)[:1]}
     held += sorted(printable(display(one, root)) for one in environments)
     for parent in parents:
-        # Programs look for their settings in the root of a repository within the workspace, too.
-        for repository in roots_above(parent, root, (".git", ".jj", ".hg")):
-            of_it = (real for real in inside if real.parent == parent)
+        # Programs look for their settings in the root of any other repository, too.
+        for repository in _marked_above(parent, root, (".git", ".jj", ".hg")):
+            of_it = (real for real in reals if real.parent == parent)
             linked |= {printable(display(real, repository)) for real in of_it}
     if any(os.path.lexists(root / mark) for mark in _ENVIRONMENT):
         held += [first for name in shown if (first := name.partition("/")[0]) in _OF_ENVIRONMENT]
@@ -247,6 +247,12 @@ def _writing(
         linked=tuple(sorted(linked - set(found.shown))),
         held=why[0] if why else _named_by_variable(reals, context),
     )
+
+
+def _marked_above(folder: Path, root: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
+    """Below the workspace's root, or outside below the disk's."""
+    base = root if folder.is_relative_to(root) else Path(folder.anchor)
+    return roots_above(folder, base, marks)
 
 
 def _named_by_variable(reals: list[Path], context: ToolContext) -> str:

@@ -36,19 +36,22 @@ _NAMES = (
     ".gitignore .dockerignore .containerignore .npmignore .eslintignore .prettierignore "
     ".stylelintignore .vscodeignore .helmignore .gcloudignore .gitkeep .keep "
     ".env.example .env.sample .env.template "
-    "package.json tsconfig.json jsconfig.json deno.json composer.json bower.json manifest.json "
-    "angular.json nx.json turbo.json lerna.json tauri.conf.json "
+    "package.json deno.json composer.json bower.json manifest.json "
+    "nx.json turbo.json lerna.json tauri.conf.json "
     "pytest.ini mypy.ini environment.yml cargo.toml pom.xml build.xml "
-    "pubspec.yaml docker-compose.yml docker-compose.yaml compose.yml compose.yaml mkdocs.yml "
+    "pubspec.yaml docker-compose.yml docker-compose.yaml compose.yml compose.yaml "
     "openapi.yaml openapi.yml openapi.json swagger.yaml swagger.yml swagger.json schema.json "
-    "config.json config.yaml config.yml config.toml config.ini settings.json settings.yaml "
-    "settings.yml settings.toml settings.ini data.json data.yaml data.yml data.xml"
+    "settings.json settings.yaml settings.yml settings.toml settings.ini data.json data.yaml data.yml data.xml"
 )
 _SETTINGS_THAT_LEAD_OUT = (
-    "pyproject.toml ruff.toml setup.cfg tox.ini biome.json biome.jsonc pyrightconfig.json"
+    "pyproject.toml ruff.toml setup.cfg tox.ini biome.json biome.jsonc pyrightconfig.json "
+    "angular.json api-extractor.json hugo.toml hugo.yaml hugo.yml hugo.json mkdocs.yml"
 )
 """Settings, in any folder, by which programs that run nothing of a project's own put any text into
-whatever files they include (isort and ruff, by `import-heading`), or show any file (`extends`)."""
+whatever files they include (isort and ruff, by `import-heading`), show any file (`extends`), or
+write where they are told (tsc, by `tsBuildInfoFile`; hugo, by `publishDir`)."""
+_COMPILERS = ("tsconfig", "jsconfig")
+"""The same; the rest of such a name is free: `tsconfig.build.json`."""
 
 
 def is_ordinary(path: str) -> bool:
@@ -60,7 +63,7 @@ def is_ordinary(path: str) -> bool:
     *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
     if as_found(path) != path or any(folder.startswith(".") for folder in folders):
         return False
-    if name in _LEADING_OUT:
+    if name in _LEADING_OUT or (name.startswith(_COMPILERS) and name.endswith(".json")):
         return False
     if name in _KNOWN_NAMES:
         return True

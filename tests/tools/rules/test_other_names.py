@@ -110,6 +110,21 @@ def test_a_repository_within_the_workspace_has_a_root_of_its_own(inside: ToolCon
     assert call("write_file", wanted, inside, Rules(("write_file:one/tool.toml",))) == Allow()
 
 
+def test_a_repository_outside_that_a_rule_names_has_a_root_too(inside: ToolContext) -> None:
+    other = inside.cwd.parent / "other"
+    for name in (".git/x", "venv/pyvenv.cfg"):
+        (other / name).parent.mkdir(parents=True)
+        (other / name).write_text("")
+    for path, found in (
+        ("tool.toml", Ask), ("venv/lib/os.py", Ask), ("a.py", Allow), ("in/tool.toml", Allow),
+    ):  # fmt: skip
+        wanted: Json = {"path": str(other / path), "content": ""}
+        asked = call("write_file", wanted, inside, Rules((f"write_file:{other}/*",)))
+        assert isinstance(asked, found), path
+    wanted = {"path": str(other / "tool.toml"), "content": ""}
+    assert call("write_file", wanted, inside, Rules((f"write_file:{other}/tool.toml",))) == Allow()
+
+
 @pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history"])
 def test_an_environment_of_any_name_is_asked_about(mark: str, inside: ToolContext) -> None:
     made = inside.cwd / "tools" / "py311" / mark

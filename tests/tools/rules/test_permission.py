@@ -302,7 +302,7 @@ def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext
              "src/vscode/tasks.json", "README.md", "src/head.py", "config/x.toml",
              "notes~1.draft/long_name~1.py",
              ".gitignore", "envrc.txt", "a.service.py", "LICENSE", "src/Dockerfile", ".env.example",
-             "a/b/fixtures/data.JSON", "main.rs", "tsconfig.json", "index.test.tsx"],
+             "a/b/fixtures/data.JSON", "main.rs", "tsconfig.ts", "index.test.tsx"],
 )  # fmt: skip
 def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: ToolContext) -> None:
     wanted: Json = {"path": path, "content": ""}
@@ -314,7 +314,9 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
              "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "\uff0ehidden/a.py",
              "settings.d/x.rules", "-", "tool.yml", "\u200c.hidden/a.py", "phpcs.xml.dist",
              "phpstan.neon.dist", "tool.dist", "pyproject.toml", "a/pyproject.toml",
-             "sub/biome.json", "conf/Ruff.toml", "setup.cfg", ".editorconfig"],
+             "sub/biome.json", "conf/Ruff.toml", "setup.cfg", ".editorconfig",
+             "tsconfig.json", "a/tsconfig.build.json", "jsconfig.json", "config.toml", "mkdocs.yml",
+             "conf/hugo.toml", "config/api-extractor.json", "app/angular.json"],
 )  # fmt: skip
 def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: ToolContext) -> None:
     (inside.cwd / "link.py").symlink_to(inside.cwd / path)
