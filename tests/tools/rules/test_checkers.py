@@ -228,6 +228,6 @@ def test_no_star_lets_a_checker_write_through_a_link(
 
 def test_no_star_covers_tsc_which_writes_where_its_settings_say(plain: ToolContext) -> None:
     """`tsBuildInfoFile` of whatever file `-p` names, or `extends` in one."""
-    for command in ("tsc --noEmit", "tsc -p .", "vue-tsc --noEmit"):
-        assert isinstance(decided(command, plain, "shell:tsc *", "shell:vue-tsc *"), Ask)
+    for command in ("tsc --noEmit", "tsc -p .", "vue-tsc --noEmit", "tsgo --noEmit"):
+        assert isinstance(decided(command, plain, f"shell:{command.split()[0]} *"), Ask)
         assert decided(command, plain, f"shell:{command}") == Allow()

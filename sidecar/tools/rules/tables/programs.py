@@ -45,6 +45,8 @@ _RUNNING = {
     "cross-env-shell concurrently npm-run-all run-s run-p c8 nyc onchange nx turbo lerna lage rush "
     "moon pm2 forever supervisord op sops aws-vault chamber doppler infisical teller cargo-watch "
     "fakechroot act dlv ginkgo mage go-task gotestsum air reflex bacon trunk cross flatpak-spawn "
+    "prove msgexec heaptrack memusage sotruss lckdo shx dotenvx uclampset gprofng systemd-cat bear "
+    "scan-build start-server-and-test lint-staged mold rust-gdb rust-lldb jdb erb "
     "toolbox distrobox systemd-nspawn chokidar watchman-make "
     "cargo-nextest py-spy scalene kernprof memray editor sensible-editor pager sensible-pager "
     "x-terminal-emulator xterm uxterm konsole gnome-terminal kitty alacritty wezterm foot",
@@ -61,7 +63,7 @@ _RUNNING = {
     "bazel buck waf xcodebuild "
     "ansible ansible-playbook ansible-test puppet chef salt salt-call terraform tofu vagrant "
     "packer pre-commit lefthook husky just task invoke fab rustup rustc ld as gcc cc cpp clang tcc "
-    "ghc ar strip c++ g++ clang++ c89 c99 gfortran javac",
+    "ghc ar strip c++ g++ clang++ c89 c99 gfortran javac nvcc cpack gold lli llc opt",
     "runs commands in a container or on another machine, or talks to one": "docker podman nerdctl "
     "docker-compose podman-compose buildah ctr runc crun lxc lxc-attach machinectl kubectl oc "
     "helm k9s minikube gh glab hub aws gcloud az ssh slogin sshpass autossh mosh scp sftp rsync "
@@ -73,7 +75,8 @@ _RUNNING = {
     "lp lpr xclip xsel wl-copy pbcopy gron lwp-download lwp-request mtr wireshark virsh kind k3d "
     "flux argocd istioctl skaffold tilt "
     "kustomize vault consul nomad pulumi cdk sam serverless sls wrangler firebase supabase railway "
-    "fly doctl gsutil bq s3cmd eksctl arp ss",
+    "fly doctl gsutil bq s3cmd eksctl arp ss post get lwp-mirror hf wandb kaggle ngrok "
+    "cloudflared surge yt-dlp dropdb createdb vacuumdb pgbench",
     "runs commands from within": "vim.basic vim.tiny vim.nox vi vim vimdiff nvim view rvim rview "
     "ex ed red nano pico emacs "
     "emacsclient jed joe micro helix hx kak mcedit code codium less more most pg man info lynx w3m "
@@ -94,7 +97,8 @@ _RUNNING = {
     "flit maturin cython cythonize alembic locust sphinx-build sphinx-autobuild mkdocs jekyll hugo "
     "doxygen asciidoctor typst tectonic quarto protoc buf thrift phpcs phpcbf php-cs-fixer psalm "
     "rector phan ktlint detekt scalafmt kotlinc scalac rustdoc clippy-driver bindgen wasm-pack "
-    "erlc elixirc checkov tflint xmllint xsltproc dasel tsc vue-tsc",
+    "erlc elixirc checkov tflint xmllint xsltproc dasel tsc vue-tsc tsgo "
+    "tsup eslint_d prettierd _mocha jest-cli cargo-clippy cargo-fmt cargo-miri",
     "does on a model's word what it is asked": "claude codex gemini aider opencode goose crush amp "
     "cursor-agent copilot llm ollama",
     "is known to run commands or to write on the way": "ip cowsay cowthink csvtool dosbox dstat "
@@ -104,14 +108,15 @@ _RUNNING = {
     "rpmverify nft sysctl tic bridge cdist certbot arj ascii-xfr bashbug bconsole busctl crash "
     "dvips efax genisoimage highlight jtag mosquitto msfconsole msgattrib msgcat msgconv msgmerge "
     "msguniq nasm neofetch fastfetch opkg pkg ptx redcarpet scrot soelim tbl unsquashfs volatility "
-    "xmodmap xmore xpad yelp cupsfilter clamscan readelf exiftool redis",
+    "xmodmap xmore xpad yelp cupsfilter clamscan readelf exiftool redis etags pygmentize gio",
     "writes, moves or packs files wherever it is told": "cp mv ln install dd tee truncate split "
     "csplit sponge shred mkfifo mknod chmod chown chgrp chattr setfacl mount umount losetup zip "
     "unzip 7z 7za 7zz p7zip rar unrar cpio pax shar gzip gunzip bzip2 bunzip2 xz unxz lzma zstd "
     "lz4 compress uncompress patch ed rename mmv perl-rename git-shell gpg gpg2 age ssh-keygen "
     "ssh-agent ssh-add iconv recode dos2unix unix2dos pandoc convert magick mogrify ffmpeg "
     "fallocate debugfs mkfs logrotate update-alternatives ldconfig nano-tiny xmlstarlet yq sd "
-    "indent uudecode uuencode pr troff groff nroff eqn pic ps2pdf gs",
+    "indent uudecode uuencode pr troff groff nroff eqn pic ps2pdf gs unlink bsdtar bsdcpio pigz "
+    "unzstd zstdmt pzstd jar phar gojq jaq tomlq xq-python",
 }  # fmt: skip
 
 # --- programs that mostly read ---------------------------------------------------------------
