@@ -215,8 +215,9 @@ def _leads_away(program: Program, word: str) -> bool:
     In git a leading `:` leads beyond the folder; globs expand to unseen names, but those of a
     program that `walks` are plain.
     """
-    # Go's `./...` is no hidden name.
-    word = word.removesuffix("/...") if program.walks else word
+    if program.walks:
+        # Go's `./...` is no hidden name; eslint's `!.git` takes in what is left out else.
+        word = re.sub(r"\A(?:-[^=!]*=)?!|/\.\.\.\Z", "", word)
     unseen = not program.walks and re.search(r"[*?\[\\]", word)
     if word.startswith(("/", ":")) or unseen or runs_later(word):
         return True

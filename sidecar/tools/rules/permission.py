@@ -26,6 +26,7 @@ from sidecar.tools.rules.coverage import (
     wider,
     without_pager,
 )
+from sidecar.tools.rules.obeyed_files import as_obeyed
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.other_spellings import Spellings, other_spellings
 from sidecar.tools.rules.pattern import fits, literal, stands_for, with_stars
@@ -104,6 +105,7 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
     spending = ours and spec.name == DELEGATE
     if not (acting or spending or access.outside):
         return Allow()
+    access = as_obeyed(access, rules.allow)
     names = {**dict.fromkeys(access.shown, ""), **{one: f"as {one}, " for one in access.linked}}
     later = [f"{said}{why}" for name, said in names.items() if (why := runs_later(name))]
     if access.kind == "edit" and later:

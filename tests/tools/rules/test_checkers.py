@@ -231,3 +231,11 @@ def test_no_star_covers_tsc_which_writes_where_its_settings_say(plain: ToolConte
     for command in ("tsc --noEmit", "tsc -p .", "vue-tsc --noEmit", "tsgo --noEmit"):
         assert isinstance(decided(command, plain, f"shell:{command.split()[0]} *"), Ask)
         assert decided(command, plain, f"shell:{command}") == Allow()
+
+
+def test_no_star_covers_what_takes_in_a_folder_that_is_left_out_else(plain: ToolContext) -> None:
+    for word in ("'!.git'", "'!node_modules'", "'!**/.git/'"):
+        for option in (f"--ignore-pattern {word}", f"--ignore-pattern={word}"):
+            assert isinstance(decided(f"eslint --fix {option} .", plain, "shell:eslint *"), Ask)
+    assert decided("eslint --ignore-pattern '!src/gen' .", plain, "shell:eslint *") == Allow()
+    assert decided("prettier 'src/*' '!src/gen'", plain, "shell:prettier *") == Allow()

@@ -310,6 +310,33 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
 
 
 @pytest.mark.parametrize(
+    ("rule", "path", "found"),
+    [
+        ("shell@proto:buf generate", "proto/buf.gen.yaml", Ask),
+        ("shell@proto:buf *", "proto/in/buf.gen.yaml", Allow),
+        ("shell@./docs", "docs/book.toml", Ask),
+        ("shell@docs:make html", "docs/a.py", Allow),
+        ("shell@a/../docs:mdbook build", "docs/book.toml", Ask),
+        ("shell:npx tsc -p conf/build.json", "conf/build.json", Ask),
+        ("shell:hugo --config=conf/x.toml *", "conf/x.toml", Ask),
+        ("shell@web:ng build --x conf/x.json", "web/conf/x.json", Ask),
+        ("shell:python scripts/run.py", "scripts/run.py", Allow),
+        ("shell:hugo --config=conf/x.toml", "conf/y.toml", Allow),
+        ("read_file:conf/x.toml", "conf/x.toml", Allow),
+        ("shell@.:hugo", "conf/x.toml", Allow),
+    ],
+)  # fmt: skip
+def test_settings_of_a_command_that_a_rule_allows_are_as_in_the_root(
+    rule: str, path: str, found: type, inside: ToolContext
+) -> None:
+    (inside.cwd / path).parent.mkdir(parents=True)
+    wanted: Json = {"path": path, "content": ""}
+    assert isinstance(call("write_file", wanted, inside, Rules(("write_file", rule))), found)
+    own = Rules((f"write_file:{path}", rule))
+    assert call("write_file", wanted, inside, own) == Allow()
+
+
+@pytest.mark.parametrize(
     "path", ["data", "newtool.toml", "x.unheard", "some-new-hooks", ".newtoolrc", ".hidden/a.py",
              "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "\uff0ehidden/a.py",
              "settings.d/x.rules", "-", "tool.yml", "\u200c.hidden/a.py", "phpcs.xml.dist",

@@ -23,6 +23,7 @@ _BEHIND = Program(
     whole=True,
     operands=r"(?!(?:.*/)?\.[^/])[\w.][\w.+/-]*\.(?:[cm]?[jt]sx?|vue|svelte|astro|py)(?::\d+)*",
     nowhere=_JOINED,
+    writes=True,
 )
 _RUN = Program(
     "a `*` stands for one script's name that is not `env`; words behind one are covered where the "
