@@ -35,7 +35,7 @@ def imported(folder: Path, *command: str) -> set[str]:
     [
         (("sessions",), SERVING | SESSIONS | PLANNING),
         (("config", "show"), SERVING | SESSIONS | PLANNING | {"sidecar.store.journal"}),
-        (("doctor",), SERVING | SESSIONS),
+        (("doctor",), SERVING | SESSIONS | PLANNING | {"sidecar.session.environment"}),
         (("checkpoints",), SERVING | SESSIONS | PLANNING),
         (("inspect",), SERVING | {"sidecar.session.lifecycle.session"}),
         (("report",), SERVING | {"sidecar.session.lifecycle.session"}),

@@ -9,9 +9,8 @@ from typing import Literal, TypeAlias
 from sidecar.config import Config
 from sidecar.core.files.tree import MIB
 from sidecar.core.text.visible import visible, whole_letters
-from sidecar.session.compaction import milestones
-from sidecar.session.transfer import archive, bundle_export
-from sidecar.session.transfer.sweep import near_quotas
+from sidecar.session.transfer.quotas import near_quotas
+from sidecar.store.connection.store_files import ARCHIVE, EXPORTS, MILESTONES
 from sidecar.store.retention.store_sizes import StoreWeights
 
 MOST_SESSIONS = 3
@@ -64,7 +63,7 @@ def _heaviest(weights: StoreWeights) -> Iterator[str]:
 
 
 def _beside(data_dir: Path) -> Iterator[str]:
-    for name in (archive.FOLDER, bundle_export.FOLDER, milestones.FOLDER):
+    for name in (ARCHIVE, EXPORTS, MILESTONES):
         files = [path for path in (data_dir / name).rglob("*") if path.is_file()]
         if files:
             size = sum(path.stat().st_size for path in files)

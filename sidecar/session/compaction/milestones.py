@@ -28,7 +28,7 @@ from sidecar.session.log.whole_log import ledger_start, messages_after, opened_b
 from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.view.model_view import ModelView
-from sidecar.store.connection.store_files import make_folder
+from sidecar.store.connection.store_files import MILESTONES, make_folder
 from sidecar.store.journal import Store
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.files import legible, write_atomically
@@ -36,7 +36,6 @@ from sidecar.workspace.present_state import hash_files, read_branch
 
 logger = logging.getLogger("sidecar.session")
 
-FOLDER = "checkpoints"
 PRESSURE = 0.85
 """The share of what may be in use at which the state is saved before a rewrite is forced."""
 LONGEST_NAME = 255
@@ -192,7 +191,7 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
     long = len(session_id.encode("utf-8", "surrogatepass")) > LONGEST_NAME
     if long or not session_id or session_id.startswith(".") or set(session_id) & set("/\\\0"):
         raise ValueError(f"{session_id!r} is no session's id")
-    return data_dir / FOLDER / session_id
+    return data_dir / MILESTONES / session_id
 
 
 def write(data_dir: Path, checkpoint: Milestone) -> bool:

@@ -24,7 +24,7 @@ from sidecar.session.compaction import milestones
 from sidecar.session.transfer.bundle_export import ALL, SUFFIX, with_output
 from sidecar.store.connection import bundle_file
 from sidecar.store.connection.store_faults import storage_failed
-from sidecar.store.connection.store_files import make_folder, sync_folder
+from sidecar.store.connection.store_files import ARCHIVE, make_folder, sync_folder
 from sidecar.store.content.changes import weight
 from sidecar.store.content.removal import DELETED
 from sidecar.store.format.bundles import Bundle, lines_of, read_lines
@@ -47,8 +47,6 @@ from sidecar.store.retention.leaving_rows import LeavingRows
 
 logger = logging.getLogger("sidecar.session")
 
-FOLDER = "archive"
-"""In the data folder: bundles of archived sessions."""
 PENDING = ".pending"
 PAUSE = 0.01
 """Seconds between slices, for other work on the disk."""
@@ -116,7 +114,7 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
         )
     try:
         bundle = await _bundle(store, session_id, ground.now())
-        pending = ground.store.folder / FOLDER / _name(session_id, bundle.made)
+        pending = ground.store.folder / ARCHIVE / _name(session_id, bundle.made)
         size = await asyncio.to_thread(_write, pending, bundle)
         freed = await _take_out(ground, bundle.session, pending)
         path = await asyncio.to_thread(_finish, pending)
@@ -217,7 +215,7 @@ async def settle(ground: Ground) -> None:
     for name, at in (await ground.store.leaving.unfinished()).items():
         if at != DELETED:
             await remove_rest(ground.store.leaving, name)
-    for path in await asyncio.to_thread(_unfinished, ground.store.folder / FOLDER):
+    for path in await asyncio.to_thread(_unfinished, ground.store.folder / ARCHIVE):
         session_id = SessionId(path.name.lstrip(".").partition("-")[0])
         # Held while somebody archives it.
         if await ground.store.leases.acquire(session_id, ground.owner) is not None:
@@ -249,7 +247,7 @@ def _unfinished(folder: Path) -> list[Path]:
 def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path]:
     """Oldest first, of a session or all; blocks."""
     start = "" if session_id is None else f"{session_id}-"
-    folder = data_dir / FOLDER
+    folder = data_dir / ARCHIVE
     found = folder.iterdir() if folder.is_dir() else ()
     named = (p for p in found if p.name.removesuffix(PENDING).endswith(SUFFIX))
     return sorted(path for path in named if path.name.startswith(start))
@@ -268,7 +266,7 @@ async def require(store: Store, session_id: SessionId) -> None:
 
 def is_own(data_dir: Path, path: Path) -> bool:
     """Whether a bundle is in this store's archive, so trusted; blocks."""
-    return path.resolve().parent == (data_dir / FOLDER).resolve()
+    return path.resolve().parent == (data_dir / ARCHIVE).resolve()
 
 
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:

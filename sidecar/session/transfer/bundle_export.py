@@ -23,14 +23,12 @@ from sidecar.session.lifecycle.fork import cut_at, settings_at
 from sidecar.session.log.losses import unsigned
 from sidecar.session.transfer.bundle_screen import without_files, without_snapshots
 from sidecar.store.connection import bundle_file
-from sidecar.store.connection.store_files import make_folder
+from sidecar.store.connection.store_files import EXPORTS, make_folder
 from sidecar.store.format.bundles import Bundle, lines_of
 from sidecar.store.format.record_codec import read, write
 from sidecar.store.format.rows import whole_output
 from sidecar.store.format.values import Stored
 
-FOLDER = "exports"
-"""In the data folder, for exports without a path."""
 SUFFIX = ".sidecar"
 ALL = 1_000_000
 
@@ -56,12 +54,12 @@ async def export_session(
 ) -> Exported:
     """Write a session to a file, durably and atomically.
 
-    `path`: a file, or a folder for one; by default `FOLDER`. Raises UnknownSession, BadRequest for
-    a path that exists or cannot be written, StorageFailed.
+    `path`: a file, or a folder for one; by default in `EXPORTS`. Raises UnknownSession,
+    BadRequest for a path that exists or cannot be written, StorageFailed.
     """
     store, now = environment.store, environment.clock.now()
     stored = await store.logs.load(session_id)
-    target = await asyncio.to_thread(_target, store.folder / FOLDER, session_id, path, now)
+    target = await asyncio.to_thread(_target, store.folder / EXPORTS, session_id, path, now)
     cut = cut_at(stored, None)
     names = {whole_output(part) for message in cut.messages for part in message.parts} - {None}
     rows = store.outputs

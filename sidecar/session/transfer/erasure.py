@@ -14,10 +14,10 @@ from pathlib import Path
 from sidecar.core.errors import SidecarError, UnknownSession
 from sidecar.core.parts import SessionId
 from sidecar.session.compaction import milestones
-from sidecar.session.transfer import archive, bundle_export
+from sidecar.session.transfer import archive
 from sidecar.session.transfer.archive import PAUSE, Ground, remove_rest
 from sidecar.store.connection.free_pages import FreePages
-from sidecar.store.connection.store_files import ASIDE, REPORTS
+from sidecar.store.connection.store_files import ARCHIVE, ASIDE, EXPORTS, REPORTS
 from sidecar.store.content.removal import DELETED
 from sidecar.store.format.values import SessionRow
 from sidecar.store.journal import Store
@@ -137,7 +137,7 @@ def day_of(aside: Path) -> str:
 def _beside(data_dir: Path, session_id: SessionId) -> Iterator[Path]:
     # An export or a bundle has a time behind the id, a report has not.
     ours = (f"{session_id}-", f"{session_id}.html")
-    for name in (bundle_export.FOLDER, archive.FOLDER, REPORTS):
+    for name in (EXPORTS, ARCHIVE, REPORTS):
         folder = data_dir / name
         for path in folder.iterdir() if folder.is_dir() else ():
             # Those that were not finished begin with a dot.

@@ -17,6 +17,7 @@ from sidecar.session.log.change_records import shown
 from sidecar.session.log.events import AlertChanged
 from sidecar.session.transfer.archive import Archived, Ground, archive, settle
 from sidecar.session.transfer.erasure import clear_free, erase
+from sidecar.session.transfer.quotas import Quota, is_near, near_quotas
 from sidecar.store.connection.free_pages import Space
 from sidecar.store.content.chains import HeldSpace
 from sidecar.store.content.outputs import Freed
@@ -30,8 +31,6 @@ LOOK = 60.0
 AT_ONCE = 16
 """Outputs per transaction; most have ten kilobytes, compressed."""
 PAUSE = 0.02
-WARN_AT = 0.8
-"""Share of a quota, for a warning."""
 FOLDER_QUOTA = "snapshots.workspace_mib"
 MUCH_FREE = 16 * MIB
 """Bytes of free pages kept for reuse, or a tenth of the file, if more: returning is work."""
@@ -53,17 +52,6 @@ class SweptSessions:
     def size(self) -> int:
         """Bytes gone from the store."""
         return self.outputs.size + sum(one.freed for one in self.sessions)
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """A quota nearly or wholly used up: `used` of `bound` MiB, and advice."""
-
-    name: str
-    message: str
-    action: str
-    used: float
-    bound: int
 
 
 def quiet(_: str, __: int, ___: int) -> None: ...
@@ -213,41 +201,9 @@ def quota_event(quota: Quota, at: Millis) -> AlertChanged:
     return AlertChanged("raised", *told, at)
 
 
-def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quota]:
-    """Nearly used up, by rule; bytes."""
-    kinds = (
-        (
-            "outputs_mib",
-            "Complete outputs of tools take",
-            outputs,
-            rules.outputs_mib,
-            "the oldest of sessions that are not in use go; what was shown of them stays",
-        ),
-        (
-            "sessions_mib",
-            "Sessions take",
-            sessions,
-            rules.sessions_mib,
-            "those that were used longest ago are archived",
-        ),
-    )
-    return {
-        name: Quota(
-            f"retention.{name}",
-            f"{what} {used / MIB:.1f} MiB of the {bound} that retention.{name} allows. Beyond "
-            f"that, {then}.",
-            f"See `sidecar prune --dry-run`, or set retention.{name} higher.",
-            used / MIB,
-            bound,
-        )
-        for name, what, used, bound, then in kinds
-        if _is_near(used, bound)
-    }
-
-
 def near_folder_quotas(held: Iterable[HeldSpace], bound: int) -> dict[str, Quota]:
     """Nearly used up; `bound` in MiB per folder."""
-    near = {shown(one.root): one.held for one in held if _is_near(one.held, bound)}
+    near = {shown(one.root): one.held for one in held if is_near(one.held, bound)}
     return {
         f"{FOLDER_QUOTA} {folder}": Quota(
             FOLDER_QUOTA,
@@ -259,7 +215,3 @@ def near_folder_quotas(held: Iterable[HeldSpace], bound: int) -> dict[str, Quota
         )
         for folder, used in near.items()
     }
-
-
-def _is_near(used: int, bound: int) -> bool:
-    return bool(bound) and used > bound * MIB * WARN_AT

@@ -15,6 +15,8 @@ from sidecar.store.format.migrations import version
 
 NAME = "store.db"
 SUFFIXES = ("", "-wal", "-shm")
+ARCHIVE, EXPORTS, MILESTONES = "archive", "exports", "checkpoints"
+"""Folders of archived and exported sessions, and of ledgers, in the data folder."""
 REPORTS = "reports"
 """Folder of reports in the data folder: `{id}.html`."""
 ASIDE = "damaged"
@@ -22,7 +24,7 @@ ASIDE = "damaged"
 SERVERS = "servers"
 """Folder where MCP servers start without a trusted workspace."""
 OURS = (
-    NAME, "trusted-workspaces.json", "checkpoints", "exports", "archive", REPORTS, "cookies",
+    NAME, "trusted-workspaces.json", MILESTONES, EXPORTS, ARCHIVE, REPORTS, "cookies",
     "audit", "quarantine", ASIDE, SERVERS,
 )  # fmt: skip
 """Names of Sidecar's own files, or beginnings of them."""

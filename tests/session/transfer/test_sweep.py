@@ -8,7 +8,8 @@ from sidecar.config.retention import DAY, HOUR, Retention
 from sidecar.core.files.tree import MIB
 from sidecar.core.parts import JsonObject, MessageId, SessionId
 from sidecar.session.transfer.archive import bundles_of
-from sidecar.session.transfer.sweep import Quota, Sweeping, SweptSessions, carry_out
+from sidecar.session.transfer.quotas import Quota
+from sidecar.session.transfer.sweep import Sweeping, SweptSessions, carry_out
 from sidecar.store.content.chains import Appended
 from sidecar.store.format.values import (
     AppendRecord,
