@@ -4,15 +4,17 @@ Links are listed, never followed.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.files import read_beginning
 from sidecar.workspace.unlinked_path import folder_of
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 SKIPPED = frozenset(
     {
@@ -30,7 +32,7 @@ class Ignore:
     """One .gitignore file, for paths below `folder`."""
 
     folder: str
-    spec: GitIgnoreSpec
+    spec: "GitIgnoreSpec"
 
 
 def list_folder(real: Path) -> tuple[str, ...]:
@@ -65,7 +67,7 @@ def glob(pattern: str) -> Callable[[str], bool]:
     `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
     """
     try:
-        spec = GitIgnoreSpec.from_lines(_alternatives(pattern.removeprefix("./")))
+        spec = _spec(_alternatives(pattern.removeprefix("./")))
     except (ValueError, RecursionError) as error:
         raise BadRequest(f"{pattern!r} is no valid glob: {error}", "input.pattern") from error
     return spec.match_file
@@ -130,6 +132,12 @@ def inherited(real: Path) -> tuple[Ignore, ...]:
     return () if top and _ignored(str(real), True, found) else found
 
 
+def _spec(lines: Iterable[str]) -> "GitIgnoreSpec":
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only searches need this tenth of a second
+
+    return GitIgnoreSpec.from_lines(lines)
+
+
 def _rules(folder: str, name: str = ".gitignore") -> Ignore | None:
     try:
         data = read_beginning(os.path.join(folder, name), MAX_IGNORE_FILE)
@@ -137,15 +145,15 @@ def _rules(folder: str, name: str = ".gitignore") -> Ignore | None:
         return None
     lines = data.decode("utf-8", "replace").splitlines()
     try:
-        return Ignore(folder, GitIgnoreSpec.from_lines(lines))
+        return Ignore(folder, _spec(lines))
     except ValueError:
-        return Ignore(folder, GitIgnoreSpec.from_lines(_valid(lines)))
+        return Ignore(folder, _spec(_valid(lines)))
 
 
 def _valid(lines: list[str]) -> Iterator[str]:
     for line in lines:
         try:
-            GitIgnoreSpec.from_lines([line])
+            _spec([line])
         except ValueError:
             continue
         yield line

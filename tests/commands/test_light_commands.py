@@ -37,8 +37,8 @@ def imported(folder: Path, *command: str) -> set[str]:
         (("config", "show"), SERVING | SESSIONS | PLANNING | {"sidecar.store.journal"}),
         (("doctor",), SERVING | SESSIONS | PLANNING | {"sidecar.session.environment"}),
         (("checkpoints",), SERVING | SESSIONS | PLANNING),
-        (("inspect",), SERVING | {"sidecar.session.lifecycle.session"}),
-        (("report",), SERVING | {"sidecar.session.lifecycle.session"}),
+        (("inspect",), SERVING | {"sidecar.session.lifecycle.session", "pathspec"}),
+        (("report",), SERVING | {"sidecar.session.lifecycle.session", "pathspec"}),
     ],
     ids=lambda given: given[0] if isinstance(given, tuple) else "",
 )

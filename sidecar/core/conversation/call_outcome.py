@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.parts import Json, ToolCompleted, ToolError, ToolPart, ToolPending, ToolRunning
 from sidecar.core.text.visible import clipped
 
@@ -12,7 +13,7 @@ KEYS = (
 )  # fmt: skip
 LONGEST = 120
 COMMANDS = ("command", "cmd")
-_SETTING_OUT = re.compile(
+_SETTING_OUT = late_pattern(
     r"\s*(?:(?:cd|Set-Location)\s+(?P<to>\"[^\"\n]+\"|'[^'\n]+'|[^\s;&|]+)\s*(?P<then>&&|;|\n)\s*|"
     r"set -[a-z]+[^\n;&]*[;\n]\s*|[A-Za-z_]\w*=(?:\"[^\"$`]*\"|'[^']*'|[^\s;$`]*)[;\n]\s*)"
 )
@@ -21,38 +22,38 @@ FOLDER = 24
 """Characters of a folder that is told whole."""
 STOPPED = 130
 """Exit code of a program that Ctrl-C ended."""
-_EXIT = re.compile(
+_EXIT = late_pattern(
     r"(?:exit(?:ed)?(?: with)?(?: status| code)+[:= ]+|exit(?:ed(?: with)?| with)[:= ]+|exit[:=] ?|"
     r"\[exit |returncode>|exit_code[\"']?: ?)(\d+)",
     re.I,
 )
 """Not a bare `exit 1`, as in scripts."""
-_WORST = re.compile(
+_WORST = late_pattern(
     r"^[ \t]*(?:--- )?(?:[\w.]+)?(?:Error|Exception|FAIL(?:ED)?|panic|fatal|error)\b[:( ].*$", re.M
 )
-_TIMED_OUT = re.compile(r"^.*\btimed out\b.*$", re.M)
-_NAMED = re.compile(r"[\w./-]+: ")
+_TIMED_OUT = late_pattern(r"^.*\btimed out\b.*$", re.M)
+_NAMED = late_pattern(r"[\w./-]+: ")
 """Begins a program's line about itself, or an exception."""
-_CODE = re.compile(r"^npm (?:ERR!|error) code .*$", re.M)
-_ERROR = re.compile(
+_CODE = late_pattern(r"^npm (?:ERR!|error) code .*$", re.M)
+_ERROR = late_pattern(
     r"^(?:Traceback \(most recent call last\)|[ \t]*(?:[\w.]+)?(?:Error|Exception|FAILED|FAIL|"
     r"panic|fatal|error)\b.+|.*\b(?:error|Error|ERROR)\b.*|.*command not found.*|"
     r".*No such file.*)$",
     re.M,
 )
-_VAGUE = re.compile(
+_VAGUE = late_pattern(
     r"\bERROR task failed|\[(?:build|setup) failed\]|^make(?:\[\d+\])?: \*\*\*|^npm (?:ERR!|error)|"
     r"\bexited with (?:exit )?code\b|\bCommand failed\b|\bELIFECYCLE\b|^FAIL$"
 )
 """Says only that something failed, as runners do behind what they ran."""
-_PLACED = re.compile(r"^[ \t]*\S+\.\w{1,5}:\d+:\d+: \S.*$", re.M)
+_PLACED = late_pattern(r"^[ \t]*\S+\.\w{1,5}:\d+:\d+: \S.*$", re.M)
 """A compiler's or linter's complaint, with line and column."""
-_COMPLAINS = re.compile(
+_COMPLAINS = late_pattern(
     r"^CONFLICT |^(?=.{12,200}$)\W*\w.*\b(?:cannot|could not|unable to|unknown|unexpected|invalid|"
     r"undefined|not (?:defined|found|allowed|protected|accept)|no such|denied|refused)\b",
     re.I,
 )
-WRAPPING = re.compile(
+WRAPPING = late_pattern(
     r"</?output>|<returncode>\d+</returncode>|Output:|(?:(?:Process|Command) exited with|Exit) "
     r"code:? \d+|\W*exit(?: code| status)?[:= ]+\d+\W*(?:\w+=)?|<shellId: .*>|Chunk ID: \w+|"
     r"Wall time: .*|Process running with session ID \d+|Original token count: \d+|"
@@ -62,16 +63,16 @@ WRAPPING = re.compile(
 _REFUSED = "<tool_use_error>"
 _UNLIKE = "apply_patch verification failed"
 """Begins what Codex's patch tool says of a patch of which nothing was done, without a code."""
-DENIED = re.compile(
+DENIED = late_pattern(
     r"The user doesn['\u2019]t want to (?:proceed with this tool use|take this action)"
 )
-SAID = re.compile(r"the user said:\s*(.+)", re.S | re.I)
-_STAGES = re.compile(r"\|\||&&|[|;\n]")
-_SEARCH = re.compile(
+SAID = late_pattern(r"the user said:\s*(.+)", re.S | re.I)
+_STAGES = late_pattern(r"\|\||&&|[|;\n]")
+_SEARCH = late_pattern(
     r"(?:rg|grep|egrep|fgrep|git (?:grep|diff)|diff|cmp|test|\[|which|pgrep)\b|\[ "
 )
-_COMPLAINT = re.compile(r"^\S*(?:rg|grep|diff|cmp|git): ", re.M)
-_INTERRUPTED = re.compile(
+_COMPLAINT = late_pattern(r"^\S*(?:rg|grep|diff|cmp|git): ", re.M)
+_INTERRUPTED = late_pattern(
     r"(?:Exit code \d+\s+)?(?:<tool_use_error>)?(?:\[Request interrupted by user|"
     r"(?:Sibling|Parallel) tool call|Cancelled: parallel tool call|"
     r"Command aborted|aborted by user|no result was recorded)"

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from sidecar.core.late_pattern import late_pattern
+
 Writing: TypeAlias = Literal["created", "edited", "deleted"]
 ShellWrite: TypeAlias = tuple[str, Writing]
 
@@ -12,33 +14,33 @@ LONGEST = 100_000
 """Characters of a command that are looked at."""
 FILES = 8
 """From so many on, a `sed -i`'s files must look like files."""
-_MAY = re.compile(
+_MAY = late_pattern(
     r">|\*\*\* |\b(?:sed|perl|tee|rm|mv|cp|touch|worktree|open|write_text|write_bytes)\b"
 )
-_HEREDOC = re.compile(
+_HEREDOC = late_pattern(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2(?=\s|\)|$)|\Z)", re.S
 )
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     r"(?P<into>\d?>>?\|?(?!&)|&>>?)|(?P<end>[;&|()\n]+)|(?P<other>\d?>&[^\s;&|()<>]*|<+&?|#[^\n]*|\\\n)|"
     r"(?P<word>(?:\\.|\$'(?:[^'\\]|\\.)*'|'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^\s'\"\\;&|<>()])+)|\S",
     re.S,
 )
-_SHELL_READS = re.compile(
+_SHELL_READS = late_pattern(
     r"(?:^|[\s/;&|(])(?:(?:ba|z|da|k|fi|pw|power)?sh(?:ell)?|ssh|eval|su)\b[^\n;|]*\Z"
 )
 """Before a quote or a here-document: a shell runs what stands there."""
-_INTO_SHELL = re.compile(r"\|\s*(?:ba|z|da|k)?sh\b")
-_NO_COMMAND = re.compile(r"(?<!\S)#[^\n]*|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.S)
-_SEEN = re.compile(r"\S")
-_QUOTED = re.compile(r"\\(.)|\$?'([^']*)'|\"((?:[^\"\\]|\\.)*)\"", re.S)
-_PATCHED = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)\s*$", re.M)
-_DIFFED = re.compile(r"^\+\+\+ (?:b/)?([^\s]+)", re.M)
-_SCRIPTED = re.compile(
+_INTO_SHELL = late_pattern(r"\|\s*(?:ba|z|da|k)?sh\b")
+_NO_COMMAND = late_pattern(r"(?<!\S)#[^\n]*|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.S)
+_SEEN = late_pattern(r"\S")
+_QUOTED = late_pattern(r"\\(.)|\$?'([^']*)'|\"((?:[^\"\\]|\\.)*)\"", re.S)
+_PATCHED = late_pattern(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)\s*$", re.M)
+_DIFFED = late_pattern(r"^\+\+\+ (?:b/)?([^\s]+)", re.M)
+_SCRIPTED = late_pattern(
     r"\bopen\(\s*['\"]([^'\"\n]+)['\"]\s*,\s*(?:mode\s*=\s*)?['\"][wax]|"
     r"\bPath\(\s*['\"]([^'\"\n]+)['\"]\s*\)\.write_(?:text|bytes)\("
 )
-_UNKNOWN = re.compile(r"[$`*?{}\n]|^~?$|[,:]$|^[A-Za-z]:\w")
-_BACKUP = re.compile(r"(?:\.(?:bak|backup|orig|old|saved?)|~)$", re.I)
+_UNKNOWN = late_pattern(r"[$`*?{}\n]|^~?$|[,:]$|^[A-Za-z]:\w")
+_BACKUP = late_pattern(r"(?:\.(?:bak|backup|orig|old|saved?)|~)$", re.I)
 """Copies that are put back in place of a file that was there before."""
 _TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from sidecar.core.conversation.call_outcome import argument, refused, result_text
 from sidecar.core.conversation.complaints import all_passed, lacking, places, unlike
 from sidecar.core.files.shell_writes import patched, simple, split
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.ledger.deeds import (
     EDITS,
     LISTERS,
@@ -26,13 +27,13 @@ from sidecar.core.parts import Json, ToolPart
 
 _LONGEST = 2_000
 """Characters of a command that are compared."""
-_FILTER = re.compile(
+_FILTER = late_pattern(
     r"\|&?\s*(?:tail|head|grep|egrep|rg|cat|less|more|tee|sed|awk|wc|sort|uniq|cut|tr|jq|column)\b"
     r"(?:'[^']*'|\"[^\"]*\"|[^|&;\n'\"])*"
 )
-_ASIDE = re.compile(r"\d?>&\d|&?\d?>>?\s*[^\s|&;]+|;\s*echo\b[^;|&\n]*|\|\|\s*true\b")
-_BEFORE = re.compile(r"^(?:cd\s+[^&;\n]+(?:&&|;|\n)|timeout\s+\S+|[A-Za-z_]\w*=\S*\s|sudo\s)\s*")
-_SCRIPT = re.compile(r"<<-?\s*['\"]?\w+.*", re.S)
+_ASIDE = late_pattern(r"\d?>&\d|&?\d?>>?\s*[^\s|&;]+|;\s*echo\b[^;|&\n]*|\|\|\s*true\b")
+_BEFORE = late_pattern(r"^(?:cd\s+[^&;\n]+(?:&&|;|\n)|timeout\s+\S+|[A-Za-z_]\w*=\S*\s|sudo\s)\s*")
+_SCRIPT = late_pattern(r"<<-?\s*['\"]?\w+.*", re.S)
 PLANS = frozenset({"exitplanmode", "exit_plan_mode", "plan_exit", "present_plan", "submit_plan"})
 """Tools that ask whether a plan is well: each asks the same, whatever the plan."""
 _LOOKERS = READERS | LISTERS | SEARCHERS | WEB
@@ -70,13 +71,13 @@ _INLINE = frozenset({"-c", "-e", "-p", "-r", "-", "--eval", "--print"})
 """Words by which an interpreter takes the script that comes next, or its input."""
 _LAUNCHED = 3
 """Words before an interpreter that another program starts, as `npx tsx`."""
-_CHANGES = re.compile(
+_CHANGES = late_pattern(
     r"write|unlink|\bremove|rename|mkdir|rmtree|subprocess|system|exec|spawn|commit|insert|update|"
     r"delete|\bpost\b|\bput\b|assert|['\"][wax]b?['\"]",
     re.I,
 )
 """In a script: it does more than look."""
-_SENDS = re.compile(r"-\w*[dFToOX]|--(?:data|form|json|output|request|upload|remote-name).*")
+_SENDS = late_pattern(r"-\w*[dFToOX]|--(?:data|form|json|output|request|upload|remote-name).*")
 """Options of curl by which more comes of it than what is shown."""
 _RUNNERS = ("run", "exec", "-m")
 _NESTED = ("gh", "docker", "kubectl", "aws", "az", "gcloud")
@@ -85,8 +86,8 @@ _CHECK = "check"
 """Achieved by an output that says what passed."""
 _CHANGED = frozenset({"*"})
 """Of a failed check: one of the files was changed since."""
-_REPORTS_EXIT = re.compile(r"\$(?:LASTEXITCODE\b|\?|\{?PIPESTATUS\b)")
-_WANTS_FAILURE = re.compile(
+_REPORTS_EXIT = late_pattern(r"\$(?:LASTEXITCODE\b|\?|\{?PIPESTATUS\b)")
+_WANTS_FAILURE = late_pattern(
     r"\b(?:check|verify|confirm|prove|show|test|see|expect\w*|should|must|ensure)\b[^.\n]{0,60}?\b(?:"
     r"(?:failure|error|rejection|refusal) (?:message|output|path|text|mode)s?\b|"
     r"(?:is|are|be|gets?) (?:rejected|refused|denied)\b|(?:it|that [^.\n]{1,40}) fails\b|"
@@ -94,16 +95,16 @@ _WANTS_FAILURE = re.compile(
     re.I,
 )
 """Said of a command that prints how it ended: that it fails is no failure, but the proof."""
-_INSTALLS = re.compile(r"\b(?:install|add|i)\b")
-_INSTALLED = re.compile(r"[@\w][@\w/-]*")
-_BARE = re.compile(r"[a-z][\w:-]*")
+_INSTALLS = late_pattern(r"\b(?:install|add|i)\b")
+_INSTALLED = late_pattern(r"[@\w][@\w/-]*")
+_BARE = late_pattern(r"[a-z][\w:-]*")
 _TO_COMMIT = frozenset({
     "clone", "init", "add", "rm", "mv", "checkout", "switch", "restore", "reset", "stash", "merge",
     "rebase", "cherry-pick", "revert", "am", "apply", "pull", "commit",
 })  # fmt: skip
 """What git does towards a commit, so that a later one shows that there was a way."""
 _GIT_AROUND = frozenset(f"git {word}" for word in _TO_COMMIT - {"commit"})
-_GIT_COMPLAINS = re.compile(r"^(?:fatal: |error: |CONFLICT )", re.M)
+_GIT_COMPLAINS = late_pattern(r"^(?:fatal: |error: |CONFLICT )", re.M)
 
 
 def attempt_of(part: ToolPart) -> str:

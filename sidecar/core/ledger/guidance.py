@@ -7,6 +7,7 @@ from unicodedata import normalize
 
 from sidecar.core.conversation.call_outcome import argument, failed, result_text
 from sidecar.core.files.shell_writes import simple
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.ledger.deeds import NUMBERED, READERS, SHELLS, own_name
 from sidecar.core.parts import Json, ToolCompleted, ToolPart
 from sidecar.core.text.rule_sentences import FIRM, each_once, rules_in, standing
@@ -21,7 +22,7 @@ MOST_TOLD = 20
 HANDED_ON = "# Where this comes from"
 """Begins what code wrote of a handoff's draft; the words from there on are anybody's."""
 THE_DRAFTS = "The draft of a handoff"
-_FILE = re.compile(
+_FILE = late_pattern(
     r"(?:^|[\s/\\'\"])((?:[\w.-]+[/\\])?(?:CONTRIBUTING|POLICY|POLICIES|AGENTS?|CLAUDE|GEMINI|RULES|"
     r"CONVENTIONS|GUIDELINES|STYLE(?:GUIDE)?|CODE_OF_CONDUCT|SECURITY|WORKFLOW|copilot-instructions|"
     r"\.cursorrules|\.windsurfrules)(?:\.(?:md|mdc|mdx|txt|rst|adoc))?|"
@@ -29,26 +30,26 @@ _FILE = re.compile(
     r"[\w.-]+\.(?:md|mdc))(?=$|[\s'\":;|&)])",
     re.I,
 )
-_HEADING = re.compile(r"^#{1,6} +(.*)$", re.M)
-_RELEASING = re.compile(
+_HEADING = late_pattern(r"^#{1,6} +(.*)$", re.M)
+_RELEASING = late_pattern(
     r"\b(?:releas\w*|publish\w*|publication|change ?logs?|versioning|deploy\w*|"
     r"veröffentlich\w*|publier|publicar|publicación)\b",
     re.I,
 )
 """Headings of what binds only who releases."""
-_MARK = re.compile(r"^(?:[-*•\s]|\(?\d{1,2}[.)]\s)+")
+_MARK = late_pattern(r"^(?:[-*•\s]|\(?\d{1,2}[.)]\s)+")
 """Of a list's item."""
 _ITEMS = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]", re.M)
 _BLANK = re.compile(r"\n[ \t]*\n|^#", re.M)
 _PRINTERS = ("cat", "sed", "head", "tail", "nl", "less", "bat")
-_DOCUMENT = re.compile(r"[\w./~-]+\.[A-Za-z]{1,4}")
-_PRINTS = re.compile(r"(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed -n|head|tail|nl|less|bat)\b")
-_ABOUT_RULES = re.compile(
+_DOCUMENT = late_pattern(r"[\w./~-]+\.[A-Za-z]{1,4}")
+_PRINTS = late_pattern(r"(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed -n|head|tail|nl|less|bat)\b")
+_ABOUT_RULES = late_pattern(
     r"\b(?:rules?|polic(?:y|ies)|guidelines?|conventions?|instructions|regeln|richtlinien?|"
     r"vorgaben|règles|consignes|reglas|normas)\b",
     re.I,
 )
-_DATA = re.compile(r"\s*[{\[<]")
+_DATA = late_pattern(r"\s*[{\[<]")
 _NOT = (
     r"(?:\b(?:never|not|no longer|refuse to|nie|niemals|nicht|keine\w?|ne|jamais|pas|no|nunca|"
     r"jamás|non|mai|não|niet|nooit|geen|nigdy|не|никогда)\b|n't\b|\bn'|不要|不得|别|勿)"
@@ -82,12 +83,12 @@ _WHOSE = (
     r"(?![-_\w]|\s+(?:input|content|data|home|agent|provided|supplied)))"
 )
 _NEAR = r"(?:(?!\b(?:without|unless|until|but|and|if|ohne|sans|sin)\b)[^.\n]){0,40}?"
-_HARMLESS = re.compile(
+_HARMLESS = late_pattern(
     rf"{_NOT}\s+(?:(?:ever|to|de|du|se)\s+)?(?:{_DROP}|fail|neglect|hesitate)|"
     r"\b(?:that|which|who|if (?:you|they|it|he|she))\s+(?:do|does|did)(?:\s+not|n't)"
 )
 """Two negations, and what only tells of those who do not follow."""
-_AGAINST = re.compile(
+_AGAINST = late_pattern(
     rf"{_DROP}[^.\n]{{0,80}}{_WHOSE}|{_NOT}{_NEAR}{_OBEY}[^.\n]{{0,80}}{_WHOSE}|"
     rf"{_OBEY}{_NEAR}{_NOT}[^.\n]{{0,80}}{_WHOSE}|{_RULES}[^.\n]{{0,60}}(?:"
     rf"{_NOT}\s+(?:appl\w+|bind\w*|valid|s'appliqu\w+|valen|aplican)|(?:gelten|gilt)\s+{_NOT}|"
@@ -97,7 +98,7 @@ _ROLE = (
     rf"(?:(?:system|assistant|developer|système|sistema|система|系统|{_PERSON})(?:-\w+)?"
     r"(?:\s+(?:prompt|message|note|notice|override|update))?)"
 )
-_SPEAKS = re.compile(
+_SPEAKS = late_pattern(
     r"\W*(?:\w+:\s*)?(?:(?:as|on behalf of|im namen|au nom|en nombre)\b.{0,12}?\b"
     rf"{_ROLE}\b|(?:(?:the|der|die|le|el|la|il|lo|o|de)\s+|l')?{_ROLE}"
     r"(?:\W*?[:\]>}]|(?:\s+(?:has|hat|a|ha))?\s+(?:says?|said|wants?|asks?|asked|told|tells?|"

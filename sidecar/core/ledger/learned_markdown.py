@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from sidecar.core.conversation.fact import Fact, key_of
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.prompt.tokens import Count
 
 FILES: Mapping[str, str] = {
@@ -33,15 +34,17 @@ FRAME = (
 END = "</learned>"
 
 _CHECK = 8
-_SUFFIX = re.compile(rf"[ \t]*<!-- (\d{{4}}-\d\d-\d\d) (\S+) (\S+) ([0-9a-f]{{{_CHECK}}}) -->\s*\Z")
-_MARKER = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+")
-_REMEDY = re.compile(
+_SUFFIX = late_pattern(
+    rf"[ \t]*<!-- (\d{{4}}-\d\d-\d\d) (\S+) (\S+) ([0-9a-f]{{{_CHECK}}}) -->\s*\Z"
+)
+_MARKER = late_pattern(r"(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_REMEDY = late_pattern(
     r"\b(?:fix(?:e[sd]|ing)?|solv(?:e[sd]?|ing)|resolv(?:e[sd]?|ing)|help(?:s|ed)|work(?:s|ed)|"
     r"avoid(?:s|ed)?|instead|use|need(?:s|ed)?|must|requir(?:es|ed)|install(?:ed)?|set(?:ting)?|"
     r"run(?:ning)?|after|by|until|unless|because|cause[sd]?|due to)\b",
     re.I,
 )
-_SECRET = re.compile(
+_SECRET = late_pattern(
     r"\b(?:sk|pk|rk)[-_](?:[\w]+[-_])*\w{16,}|\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}|\bAKIA\w{12,}|"
     r"\bxox[abprs]-[\w-]{10,}|\beyJ[\w-]{10,}\.[\w-]{10,}|-----BEGIN |"
     r"\b(?:password|passwd|secret|token|api[-_ ]?key)\b\s*(?:is|[:=])\s*[`'\"]?(?=\S*\d)\S{6,}|"

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from sidecar.core.conversation.call_outcome import WRAPPING, error_line, one_line
 from sidecar.core.conversation.complaints import passes
 from sidecar.core.files.shell_writes import commands_alone
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.ledger.deeds import SEARCHERS, Operation, TouchedFile, own_name
 from sidecar.core.ledger.net_changes import MOST_NAMED, NetHunk, net_changes
 from sidecar.core.ledger.units import Unit, overcome
@@ -29,72 +30,72 @@ OutcomeKind: TypeAlias = Literal["changed", "history", "made", "check", "ran"]
 """`history`: of the repository; `made`: or ended, outside of files, as an issue or a session;
 `check`: its output says what passed."""
 
-_LOOKS = re.compile(
+_LOOKS = late_pattern(
     r"(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed -n|head|tail|nl|ls|rg|grep|find|wc|pwd|which|echo|tree|"
     r"git (?:-C \S+ )?(?:show|diff|log|status|grep|branch|ls-files)|"
     r"gh (?:pr|issue|run) (?:view|list|diff|checks)|[^|&;]* --help)\b"
 )
 """Commands that only look: what they showed is left out, and nothing came of them."""
 _GIT = r"\bgit(?: -[cC] \S+)* "
-_IN_FOLDER = re.compile(r"(?<=\bgit) -C \S+")
-_COMMITS = re.compile(_GIT + r"commit\b")
-_COMMITTED = re.compile(r"^\[\S+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.M)
+_IN_FOLDER = late_pattern(r"(?<=\bgit) -C \S+")
+_COMMITS = late_pattern(_GIT + r"commit\b")
+_COMMITTED = late_pattern(r"^\[\S+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.M)
 _HEREDOC = r"<<-?\s*['\"]?\w+['\"]?[^\n]*\n\s*"
-_MESSAGE = re.compile(
+_MESSAGE = late_pattern(
     rf"\s-[a-zA-Z]*m[ =]*['\"]?(?:\$\(cat {_HEREDOC})?([^\"'\n]+)|{_HEREDOC}([^\n]+)"
 )
-_HISTORY = re.compile(
+_HISTORY = late_pattern(
     _GIT + r"(?:push|merge|rebase|reset|revert|restore|cherry-pick|checkout|switch|pull|am|apply|"
     r"tag (?!-l)|branch -[dDmM]|worktree (?:add|remove)|stash(?: (?:push|pop|drop|apply|save))?"
     r"(?! (?:list|show)))(?![-\w])(?:(?!\s*\d?>)[^&|;\n])*"
 )
 _DID = (
-    (re.compile(r"\bstash (?:pop|drop)"), re.compile(r"^Dropped (?:refs/)?stash", re.M)),
-    (re.compile(r"\bstash\b"), re.compile(r"^Saved working directory", re.M)),
-    (re.compile(r"\breset\b"), re.compile(r"^HEAD is now at ", re.M)),
-    (re.compile(r"\b(?:switch|checkout)\b"), re.compile(r"^Switched to ", re.M)),
-    (re.compile(r"\b(?:merge|pull)\b"), re.compile(r"^(?:Fast-forward|Merge made by )", re.M)),
+    (late_pattern(r"\bstash (?:pop|drop)"), late_pattern(r"^Dropped (?:refs/)?stash", re.M)),
+    (late_pattern(r"\bstash\b"), late_pattern(r"^Saved working directory", re.M)),
+    (late_pattern(r"\breset\b"), late_pattern(r"^HEAD is now at ", re.M)),
+    (late_pattern(r"\b(?:switch|checkout)\b"), late_pattern(r"^Switched to ", re.M)),
+    (late_pattern(r"\b(?:merge|pull)\b"), late_pattern(r"^(?:Fast-forward|Merge made by )", re.M)),
 )
 """Commands of git, and what git says once they went through."""
-_OR_ELSE = re.compile(r"\|\|\s*(?:[({][^)}\n]*|[^&|;\n]*)\Z")
+_OR_ELSE = late_pattern(r"\|\|\s*(?:[({][^)}\n]*|[^&|;\n]*)\Z")
 """Before a command that runs only where another failed."""
 _NO_MAKERS = (
     r"rg|grep|egrep|ag|ack|echo|printf|cat|ls|find|man|which|cd|git|test|sed|awk|head|tail|wc|type|"
     r"for|while|if|until|case|function|export|local|rm|mkdir|make"
 )
-_MAKES = re.compile(
+_MAKES = late_pattern(
     rf"^[ \t]*(?:sudo )?(?!(?:{_NO_MAKERS})\b)[a-z][\w.-]* "
     r"(?:(?!dep\b|deps\b|label\b|remote\b|config\b)[a-z][\w-]* )?(?:create|close|reopen|"
     r"delete|remove|destroy|kill(?:-\w+)?|new-(?:session|window)|merge|publish|deploy|apply)"
     r"(?![\w.=/-])(?![^\n]*--(?:help|dry-run)\b)|^[ \t]*(?:sudo )?(?:p?kill|killall)\b"
 )
 """A simple command that makes or ends what is no file: `gh issue create`, `tmux kill-session`."""
-_STEP = re.compile(r"[^;&|()\n]+")
-_JOINS = re.compile(r"&&|[;\n]")
-_WORDS = re.compile(r"(?=[^\s'\"|&;()<>]{5})[^\s'\"|&;()<>/.:=@_-]*[/.:=@_-][^\s'\"|&;()<>]*")
-_THERE = re.compile(r"^cd [^&;]+(?:&&|;)")
-_HASH = re.compile(r"\b([0-9a-f]{9})[0-9a-f]{3,55}\b")
-_LASTED = re.compile(
+_STEP = late_pattern(r"[^;&|()\n]+")
+_JOINS = late_pattern(r"&&|[;\n]")
+_WORDS = late_pattern(r"(?=[^\s'\"|&;()<>]{5})[^\s'\"|&;()<>/.:=@_-]*[/.:=@_-][^\s'\"|&;()<>]*")
+_THERE = late_pattern(r"^cd [^&;]+(?:&&|;)")
+_HASH = late_pattern(r"\b([0-9a-f]{9})[0-9a-f]{3,55}\b")
+_LASTED = late_pattern(
     r"\s+(?:in )?(?:\(?\d+(?:\.\d+)?m?s\)?(?=[\s:;,.)`]|$)|\d+(?:\.\d+)? seconds?\b)"
 )
 END = 4_000
 """Characters of an output's end in which its result stands."""
-_COUNTED = re.compile(
+_COUNTED = late_pattern(
     r"\b\d+ (?:\w+ )?(?:pass(?:ed|ing|es)?|fail(?:ed|ures?|ing|s)?|errors?|problems?|issues?)\b|"
     r"^(?:test result:|OK\b(?: \(|$)|FAILED \()",
     re.I,
 )
-_ALONE = re.compile(r"\d+ \w+")
-_OFFERS = re.compile(r"\bfixable\b|\bwarning\b.*:\d|^\W*warning", re.I)
-_ASIDE = re.compile(
+_ALONE = late_pattern(r"\d+ \w+")
+_OFFERS = late_pattern(r"\bfixable\b|\bwarning\b.*:\d|^\W*warning", re.I)
+_ASIDE = late_pattern(
     r"\bwarn(?:ing)?s?\b|\bdeprecat|^(?:npm notice|hint:|note:|\(node:\d+\))|^> |^\[[\w:.-]+\] \$|"
     r"^Use \W.*--help|^Destroying test database",
     re.I,
 )
 """Warnings, hints, and commands that are repeated."""
-_SAYS = re.compile(r"^(?!\[?[\"{]).*\w|^\[\]$")
+_SAYS = late_pattern(r"^(?!\[?[\"{]).*\w|^\[\]$")
 """Not brackets alone, nor a line of data."""
-_SPINS = re.compile("[\u2800-\u28ff]")
+_SPINS = late_pattern("[\u2800-\u28ff]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ Not what search tools of agents show: of a line beside a match, Claude Code's ta
 for those of a path, and leaves one.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from sidecar.core.conversation.call_outcome import failed
 from sidecar.core.files.shell_writes import joined, pipelines
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.ledger.deeds import SHELLS, commands_of, own_name
 from sidecar.core.parts import ToolCompleted, ToolPart
 from sidecar.core.sights.file_sights import LISTED, FileShown
@@ -18,17 +18,17 @@ from sidecar.core.sights.shell_sights import LONGEST, output_lines
 MOST_LINES = 2_000
 """Lines of an output that are looked at."""
 _PROGRAMS = frozenset({"rg", "grep", "egrep", "fgrep"})
-_NUMBERS = re.compile(r"--line-number|-[a-zA-Z]*n[a-zA-Z]*")
-_PLAIN = re.compile(
+_NUMBERS = late_pattern(r"--line-number|-[a-zA-Z]*n[a-zA-Z]*")
+_PLAIN = late_pattern(
     r"-[nHhirREFGPSsUuwxI]+|-[ABC]\d*|-[ABCegmtT]|--(?:line-number|include|exclude|exclude-dir|glob|"
     r"type|context|after-context|before-context|ignore-case|hidden|no-ignore|no-heading|"
     r"color=never|max-count|regexp|fixed-strings|with-filename)(?:=.*)?|-\d+"
 )
 """Options with which lines are shown whole."""
-_VALUED = re.compile(r"-[ABCegmtT]|--(?:glob|type|context|\w+-context|max-count|regexp)")
+_VALUED = late_pattern(r"-[ABCegmtT]|--(?:glob|type|context|\w+-context|max-count|regexp)")
 _PATTERN = ("-e", "--regexp")
-_BARE = re.compile(r"(\d+)[:-](.*)")
-_NAMED = re.compile(r"((?:[A-Za-z]:[\\/])?[^:\s]+):(\d+):(.*)")
+_BARE = late_pattern(r"(\d+)[:-](.*)")
+_NAMED = late_pattern(r"((?:[A-Za-z]:[\\/])?[^:\s]+):(\d+):(.*)")
 
 
 def search_sights(part: ToolPart) -> Iterator[FileShown]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.ledger.units import Unit
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.summaries.sections import (
@@ -46,45 +47,45 @@ CARRIED_SHARE = 0.45
 FADES = 0.5
 """Weight of an earlier line about where the work stood."""
 
-_SENTENCE = re.compile(r"(?<=[.!?])[\"'\u201d)]*\s+(?=[\"'\u201c(`*]*[A-Z0-9`/])")
-_MARKER = re.compile(r"^\s*(?:[-*+>]\s+|#{1,6}\s+|\d{1,2}[.)]\s+|\[[ x~]\]\s+)*")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_TABLE = re.compile(r"^\s*\||^[\s\-=_*|:+]+$")
-_LETTERS = re.compile(r"[^\W\d_]{3}")
-_LIMIT = re.compile(
+_SENTENCE = late_pattern(r"(?<=[.!?])[\"'\u201d)]*\s+(?=[\"'\u201c(`*]*[A-Z0-9`/])")
+_MARKER = late_pattern(r"^\s*(?:[-*+>]\s+|#{1,6}\s+|\d{1,2}[.)]\s+|\[[ x~]\]\s+)*")
+_FENCE = late_pattern(r"^\s*(?:```|~~~)")
+_TABLE = late_pattern(r"^\s*\||^[\s\-=_*|:+]+$")
+_LETTERS = late_pattern(r"[^\W\d_]{3}")
+_LIMIT = late_pattern(
     r"\b(?:must(?: not|n['\u2019]t)?|never|always|do(?: not|n['\u2019]t)|only|without|"
     r"at (?:most|least)|no more than|should(?: not|n['\u2019]t)?|avoid|make sure|"
     r"required?|prefer)\b",
     re.I,
 )
-_DECISION = re.compile(
+_DECISION = late_pattern(
     r"\b(?:decid\w+|chos\w+|choose|instead(?: of)?|rather than|opt(?:ed|ing) for|go(?:ing)? with|"
     r"agreed|settled on|(?:we|i)(?:['\u2019]ll| will| should) (?:use|keep|leave|not)|"
     r"the (?:plan|approach|design) is|trade-?off)\b",
     re.I,
 )
-_REASON = re.compile(
+_REASON = late_pattern(
     r"\b(?:because|since|so that|therefore|thus|which means|turns? out|root cause|caused by|"
     r"the (?:problem|issue|bug|reason|cause|culprit|fix|key)\b[^.]{0,40}\b(?:is|was|lies)|"
     r"due to|that['\u2019]s why|explains)\b",
     re.I,
 )
-_FOUND = re.compile(
+_FOUND = late_pattern(
     r"\b(?:found|confirm\w+|shows?|reveals?|discover\w+|noticed|realis\w+|realiz\w+|"
     r"is (?:defined|located|called|set) (?:in|at|by|to)|lives? in|uses?)\b",
     re.I,
 )
-_DONE = re.compile(
+_DONE = late_pattern(
     r"\b(?:fixed|implemented|added|created|updated|removed|refactored|renamed|written|moved|"
     r"finished|complete[d]?|done|works?|pass(?:es|ed|ing)?|succe\w+|committed|verified|merged)\b",
     re.I,
 )
-_AHEAD = re.compile(
+_AHEAD = late_pattern(
     r"\b(?:next|remain\w*|still (?:need|to)|todo|left to|then i|pending|now i|let me|let['\u2019]s|"
     r"i['\u2019]ll|i will|i need to|going to)\b",
     re.I,
 )
-_CHATTER = re.compile(
+_CHATTER = late_pattern(
     r"^(?:now,? )?(?:let me|let['\u2019]s|i['\u2019]ll|i will|perfect|great|excellent|good|okay|ok|"
     r"sure|thanks|you['\u2019]re right|here(?:['\u2019]s| is| are)|looking|first|next|"
     r"i(?:['\u2019]m| am) (?:(?:now|also|just) )?\w+ing)\b",

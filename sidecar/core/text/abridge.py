@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.text.rule_sentences import FIRM, rules_in, wording
 from sidecar.core.text.sentences import (
     asks,
@@ -22,24 +23,24 @@ ITEM = 110
 """Characters of an item that is told because a number stands for it."""
 FEWEST = 44
 """Characters of an item that say what it is about."""
-_NUMBERED = re.compile(
+_NUMBERED = late_pattern(
     r"^\W{0,6}(\d{1,2}|[A-H](?=[.):*]))(?:[.):|*]|\*\*|\s+[-\u2013\u2014])", re.M
 )
-_REFERENCE = re.compile(
+_REFERENCE = late_pattern(
     r"(?<![\w.:/-])#?(\d{1,2}|[B-H]|A(?=\W*$))"
     r"(?=\s*(?:[,.;:)?!&+](?!\w)|$|(?:and|or|then|is|first|please)\b))"
     r"|\b(?:is|do|fix|tackle|option|item|number|point|step|task) #?(\d{1,2}|[A-H])\b",
 )
-_WORDY = re.compile(r"[-*•\s\"'(`¿¡\[]*\w")
+_WORDY = late_pattern(r"[-*•\s\"'(`¿¡\[]*\w")
 _LEAST_CLOSE = 12
-_QUESTION = re.compile(r"[?\uff1f\u061f](?![^\s*_`\"')])")
-_BOLD = re.compile(r"\*\*(?:[^*\n]{2,60}:\*\*|[^*\n]{2,60}\*\*:)\s+\S|\*\*[^*\n]{20,}[.!]\*\*")
+_QUESTION = late_pattern(r"[?\uff1f\u061f](?![^\s*_`\"')])")
+_BOLD = late_pattern(r"\*\*(?:[^*\n]{2,60}:\*\*|[^*\n]{2,60}\*\*:)\s+\S|\*\*[^*\n]{20,}[.!]\*\*")
 FULL = 600
 """Characters of a text that says more than another a third as long."""
 RULES_SHARE, LONGEST_RULE = 0.4, 160
 """Of a text's beginning: what rules of the rest may take; characters of one of these."""
-_LOUD = re.compile(r"\b(?:NEVER|ALWAYS|MUST|NOT|ONLY)\b")
-_FRAME = re.compile(
+_LOUD = late_pattern(r"\b(?:NEVER|ALWAYS|MUST|NOT|ONLY)\b")
+_FRAME = late_pattern(
     r"\AThis session is being continued from a previous conversation[^\n]*\s+(?:Summary:\s+)?|"
     r"\n(?:If you need specific details from before compaction|"
     r"(?:Please )?[Cc]ontinue the conversation from where it left off)\b.*\Z",

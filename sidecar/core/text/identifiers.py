@@ -11,30 +11,32 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-_SPAN = re.compile(r"`([^`\n]{3,80})`")
-_TOKEN = re.compile(r"[A-Za-z0-9_@~.][\w@~.+\-]*(?:/[\w@~.+\-]+)*|/[\w@~.+\-]+(?:/[\w@~.+\-]+)+")
-_CODEY = re.compile(r"_|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]")
-_FILE = re.compile(r"^[\w\-]+(?:\.[\w\-]+)*\.[A-Za-z][A-Za-z0-9]{0,5}$")
+from sidecar.core.late_pattern import late_pattern
+
+_SPAN = late_pattern(r"`([^`\n]{3,80})`")
+_TOKEN = late_pattern(r"[A-Za-z0-9_@~.][\w@~.+\-]*(?:/[\w@~.+\-]+)*|/[\w@~.+\-]+(?:/[\w@~.+\-]+)+")
+_CODEY = late_pattern(r"_|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]")
+_FILE = late_pattern(r"^[\w\-]+(?:\.[\w\-]+)*\.[A-Za-z][A-Za-z0-9]{0,5}$")
 _ENDS = ".-+"
-_AMOUNT = re.compile(
+_AMOUNT = late_pattern(
     r"\d[\d.,:_x-]*(?:[a-zA-Zµ%]{0,5}|[TZ][\d.:+-]*Z?)(?:\d+(?:\.\d+)?[a-zµ]{1,2})*"
     r"|(?:0x)?[0-9a-fA-F]{6,}(?:-[0-9a-fA-F]{4,})*(?:…|\.\.\.)?"
 )
 """Durations, sizes, times, hashes, addresses; no letters alone."""
-_DIGIT = re.compile(r"\d")
+_DIGIT = late_pattern(r"\d")
 LEAST = 6
 LONGEST = 160
 SAID = 2_000
 """Characters of a sentence; more are data."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_SENTENCE = late_pattern(r"(?<=[.!?])\s+")
 _VERBS = ("keep", "remember", "preserve", "forget")
-_ASKS = re.compile(
+_ASKS = late_pattern(
     r"\b(?P<no>(?:don['\u2019]?t|do not|never|need not|no need to)\s+)?"
     r"(?:(?P<keep>keep|remember|preserve)|(?P<forget>forget))\b",
     re.I,
 )
-_ANY_SPAN = re.compile(r"`([^`\n]{1,200})`")
-_SHORT = re.compile(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
+_ANY_SPAN = late_pattern(r"`([^`\n]{1,200})`")
+_SHORT = late_pattern(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
 """File names too short for identifiers: `a.py`."""
 
 

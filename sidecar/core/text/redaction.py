@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from itertools import count
 from typing import TypeVar, cast
 
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.parts import Media, ReasoningPart
 from sidecar.core.text.secret_names import is_login, is_path, is_random, is_secret
 
@@ -101,10 +102,10 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 }
 """Shapes shared with code and plain words, and a test for keys."""
 _ANY_CASE = frozenset(("bearer ", *(marker for marker, _ in _NAMED)))
-_PATTERNS = tuple((marker, re.compile(pattern)) for marker, pattern in _SHAPES)
+_PATTERNS = tuple((marker, late_pattern(pattern)) for marker, pattern in _SHAPES)
 _SHORTEST_SHAPE = 12
 """Characters of the shortest match: an address with a password of six."""
-_BY_NAME = tuple((marker, re.compile(pattern)) for marker, pattern in _NAMED)
+_BY_NAME = tuple((marker, late_pattern(pattern)) for marker, pattern in _NAMED)
 
 
 @dataclass(slots=True)

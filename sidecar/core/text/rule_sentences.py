@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from sidecar.core.late_pattern import late_pattern
 from sidecar.core.text import rule_words
 from sidecar.core.text.sentences import LONGEST, Span, is_item, sentences
 
@@ -19,7 +20,7 @@ MOST_RULES = 2_000
 
 _INDIC = "\u0900-\u0963\u0966-\u0dff\u064b-\u0652"
 """Vowel signs and other marks within words, which `\\w` does not count to them."""
-_TOKEN = re.compile(rf"[\w{_INDIC}]+(?:['-][\w{_INDIC}]+)*")
+_TOKEN = late_pattern(rf"[\w{_INDIC}]+(?:['-][\w{_INDIC}]+)*")
 _SCRIPTS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u9fff\uac00-\ud7af"
 
 
@@ -47,7 +48,7 @@ class _Words:
         return cls(
             frozenset(word for word in single if not word.endswith("*")),
             stems,
-            {first: re.compile("|".join(rests)) for first, rests in phrases.items()},
+            {first: late_pattern("|".join(rests)) for first, rests in phrases.items()},
             endings,
         )
 
@@ -70,7 +71,7 @@ class _Words:
 def _solid(text: str) -> re.Pattern[str]:
     words = sorted(text.split(), key=lambda word: (-len(word), word))
     body = "|".join(re.escape(word).replace(r"\+", r"\s*") for word in words)
-    return re.compile(rf"(?=[{_SCRIPTS}])(?:{body})")
+    return late_pattern(rf"(?=[{_SCRIPTS}])(?:{body})")
 
 
 _FIRM_WORDS = _Words.of(rule_words.FIRM + rule_words.JOINING_FIRM, rule_words.FIRM_ENDINGS)
@@ -85,22 +86,22 @@ def _word_sureness(word: str) -> int:
 
 _SOLID = {2: _solid(rule_words.SOLID_FIRM), 1: _solid(rule_words.SOLID_SOFT)}
 _SOLID_HEADINGS = _solid(rule_words.SOLID_HEADINGS)
-_BEGINNING = re.compile(rule_words.FIRM_BEGINNING)
-_WITH_ZU = re.compile(rule_words.FIRM_WITH_ZU)
-_SHAPES = re.compile("|".join(rule_words.FIRM_SHAPES))
-_TELLS = re.compile(
+_BEGINNING = late_pattern(rule_words.FIRM_BEGINNING)
+_WITH_ZU = late_pattern(rule_words.FIRM_WITH_ZU)
+_SHAPES = late_pattern("|".join(rule_words.FIRM_SHAPES))
+_TELLS = late_pattern(
     r"\W*(?:the|this|our)\s+(?:[\w-]+\s+){1,3}?(?:uses|has|contains|provides|supports|consists)\b",
     re.I,
 )
 """Begins a sentence that describes, as `The project uses X`."""
 _AT = r"after|before|once|whenever|every time|each time|nach|vor|sobald|après|avant|después|antes"
-_DIRECTS = re.compile(
+_DIRECTS = late_pattern(
     rf"\W*(?:{_AT})\b[^`\n]{{2,60}}?[:,\u2014]\s[^`\n]{{0,30}}`[^`\n]+`|"
     rf"\W*(?:run|use|execute)\b[^`\n]{{0,20}}`[^`\n]+`[^`\n]{{0,20}}\b(?:{_AT}|instead of)\b",
     re.I,
 )
 """An item that says when to run what: `After a change: `make test``."""
-_NO_PROSE = re.compile(
+_NO_PROSE = late_pattern(
     "|".join((
         r"(?s:^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z))",
         r"(?s:^[ \t]*(?:<!--.*?(?:-->|\Z)|/\*.*?(?:\*/|\Z)))|<!--[^\n]*?-->",
@@ -110,13 +111,13 @@ _NO_PROSE = re.compile(
     re.M,
 )  # fmt: skip
 """Fenced code, comments, diffs, and lines of code, logs and transcripts."""
-_LEANS = re.compile(
+_LEANS = late_pattern(
     rf"(?:{rule_words.OPENING})*(?:{rule_words.POINTING})(?!\w)|.*(?:{rule_words.POINTING_BACK})\W*$",
     re.S,
 )
 """A sentence that says nothing without the one before."""
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_LOUD = re.compile(r"[^\W\d_a-z]{3}")
+_WORD = late_pattern(r"[^\W\d_]{2,}")
+_LOUD = late_pattern(r"[^\W\d_a-z]{3}")
 _CURLY = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " "})
 
 

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from sidecar.core.late_pattern import late_pattern
+
 LONGEST = 400
 """Characters of a sentence; longer stretches are cut between words or clauses."""
 SHORT = 40
@@ -14,23 +16,23 @@ _FULL = "\u3002\uff01\uff1f\uff61\u0964\u0965\u1362\u1367\u1368\u104a\u104b\u17d
 """Ends that need no space behind."""
 _MARKS = ".!?\u2026\u061f\u06d4\u0589\u037e\u203c\u2047\u2048\u2049"
 _CLOSING = "\"'\u2019\u201d\u00bb\u203a)\\]\u300d\u300f\u3011\uff09\u3009\u300b*_`"
-_END = re.compile(
+_END = late_pattern(
     rf"[{_FULL}{_MARKS}](?:(?<=[{_FULL}])[{_CLOSING}{_FULL}]*"
     rf"|(?<=[{_MARKS}])(?<![{_MARKS}]{{2}})[{_MARKS}]*+[{_CLOSING}]*+(?=\s|$))"
 )
 """Begins with a set of characters, for a quick search. A row of dots is tried once."""
-_ITEM = re.compile(
+_ITEM = late_pattern(
     r"\s*(?:[-*+\u2022\u2023\u25aa\u25cf\u00b7\u2013\u2014\u30fb>|]\s*|#{1,6}\s"
     r"|\(?\w{1,3}[.)\u3001\uff0e]\s|[\u2460-\u2473])"
 )
-_INITIAL = re.compile(r"(?:^|[\s(])(?:\w\.)*\w\.$|^\s*\(?\d{1,3}\.$")
+_INITIAL = late_pattern(r"(?:^|[\s(])(?:\w\.)*\w\.$|^\s*\(?\d{1,3}\.$")
 """A dot, but no end: `e.g.`, `z.B.`, `J.`, a list item's number."""
-_CLAUSE = re.compile(r"[,;:\uff0c\uff1b\uff1a\u3001\u060c\u061b]\s*|\s+")
+_CLAUSE = late_pattern(r"[,;:\uff0c\uff1b\uff1a\u3001\u060c\u061b]\s*|\s+")
 
-_HEADING = re.compile(r"#{1,6}\s.*|(\*\*|__)[^*_]+\1:?|\|.*|-{3,}")
+_HEADING = late_pattern(r"#{1,6}\s.*|(\*\*|__)[^*_]+\1:?|\|.*|-{3,}")
 _CLOSERS, _ASKING = "*_`\"')", ("?", "\uff1f", "\u061f")
 
-_INTENDS = re.compile(
+_INTENDS = late_pattern(
     r"(?:(?:ok(?:ay)?|so|now|first|next|then|great|good|perfect)\b[,.!:]?\s+)*"
     r"(?:let me|let['\u2019]s|I(?:['\u2019]ll| will|['\u2019]m (?:going|now)| need to| should)\b)",
     re.I,
@@ -40,8 +42,8 @@ _INTERJECTED = 16
 
 Span = tuple[int, int]
 
-_CLOSED = re.compile(rf"[{_FULL}{_MARKS}][{_CLOSING}]*\Z")
-_BLANK = re.compile(r"\n\s*\n")
+_CLOSED = late_pattern(rf"[{_FULL}{_MARKS}][{_CLOSING}]*\Z")
+_BLANK = late_pattern(r"\n\s*\n")
 
 
 def sentences(text: str, longest: int = LONGEST) -> Iterator[Span]:

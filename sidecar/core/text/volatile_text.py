@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.late_pattern import late_pattern
+
 VolatileKind: TypeAlias = Literal[
     "date", "time", "epoch", "id", "temporary path", "git hash", "port", "process id"
 ]
@@ -93,7 +95,7 @@ _ALONE = r"(?<![\w.:/@-])"
 
 
 def _rule(kind: VolatileKind, pattern: str, check: Callable[[str], bool] = _any) -> _Rule:
-    return _Rule(kind, re.compile(pattern), check)
+    return _Rule(kind, late_pattern(pattern), check)
 
 
 _RULES: tuple[_Rule, ...] = (

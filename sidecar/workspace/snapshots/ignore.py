@@ -12,8 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
 from sidecar.workspace.files import git_folders, read_beginning
 from sidecar.workspace.snapshots.git_index import Tracked, read_tracked
 
@@ -266,6 +264,9 @@ def _lines(path: Path) -> list[str]:
 
 
 def _pattern(line: str) -> Pattern | None:
+    # A tenth of a second; not before `initialize` has been answered.
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415
+
     line = line.removesuffix("\r")
     try:
         parsed = GitIgnoreSpecPattern(line)
