@@ -1,8 +1,6 @@
 """Parts of an environment that need the clock, the variables or the disk."""
 
 import asyncio
-import os
-import secrets
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
@@ -14,15 +12,12 @@ from sidecar.config.loading import resolve_all
 from sidecar.config.reload import CurrentSettings
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
-from sidecar.daemon.clock_and_ids import id_source, read_clock, seconds
+from sidecar.daemon.clock_and_ids import read_clock, seconds
 from sidecar.model.catalogue import KNOWN, lookup
 from sidecar.model.models import Models
 from sidecar.model.stalls import STALL
-from sidecar.session.environment import Environment
-from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prefix_gate import ColdGate
-from sidecar.store.journal import Store
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
 from sidecar.workspace.instructions_watch import InstructionsWatch
@@ -35,19 +30,6 @@ from sidecar.workspace.volatile_facts import (
     volatile_context,
 )
 from sidecar.workspace.workspaces import Workspaces
-
-
-async def looking(config: Config, store: Store) -> Environment:
-    """For reading sessions: no writes, model requests or watches."""
-    models = Models(read_clock, secrets.SystemRandom().random, 0.0)
-    settings = CurrentSettings(config)
-    return Environment(
-        store=store,
-        settings=settings,
-        clock=Clock(read_clock, id_source(read_clock)),
-        models=await access_to(models),
-        workspaces=workspaces_of(settings, Buffers(), os.environ),
-    )
 
 
 def read_settings(

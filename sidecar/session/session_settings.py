@@ -7,11 +7,18 @@ from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.model.contract import Model
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.model_access import ModelAccess
+from sidecar.store.content.outputs import PARENT
+from sidecar.store.format.values import SessionRow
 
 
 def answer_tokens(most: int | None, info: ModelInfo) -> int:
     """`most`, or the usual number, within the model's limit."""
     return min(most or ANSWER_TOKENS, info.max_output)
+
+
+def parent_of(row: SessionRow) -> str | None:
+    parent = row.settings.get(PARENT)
+    return parent if isinstance(parent, str) else None
 
 
 class SessionSettings:

@@ -3,6 +3,7 @@
 import re
 
 from sidecar.core.conversation.sendable import MOST_NAME
+from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.core.text.digest import content_hash
 
 MOST_OF_SERVER = 40
@@ -18,6 +19,11 @@ def tool_name(server: str, tool: str) -> str:
 def server_prefix(server: str) -> str:
     """Beginning of the names of a server's tools."""
     return f"mcp__{_plain(server, MOST_OF_SERVER)}__"
+
+
+def server_of(spec: ToolSpec) -> str:
+    """Empty for other tools."""
+    return spec.name.split("__")[1] if spec.origin == "mcp" else ""
 
 
 def _plain(name: str, most: int) -> str:

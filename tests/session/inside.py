@@ -21,11 +21,11 @@ from sidecar.session.compaction.rewrite_commit import RewriteCommits
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.lessons import Lessons
 from sidecar.session.lifecycle import context_actions
-from sidecar.session.lifecycle.assembly import gauge_of
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import Gauge
 from sidecar.session.ownership import Ownership
+from sidecar.session.read_state import gauge_of
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.state import State
 from sidecar.session.turn.clock import Clock

@@ -6,15 +6,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from sidecar.config import Config, load
+from sidecar.config.reload import CurrentSettings
 from sidecar.core.parts import SessionId
 from sidecar.core.prompt.prompt_text import prompt_text
 from sidecar.core.text.redaction import Redaction, secrets_in
-from sidecar.daemon.environment_parts import looking
+from sidecar.daemon.clock_and_ids import id_source, read_clock
 from sidecar.daemon.stores import look_into
+from sidecar.model.catalogue import KNOWN, lookup
+from sidecar.model.vocabulary import load_counter
 from sidecar.observe.report.course import Course
-from sidecar.session.desk.store_look import find, look, sent_now
+from sidecar.session.desk.store_look import ReadAccess, find, look, sent_now
+from sidecar.session.turn.clock import Clock
+from sidecar.session.turn.model_access import ModelAccess
+from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.store.format.values import Stored
 from sidecar.store.journal import Store
 
@@ -50,6 +57,17 @@ async def _found(
         await store.close()
 
 
+async def _access(config: Config, store: Store) -> ReadAccess:
+    count = await asyncio.to_thread(load_counter)
+    models = ModelAccess(_unasked, lookup, KNOWN, count, ColdGate(read_clock))
+    clock = Clock(read_clock, id_source(read_clock))
+    return ReadAccess(store, models, CurrentSettings(config), clock)
+
+
+def _unasked(model_id: str) -> NoReturn:
+    raise AssertionError(f"{model_id} is asked nothing by who only looks")
+
+
 def _redaction() -> Redaction:
     return Redaction(secrets_in(os.environ.items()))
 
@@ -61,14 +79,14 @@ async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction
 
 async def _sent(session: str | None, *, last: bool) -> str:
     async with _found(session, last=last) as (store, config, found):
-        prompt = await sent_now(await looking(config, store), found)
+        prompt = await sent_now(await _access(config, store), found)
     return _redaction().text(prompt_text(prompt))
 
 
 async def _read(session: str | None, *, last: bool) -> Course:
     redaction = _redaction()
     async with _found(session, last=last) as (store, config, found):
-        course = await look(await looking(config, store), found, redaction.text)
+        course = await look(await _access(config, store), found, redaction.text)
     # Its id is the store's name for the session, and no secret however random.
     return replace(redaction.value(course), about=replace(redaction.value(course.about), id=found))
 

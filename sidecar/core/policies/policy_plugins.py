@@ -6,12 +6,14 @@ Where one fails, the fallback decides instead, and the reason is told.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from sidecar.core.plans.plan import Plan, Policy, Situation, Standing
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "sidecar.policies"
 Answer = TypeVar("Answer")
@@ -19,7 +21,9 @@ TellProblem = Callable[[str], None]
 
 
 @cache
-def plugins() -> Mapping[str, EntryPoint]:
+def plugins() -> "Mapping[str, EntryPoint]":
+    from importlib.metadata import entry_points  # noqa: PLC0415 - few name a plug-in
+
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 

@@ -22,12 +22,11 @@ from sidecar.observe.report.course import (
 from sidecar.session.epochs.static_prompt import static_of
 from sidecar.session.history.log_contents import PRESENTATION, contents
 from sidecar.session.history.turn_lines import checkpoints, numbered, titles, turn_lines
-from sidecar.session.lifecycle.assembly import gauge_of
-from sidecar.session.lifecycle.new_session import parent_of
 from sidecar.session.log.rewrite_records import Recorded, recorded_in
 from sidecar.session.meter.kept_cache import usage_of
 from sidecar.session.meter.side_request import asked_of
-from sidecar.session.state import State
+from sidecar.session.read_state import ReadState, gauge_of
+from sidecar.session.session_settings import parent_of
 from sidecar.session.view.past_sizes import PastStanding
 from sidecar.session.view.view_history import Epoch
 from sidecar.store.format.bundles import OURS
@@ -71,7 +70,7 @@ WOULD_COST = DEFAULT_MODEL
 """Prices for sessions with free models only: otherwise all zero."""
 
 
-def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Course:
+def read_course(state: ReadState, clean: Clean, problems: Sequence[str] = ()) -> Course:
     """Oldest first, and the present standing.
 
     Texts pass `clean` before any cut; `problems`: of reading.
@@ -80,7 +79,7 @@ def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Cou
     priced_as = WOULD_COST if _is_free(state) else ""
     walk = _Walk(state, priced_as)
     requests = tuple(walk.requests())
-    gauge, count = gauge_of(state), state.environment.models.count
+    gauge, count = gauge_of(state), state.models.count
     meter = gauge.read()
     found = contents(state.log, state.view, count, gauge, meter, clean)
     return Course(
@@ -114,18 +113,18 @@ def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Cou
     )
 
 
-def _is_free(state: State) -> bool:
+def _is_free(state: ReadState) -> bool:
     """Models answered for nothing."""
     models = {m.model for m in state.log.messages if m.model} or {state.settings.model_id}
     probe = Usage(input=1_000_000, output=1_000_000)
-    return all(price(state.environment.models.info(model), probe) == 0 for model in models)
+    return all(price(state.models.info(model), probe) == 0 for model in models)
 
 
 @dataclass(slots=True)
 class _Walk:
     """Records between messages by time, as after a restart."""
 
-    state: State
+    state: ReadState
     priced_as: str
     changes: list[CourseChange] = field(default_factory=list)
     asides: list[Aside] = field(default_factory=list)
@@ -145,7 +144,7 @@ class _Walk:
         first = next((record for record in waiting if isinstance(record, EpochRecord)), None)
         static = state.view.static if first is None else static_of(first)
         since = 0 if first is None else first.at
-        standing = PastStanding(static, state.environment.models.count, since)
+        standing = PastStanding(static, state.models.count, since)
         foreign = ForkedRecord | ImportedRecord if self.recorded_by else ForkedRecord
         paid_since = max((r.at for r in log.records if isinstance(r, foreign)), default=0)
         # One view follows each record that changes it, in the same order.
@@ -197,7 +196,7 @@ class _Walk:
         )
 
     def _spent(self, model: str, usage: Usage, cost: str | None, *, own: bool = True) -> Spent:
-        info: ModelInfo = self.state.environment.models.info(self.priced_as or model)
+        info: ModelInfo = self.state.models.info(self.priced_as or model)
         whole = Usage(input=usage.prompt, output=usage.output)
         if own and not self.priced_as:
             paid = None if cost is None else Decimal(cost)

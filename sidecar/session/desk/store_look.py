@@ -2,22 +2,24 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from sidecar.config.reload import CurrentSettings
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import SessionId
 from sidecar.core.prompt.prompt import Prompt
 from sidecar.observe.report.course import Course
 from sidecar.session.desk.log_course import read_course
-from sidecar.session.environment import Environment
-from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.log.session_log import SessionLog
-from sidecar.session.ownership import Ownership
-from sidecar.session.state import State
+from sidecar.session.read_state import ReadState, read_log
+from sidecar.session.turn.clock import Clock
+from sidecar.session.turn.model_access import ModelAccess
 from sidecar.store.content.session_rows import SessionRows
 from sidecar.store.format.values import SessionRow, Stored
+from sidecar.store.journal import Store
+from sidecar.workspace.variables import shed_import_paths
 
 PREFIX = "ses_"
 MOST_NAMED = 8
@@ -49,33 +51,42 @@ async def find(rows: SessionRows, name: str | None, folder: Path | None) -> Sess
     return (exact or found)[0].id
 
 
-async def look(
-    environment: Environment, session_id: SessionId, clean: Callable[[str], str]
-) -> Course:
+@dataclass(frozen=True, slots=True)
+class ReadAccess:
+    """What reading a session takes."""
+
+    store: Store
+    models: ModelAccess
+    configured: CurrentSettings
+    clock: Clock
+
+
+async def look(access: ReadAccess, session_id: SessionId, clean: Callable[[str], str]) -> Course:
     """In a consistent state; raises UnknownSession or StorageFailed."""
-    stored = await environment.store.logs.load(session_id)
+    stored = await access.store.logs.load(session_id)
     # The view counts present texts, and the walk former ones: mostly the same.
-    models = replace(environment.models, count=cache(environment.models.count))
-    counting = replace(environment, models=models)
+    models = replace(access.models, count=cache(access.models.count))
+    counting = replace(access, models=models)
     return await asyncio.to_thread(
-        lambda: read_course(_composed(counting, stored), clean, stored.problems)
+        lambda: read_course(_read(counting, stored), clean, stored.problems)
     )
 
 
-async def sent_now(environment: Environment, session_id: SessionId) -> Prompt:
+async def sent_now(access: ReadAccess, session_id: SessionId) -> Prompt:
     """Raises as `look`."""
-    stored = await environment.store.logs.load(session_id)
+    stored = await access.store.logs.load(session_id)
 
     def read() -> Prompt:
-        state = _composed(environment, stored)
-        return state.view.prompt(state.log.messages)
+        reading = _read(access, stored)
+        return reading.view.prompt(reading.log.messages)
 
     return await asyncio.to_thread(read)
 
 
-def _composed(environment: Environment, stored: Stored) -> State:
-    log = SessionLog(environment.store, stored, environment.clock.now)
-    return compose(environment, log, Ownership(environment.store, stored.session.id, None))
+def _read(access: ReadAccess, stored: Stored) -> ReadState:
+    shed_import_paths(Path(stored.session.cwd))
+    log = SessionLog(access.store, stored, access.clock.now)
+    return read_log(access.models, access.configured, access.clock, log)
 
 
 def _unclear(name: str, found: tuple[SessionRow, ...]) -> str:

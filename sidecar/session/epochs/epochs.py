@@ -5,48 +5,24 @@ A record with the cause begins each; clients hear of each once.
 
 from dataclasses import replace
 
-from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Millis, StepFinishPart
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER
 from sidecar.session.environment import Environment
 from sidecar.session.epochs.known_instructions import KnownInstructions
-from sidecar.session.epochs.static_prompt import epoch_record, in_order, static_of
+from sidecar.session.epochs.static_prompt import epoch_record, in_order
 from sidecar.session.log.channel import Channel, give_notice
 from sidecar.session.log.events import EpochChanged
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.view.model_view import ModelView
-from sidecar.store.format.view_records import EpochRecord, ModelChangedRecord
+from sidecar.store.format.view_records import ModelChangedRecord
 
 
 def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Millis:
     """Queue a new epoch's record for the next commit; return its time."""
     log.writer.note(epoch_record(static, compaction_id, cause))
     return log.records[-1].at
-
-
-def stored_static(log: SessionLog) -> tuple[Static, int]:
-    """Static bytes and start of the present epoch; raises StorageFailed without a readable one."""
-    record = log.last_record(EpochRecord)
-    if record is None:
-        raise StorageFailed(
-            "this session's log has lost its beginning; run `sidecar verify`", kind="corrupt"
-        )
-    return static_of(record), record.at
-
-
-def bound_since(log: SessionLog) -> Millis:
-    """Time from which tools and system text are as now; older thinking is bound to others."""
-    since, newest = 0, None
-    for record in reversed(log.records):
-        if not isinstance(record, EpochRecord):
-            continue
-        static = (record.tools, record.system)
-        if newest is not None and static != newest:
-            break
-        newest, since = static, record.at
-    return since
 
 
 class Epochs:

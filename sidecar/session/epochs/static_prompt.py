@@ -9,8 +9,11 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from sidecar.core.errors import StorageFailed
+from sidecar.core.parts import Millis
 from sidecar.core.prompt.prompt import Static, ToolSpec
 from sidecar.core.prompt.render import RENDERER, Block, Region, TextBlock
+from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.view_records import EpochRecord, SystemShape, ToolShape
 from sidecar.workspace.instructions import Instruction
 
@@ -108,6 +111,29 @@ def static_of(record: EpochRecord) -> Static:
         system=tuple(_block(block.text, block.region) for block in record.system),
         renderer=record.renderer,
     )
+
+
+def stored_static(log: SessionLog) -> tuple[Static, int]:
+    """Static bytes and start of the present epoch; raises StorageFailed without a readable one."""
+    record = log.last_record(EpochRecord)
+    if record is None:
+        raise StorageFailed(
+            "this session's log has lost its beginning; run `sidecar verify`", kind="corrupt"
+        )
+    return static_of(record), record.at
+
+
+def bound_since(log: SessionLog) -> Millis:
+    """Time from which tools and system text are as now; older thinking is bound to others."""
+    since, newest = 0, None
+    for record in reversed(log.records):
+        if not isinstance(record, EpochRecord):
+            continue
+        static = (record.tools, record.system)
+        if newest is not None and static != newest:
+            break
+        newest, since = static, record.at
+    return since
 
 
 def tool_shape(tool: ToolSpec) -> ToolShape:

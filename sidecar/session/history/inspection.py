@@ -31,7 +31,7 @@ from sidecar.core.prompt.render import (
 from sidecar.core.prompt.tokens import Count, count_block, count_tool
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.view.model_view import ModelView
-from sidecar.tools.mcp.servers import server_of
+from sidecar.tools.mcp_names import server_of
 
 LABEL = 80
 ENOUGH = 24_000

@@ -10,10 +10,7 @@ from sidecar.core.prompt.observation import SnapshotTaken
 from sidecar.session.changes.change_summary import Differences
 from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.tracker import Tracking
-from sidecar.session.compaction.cache_options import CacheOptions
-from sidecar.session.compaction.chosen_policy import ChosenPolicy
 from sidecar.session.environment import Environment
-from sidecar.session.epochs import epochs
 from sidecar.session.epochs.caveats import Caveats
 from sidecar.session.epochs.epochs import Epochs
 from sidecar.session.epochs.known_instructions import KnownInstructions
@@ -21,26 +18,22 @@ from sidecar.session.history.checkpoint_list import Checkpoints
 from sidecar.session.history.log_updates import LogReplay
 from sidecar.session.lifecycle.config_options import ConfigOptions
 from sidecar.session.lifecycle.damage import begin_if_lost
-from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.lifecycle.turn_start import TurnStart
 from sidecar.session.lifecycle.work_news import WorkNews
 from sidecar.session.log.channel import Channel, give_notice, tell_damage
 from sidecar.session.log.session_log import Rest, SessionLog
 from sidecar.session.meter.compaction_price import CompactionPrice
-from sidecar.session.meter.gauge import Gauge, MeterChoices
-from sidecar.session.meter.kept_cache import KeptCache
 from sidecar.session.meter.observations import observe_record
 from sidecar.session.meter.pings import Pings
 from sidecar.session.ownership import Ownership
+from sidecar.session.read_state import kept_cache_of, restore, view_of
 from sidecar.session.rollback.conversation_restore import ConversationPlans
 from sidecar.session.rollback.file_restore import FilePlans
 from sidecar.session.rollback.going_back import Rollback, RollbackHost
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.state import State
-from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.turn.prompt_line import PromptLine
 from sidecar.session.view.cache_state import CacheWatch
-from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views
 from sidecar.session.view.whole_view import take_rest
 from sidecar.tools.rules.permission import Rules
@@ -60,7 +53,7 @@ def compose(
         permissions = Permissions(Rules(rules.allow, rules.reject), Path(log.row.cwd))
     else:
         trust, permissions = above.trust, above.permissions.for_subtask()
-    view = _view(environment.models, log)
+    view = view_of(environment.models, log)
 
     def reserve(seq: int) -> None:
         # The row belongs to whoever owns the session.
@@ -75,9 +68,11 @@ def compose(
         tell_damage(log, state.channel, rest.problems)
 
     state = State(
+        models=environment.models,
+        configured=environment.settings,
+        clock=environment.clock,
         environment=environment,
         store=environment.store,
-        clock=environment.clock,
         buffers=environment.workspaces.buffers,
         log=log,
         view=view,
@@ -98,7 +93,7 @@ def compose(
     )
     log.writer.durable = partial(observe_record, environment.observe, environment.models.info, log)
     log.filled = take
-    _restore(state)
+    restore(state)
     if not ownership.read_only:
         replace_gone_policy(state)
     return state
@@ -122,47 +117,11 @@ async def read_again(state: State, *, writes: bool = False) -> Sequence[str]:
     problems = state.log.become(await state.store.logs.load(state.log.row.id))
     if writes:
         await begin_if_lost(state.environment, state.log)
-    state.view.become(_view(state.environment.models, state.log))
+    state.view.become(view_of(state.models, state.log))
     state.views.forget()
     state.cached.forget()
-    _restore(state)
+    restore(state)
     return problems
-
-
-def _restore(state: State) -> None:
-    cache_options_of(state).restore()
-    kept = kept_cache_of(state)
-    restore(state.log, state.views, state.view, state.cached, state.settings, kept)
-
-
-def _view(models: ModelAccess, log: SessionLog) -> ModelView:
-    static, since = epochs.stored_static(log)
-    factor = models.info(static.model).token_factor
-    return ModelView(static, models.count, factor, since, epochs.bound_since(log))
-
-
-def cache_options_of(state: State) -> CacheOptions:
-    chosen = ChosenPolicy(state.settings, state.environment.settings)
-    return CacheOptions(state.log, state.view, state.settings, chosen, state.clock)
-
-
-def kept_cache_of(state: State) -> KeptCache:
-    """As pings keep it."""
-    return KeptCache(state.log, state.view, state.cached, state.settings, state.clock)
-
-
-def gauge_of(state: State) -> Gauge:
-    environment = state.environment
-    chosen = ChosenPolicy(state.settings, environment.settings)
-    return Gauge(
-        state.log,
-        state.view,
-        state.cached,
-        state.settings,
-        environment.models,
-        state.clock,
-        MeterChoices(chosen.policy, lambda: state.config.zones, cache_options_of(state).next_ttl),
-    )
 
 
 def pings_of(state: State, gate: asyncio.Lock, told: Callable[[], None]) -> Pings:
@@ -209,7 +168,7 @@ def rollback_of(
 
 
 def options_of(state: State, caveats: Caveats) -> ConfigOptions:
-    return ConfigOptions(state.log, state.settings, state.environment.models, caveats)
+    return ConfigOptions(state.log, state.settings, state.models, caveats)
 
 
 def caveats_of(state: State) -> Caveats:

@@ -10,7 +10,7 @@ from sidecar.core.prompt.render import RENDERER
 from sidecar.session.compaction.session_handoff import WorkStanding, inherited_record
 from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
-from sidecar.session.epochs.static_prompt import with_instructions, with_learned
+from sidecar.session.epochs.static_prompt import stored_static, with_instructions, with_learned
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
@@ -34,7 +34,7 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
     title = old.title if old.title.endswith(SUFFIX) or not old.title else old.title + SUFFIX
     settings: JsonObject = {**old.settings, PARENT: old.id}
     log, clock = environment.new_log(old.cwd, title, settings), environment.clock
-    before, _ = epochs.stored_static(SessionLog(environment.store, standing.stored, clock.now))
+    before, _ = stored_static(SessionLog(environment.store, standing.stored, clock.now))
     static = await _static(environment, log.row, before)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
     log.writer.note(LinkedRecord(source=old.id))

@@ -15,7 +15,6 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.ledger.ledger import Folding
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, StepFinishPart
 from sidecar.session.lifecycle.fork import AHEAD
-from sidecar.session.lifecycle.resumption import FORESEEN
 from sidecar.session.log import log_fold as pasts
 from sidecar.session.log.change_records import newest
 from sidecar.session.log.log_fold import Past
@@ -23,6 +22,7 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.log.whole_log import message_count, newest_branch, opened_by
 from sidecar.session.meter.gauge import sized_turns
 from sidecar.session.ownership import Ownership
+from sidecar.session.read_state import FORESEEN
 from sidecar.session.turn.clock import Clock
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views

@@ -18,6 +18,7 @@ from sidecar.session.epochs.session_params import (
 )
 from sidecar.session.interface import NewSession, SessionSummary
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.session_settings import parent_of
 from sidecar.store.content.outputs import PARENT
 from sidecar.store.format.log_records import CreatedRecord, LinkedRecord
 from sidecar.store.format.values import SessionRow
@@ -75,11 +76,6 @@ async def _served(
     servers.provide(session_id, request.mcp, trust.standing())
     servers.provide(session_id, configured, trust.standing(), configured=True)
     return (await servers.found(session_id, JOIN)).tools
-
-
-def parent_of(row: SessionRow) -> str | None:
-    parent = row.settings.get(PARENT)
-    return parent if isinstance(parent, str) else None
 
 
 def summary_of(row: SessionRow) -> SessionSummary:

@@ -19,11 +19,9 @@ from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
 from sidecar.session.lifecycle.assembly import (
-    cache_options_of,
     caveats_of,
     checkpoints_of,
     epochs_of,
-    gauge_of,
     instructions_of,
     options_of,
     pings_of,
@@ -49,6 +47,7 @@ from sidecar.session.log.part_updates import user_event
 from sidecar.session.log.session_log import require_revision
 from sidecar.session.meter.idle_rewrite import Idle
 from sidecar.session.meter.pause import PauseWork, logged, pause
+from sidecar.session.read_state import cache_options_of, gauge_of
 from sidecar.session.state import State
 from sidecar.session.turn.prompt_line import PromptLine, Waiting
 from sidecar.session.turn.turn import TurnEnd

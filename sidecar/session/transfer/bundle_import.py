@@ -23,10 +23,11 @@ from sidecar.session.environment import Environment
 from sidecar.session.epochs import epochs, known_instructions
 from sidecar.session.epochs.session_params import amiss, checked_folder, is_model_name
 from sidecar.session.history.log_updates import LogReplay
-from sidecar.session.lifecycle.assembly import caveats_of, compose, gauge_of, options_of, replay_of
+from sidecar.session.lifecycle.assembly import caveats_of, compose, options_of, replay_of
 from sidecar.session.log.events import Event
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.ownership import Ownership
+from sidecar.session.read_state import gauge_of
 from sidecar.session.transfer.archive import BACK, gone_outputs, is_own, take_back
 from sidecar.session.transfer.bundle_export import SUBTASKS_LEFT_OUT
 from sidecar.session.transfer.bundle_screen import (

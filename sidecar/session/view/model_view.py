@@ -27,7 +27,7 @@ from sidecar.core.prompt.tokens import (
 from sidecar.core.prompt.warmth import TTL_MS
 from sidecar.session.view.message_view import Anchor, RenderedMessage, alike
 from sidecar.session.view.rendering import Rendering
-from sidecar.tools.mcp.servers import server_of
+from sidecar.tools.mcp_names import server_of
 
 PREVIEW = TurnId("preview")
 """Turn of a message for a preview, never sent."""

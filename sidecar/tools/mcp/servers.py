@@ -55,11 +55,6 @@ class ServerFailed(SidecarError):
     kind = "mcp"
 
 
-def server_of(spec: ToolSpec) -> str:
-    """Empty for other tools."""
-    return spec.name.split("__")[1] if spec.origin == "mcp" else ""
-
-
 class _Server:
     def __init__(
         self,

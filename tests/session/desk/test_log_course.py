@@ -25,7 +25,7 @@ from sidecar.core.prompt.tokens import count_block, count_tool
 from sidecar.observe.report.course import Course
 from sidecar.observe.report.spending import running
 from sidecar.session.desk.log_course import read_course
-from sidecar.session.desk.store_look import find, look
+from sidecar.session.desk.store_look import ReadAccess, find, look
 from sidecar.session.interface import Wish
 from tests.session import inside
 from tests.session.conftest import Desk, World
@@ -116,7 +116,9 @@ async def test_each_request_is_measured_as_it_was_sent_through_rewrites_and_undo
     assert first.before == done["tokensBefore"]
     assert first.afterwards == done["tokensAfter"]
     # A restart tells the same.
-    stored = await look(inside.environment(session), session.id, same)
+    around = inside.environment(session)
+    access = ReadAccess(around.store, around.models, around.settings, around.clock)
+    stored = await look(access, session.id, same)
     assert stored.requests == course.requests
     assert stored.changes == course.changes
     assert stored.meter.regions == course.meter.regions

@@ -11,8 +11,8 @@ import pytest
 
 from sidecar.config.mcp_settings import McpServer
 from sidecar.tools.mcp import servers as mcp
-from sidecar.tools.mcp.servers import McpServers, server_of
-from sidecar.tools.mcp_names import tool_name
+from sidecar.tools.mcp.servers import McpServers
+from sidecar.tools.mcp_names import server_of, tool_name
 from sidecar.workspace.trust import StartingPlaces
 
 pytestmark = pytest.mark.long

@@ -1,14 +1,23 @@
-"""View, calibration and cache state after a restart.
+"""What is made of a log for reading: view, calibration, cache state, settings.
 
 The newest requests are replayed, each in the view of its time.
 """
 
+from dataclasses import dataclass
+
+from sidecar.config.reload import CurrentSettings
 from sidecar.core.parts import Message, StepFinishPart
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.tokens import Calibration
+from sidecar.session.compaction.cache_options import CacheOptions
+from sidecar.session.compaction.chosen_policy import ChosenPolicy
+from sidecar.session.epochs.static_prompt import bound_since, stored_static
 from sidecar.session.log.session_log import SessionLog
+from sidecar.session.meter.gauge import Gauge, MeterChoices
 from sidecar.session.meter.kept_cache import KeptCache
 from sidecar.session.session_settings import SessionSettings
+from sidecar.session.turn.clock import Clock
+from sidecar.session.turn.model_access import ModelAccess
 from sidecar.session.view.cache_state import CacheWatch
 from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Epoch, Views
@@ -20,15 +29,42 @@ FORESEEN = 4
 """Requests whose cache entries are followed; they have read all older entries since."""
 
 
-def restore(
-    log: SessionLog,
-    views: Views,
-    view: ModelView,
-    cached: CacheWatch,
-    settings: SessionSettings,
-    kept: KeptCache,
-) -> None:
-    messages = tuple(log)
+@dataclass(frozen=True, slots=True)
+class ReadState:
+    """As logged; `configured`: what holds where the session sets nothing."""
+
+    models: ModelAccess
+    configured: CurrentSettings
+    clock: Clock
+    log: SessionLog
+    view: ModelView
+    views: Views
+    cached: CacheWatch
+    settings: SessionSettings
+
+
+def read_log(
+    models: ModelAccess, configured: CurrentSettings, clock: Clock, log: SessionLog
+) -> ReadState:
+    """Raises StorageFailed without a readable epoch."""
+    cached, settings = CacheWatch(models.count), SessionSettings(log, models)
+    view, views = view_of(models, log), Views(log.records)
+    made = ReadState(models, configured, clock, log, view, views, cached, settings)
+    restore(made)
+    return made
+
+
+def view_of(models: ModelAccess, log: SessionLog) -> ModelView:
+    """Nothing rewritten yet."""
+    static, since = stored_static(log)
+    factor = models.info(static.model).token_factor
+    return ModelView(static, models.count, factor, since, bound_since(log))
+
+
+def restore(reading: ReadState) -> None:
+    cache_options_of(reading).restore()
+    view, views, cached, settings = reading.view, reading.views, reading.cached, reading.settings
+    messages = tuple(reading.log)
     epochs = list(views.epochs())
     window = _window(view, views, messages)
     _show(view, epochs.pop(0))
@@ -39,13 +75,44 @@ def restore(
         if index in foreseen:
             _foresee(view, cached, settings, messages[: index + 1], begin=index == foreseen[0])
         view.observe(messages[index], messages[: index + 1])
-    kept.restore()
+    kept_cache_of(reading).restore()
     for epoch in epochs:
         _show(view, epoch)
     # A replay notes no cache misses; the newest is in the log.
-    steps = (r for r in reversed(log.records) if isinstance(r, StepRecord))
+    steps = (r for r in reversed(reading.log.records) if isinstance(r, StepRecord))
     breaks = ((r.segment, r.reason or "") for r in steps if r.segment is not None)
     cached.last_break = next(breaks, None)
+
+
+def cache_options_of(reading: ReadState) -> CacheOptions:
+    log, view, settings = reading.log, reading.view, reading.settings
+    return CacheOptions(log, view, settings, _chosen(reading), reading.clock)
+
+
+def kept_cache_of(reading: ReadState) -> KeptCache:
+    """As pings keep it."""
+    log, view, settings = reading.log, reading.view, reading.settings
+    return KeptCache(log, view, reading.cached, settings, reading.clock)
+
+
+def gauge_of(reading: ReadState) -> Gauge:
+    return Gauge(
+        reading.log,
+        reading.view,
+        reading.cached,
+        reading.settings,
+        reading.models,
+        reading.clock,
+        MeterChoices(
+            _chosen(reading).policy,
+            lambda: reading.configured.config.zones,
+            cache_options_of(reading).next_ttl,
+        ),
+    )
+
+
+def _chosen(reading: ReadState) -> ChosenPolicy:
+    return ChosenPolicy(reading.settings, reading.configured)
 
 
 def _window(view: ModelView, views: Views, messages: tuple[Message, ...]) -> list[int]:
