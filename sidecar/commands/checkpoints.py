@@ -4,6 +4,7 @@ No daemon runs while a question waits: the session is free.
 """
 
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -23,11 +24,17 @@ from sidecar_client.messages import (
 from sidecar.commands import checkpoint_tables as draw
 from sidecar.commands.own_daemon import own_daemon
 from sidecar.commands.terminal import refused, shown, terminal
-from sidecar.core.errors import NothingToDo, RestoreConflict
+from sidecar.config import load
+from sidecar.core import errors
 from sidecar.core.files.reconcile import OnConflict
+from sidecar.core.parts import SessionId
 from sidecar.core.text.visible import visible_json
+from sidecar.daemon.clock_and_ids import read_clock
+from sidecar.daemon.stores import open_store
+from sidecar.session.history.checkpoint_list import stored_listing
 from sidecar.session.interface import Scope
 from sidecar.wire.error_codes import CODES
+from sidecar.wire.translate import listing_json
 
 _UNASKED = "Nothing has been asked in this session yet."
 SHORTEST = 6
@@ -63,19 +70,36 @@ class Unclear(Exception):
 def show(session: str, *, as_json: bool) -> int:
     console = terminal()
 
-    async def work(client: Client) -> int:
-        listed = await client.checkpoint.list(session)
-        if as_json:
-            sys.stdout.write(visible_json(msgspec.to_builtins(listed)) + "\n")
-        elif not listed.checkpoints:
-            console.print(_UNASKED)
-        else:
-            console.print(draw.timeline(listed))
-            for line in draw.below(listed):
-                console.print(line)
-        return 0
+    try:
+        listed = asyncio.run(_stored(SessionId(session)))
+    except errors.SidecarError as error:
+        return refused(console, error.message)
+    if as_json:
+        sys.stdout.write(visible_json(msgspec.to_builtins(listed)) + "\n")
+    elif not listed.checkpoints:
+        console.print(_UNASKED)
+    else:
+        console.print(draw.timeline(listed))
+        for line in draw.below(listed):
+            console.print(line)
+    return 0
 
-    return _run(console, work)
+
+async def _stored(session: SessionId) -> CheckpointListResult:
+    """As the store has them: no daemon, no lease."""
+    config, _ = load(workspace=None, environment=os.environ, options={})
+    store = await asyncio.to_thread(open_store, config.data_dir)
+    try:
+        found = await stored_listing(store, session, read_clock)
+    except errors.UnknownSession:
+        # Knows much else, which a session that is there does not need.
+        from sidecar.session.transfer.archive import require  # noqa: PLC0415
+
+        await require(store, session)
+        raise
+    finally:
+        await store.close()
+    return msgspec.convert(listing_json(found), CheckpointListResult)
 
 
 def diff(session: str, start: str | None, end: str | None, path: str | None) -> int:
@@ -283,11 +307,11 @@ def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
     except Unclear as unclear:
         refused(console, str(unclear))
     except SidecarError as error:
-        if error.code == CODES[NothingToDo] and "files" in error.data:
+        if error.code == CODES[errors.NothingToDo] and "files" in error.data:
             files = msgspec.convert(error.data["files"], RestoredFiles)
             return _nothing(console, error.message, files)
         refused(console, error.message)
-        if error.code == CODES[RestoreConflict]:
+        if error.code == CODES[errors.RestoreConflict]:
             conflicts = msgspec.convert(error.data.get("conflicts", []), list[RestoredFile])
             files = RestoredFiles(restored=[], merged=[], skipped=[], conflicts=conflicts)
             console.print(draw.fates(files))

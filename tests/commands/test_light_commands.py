@@ -7,27 +7,48 @@ from pathlib import Path
 
 import pytest
 
+from tests.replay.neutral_files import line, text, write
+
 SERVING = {
     "pygls", "lsprotocol.types", "sidecar.wire.server", "sidecar.daemon.windows", "anthropic",
 }  # fmt: skip
 SESSIONS = {"sidecar.session.lifecycle.session", "sidecar.session.turn.turn"}
 ARGUMENTS = {"pydantic"}
 """Typer loads it from 0.29 on."""
+OPEN = SESSIONS | {
+    "sidecar.session.environment", "sidecar.session.lifecycle.assembly", "sidecar.tools.runner",
+    "sidecar.tools.rules.permission", "sidecar.workspace.workspaces",
+}  # fmt: skip
+"""What only who opens a session needs."""
 PLANNING = {"sidecar.core.policies", "sidecar.core.ledger.facts", "sidecar.core.plans.plan"}
 
 
-def imported(folder: Path, *command: str) -> set[str]:
-    """Give the names of all modules that a command imported until its end."""
+SESSION = "SESSION"
+"""Stands for the id of a stored session."""
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-P", "-m", "sidecar", *command],
-        env={**os.environ, "SIDECAR_DATA_DIR": str(folder), "HOME": str(folder)},
+        [sys.executable, *arguments],
+        env={**os.environ, "SIDECAR_DATA_DIR": str(folder / "data"), "HOME": str(folder)},
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
-    lines = done.stderr.splitlines()
-    return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Give a folder with a data folder, and the id of the session in that."""
+    folder = tmp_path_factory.mktemp("light")
+    said = [line("user", 1_000, text("Hi you")), line("assistant", 2_000, text("Hi"))]
+    path = write(folder / "theirs.jsonl", said)
+    told = run(folder, "-P", "-m", "sidecar", "import", str(path), "--format", "neutral").stdout
+    return folder, told.split()[0]
 
 
 @pytest.mark.parametrize(
@@ -36,15 +57,19 @@ def imported(folder: Path, *command: str) -> set[str]:
         (("sessions",), SERVING | SESSIONS | PLANNING),
         (("config", "show"), SERVING | SESSIONS | PLANNING | {"sidecar.store.journal"}),
         (("doctor",), SERVING | SESSIONS | PLANNING | {"sidecar.session.environment"}),
-        (("checkpoints",), SERVING | SESSIONS | PLANNING),
-        (("inspect",), SERVING | {"sidecar.session.lifecycle.session", "pathspec"}),
-        (("report",), SERVING | {"sidecar.session.lifecycle.session", "pathspec"}),
+        (("checkpoints", SESSION), SERVING | OPEN | PLANNING),
+        (("inspect", SESSION), SERVING | OPEN),
+        (("report", SESSION), SERVING | OPEN),
     ],
     ids=lambda given: given[0] if isinstance(given, tuple) else "",
 )
 def test_a_command_imports_what_it_needs(
-    tmp_path: Path, command: tuple[str, ...], unneeded: set[str]
+    stored: tuple[Path, str], command: tuple[str, ...], unneeded: set[str]
 ) -> None:
-    found = imported(tmp_path, *command)
-    assert "sidecar.config" in found or command[0] == "checkpoints"
+    folder, session = stored
+    given = (session if one == SESSION else one for one in command)
+    told = run(folder, "-X", "importtime", "-P", "-m", "sidecar", *given).stderr
+    told_of = (one for one in told.splitlines() if one.startswith("import time:"))
+    found = {one.rpartition("|")[2].strip() for one in told_of}
+    assert "sidecar.config" in found
     assert found & (unneeded | ARGUMENTS) == set()

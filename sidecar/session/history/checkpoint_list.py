@@ -1,19 +1,23 @@
 """A session's checkpoints, and diffs between two."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.files.changeset import ChangeSet, PathChange
 from sidecar.core.files.tree import above
-from sidecar.core.parts import JsonObject, MessageId
+from sidecar.core.parts import JsonObject, MessageId, Millis, SessionId
 from sidecar.session.changes.change_summary import Differences, agents_part, authors, net, paths_of
 from sidecar.session.changes.timeline import Checkpoint, Timeline
-from sidecar.session.changes.tracker import Tracking
 from sidecar.session.log.change_records import KnownSets
 from sidecar.session.log.session_log import SessionLog
 from sidecar.store.format.log_records import ImportedRecord
 from sidecar.store.format.record_codec import LogRecord
+from sidecar.store.journal import Store
+
+if TYPE_CHECKING:
+    from sidecar.session.changes.tracker import Tracking
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Listing:
 class Checkpoints:
     """`differences` shows and counts changes."""
 
-    def __init__(self, log: SessionLog, tracking: Tracking, differences: Differences) -> None:
+    def __init__(self, log: SessionLog, tracking: "Tracking", differences: Differences) -> None:
         self._log = log
         self._tracking = tracking
         self.differences = differences
@@ -49,16 +53,7 @@ class Checkpoints:
 
     async def listed(self) -> Listing:
         await self._log.whole()
-        timeline, differences = self.timeline(), self.differences
-        stays = {MessageId(""), *timeline.talk(len(timeline.events))}
-        listed = [
-            ListedCheckpoint(
-                one, tuple(await differences.counted(_flat(one.sets))), one.message_id not in stays
-            )
-            for one in timeline.checkpoints
-        ]
-        changes = await differences.counted(agents_part(timeline.since(0)))
-        return Listing(tuple(listed), timeline.head, tuple(changes))
+        return await _listing(self.timeline(), self.differences)
 
     async def diff(self, start: str, end: str | None, path: str | None) -> list[JsonObject]:
         """Between two checkpoints, or until now.
@@ -83,6 +78,24 @@ class Checkpoints:
             wanted = paths_of(path, known)
             changes = tuple(c for c in changes if _within(c, wanted))
         return await self.differences.shown(changes, authors(sets))
+
+
+async def stored_listing(store: Store, session_id: SessionId, now: Callable[[], Millis]) -> Listing:
+    """Of a session, open or not, as the store has it; raises UnknownSession, StorageFailed."""
+    log = SessionLog(store, await store.logs.load(session_id), now)
+    return await _listing(Timeline(log.messages, log.records), Differences(store.restores))
+
+
+async def _listing(timeline: Timeline, differences: Differences) -> Listing:
+    stays = {MessageId(""), *timeline.talk(len(timeline.events))}
+    listed = [
+        ListedCheckpoint(
+            one, tuple(await differences.counted(_flat(one.sets))), one.message_id not in stays
+        )
+        for one in timeline.checkpoints
+    ]
+    changes = await differences.counted(agents_part(timeline.since(0)))
+    return Listing(tuple(listed), timeline.head, tuple(changes))
 
 
 def named(timeline: Timeline, name: str, path: str) -> Checkpoint:

@@ -1,12 +1,10 @@
 """`checkpoint/…`: states that a session can go back to."""
 
 from collections.abc import Mapping
-from typing import cast
 
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.changes.path_fates import files_of
 from sidecar.session.desk.sessions import Sessions
-from sidecar.session.history.checkpoint_list import ListedCheckpoint
 from sidecar.session.interface import Done, Wish
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
@@ -17,22 +15,13 @@ from sidecar.wire.messages import (
     CheckpointRestoreParams,
 )
 from sidecar.wire.methods.session_methods import given
-from sidecar.wire.translate import iso
+from sidecar.wire.translate import listing_json
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     async def listed(_: Connection, params: CheckpointListParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
-        found = await session.checkpoints.listed()
-        return {
-            "checkpoints": [_checkpoint(one) for one in found.checkpoints],
-            "head": found.head,
-            "changes": {
-                "files": list(found.changes),
-                "additions": sum(cast("int", one["additions"]) for one in found.changes),
-                "deletions": sum(cast("int", one["deletions"]) for one in found.changes),
-            },
-        }
+        return listing_json(await session.checkpoints.listed())
 
     async def diff(_: Connection, params: CheckpointDiffParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
@@ -86,16 +75,3 @@ def _done(done: Done) -> JsonObject:
     if done.reason is not None:
         told["reason"] = done.reason
     return told if done.prompt is None else {**told, "restoredPrompt": done.prompt}
-
-
-def _checkpoint(one: ListedCheckpoint) -> JsonObject:
-    checkpoint = one.checkpoint
-    return {
-        "checkpointId": checkpoint.id,
-        "turnId": checkpoint.turn_id,
-        "messageId": checkpoint.message_id,
-        "at": iso(checkpoint.at),
-        "title": checkpoint.title,
-        "files": list(one.files),
-        "left": one.left,
-    }
