@@ -170,7 +170,8 @@ def _outcomes(
         pool = ProcessPoolExecutor(workers, context, initializer=_prepare)
         try:
             order = sorted(range(len(files)), key=lambda number: -_size(files[number]))
-            waiting = {pool.submit(_work, files[number], settings): number for number in order}
+            with _interrupts_wait():
+                waiting = {pool.submit(_work, files[number], settings): number for number in order}
             for done in as_completed(waiting):
                 yield waiting[done], done.result()
         finally:
@@ -190,6 +191,19 @@ def _no_modules_of_the_folder() -> Iterator[None]:
             os.environ["PYTHONSAFEPATH"] = before
 
 
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Processes begun meanwhile take none until `_prepare`: imports would end in a traceback."""
+    if sys.platform == "win32":
+        yield
+        return
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 def _size(file: Path) -> int:
     try:
         return file.stat().st_size
@@ -203,6 +217,8 @@ _counter: list[Count] = []
 def _prepare() -> None:
     # An interrupt ends a worker at once and silently; the parent reports.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     _counter.append(load_counter())
 
 

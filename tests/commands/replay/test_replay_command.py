@@ -314,6 +314,34 @@ def test_an_interrupt_ends_it_with_all_its_processes(tmp_path: Path) -> None:
     assert (process.returncode, out, errors) == (130, b"", b"")
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells of children")
+def test_an_interrupt_while_its_processes_begin_ends_them_silently(tmp_path: Path) -> None:
+    files = [str(recording(tmp_path / f"{number}.jsonl")) for number in range(2)]
+    command = [sys.executable, "-m", "sidecar", "replay", "--jobs", "2", *files]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            # Two that work, and the one that looks after their semaphores.
+            until = monotonic() + 30
+            while len(children(process.pid)) < 3 and monotonic() < until:
+                sleep(0.01)
+            sleep(0.2)
+            os.killpg(process.pid, signal.SIGINT)
+            out, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert (process.returncode, out, errors) == (130, b"", b"")
+
+
+def children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
 def opened_by_a_reader(pipe: Path) -> int:
     until = monotonic() + 30
     while monotonic() < until:
