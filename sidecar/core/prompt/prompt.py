@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from typing import Literal, TypeAlias
 
 from sidecar.core.parts import JsonObject, ToolKind, ToolOrigin
@@ -74,16 +74,10 @@ def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
     Neighbours of one role are joined: local servers demand alternation.
     """
     messages: list[Rendered] = []
-    joined: list[Block] = []
-    for rendered in history:
-        if messages and messages[-1].role == rendered.role:
-            if not joined:
-                joined = list(messages[-1].blocks)
-            joined.extend(rendered.blocks)
-            messages[-1] = Rendered(rendered.role, tuple(joined))
-        else:
-            joined = []
-            messages.append(rendered)
+    for role, neighbours in groupby(history, lambda rendered: rendered.role):
+        first, *others = neighbours
+        blocks = chain(first.blocks, *[other.blocks for other in others])
+        messages.append(Rendered(role, tuple(blocks)) if others else first)
     return Prompt(static.tools, static.system, tuple(messages))
 
 

@@ -171,6 +171,8 @@ class ModelView:
         return self._built[1]
 
     def _build(self, seen: Sequence[RenderedMessage], static_ttl: Ttl, minimum: int) -> Prompt:
+        # Of a long session most messages show nothing.
+        seen = [one for one in seen if one.rendered or one.message.id == self.anchor_message]
         prompt = assemble(self.static, chain.from_iterable([one.rendered for one in seen]))
         ids = [one.message.id for one in seen]
         anchored = ids.index(self.anchor_message) if self.anchor_message in ids else 0
@@ -210,7 +212,7 @@ class ModelView:
     def _measure(self, seen: Sequence[RenderedMessage]) -> Size:
         raw = dict(self._static_raw)
         sent = 0
-        for one in seen:
+        for one in [one for one in seen if one.rendered]:
             sent += len(one.rendered) - len(one.notes)
             for region, tokens in one.regions.items():
                 raw[region] = raw.get(region, 0) + tokens
@@ -238,7 +240,8 @@ class ModelView:
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
         if finish is None or not finish.usage.prompt:
             return
-        before = [s for s in self.rendering.seen(messages) if s.message.id != message.id]
+        seen = self.rendering.seen(messages)
+        before = [s for s in seen if s.rendered and s.message.id != message.id]
         self.calibration = observe(
             self.calibration,
             static=sum(self._static_raw.values()),

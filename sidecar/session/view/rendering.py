@@ -78,6 +78,8 @@ class Rendering:
         """Of a conversation: what is as at the last call is taken from there."""
         now, (before, row) = list(messages), self._row
         same = unchanged(before, now)
+        if same == len(now) == len(row):
+            return row
         seen = (*row[:same], *map(self.one, now[same:]))
         self._row = (now, seen)
         return seen

@@ -15,23 +15,25 @@ def unbound(messages: Iterable[Message], epochs: Sequence[Epoch], now: View) -> 
 
     `epochs`: all views so far, oldest first; `now`: the planned view.
     """
+    conversation = [message for message in messages if message.status != "discarded"]
+    owned = {
+        message.id: max(k for k, epoch in enumerate(epochs) if epoch.since <= message.created)
+        for message in conversation
+        if any(isinstance(p, ReasoningPart) and p.id not in now.shown for p in message.parts)
+    }
     gone: set[PartId] = set()
-    differs = [False] * len(epochs)
     before = _grouped(now)
-    noted = [_grouped(epoch.view) for epoch in epochs]
-    for message in messages:
-        if message.status == "discarded":
-            continue
-        for k, notes in enumerate(noted):
-            differs[k] = differs[k] or notes.get(message.id) != before.get(message.id)
-        own = max(k for k, epoch in enumerate(epochs) if epoch.since <= message.created)
+    # Those that any thinking was sent in, as long as their prompts begin as the planned one.
+    alike = {k: (epochs[k].view.shown, _grouped(epochs[k].view)) for k in {*owned.values()}}
+    for message in conversation if owned else ():
+        notes = before.get(message.id)
+        alike = {k: view for k, view in alike.items() if view[1].get(message.id) == notes}
         for part in message.parts:
             how = now.shown.get(part.id)
-            if isinstance(part, ReasoningPart) and how is None and differs[own]:
+            if isinstance(part, ReasoningPart) and how is None and owned[message.id] not in alike:
                 gone.add(part.id)
                 how = Dropped()
-            for k, epoch in enumerate(epochs):
-                differs[k] = differs[k] or epoch.view.shown.get(part.id) != how
+            alike = {k: view for k, view in alike.items() if view[0].get(part.id) == how}
     return frozenset(gone)
 
 
