@@ -59,6 +59,7 @@ class PromptRequest:
     """`blocks`: ACP content blocks; `context`: the editor's state.
 
     `ticket` cancels the request alone; if already `cancelled`, the turn only logs the prompt.
+    `window`: the environment of the one that asks.
     """
 
     blocks: tuple[JsonObject, ...]
@@ -67,6 +68,7 @@ class PromptRequest:
     ticket: object = None
     cancelled: bool = False
     expected_revision: int | None = None
+    window: object = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import Protocol
 from weakref import WeakValueDictionary
 
+from sidecar.core.parts import SessionId
+
 
 class DocumentEditor(Protocol):
     """The window that has documents open."""
 
     @property
     def can_apply_edits(self) -> bool: ...
+
+    @property
+    def can_write_files(self) -> bool: ...
+
+    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
+        """Raises EditorGone."""
+        ...
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
         """Through the editor's undo history; returns success. Raises EditorGone."""

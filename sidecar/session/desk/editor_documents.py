@@ -1,8 +1,11 @@
 """An editor's open documents."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sidecar.core.errors import Cancelled, EditorGone
+from sidecar.core.parts import SessionId
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.workspace.buffers import Buffers, DocumentEditor
 
@@ -19,11 +22,18 @@ class EditorDocuments:
     def can_apply_edits(self) -> bool:
         return self.editor is not None and self.editor.can_apply_edits
 
+    @property
+    def can_write_files(self) -> bool:
+        return self.editor is not None and self.editor.can_write_files
+
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        try:
+        with _gone():
             return self.editor is not None and await self.editor.apply_edit(label, path, content)
-        except Cancelled as error:
-            raise EditorGone(error.message) from error
+
+    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
+        assert self.editor is not None
+        with _gone():
+            await self.editor.write_text_file(session_id, path, content)
 
     def open(self, path: str, text: str, version: int) -> None:
         self._buffers.set(Path(path), text, version, self)
@@ -38,3 +48,11 @@ class EditorDocuments:
     def saved(self, path: str) -> None:
         for session in self._sessions:
             session.audience.saved(Path(path))
+
+
+@contextmanager
+def _gone() -> Iterator[None]:
+    try:
+        yield
+    except Cancelled as error:
+        raise EditorGone(error.message) from error

@@ -1,7 +1,7 @@
 """Connections to a session; the clients to ask."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +26,16 @@ class Connected:
     client: Client
     environment: Environment | None = None
 
+    def shares(self, other: "Connected") -> bool:
+        """Whether both are of one window, for its commands and for methods of ours."""
+        return self.environment is not None and self.environment is other.environment
+
 
 class Audience:
     """A session's connections, newest last.
 
-    `lasting`: the daemon outlives them, so that a question waits for the next.
+    `lasting`: the daemon outlives them, so that a question waits for the next. `asker`: the
+    window's environment whose prompt runs.
     """
 
     def __init__(
@@ -39,7 +44,9 @@ class Audience:
         tracking: Tracking,
         ownership: Ownership,
         environment: Environment,
+        asker: Callable[[], object],
     ) -> None:
+        self._asker = asker
         self._channel = channel
         self._environment = environment
         self._tracking = tracking
@@ -80,6 +87,9 @@ class Audience:
     def watchers(self) -> tuple[Watcher, ...]:
         return tuple(one.watcher for one in self.connected)
 
+    def prompts(self, one: Connected) -> bool:
+        return one.environment is not None and one.environment is self._asker()
+
     def is_own(self, one: Connected) -> bool:
         return one.environment in (None, self._environment)
 
@@ -101,7 +111,10 @@ class Audience:
 
 
 class Everyone:
-    """Implements `tools.tool_contract.Client`: questions go to all, the rest to the newest.
+    """Implements `tools.tool_contract.Client`: questions go to all windows, the rest to one.
+
+    Files are read and written by whose prompt runs, else by who opened the session, else by the
+    newest; of those, who can. Tools are run by who opened the session, else by the newest.
 
     Of one who goes meanwhile a request fails with EditorGone, and the turn goes on; where the
     daemon ends with the last, with Cancelled.
@@ -112,11 +125,11 @@ class Everyone:
 
     @property
     def can_read_files(self) -> bool:
-        return any(one.client.can_read_files for one in self._audience.connected[-1:])
+        return self._foremost(lambda client: client.can_read_files) is not None
 
     @property
     def can_write_files(self) -> bool:
-        return any(one.client.can_write_files for one in self._audience.connected[-1:])
+        return self._foremost(lambda client: client.can_write_files) is not None
 
     @property
     def terminals(self) -> Terminals | None:
@@ -147,7 +160,8 @@ class Everyone:
             try:
                 while not (answers or vain):
                     for one in self._audience.connected:
-                        if one not in asked:
+                        open_at = asked.keys() - failures.keys()
+                        if one not in asked and not any(one.shares(other) for other in open_at):
                             asked[one] = group.create_task(put(one))
                     if len(failures) < len(asked) or not (vain := self._vain(failures)):
                         await self._audience.stirred()
@@ -168,24 +182,31 @@ class Everyone:
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        with self._newest() as client:
+        connected = self._audience.connected
+        owner = max(reversed(connected), key=self._audience.is_own, default=None)
+        with self._asking(owner) as client:
             return await client.call_tool(session_id, call_id, name, tool_input)
 
     async def read_text_file(self, session_id: SessionId, path: str) -> str:
-        with self._newest() as client:
+        with self._asking(self._foremost(lambda client: client.can_read_files)) as client:
             return await client.read_text_file(session_id, path)
 
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        with self._newest() as client:
+        with self._asking(self._foremost(lambda client: client.can_write_files)) as client:
             await client.write_text_file(session_id, path, content)
 
+    def _foremost(self, can: Callable[[Client], bool]) -> Connected | None:
+        audience = self._audience
+        able = [one for one in audience.connected if can(one.client)]
+        ranks = {one: (audience.prompts(one), audience.is_own(one)) for one in able}
+        return max(reversed(able), key=lambda one: ranks[one], default=None)
+
     @contextmanager
-    def _newest(self) -> Iterator[Client]:
+    def _asking(self, one: Connected | None) -> Iterator[Client]:
         gone = EditorGone if self._audience.lasting else Cancelled
+        if one is None:
+            raise gone(NOBODY)
         try:
-            for one in self._audience.connected[-1:]:
-                yield one.client
-                return
+            yield one.client
         except Cancelled as error:
             raise gone(error.message) from error
-        raise gone(NOBODY)

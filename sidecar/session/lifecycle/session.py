@@ -80,7 +80,13 @@ class Session:
         self._is_green = False
         self._tell = state.channel.publish
         self._turn_log = TurnLog(state.log, state.channel, state.clock, self._show_meter)
-        self.audience = Audience(state.channel, state.tracking, state.ownership, state.environment)
+        self.audience = Audience(
+            state.channel,
+            state.tracking,
+            state.ownership,
+            state.environment,
+            self.prompts.asker,
+        )
         self._task: asyncio.Task[None] | None = None
         self._instructions = instructions_of(state)
         self.starts = starts_of(state, self._instructions)

@@ -73,6 +73,10 @@ class PromptLine:
         """Whether a prompt out of the line is unanswered."""
         return self._running is not None
 
+    def asker(self) -> object:
+        """The window whose prompt runs."""
+        return None if self._running is None else self._running.request.window
+
     @property
     def in_turn(self) -> bool:
         return self._task is not None

@@ -50,7 +50,6 @@ async def change_text(place: Place, after: str, label: str, context: ToolContext
 
 
 async def _written(real: Path, after: str, label: str, context: ToolContext) -> Written:
-    client = context.client
     buffer = context.buffers.get(real)
     written: Written = "editor"
     editor = buffer.owner if buffer is not None else None
@@ -63,8 +62,9 @@ async def _written(real: Path, after: str, label: str, context: ToolContext) -> 
             if saved and await _on_disk(real) != after:
                 await asyncio.to_thread(files.write_atomically, real, after)
             return written
-    if client is not None and client.can_write_files and is_unicode(after):
-        await client.write_text_file(context.session_id, str(real), after)
+    writer = editor if editor is not None and editor.can_write_files else context.client
+    if writer is not None and writer.can_write_files and is_unicode(after):
+        await writer.write_text_file(context.session_id, str(real), after)
     else:
         written = "disk"
         await asyncio.to_thread(files.write_atomically, real, after)

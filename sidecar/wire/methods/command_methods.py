@@ -145,7 +145,8 @@ class Commands:
                 "and choose “Sidecar: send this” from the code actions"
             )
         session, editor = await self._session(), self._editor
-        request = PromptRequest(blocks=({"type": "text", "text": text},), ticket=object())
+        blocks: tuple[JsonObject, ...] = ({"type": "text", "text": text},)
+        request = PromptRequest(blocks, ticket=object(), window=self._sessions.shared.known)
         with session.rewriting.works.show("Sidecar") as work:
             editor.said, editor.work = "", work
             try:

@@ -102,6 +102,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             ticket=ticket,
             cancelled=ticket.cancelled,
             expected_revision=given(params.expected_revision),
+            window=sessions.shared.known,
         )
         return prompt_result(await session.prompt(request, ticket.arrived))
 
