@@ -30,6 +30,8 @@ GREETING = 30.0
 """Seconds for a daemon to take a window, its start and further tries included."""
 PAUSE = 0.2
 """Seconds between tries, of a daemon that ends just now or has no free descriptor."""
+LAST_WORDS = 0.5
+"""Seconds for what the daemon has said to be written to stderr."""
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", *PROXIES)
 _KEPT_BEGINNINGS = ("XDG_", "LC_", "SIDECAR_", "COVERAGE_")
 """Variables of a daemon that this starts: no key of a window, which gives its own."""
@@ -44,9 +46,12 @@ def attach() -> int:
         until = time.monotonic() + GREETING
         while time.monotonic() < until:
             connection = reached(path) or _started(path)
-            outcome = greet(connection, "window")
+            heard, told = os.pipe()
+            outcome = greet(connection, "window", told)
+            os.close(told)
             if outcome is not None:
-                return _pass(connection, outcome)
+                return _pass(connection, outcome, heard)
+            os.close(heard)
             connection.close()
             time.sleep(PAUSE)
     except OSError as error:
@@ -90,9 +95,10 @@ def _spawn(descriptor: int, path: str) -> None:
         )
 
 
-def greet(connection: socket.socket, wish: str) -> int | None:
+def greet(connection: socket.socket, wish: str, *told: int) -> int | None:
     """Say who comes for what: "window", "status", "stop" or "stop now".
 
+    `told`: the descriptor that takes what a window's user is told on stderr.
     Gives the descriptor from which the exit code comes; `None` if the daemon ends just now, or
     cannot take that descriptor. Without it a command is served all the same.
     Raises OSError for one that hangs.
@@ -102,7 +108,7 @@ def greet(connection: socket.socket, wish: str) -> int | None:
     data = os.fsencode("\0".join([*named, *map("=".join, os.environ.items())]))
     connection.settimeout(GREETING)
     try:
-        socket.send_fds(connection, [len(data).to_bytes(4, "big")], [writable])
+        socket.send_fds(connection, [len(data).to_bytes(4, "big")], [writable, *told])
         connection.sendall(data)
         taken = connection.recv(1) == HERE
     except TimeoutError:
@@ -121,8 +127,10 @@ def greet(connection: socket.socket, wish: str) -> int | None:
     return None
 
 
-def _pass(connection: socket.socket, outcome: int) -> int:
+def _pass(connection: socket.socket, outcome: int, heard: int) -> int:
     threading.Thread(target=_send, args=(connection,), daemon=True).start()
+    telling = threading.Thread(target=_tell, args=(heard,), daemon=True)
+    telling.start()
     try:
         while data := connection.recv(CHUNK):
             view = memoryview(data)
@@ -134,9 +142,17 @@ def _pass(connection: socket.socket, outcome: int) -> int:
         with suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)
     code = os.read(outcome, 8)
+    # An editor may read no stderr.
+    telling.join(LAST_WORDS)
     if not code:
         sys.stderr.write(LOST)
     return int(code or b"1")
+
+
+def _tell(heard: int) -> None:
+    with suppress(OSError):
+        while data := os.read(heard, CHUNK):
+            os.write(2, data)
 
 
 def _send(connection: socket.socket) -> None:

@@ -19,7 +19,7 @@ from sidecar.daemon.clock_and_ids import seconds
 from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, stopping_path, user_of
 from sidecar.daemon.windows import Daemon, EditorWindow
 from sidecar.wire.server import serve
-from sidecar.wire.stderr_log import log_to_stderr
+from sidecar.wire.stderr_log import WINDOW, WindowLog, log_of_windows
 
 CHUNK = 64 * 1024
 GREETING = 10.0
@@ -36,7 +36,9 @@ logger = logging.getLogger("sidecar.daemon")
 
 def reside(descriptor: int, path: str) -> None:
     """Serve windows on a listening socket until all are gone for a while."""
-    log_to_stderr(os.environ.get("SIDECAR_LOG", "info"))
+    log_of_windows()
+    # A program that outlives this process would keep windows waiting there.
+    os.set_inheritable(descriptor, False)
     code = 1
     try:
         asyncio.run(_Resident(socket.socket(fileno=descriptor), path).run())
@@ -59,12 +61,16 @@ def _file_at(path: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Greeting:
-    """`outcome` is the descriptor that takes a window's exit code; commands need none."""
+    """`outcome` is the descriptor that takes a window's exit code, `log` what it is told on stderr.
+
+    Commands need neither; a window does without the latter where descriptors are short.
+    """
 
     wish: str
     variables: dict[str, str]
     folder: str
     outcome: int | None
+    log: WindowLog
 
 
 class _Resident:
@@ -138,6 +144,7 @@ class _Resident:
             except Exception:
                 logger.exception("a window failed")
             finally:
+                greeting.log.close()
                 if greeting.outcome is not None:
                     os.close(greeting.outcome)
 
@@ -176,7 +183,10 @@ class _Resident:
     async def _serve(self, connection: socket.socket, greeting: _Greeting) -> None:
         loop = asyncio.get_running_loop()
         self._windows += 1
-        window = EditorWindow(self._daemon, greeting.variables, greeting.folder)
+        WINDOW.set(greeting.log)
+        window = EditorWindow(
+            self._daemon, greeting.variables, greeting.folder, greeting.log.set_level
+        )
 
         async def read() -> bytes:
             try:
@@ -243,17 +253,21 @@ async def _greeted(connection: socket.socket) -> _Greeting | None:
             return None
         async with asyncio.timeout(GREETING):
             await _readable(connection)
-            head, descriptors, _, _ = socket.recv_fds(connection, 4, 1)
+            head, descriptors, _, _ = socket.recv_fds(connection, 4, 2)
             data = await _piece(connection, int.from_bytes(head, "big"))
+        for descriptor in descriptors:
+            # Else programs that the daemon starts would hold the window's process up.
+            os.set_inheritable(descriptor, False)
         name, wish, folder, *pairs = os.fsdecode(data).split("\0")
         variables = dict(pair.split("=", 1) for pair in pairs)
         if name == identity(variables, __version__):
             # It arrives only where this process has a number free for it.
-            outcome = descriptors.pop() if descriptors else None
+            outcome = descriptors.pop(0) if descriptors else None
             if outcome is None and wish == "window":
                 logger.warning("no window can be taken: its descriptor did not arrive")
                 return None
-            return _Greeting(wish, variables, folder, outcome)
+            log = WindowLog(descriptors.pop() if descriptors else None)
+            return _Greeting(wish, variables, folder, outcome, log)
     except (OSError, ValueError):
         return None
     finally:

@@ -4,7 +4,8 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from contextvars import Context, copy_context
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ from sidecar.store.connection.lease import this_process
 from sidecar.store.journal import Store
 from sidecar.tools.mcp.servers import McpServers
 from sidecar.wire.outbox import Outbox
+from sidecar.wire.stderr_log import set_log_level
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.steady_read import Limits
@@ -67,6 +69,8 @@ class Daemon:
         self._shared: dict[Path, SharedStore] = {}
         self._opening = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
+        self._context = copy_context()
+        """Of no window."""
 
     async def shared(self, settings: CurrentSettings) -> SharedStore:
         """Opened by the first window, whose settings count for sweeps, metrics and snapshots."""
@@ -94,12 +98,15 @@ class Daemon:
             seconds("SIDECAR_SWEEP_EVERY", LOOK),
             config.snapshots.workspace_mib,
         )
-        self._tasks += map(self.start, map(logged, (observer.run, sweeping.run)))
+        works = map(logged, (observer.run, sweeping.run))
+        self._tasks += [self.start(work, self._context) for work in works]
         return SharedStore(store, snapshots, observer, swept)
 
-    def start(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
+    def start(
+        self, work: Coroutine[None, None, None], context: Context | None = None
+    ) -> "asyncio.Task[None]":
         assert self.sessions.group is not None
-        return self.sessions.group.create_task(work)
+        return self.sessions.group.create_task(work, context=context)
 
     async def shutdown(self) -> None:
         """End sweeps and figures, then all sessions, windows and stores."""
@@ -115,8 +122,15 @@ class Daemon:
 class EditorWindow:
     """One client's own: variables, settings, key, MCP servers."""
 
-    def __init__(self, daemon: Daemon, variables: Mapping[str, str], folder: str = "") -> None:
+    def __init__(
+        self,
+        daemon: Daemon,
+        variables: Mapping[str, str],
+        folder: str = "",
+        set_level: Callable[[str], None] = set_log_level,
+    ) -> None:
         self._daemon = daemon
+        self._set_level = set_level
         self._variables = variables
         dice = secrets.SystemRandom().random
         self._models = Models(read_clock, dice, *paces(), daemon.vocabulary)
@@ -145,7 +159,7 @@ class EditorWindow:
         listed = (resolved.config.data_dir / TRUSTED,)
         known += await asyncio.to_thread(stamps, listed)
         settings, config = CurrentSettings.of(resolved), resolved.config
-        logging.getLogger().setLevel(config.log.upper())
+        self._set_level(config.log)
         for problem in resolved.problems:
             logger.warning("configuration: %s", problem)
         self._models.configure(config)
@@ -159,7 +173,7 @@ class EditorWindow:
                     return
                 self.sessions.reload(resolved)
             shared.observer.configure(settings.config.alerts)
-            logging.getLogger().setLevel(settings.config.log.upper())
+            self._set_level(settings.config.log)
 
         async def trust(folder: Path) -> None:
             trusted.add(folder)

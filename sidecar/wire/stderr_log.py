@@ -1,7 +1,12 @@
 """Logs to stderr, one JSON object a line, never bodies."""
 
 import logging
+import os
+import select
 import sys
+import threading
+from contextlib import suppress
+from contextvars import ContextVar
 
 from sidecar.core.parts import JsonObject
 from sidecar.core.text.visible import visible_json
@@ -23,11 +28,65 @@ class JsonLines(logging.Formatter):
         return visible_json(line)
 
 
+class WindowLog:
+    """A pipe that a window's process passes on to its stderr; full, it takes no more."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self._level = logging.INFO
+        self._descriptor = descriptor
+        # Threads may still work for a window that is gone, whose number is another file's.
+        self._lock = threading.Lock()
+        if descriptor is not None:
+            os.set_blocking(descriptor, False)
+
+    def set_level(self, level: str) -> None:
+        self._level = logging.getLevelNamesMapping()[level.upper()]
+
+    def write(self, level: int, line: str) -> None:
+        """Cut where longer than comes whole."""
+        with self._lock, suppress(OSError):
+            if self._descriptor is not None and level >= self._level:
+                data = line.encode(errors="replace")[: select.PIPE_BUF - 1]
+                os.write(self._descriptor, data + b"\n")
+
+    def close(self) -> None:
+        with self._lock:
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+            self._descriptor = None
+
+
+WINDOW: ContextVar[WindowLog | None] = ContextVar("window", default=None)
+"""The one for which this task works; those that it starts work for it, too."""
+
+
+class _ToWindow(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        if (window := WINDOW.get()) is not None:
+            window.write(record.levelno, self.format(record))
+
+
 def log_to_stderr(level: str) -> None:
+    """Of one window's process."""
+    _log(level, logging.StreamHandler(sys.stderr))
+
+
+def set_log_level(level: str) -> None:
+    logging.getLogger().setLevel(level.upper())
+
+
+def log_of_windows() -> None:
+    """To a shared daemon's stderr, and to each window by its own level."""
+    own = logging.StreamHandler(sys.stderr)
+    own.setLevel(logging.INFO)
+    _log("debug", own, _ToWindow())
+
+
+def _log(level: str, *handlers: logging.Handler) -> None:
     """Of libraries errors only: pygls logs whole bodies."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    for handler in handlers:
+        handler.setFormatter(JsonLines())
+    logging.basicConfig(handlers=handlers, level=level.upper(), force=True)
     for name in (
         "pygls",
         "httpx2",

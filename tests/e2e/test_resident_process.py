@@ -144,6 +144,35 @@ def test_a_killed_daemon_leaves_no_command_that_ran(
         os.kill(kept, signal.SIGKILL)
 
 
+@on_linux
+def test_what_ends_commands_with_the_daemon_holds_none_of_its_files(
+    window: Open, workspace: Path
+) -> None:
+    """Its windows, and those that come then, would wait for it."""
+    client = window(**{"session/request_permission": allow})
+    pid = client.request("daemon/status")["pid"]
+    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    client.result(prompt(client, session, "run true"))
+    watchers = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    assert watchers
+    for watcher in watchers:
+        assert {int(number) for number in os.listdir(f"/proc/{watcher}/fd")} <= {0, 1, 2}
+
+
+def test_each_window_is_told_of_itself_by_its_own_level(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    quiet, usual = window(options={"log": "error"}), window()
+    for client in (quiet, usual):
+        client.request("session/new", {"cwd": str(workspace)})
+        client.request("session/list", {"nonsense": 1})
+        assert client.stop() == 0
+    assert "nonsense" not in quiet.stderr
+    assert usual.stderr.count("nonsense") == 1
+    log = next((Path(variables["XDG_RUNTIME_DIR"]) / "sidecar").glob("*.sock.log"))
+    assert log.read_text().count("nonsense") == 2
+
+
 def test_of_many_windows_at_once_one_starts_the_daemon(
     window: Open, variables: dict[str, str]
 ) -> None:
