@@ -8,6 +8,7 @@ from time import monotonic
 from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import SessionId
 from sidecar.session.desk.window_environments import STOPPING, WindowEnvironments
+from sidecar.session.environment import Environment
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.log.events import Event, StatusChanged, Watcher
 from sidecar.store.format.values import Owner
@@ -23,12 +24,14 @@ UNWATCHED = 60.0
 class OpenSessions:
     """Sessions by id; iteration covers those open at the start.
 
-    `owner` is the daemon in leases. `opening` is held while a session opens.
+    `owner` is the daemon in leases. `opening` is held while a session opens, with `opening_with`,
+    whose window may go meanwhile.
     """
 
     def __init__(self, owner: Owner) -> None:
         self.owner = owner
         self.opening = asyncio.Lock()
+        self.opening_with: Environment | None = None
         self.group: asyncio.TaskGroup | None = None
         self._by_id: dict[SessionId, Session] = {}
         self._told_busy = False
@@ -89,7 +92,9 @@ class OpenSessions:
         await self.end_unused()
 
     async def end_unused(self) -> None:
-        await self.windows.end_unused([session.environment for session in self])
+        used = [session.environment for session in self]
+        opening = () if self.opening_with is None else (self.opening_with,)
+        await self.windows.end_unused((*used, *opening))
 
     async def end(self, session: Session) -> None:
         """End its task, with the lease kept."""

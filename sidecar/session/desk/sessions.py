@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -169,35 +170,40 @@ class Sessions:
     async def get(self, session_id: SessionId) -> Session:
         """Opened if need be; raises UnknownSession."""
         environment = await self.shared.ready()
-        async with self.open.opening:
+        async with AsyncExitStack() as held:
+            await held.enter_async_context(self.open.opening)
             known = self.open.find(session_id)
             if known is not None and not self._takes_over(known, environment):
                 await known.refresh()
                 return known
-            return await self._opened_whole(environment, session_id, known)
-
-    async def _opened_whole(
-        self, environment: Environment, session_id: SessionId, before: Session | None
-    ) -> Session:
-        """Also where the window goes meanwhile: the other windows would have half a session."""
-
-        async def guarded() -> Session | Exception:
-            try:
-                return await self._opened(environment, session_id, before)
-            except Exception as error:  # noqa: BLE001 - the daemon's group would end; raised below
-                return error
-
-        self.open.check_running()
-        assert self.open.group is not None
-        task = self.open.group.create_task(guarded())
-        try:
-            ended = await asyncio.shield(task)
-        except asyncio.CancelledError:
-            await asyncio.wait({task})
-            raise
+            self.open.check_running()
+            opening = self._opened_whole(environment, session_id, known, held.pop_all())
+            assert self.open.group is not None
+            ended = await asyncio.shield(self.open.group.create_task(opening))
         if isinstance(ended, Exception):
             raise ended
         return ended
+
+    async def _opened_whole(
+        self,
+        environment: Environment,
+        session_id: SessionId,
+        before: Session | None,
+        held: AsyncExitStack,
+    ) -> Session | Exception:
+        """Also where the window goes meanwhile: the other windows would have half a session.
+
+        A failure is given: raised, the daemon's group would end.
+        """
+        async with held:
+            self.open.opening_with = environment
+            try:
+                return await self._opened(environment, session_id, before)
+            except Exception as error:  # noqa: BLE001 - see above
+                return error
+            finally:
+                self.open.opening_with = None
+                await self.open.end_unused()
 
     async def _opened(
         self, environment: Environment, session_id: SessionId, before: Session | None

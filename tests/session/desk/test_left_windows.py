@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sidecar.core.errors import StorageFailed
 from sidecar.session.desk import sessions as opening
 from sidecar.session.lifecycle import session as prompting
 from tests.fakes.scripted_model import says
@@ -105,6 +106,54 @@ async def test_a_session_opened_for_a_window_that_goes_has_parts_that_live(
         assert session.environment is later.sessions.shared.known
         assert (window.ended, later.ended) == (1, 0)
         await later.leave()
+
+
+async def test_a_window_that_goes_waits_for_no_session_that_opens(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is opened whole; the next window takes it over."""
+    desk.script(says("Here I am."))
+    async with asyncio.timeout(3 * LIMIT), asyncio.TaskGroup() as group:
+        session_id = await stored(desk, group)
+        window, later = Window(desk), Window(desk)
+        await window.open(group)
+        reading = Gate(monkeypatch, opening, "open_log")
+        window.send("session/load", sessionId=session_id)
+        await reading.reached.wait()
+        await window.leave()
+        assert window.ended == 0
+        await later.open(group)
+        loading = later.send("session/load", sessionId=session_id)
+        reading.opened.set()
+        await later.until(lambda: any(m.get("id") == loading for m in later.got))
+        await later.prompt(session_id, "go")
+        await later.until(lambda: "Here I am." in later.told())
+        assert (window.ended, later.ended) == (1, 0)
+        await later.leave()
+
+
+async def test_what_fails_to_open_leaves_nothing_of_a_window_that_went(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asyncio.timeout(3 * LIMIT), asyncio.TaskGroup() as group:
+        session_id = await stored(desk, group)
+        window, later = Window(desk), Window(desk)
+        await window.open(group)
+        reading = Gate(monkeypatch, opening, "open_log")
+        window.send("session/load", sessionId=session_id)
+        await reading.reached.wait()
+        await window.leave()
+        monkeypatch.setattr(reading, "_held", fail)
+        reading.opened.set()
+        await later.open(group)
+        await later.ask("session/list")
+        await later.ask("session/load", sessionId=session_id)
+        assert window.ended == 1
+        await later.leave()
+
+
+async def fail(*_: object, **__: object) -> None:
+    raise StorageFailed("not today", kind="io")
 
 
 async def test_a_window_that_goes_while_taking_a_session_over_leaves_the_others_their_updates(
