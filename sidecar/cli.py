@@ -30,7 +30,9 @@ def _serve(given: set[str]) -> None:
             f"sidecar serve: unknown argument {unknown[0]!r}; it takes --stdio and --shared\n"
         )
         sys.exit(2)
-    if given:
+    if given and sys.platform == "win32":
+        sys.stderr.write("sidecar: no daemon is shared on Windows; this window has its own\n")
+    elif given:
         from sidecar.daemon.attach import attach
 
         os._exit(attach())

@@ -9,7 +9,8 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("the socket is a Unix socket", allow_module_level=True)
 
-from sidecar.daemon import attach
+from sidecar.cli import main
+from sidecar.daemon import attach, serving
 from sidecar.daemon.rendezvous import listening, paths_beside, reached, stopping_path
 
 
@@ -47,3 +48,17 @@ def test_a_daemon_that_answers_nothing_is_waited_for_once(
         hanging.accept()[0].close()
         with pytest.raises(BlockingIOError):
             hanging.accept()
+
+
+def test_a_window_on_windows_has_a_daemon_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served: list[bool] = []
+    monkeypatch.setattr(serving, "serve_stdio", lambda: served.append(True))
+    monkeypatch.setattr(attach, "attach", lambda: 1)
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    monkeypatch.setattr(sys, "argv", ["sidecar", "serve", "--stdio", "--shared"])
+    monkeypatch.setattr(sys, "platform", "win32")
+    main()
+    assert served == [True]
+    assert "this window has its own" in capsys.readouterr().err

@@ -33,8 +33,8 @@ PAUSE = 0.2
 LAST_WORDS = 0.5
 """Seconds for what the daemon has said to be written to stderr."""
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", *PROXIES)
-_KEPT_BEGINNINGS = ("XDG_", "LC_", "SIDECAR_", "COVERAGE_")
-"""Variables of a daemon that this starts: no key of a window, which gives its own."""
+_KEPT_BEGINNINGS = ("XDG_", "LC_", "SIDECAR_", "COVERAGE_", "OTEL_")
+"""Variables of a daemon that this starts: no key of a model, which each window gives itself."""
 
 LOST = "sidecar: the daemon ended; the editor may start it again\n"
 

@@ -133,7 +133,8 @@ class EditorWindow:
         self._set_level = set_level
         self._variables = variables
         dice = secrets.SystemRandom().random
-        self._models = Models(read_clock, dice, *paces(), daemon.vocabulary)
+        shared = daemon.resident
+        self._models = Models(read_clock, dice, *paces(), daemon.vocabulary, shared=shared)
         self._store: SharedStore | None = None
         check = partial(check_options, variables)
         self.sessions = Sessions(

@@ -8,12 +8,14 @@ class Endpoint:
     """`name` is anthropic, bedrock, vertex or foundry.
 
     With `base_url`, anthropic means a proxy or local server (Ollama, llama.cpp, LM Studio, vLLM).
-    From the environment the SDK reads clouds' credentials and region only.
+    From the environment the SDK reads clouds' credentials and region only. `shared`: that of this
+    process is not the window's.
     """
 
     name: str = "anthropic"
     base_url: str = ""
     api_key: str = field(default="", repr=False)
+    shared: bool = False
 
     @property
     def hosted(self) -> bool:

@@ -31,7 +31,7 @@ class Vocabulary:
 
 
 class Models:
-    """Models, each made at first use."""
+    """Models, each made at first use. `shared`: for one window of a daemon of several."""
 
     def __init__(
         self,
@@ -40,7 +40,10 @@ class Models:
         pace: float = 0.0,
         stall: float = STALL,
         vocabulary: Vocabulary | None = None,
+        *,
+        shared: bool = False,
     ) -> None:
+        self._shared = shared
         self._now = now
         self._random = random
         self._pace = pace
@@ -62,7 +65,7 @@ class Models:
         if self._hosted is None:
             provider, retry = self._config.provider, self._config.retry
             self._hosted = AnthropicModel(
-                Endpoint(provider.name, provider.base_url, provider.api_key),
+                Endpoint(provider.name, provider.base_url, provider.api_key, self._shared),
                 now=self._now,
                 random=self._random,
                 patience=Patience.of(retry),

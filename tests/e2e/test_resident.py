@@ -102,6 +102,15 @@ def test_each_window_has_variables_of_its_own(window: Open, workspace: Path) -> 
         assert (workspace / name).read_text() == f"{name}\n"
 
 
+def test_a_clouds_account_is_not_looked_for_where_windows_share(
+    window: Open, workspace: Path
+) -> None:
+    client = window(options={"provider": {"name": "bedrock"}, "model": "claude-sonnet-4-6"})
+    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    ended = client.result(prompt(client, session, "hello"))
+    assert "without --shared" in ended["error"]["message"]
+
+
 def test_a_subtask_begins_and_ends_without_the_window_that_asked(
     window: Open, variables: dict[str, str], workspace: Path
 ) -> None:

@@ -159,6 +159,16 @@ def test_what_ends_commands_with_the_daemon_holds_none_of_its_files(
         assert {int(number) for number in os.listdir(f"/proc/{watcher}/fd")} <= {0, 1, 2}
 
 
+@on_linux
+def test_the_daemon_has_no_key_of_the_window_that_starts_it(window: Open) -> None:
+    """Only what its exporter of figures reads."""
+    given = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "MINE_API_KEY": "sk-mine"}
+    pid = window(given).request("daemon/status")["pid"]
+    had = Path(f"/proc/{pid}/environ").read_text()
+    assert "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9" in had
+    assert "sk-mine" not in had
+
+
 def test_each_window_is_told_of_itself_by_its_own_level(
     window: Open, variables: dict[str, str], workspace: Path
 ) -> None:
