@@ -1,6 +1,8 @@
 """Ends commands that still run when the daemon is killed, and so cannot end them itself.
 
-A shell, which takes little memory, reads from a pipe that ends with the daemon.
+A shell, which takes little memory, reads from a pipe that ends with the daemon. A command begun in
+the milliseconds before is not known to it: to hold each up until then would take another program
+in front, whose shell may drop variables.
 """
 
 import os
