@@ -182,7 +182,7 @@ def agent_face(
     parent: "asyncio.Future[int | None]",
     later: asyncio.Event,
 ) -> Served:
-    connection = AgentConnection(outbox)
+    connection = AgentConnection(outbox, lambda: sessions.shared.known)
     parent.set_result(None)
     face = AgentFace(sessions, connection, all_handlers(sessions), version, later.set)
     dispatch = Dispatch(connection.requests, outbox, group, face)

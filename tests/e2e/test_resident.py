@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.lines import LineClient
 from tests.e2e.plain import LIMIT
-from tests.e2e.resident import Open, about, allow, busy, command, prompt, seqs, told, until
+from tests.e2e.resident import SHARED, Open, about, allow, busy, command, prompt, seqs, told, until
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text, tools
 
 pytestmark = [
@@ -47,6 +48,37 @@ def test_windows_on_one_session_hear_the_same_in_the_same_order(
     assert told(first) == told(second) != ""
     meters = [client.request("context/meter", {"sessionId": session}) for client in (first, second)]
     assert meters[0] == meters[1]
+
+
+def test_an_agents_window_hears_what_was_typed_in_another_and_not_its_own(
+    window: Open, variables: dict[str, str], workspace: Path, tmp_path: Path
+) -> None:
+    window()
+    agents = [
+        LineClient(tmp_path / "data", env=variables, arguments=SHARED, answers={}) for _ in range(2)
+    ]
+    for agent in agents:
+        agent.start()
+    first, second = agents
+    session = first.open(workspace)
+    second.request("session/load", {"sessionId": session, "cwd": str(workspace), "mcpServers": []})
+    first.say(session, "say one")
+    second.say(session, "say two")
+    until(lambda: first.words() == second.words() != "")
+    assert first.words("user_message_chunk") == "say two"
+    assert second.words("user_message_chunk") == "say one"
+    asked = prompt(first, session, "tell me a story about files and folders")
+    until(lambda: "story" in second.words("user_message_chunk"))
+    steer = {
+        "prompt": [{"type": "text", "text": "say three"}],
+        "_meta": {"sidecar": {"steer": True}},
+    }
+    second.request("session/prompt", {"sessionId": session, **steer})
+    first.result(asked)
+    until(lambda: "say three" in first.words("user_message_chunk"))
+    assert "say three" not in second.words("user_message_chunk")
+    for agent in agents:
+        assert agent.stop() == 0
 
 
 def test_a_question_goes_to_all_and_the_first_answer_holds(window: Open, workspace: Path) -> None:

@@ -313,8 +313,9 @@ class Session:
         self._show_message(message)
 
     def _show_message(self, message: Message) -> None:
+        author = self.prompts.asker(message.id)
         for part in message.parts:
-            event = user_event(self._state.channel, message, part)
+            event = user_event(self._state.channel, message, part, author)
             if event is not None:
                 self._tell(event)
 

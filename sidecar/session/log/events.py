@@ -21,11 +21,15 @@ class EventOrigin:
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """More text of `user` or `agent`, or more thinking (`thought`)."""
+    """More text of `user` or `agent`, or more thinking (`thought`).
+
+    `author`: the environment of the window in which a user typed it, if known.
+    """
 
     origin: EventOrigin
     speaker: str
     text: str
+    author: object = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,12 +39,12 @@ def updates_of(
         yield PlanChanged(channel.origin(message, part.id), shown_items(part.input))
 
 
-def user_event(channel: Channel, message: Message, part: Part) -> Event | None:
+def user_event(channel: Channel, message: Message, part: Part, author: object) -> Event | None:
     """`None` for the context block."""
     origin = channel.origin(message, part.id)
     match part:
         case TextPart(source="typed" | "steer", text=text):
-            return TextChunk(origin, "user", text)
+            return TextChunk(origin, "user", text, author)
         case FilePart():
             return ContentChunk(origin, "user", content_of(part))
         case _:

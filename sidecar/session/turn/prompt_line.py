@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from sidecar.core.errors import Cancelled, Overloaded
-from sidecar.core.parts import Message, Part, TextPart, TurnId
+from sidecar.core.parts import Message, MessageId, Part, TextPart, TurnId
 from sidecar.session.interface import PromptRequest, PromptResult
 from sidecar.session.turn.clock import Clock
 from sidecar.session.turn.turn import Steering, TurnEnd
@@ -58,6 +58,7 @@ class PromptLine:
         self._line: deque[Waiting] = deque()
         self._arriving: list[Waiting] = []
         self._running: Waiting | None = None
+        self._joined: dict[MessageId | None, object] = {}
         self._turn_id: TurnId | None = None
         self._task: asyncio.Task[TurnEnd] | None = None
         self._cancelling = False
@@ -73,8 +74,10 @@ class PromptLine:
         """Whether a prompt out of the line is unanswered."""
         return self._running is not None
 
-    def asker(self) -> object:
-        """The window whose prompt runs."""
+    def asker(self, joined: MessageId | None = None) -> object:
+        """The window whose prompt runs, or that of a message which joined the turn."""
+        if joined in self._joined:
+            return self._joined[joined]
         return None if self._running is None else self._running.request.window
 
     @property
@@ -109,6 +112,7 @@ class PromptLine:
         if steers and self._running is not None and self._turn_id is not None:
             self._steer(
                 self._turn_id,
+                waiting.request.window,
                 *(
                     replace(part, source="steer") if isinstance(part, TextPart) else part
                     for part in waiting.parts
@@ -127,10 +131,12 @@ class PromptLine:
     def remind(self, words: str) -> None:
         """Tell the model a text before the next step."""
         if self._turn_id is not None:
-            self._steer(self._turn_id, TextPart(self._clock.part_id(), words, "steer"))
+            self._steer(self._turn_id, None, TextPart(self._clock.part_id(), words, "steer"))
 
-    def _steer(self, turn_id: TurnId, *parts: Part) -> None:
-        self.steering.append(user_message(self._clock, turn_id, parts))
+    def _steer(self, turn_id: TurnId, window: object, *parts: Part) -> None:
+        message = user_message(self._clock, turn_id, parts)
+        self._joined[message.id] = window
+        self.steering.append(message)
 
     def cancel(self) -> None:
         """The running turn and all in line.
@@ -180,3 +186,4 @@ class PromptLine:
 
     def ended(self) -> None:
         self._running, self._turn_id = None, None
+        self._joined.clear()

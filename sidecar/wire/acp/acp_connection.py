@@ -1,6 +1,7 @@
 """One ACP client: updates and requests in ACP's form."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
 
@@ -49,12 +50,13 @@ class AgentRequests(ClientRequests):
 class AgentConnection(Connection):
     """Implements `tools.tool_contract.Client` for an ACP client.
 
-    A session's updates wait until the client has its id.
+    A session's updates wait until the client has its id. `window`: the environment of its own.
     """
 
-    def __init__(self, outbox: Outbox) -> None:
+    def __init__(self, outbox: Outbox, window: Callable[[], object] = lambda: None) -> None:
         # ACP has no log on the client's side: stderr is read there.
         super().__init__(outbox, AgentRequests(outbox), ClientLog(None))
+        self._window = window
         self._folders: dict[str, str] = {}
         self._early: deque[Event] = deque(maxlen=MOST_EARLY)
         self._output: dict[str, tuple[str, float]] = {}
@@ -114,8 +116,15 @@ class AgentConnection(Connection):
         session_id = _session_of(event)
         if session_id and session_id not in self._folders:
             self._early.append(event)
-        elif not (isinstance(event, TextChunk) and event.speaker == "user"):
+        elif not self._typed_here(event):
             self._tell(session_id, event)
+
+    def _typed_here(self, event: Event) -> bool:
+        match event:
+            case TextChunk(speaker="user", author=author):
+                return author is None or author is self._window()
+            case _:
+                return False
 
     async def show(self, event: Event) -> None:
         """Wait for room: replays lose nothing."""
