@@ -92,7 +92,7 @@ class Daemon:
         sweeping = Sweeping(
             ground_of(store, read_clock, open_sessions.owner),
             lambda: settings.config.retention,
-            lambda quota: open_sessions.tell_all(quota_event(quota, read_clock())),
+            lambda quota: open_sessions.tell(quota_event(quota, read_clock())),
             swept,
             self.clock.sleep,
             seconds("SIDECAR_SWEEP_EVERY", LOOK),
@@ -226,6 +226,7 @@ def _observer(sessions: OpenSessions) -> "Observer":
     from sidecar.observe.observer import Observer  # noqa: PLC0415 - see above
 
     def tell(change: "Changed") -> None:
-        sessions.tell_all(alert_event(change))
+        alert = alert_event(change)
+        sessions.tell(alert, alert.session_id)
 
     return Observer(read_clock, tell, asyncio.get_running_loop().call_later)

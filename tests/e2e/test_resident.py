@@ -81,6 +81,23 @@ def test_an_agents_window_hears_what_was_typed_in_another_and_not_its_own(
         assert agent.stop() == 0
 
 
+def test_a_window_hears_of_no_other_windows_work(window: Open, workspace: Path) -> None:
+    (workspace / "large.txt").write_text("some_function(argument)\n" * 4_000)
+    options = {"alerts": {"utilisation": 0.01}}
+    first, second = window(options=options), window(options=options)
+    session, _ = [
+        client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+        for client in (first, second)
+    ]
+    for _ in range(3):
+        first.result(prompt(first, session, "read large.txt"))
+    for method in ("daemon/alert", "daemon/statusChanged"):
+        first.wait_for(lambda n, method=method: n["method"] == method)
+    second.request("daemon/status")
+    heard = [n["method"] for n in second.notifications]
+    assert {"daemon/alert", "daemon/statusChanged", "window/showMessage"}.isdisjoint(heard)
+
+
 def test_a_question_goes_to_all_and_the_first_answer_holds(window: Open, workspace: Path) -> None:
     asked: list[str] = []
     answered = threading.Event()

@@ -34,7 +34,7 @@ class OpenSessions:
         self.opening_with: Environment | None = None
         self.group: asyncio.TaskGroup | None = None
         self._by_id: dict[SessionId, Session] = {}
-        self._told_busy = False
+        self._told_busy: set[Watcher] = set()
         self.windows = WindowEnvironments()
         self._idle_since: dict[SessionId, float] = {}
         self._stopping = False
@@ -119,21 +119,27 @@ class OpenSessions:
         return sum(session.prompts.waiting() for session in self)
 
     def busy_changed(self, session: Session) -> None:
-        busy = self.busy
-        if busy == self._told_busy:
-            return
-        self._told_busy = busy
+        """To those who watch it; one is busy while any session that it watches is."""
         title = session.row.title or "a new session"
-        self.tell_all(StatusChanged(busy, f"working on: {title}" if busy else "ready"))
+        busy = {w for one in self if one.prompts.busy for w in one.audience.watchers()}
+        for watcher in session.audience.watchers():
+            if (watcher in busy) != (watcher in self._told_busy):
+                self._told_busy ^= {watcher}
+                told = f"working on: {title}" if watcher in busy else "ready"
+                watcher(StatusChanged(watcher in busy, told))
 
-    def tell_all(self, event: Event) -> None:
-        for watcher in {w for session in self for w in session.audience.watchers()}:
+    def tell(self, event: Event, session_id: SessionId | None = None) -> None:
+        """All windows, or those that watch a session, if any do."""
+        session = None if session_id is None else self.find(session_id)
+        everyone = {watcher for one in self for watcher in one.audience.watchers()}
+        for watcher in (() if session is None else session.audience.watchers()) or everyone:
             watcher(event)
 
     def cancel_work(self, token: str | int) -> None:
         any(session.rewriting.works.cancel(token) for session in self)
 
     def detach(self, watcher: Watcher) -> None:
+        self._told_busy.discard(watcher)
         for session in self:
             session.audience.detach(watcher)
 

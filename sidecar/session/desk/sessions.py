@@ -166,6 +166,7 @@ class Sessions:
     def join(self, session: Session, watcher: Watcher, client: Client) -> None:
         """Attach this window's client."""
         session.audience.attach(watcher, client, self.shared.known)
+        self.open.busy_changed(session)
 
     async def get(self, session_id: SessionId) -> Session:
         """Opened if need be; raises UnknownSession."""
