@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import lru_cache
 from posixpath import basename, join, normpath
 
+from sidecar.tools.rules.coverage import known, uncovered
 from sidecar.tools.rules.pattern import with_stars
-from sidecar.tools.rules.shell_words import STAR, plain_words
+from sidecar.tools.rules.shell_words import STAR, simple_commands
 from sidecar.tools.tool_contract import Access
 
 
@@ -17,27 +18,39 @@ def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
     """With the names that an edited file has to commands which rules allow."""
     if access.kind != "edit":
         return access
-    found = {name for rule in allow for name in _names_to(rule, access.shown)}
+    places = {place for rule in allow for place in _places(rule)}
+    found = {name for path in access.shown for name in _names_from(places, path)}
     return replace(access, linked=(*access.linked, *sorted(found - {*access.shown})))
 
 
-def _names_to(rule: str, shown: tuple[str, ...]) -> Iterator[str]:
-    folder, named = _started(rule)
-    for path in shown:
-        if folder and path.startswith(f"{folder}/"):
-            yield path.removeprefix(f"{folder}/")
-        if path in named:
-            yield basename(path)
+def _names_from(places: set[str], path: str) -> Iterator[str]:
+    if path in places:
+        yield basename(path)
+    at = path.find("/")
+    while at >= 0:
+        if path[:at] in places:
+            yield path[at + 1 :]
+        at = path.find("/", at + 1)
 
 
 @lru_cache(maxsize=512)
-def _started(rule: str) -> tuple[str, frozenset[str]]:
-    """Its folder, empty for the root, and paths that words without a `*` may name."""
+def _places(rule: str) -> frozenset[str]:
+    """Folders in which a rule starts programs, and what its words without a `*` may name.
+
+    Nothing of commands that a `*` would cover too, since these obey no settings, or are known to.
+    """
     tool, _, pattern = rule.partition(":")
     name, _, folder = tool.partition("@")
     if name not in ("*", "shell", "execute"):
-        return "", frozenset()
+        return frozenset()
     place = normpath(folder or ".")
-    words = plain_words(with_stars(pattern), rule=True)[1:]
-    given = (word.rpartition("=")[2] for word in words if STAR not in word)
-    return place if folder else "", frozenset(normpath(join(place, word)) for word in given)
+    found = {place}
+    for words in simple_commands(with_stars(pattern)):
+        plain = tuple(word for word in words[1:] if STAR not in word)
+        named = {normpath(join(place, word.rpartition("=")[2])) for word in plain}
+        if words[0] in ("cd", "pushd"):
+            place = normpath(join(place, *plain[:1]))
+            found.add(place)
+        elif known(words[0]) is None or uncovered((words[0], *plain), 0):
+            found |= named
+    return frozenset(found - {"."})
