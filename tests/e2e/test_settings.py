@@ -139,8 +139,13 @@ def test_a_file_of_another_folder_than_the_windows_is_told(
     client = start()
     opened(client, tmp_path / "link", workspaceTrusted=True)
     client.request("session/new", {"cwd": str(workspace)})
-    client.request("session/new", {"cwd": str(tmp_path / "other")})
+    other = client.request("session/new", {"cwd": str(tmp_path / "other")})["sessionId"]
     told = notice(client, "does not count in this session")["message"]
     assert told.startswith(f"{tmp_path / 'other/.sidecar/config.toml'} does not count")
     assert str(tmp_path / "link") in told
     assert sum("does not count" in one["message"] for one in client.updates("notice")) == 1
+    for method in ("session/load", "session/fork"):
+        again = start()
+        opened(again, workspace, workspaceTrusted=True)
+        again.request(method, {"sessionId": other, "cwd": str(tmp_path / "other"), "replay": False})
+        assert str(workspace) in notice(again, "does not count in this session")["message"]

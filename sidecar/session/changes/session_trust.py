@@ -66,7 +66,8 @@ class Trust:
             "toolCallId": call.call_id,
             "title": f"Trust the folder {self._workspace}? Then the agent may run and change "
             "things in it, asking each time unless a rule allows it, and the folder's own "
-            "settings hold. A folder below that is opened by itself is asked about by itself.",
+            "settings hold where it is the window's. A folder below that is opened by itself is "
+            "asked about by itself.",
             "kind": "other",
             "status": "pending",
             "_meta": {

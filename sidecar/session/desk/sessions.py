@@ -92,9 +92,7 @@ class Sessions:
         session = await self._begin(environment, await found(environment, request))
         self.join(session, watcher, client)
         session.caveats.tell()
-        folder, workspace = Path(session.row.cwd), self.shared.root
-        if passed := await asyncio.to_thread(passed_over, folder, workspace):
-            session.notify("warning", passed)
+        await self._tell_passed_over(session)
         return session.opened()
 
     async def fork(
@@ -109,6 +107,7 @@ class Sessions:
         made = await fork(environment.store, environment.clock, session_id, at_message)
         session = await self.get(made)
         self.join(session, watcher, client)
+        await self._tell_passed_over(session)
         return session.opened()
 
     async def handoff(
@@ -126,6 +125,7 @@ class Sessions:
         log = await fresh_window.go_on(environment, found, goal)
         session = await self.get(log.row.id)
         self.join(session, watcher, client)
+        await self._tell_passed_over(session)
         return Handoff(*drafted(found, goal), session.id)
 
     async def list(
@@ -161,12 +161,19 @@ class Sessions:
             # A subtask's session closed while the history was shown.
             session = await self.get(session_id)
             self.join(session, watcher, client)
+        await self._tell_passed_over(session)
         return session.opened()
 
     def join(self, session: Session, watcher: Watcher, client: Client) -> None:
         """Attach this window's client."""
         session.audience.attach(watcher, client, self.shared.known)
         self.open.busy_changed(session)
+
+    async def _tell_passed_over(self, session: Session) -> None:
+        """That the settings of a session's folder do not hold in this window."""
+        folder, workspace = Path(session.row.cwd), self.shared.root
+        if passed := await asyncio.to_thread(passed_over, folder, workspace):
+            session.notify("warning", passed)
 
     async def get(self, session_id: SessionId) -> Session:
         """Opened if need be; raises UnknownSession."""

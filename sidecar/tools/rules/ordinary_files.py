@@ -33,7 +33,7 @@ _NAMES = (
     "vagrantfile podfile fastfile justfile cmakelists.txt build workspace go.mod go.sum go.work "
     "readme license licence copying copyright authors contributors maintainers "
     "changelog changes history news notice version todo install hacking "
-    ".gitignore .dockerignore .containerignore .npmignore .eslintignore .prettierignore "
+    ".gitignore .dockerignore .containerignore .npmignore .prettierignore "
     ".stylelintignore .vscodeignore .helmignore .gcloudignore .gitkeep .keep "
     ".env.example .env.sample .env.template "
     "package.json deno.json composer.json bower.json manifest.json "

@@ -36,3 +36,9 @@ def stands_for(pattern: str, word: str) -> bool:
     """As `fits`, but no option where a name is meant: `foo *.py`."""
     is_name = pattern.startswith(STAR) and pattern.strip(STAR)
     return fits(pattern, word) and not (is_name and word.startswith("-"))
+
+
+def climbs(pattern: str, word: str) -> bool:
+    """Whether `..` stands in a word, or where the first star begins: `-C*` and `-C..`."""
+    behind = word[pattern.index(STAR) :]
+    return ".." in re.split(r"[/=:,\s]", f"{word}/{behind}")

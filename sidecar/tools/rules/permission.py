@@ -29,7 +29,7 @@ from sidecar.tools.rules.coverage import (
 from sidecar.tools.rules.obeyed_files import as_obeyed
 from sidecar.tools.rules.ordinary_files import ODD, is_ordinary
 from sidecar.tools.rules.other_spellings import Spellings, other_spellings
-from sidecar.tools.rules.pattern import fits, literal, stands_for, with_stars
+from sidecar.tools.rules.pattern import climbs, fits, literal, stands_for, with_stars
 from sidecar.tools.rules.rejecting import hits, may_hit
 from sidecar.tools.rules.runs_later import runs_later
 from sidecar.tools.rules.shell_words import STAR, plain_words, trimmed
@@ -269,8 +269,8 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
     whole = any(_is_folder(one, word) for one, word in pairs)
     if whole or not all(stands_for(one, word) for one, word in pairs):
         return None
-    parts = [word for one, word in pairs if one not in (STAR, word + STAR) and STAR in one]
-    if climbing := next((word for word in parts if ".." in word.split("/")), ""):
+    parts = [pair for pair in pairs if STAR in pair[0] and pair[0] not in (STAR, pair[1] + STAR)]
+    if climbing := next((word for one, word in parts if climbs(one, word)), ""):
         return f"`{climbing}` climbs out of what the rule names"
     starred = (i for i, one in enumerate(named) if STAR in one)
     own = next((i for i in starred if not (open_end and named[i] == words[i] + STAR)), len(named))
