@@ -76,6 +76,7 @@ class Daemon:
         """Opened by the first window, whose settings count for sweeps, metrics and snapshots."""
         config = settings.config
         async with self._opening:
+            self.sessions.check_running()
             if config.data_dir not in self._shared:
                 self._shared[config.data_dir] = await self._open(settings)
             return self._shared[config.data_dir]
@@ -110,9 +111,11 @@ class Daemon:
 
     async def shutdown(self) -> None:
         """End sweeps and figures, then all sessions, windows and stores."""
-        for task in self._tasks:
-            task.cancel()
-        await self.sessions.shutdown()
+        # Of a store opened from here on the tasks would never be ended.
+        async with self._opening:
+            for task in self._tasks:
+                task.cancel()
+            await self.sessions.shutdown()
 
     async def close(self) -> None:
         for shared in self._shared.values():

@@ -99,7 +99,7 @@ async def serve(
             async with asyncio.timeout(ARRIVAL):
                 await served.arrivals()
         _detach(sessions, served)
-        await sessions.leave()
+        sessions.leave()
         await on_gone()
         outbox.close()
         await asyncio.wait({writing}, timeout=FLUSH)

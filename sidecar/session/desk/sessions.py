@@ -70,10 +70,10 @@ class Sessions:
             own = [session for session in self.open if session.environment is known]
             take_over(known.settings, own, resolved)
 
-    async def leave(self) -> None:
+    def leave(self) -> None:
         """The window is gone, and turns go on; `shared.give_up` follows its last request."""
         self.documents.close_all()
-        await self.shared.leave()
+        self.shared.leave()
 
     def status(self) -> JsonObject:
         sessions: list[Json] = [

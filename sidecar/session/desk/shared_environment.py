@@ -31,7 +31,7 @@ class SharedEnvironment:
         self._options: JsonObject = {}
         self.root: Path | None = None
         self.known: Environment | None = None
-        self._building = asyncio.Lock()
+        self._building: asyncio.Task[Environment | Exception] | None = None
         self._left = False
 
     def configure(self, options: JsonObject, root: Path | None) -> str:
@@ -44,21 +44,36 @@ class SharedEnvironment:
 
     async def ready(self) -> Environment:
         """Raises `Cancelled` while stopping."""
-        async with self._building:
-            self._sessions.check_running()
-            if self._left:
-                raise Cancelled(STOPPING)
-            if self.known is None:
-                built = await self._build(self._options, self.root)
-                await self._sessions.windows.enter(built)
-                self.known = built
-            return self.known
+        self._sessions.check_running()
+        if self.known is None and not self._left:
+            if self._building is None:
+                assert self._sessions.group is not None
+                self._building = self._sessions.group.create_task(self._built())
+            # It goes on where the one that asks, or the window, goes: half of it would stay.
+            built = await asyncio.shield(self._building)
+            if isinstance(built, Exception):
+                raise built
+        if self.known is None or self._left:
+            raise Cancelled(STOPPING)
+        return self.known
 
-    async def leave(self) -> None:
-        """The window is gone: what is being built is entered, and nothing more is."""
+    async def _built(self) -> Environment | Exception:
+        """A failure is given: raised, the daemon's group would end."""
+        try:
+            built = await self._build(self._options, self.root)
+            await self._sessions.windows.enter(built)
+        except Exception as error:  # noqa: BLE001 - see above
+            return error
+        finally:
+            self._building = None
+        self.known = built
+        if self._left:
+            await self.give_up()
+        return built
+
+    def leave(self) -> None:
+        """The window is gone: nothing opens for it any more."""
         self._left = True
-        async with self._building:
-            return
 
     async def give_up(self) -> None:
         """No request of the window is under way any more, which could open a session."""

@@ -9,6 +9,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.session.desk import sessions as opening
 from sidecar.session.lifecycle import session as prompting
 from tests.fakes.scripted_model import says
+from tests.polling import until
 from tests.session.conftest import LIMIT, Desk
 from tests.session.desk.attached import Window, blocks
 
@@ -130,6 +131,20 @@ async def test_a_window_that_goes_waits_for_no_session_that_opens(
         await later.until(lambda: "Here I am." in later.told())
         assert (window.ended, later.ended) == (1, 0)
         await later.leave()
+
+
+async def test_a_window_that_goes_waits_for_no_settings_that_are_read(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asyncio.timeout(3 * LIMIT), asyncio.TaskGroup() as group:
+        window = Window(desk)
+        reading = Gate(monkeypatch, window.sessions.shared, "_build")
+        await window.open(group)
+        window.send("session/list")
+        await reading.reached.wait()
+        await window.leave()
+        reading.opened.set()
+        await until(lambda: window.ended == 1)
 
 
 async def test_what_fails_to_open_leaves_nothing_of_a_window_that_went(
