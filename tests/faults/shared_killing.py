@@ -21,6 +21,8 @@ from tests.e2e.resident import SHARED, allow, prompt
 from tests.faults.kin import descendants, reap
 
 SEATS = 4
+SERVED = "/server.py "
+"""The end of a server's command line, each argument with a space behind."""
 ROUNDS_A_SESSION = 8
 EARLY = 0.15
 """The part of the windows that are killed while they or their daemon start."""
@@ -67,6 +69,8 @@ class Deaths:
     """Acknowledged ones, each asked for again."""
     children: int = 0
     """Commands, servers and their watchers that ran when a daemon was killed."""
+    servers: int = 0
+    """Of these the MCP servers themselves."""
     faults: list[str] = field(default_factory=list)
 
     @property
@@ -187,7 +191,7 @@ class Floor:
         if session:
             answer(client, client.send("session/load", {"sessionId": session}))
         else:
-            served = [] if dice.random() < 0.8 else [self._served()]
+            served = [] if dice.random() < 0.5 else [self._served()]
             opening = {"cwd": str(self.workspace), "mcpServers": served}
             session = answer(client, client.send("session/new", opening))["sessionId"]
             with self._lock:
@@ -229,6 +233,7 @@ class Floor:
                     os.kill(pid, SIGKILL)
             self.deaths.daemons += len(daemons)
             thin = sum("serve --stdio" in line for line in running.values())
+            self.deaths.servers += sum(line.endswith(SERVED) for line in running.values())
             self.deaths.children += len(running) - len(daemons) - thin
             while daemons and set(daemons) & self._own().keys():
                 time.sleep(0.005)

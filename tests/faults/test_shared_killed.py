@@ -37,6 +37,7 @@ def test_no_death_loses_a_prompt_or_leaves_a_process(tmp_path: Path, figures: Fi
     figures.add("  windows attached", deaths.attached)
     figures.add("  acknowledged prompts asked for again", deaths.prompts)
     figures.add("  children of killed daemons", deaths.children)
+    figures.add("    MCP servers among them", deaths.servers)
     figures.add("  seconds", round(time.monotonic() - began))
     assert deaths.faults == []
     assert min(deaths.windows, deaths.daemons, deaths.prompts, deaths.children) > 0
