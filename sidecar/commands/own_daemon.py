@@ -17,12 +17,8 @@ def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
 
     It logs errors only, unless SIDECAR_LOG is set.
     """
-    if _shared_runs():
-        return connect((*DAEMON, "--shared"))
-    return connect(
-        DAEMON,
-        env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")},
-    )
+    command = (*DAEMON, "--shared") if _shared_runs() else DAEMON
+    return connect(command, env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")})
 
 
 def _shared_runs() -> bool:

@@ -267,6 +267,8 @@ async def _greeted(connection: socket.socket) -> _Greeting | None:
                 logger.warning("no window can be taken: its descriptor did not arrive")
                 return None
             log = WindowLog(descriptors.pop() if descriptors else None)
+            # Until all its settings are read.
+            log.set_level(variables.get("SIDECAR_LOG", ""))
             return _Greeting(wish, variables, folder, outcome, log)
     except (OSError, ValueError):
         return None
