@@ -90,6 +90,10 @@ class Rendering:
             seen = self._seen[message.id] = self._look(message)
         return seen
 
+    def _is_known(self, message: Message) -> bool:
+        seen = self._seen.get(message.id)
+        return seen is not None and seen.message is message
+
     def weigh_whole(self, message: Message) -> PartWeights:
         """Raw estimates (call, rest) of a message's parts as if verbatim."""
         known = self._whole.get(message.id)
@@ -110,8 +114,9 @@ class Rendering:
 
     async def refresh(self, messages: Iterable[Message]) -> None:
         """Render and count large new messages in a thread; `seen` does the rest."""
-        known = {id(seen.message) for seen in self._seen.values()}
-        fresh = [message for message in messages if id(message) not in known]
+        now = list(messages)
+        late = now[unchanged(self._row[0], now) :]
+        fresh = [message for message in late if not self._is_known(message)]
         if sum(map(characters, fresh)) > THREAD_CHARS:
             for seen in await asyncio.to_thread(lambda: [self._look(m) for m in fresh]):
                 self._seen[seen.message.id] = seen
