@@ -1,7 +1,8 @@
 """Restores and redos as records, and back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from msgspec import structs
 
@@ -99,13 +100,12 @@ def restores_in(
     )
 
 
-def with_news(context: str, records: Iterable[LogRecord]) -> str:
+def with_news(context: str, records: Sequence[LogRecord]) -> str:
     """With a line for the model on restores since the last turn began, if any."""
     recent: list[Restored] = []
-    for record in records:
-        if isinstance(record, TurnStartedRecord):
-            recent = []
-        elif isinstance(record, RestoreRecord):
+    late = takewhile(lambda record: not isinstance(record, TurnStartedRecord), reversed(records))
+    for record in reversed([*late]):
+        if isinstance(record, RestoreRecord):
             restored = restored_in(record)
             others = [one for one in recent if one.id != restored.undoes]
             # What was taken back before the model heard of it needs no word.

@@ -143,6 +143,8 @@ class SessionLog(HeldLog):
 
     def last_told(self, kind: type[_R]) -> _R | None:
         """The newest of a type, of a turn not left behind."""
+        if not self.left:
+            return self.last_record(kind)
         begun: MessageId | None = None
         for record in reversed(self.records):
             if isinstance(record, TurnStartedRecord):
