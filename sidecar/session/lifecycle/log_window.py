@@ -73,6 +73,8 @@ TURNS = 8
 """Newest turns with sizes and costs in the meter, and one more."""
 SPACING = 200
 """Messages between two folds of a log without rewrites."""
+GROWN = 20
+"""After a rewrite, a fold is due once the log is longer by such a part: each looks through all."""
 LEAST = 500
 """Least messages a fold must save reading; fewer are read in a moment."""
 
@@ -171,7 +173,8 @@ class Folds:
             return
         newest_rewrite = log.last_record(RewriteRecord)
         rewritten = 0 if newest_rewrite is None else newest_rewrite.revision
-        if count - self._messages < SPACING and rewritten <= self._revision:
+        spacing = count // GROWN if rewritten > self._revision else SPACING
+        if count - self._messages < spacing:
             return
         found, last = gather(log, self._view, self._views, self._folding()), log.messages[-1].id
         self._messages, self._revision = count, log.row.revision
