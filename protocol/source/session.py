@@ -29,7 +29,10 @@ class Empty(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
-    """A tool run by the client. `inputSchema` is JSON Schema; `outputLimit` is in bytes."""
+    """A tool run by the client. `inputSchema` is JSON Schema; `outputLimit` is in bytes.
+
+    Calls are asked about where `kind` is `edit` or `execute`, the default unless `readOnly`.
+    """
 
     name: str
     description: str

@@ -262,6 +262,11 @@ def test_a_question_shows_a_command_so_that_no_markdown_hides_a_part(
     shown = block["content"]["text"]
     assert shown == "````\necho [status](`whoami`) \\u202e```\n````"
     assert "\u202e" not in asked["params"]["toolCall"]["title"]
+    for folder in ("a\u202e\n\nReject", "b" * 200):
+        client.say(session, "call shell " + json.dumps({"command": "git status", "cwd": folder}))
+        names = [option["name"] for option in client.requests.pop()["params"]["options"]]
+        assert all(name.isprintable() and len(name) <= 160 for name in names), names
+        assert any(folder[:1] in name for name in names)
     client.say(session, 'call shell {"command": "true", "timeoutMs": 9}')
     (block,) = client.requests[1]["params"]["toolCall"]["content"]
     assert '"timeoutMs": 9' in block["content"]["text"]

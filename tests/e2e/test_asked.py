@@ -349,3 +349,23 @@ def test_a_session_loaded_again_repeats_no_open_question(start: Start, workspace
         client.result(turn)
     assert len(asked(client)) == 1
     assert (workspace / MADE).exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "is_asked"),
+    [({}, True), ({"readOnly": True}, False), ({"kind": "other"}, False), ({"kind": "edit"}, True)],
+)  # fmt: skip
+def test_a_tool_of_the_clients_that_does_not_say_what_it_does_is_asked_about(
+    start: Start, workspace: Path, more: dict[str, Any], is_asked: bool
+) -> None:
+    look = {"name": "look", "description": "", "inputSchema": {"type": "object"}, **more}
+    answers = {
+        "session/request_permission": chosen("allow_once"),
+        "tool/call": lambda _: {"content": [{"type": "text", "text": "seen"}]},
+    }
+    client = start(answers=answers)
+    client.start(model="offline", workspaceTrusted=True)
+    made = client.request("session/new", {"cwd": str(workspace), "tools": [look]})
+    say(client, made["sessionId"], "call look {}")
+    assert [one["method"] for one in client.requests][-1] == "tool/call"
+    assert ("session/request_permission" in [one["method"] for one in client.requests]) is is_asked

@@ -90,7 +90,11 @@ export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refu
 /** An object without fields, to confirm success. */
 export type Empty = Record<string, never>;
 
-/** A tool run by the client. `inputSchema` is JSON Schema; `outputLimit` is in bytes. */
+/**
+ * A tool run by the client. `inputSchema` is JSON Schema; `outputLimit` is in bytes.
+ *
+ * Calls are asked about where `kind` is `edit` or `execute`, the default unless `readOnly`.
+ */
 export interface ToolDefinition {
   name: string;
   description: string;

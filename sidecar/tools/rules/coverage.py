@@ -98,9 +98,11 @@ def changes(words: tuple[str, ...]) -> bool:
 
 
 def walks(words: tuple[str, ...]) -> bool:
-    """Whether the program walks folders, by patterns of its own."""
+    """Whether the program goes through folders or writes through any link in them; git does not."""
     program = known(words[0]) if words else None
-    return program is not None and program.walks
+    if program is None or program is GIT:
+        return False
+    return program.walks or _acting(words).rewrites
 
 
 def reads_by_git(words: tuple[str, ...]) -> bool:

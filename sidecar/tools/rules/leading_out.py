@@ -107,8 +107,11 @@ def _holds_way_out(base: Path) -> bool:
                 if names > MOST_NAMES or len(os.fsencode(path)) >= LONGEST_PATH:
                     return True
                 if entry.is_symlink():
-                    if _WRITTEN.search(entry.name) or (
-                        _is_out(path, base) and not _is_python(path)
+                    into = os.path.realpath(path).split("/")
+                    if (
+                        _WRITTEN.search(entry.name)
+                        or ".git" in into
+                        or (_is_out(path, base) and not _is_python(path))
                     ):
                         return True
                 elif entry.is_dir(follow_symlinks=False):

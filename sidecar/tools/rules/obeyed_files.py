@@ -19,7 +19,8 @@ def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
     if access.kind != "edit":
         return access
     places = {place for rule in allow for place in _places(rule)}
-    found = {name for path in access.shown for name in _names_from(places, path)}
+    paths = (*access.shown, *access.linked, *access.paths)
+    found = {name for path in paths for name in _names_from(places, path)}
     return replace(access, linked=(*access.linked, *sorted(found - {*access.shown})))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from time import monotonic
 
 from sidecar.core.parts import JsonObject, SessionId
-from sidecar.core.text.visible import visible_json, visible_lines
+from sidecar.core.text.visible import clipped, visible, visible_json, visible_lines
 from sidecar.session.log.events import (
     AlertChanged,
     Event,
@@ -32,6 +32,8 @@ MOST_EARLY = 200
 """Events kept of sessions whose ids the client lacks."""
 MOST_SHOWN = 16 * 1024
 """Last characters shown of a running tool's output."""
+LONGEST_NAME = 160
+"""Characters of an answer's name; the title has the call whole."""
 OUTPUT_EVERY = 0.25
 """Seconds between updates of a tool's output: each repeats the whole."""
 
@@ -81,7 +83,7 @@ class AgentConnection(Connection):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Without a diff, a call is shown whole in a fence.
+        """Without a diff, a call is shown whole in a fence, and each answer on one line.
 
         Drawn as Markdown, a title hides comments and links' addresses.
         """
@@ -92,7 +94,10 @@ class AgentConnection(Connection):
             text = visible_lines(command) if isinstance(command, str) else visible_json(given, 2)
             block: JsonObject = {"type": "text", "text": fenced(text)}
             tool_call = {**tool_call, "content": [{"type": "content", "content": block}]}
-        return await super().request_permission(session_id, tool_call, options)
+        plain = tuple(
+            replace(one, name=clipped(visible(one.name), LONGEST_NAME)) for one in options
+        )
+        return await super().request_permission(session_id, tool_call, plain)
 
     # --- which sessions it knows -------------------------------------------------------------
 

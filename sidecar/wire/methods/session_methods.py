@@ -127,7 +127,7 @@ def tool_spec(tool: ToolDefinition) -> ToolSpec:
         name=tool.name,
         description=tool.description,
         input_schema=tool.input_schema,
-        kind=given(tool.kind) or "other",
+        kind=given(tool.kind) or ("read" if tool.read_only is True else "execute"),
         read_only=tool.read_only is True,
         output_limit=given(tool.output_limit),
         protected_from_pruning=tool.protected_from_pruning is True,

@@ -90,6 +90,21 @@ def test_a_checker_in_a_workspace_from_which_a_link_leads_out_is_asked_about(
         link.unlink()
 
 
+@pytest.mark.parametrize("target", ["../elsewhere", "../nothing/here", ".git/hooks/pre-commit"])
+def test_what_writes_a_file_by_a_name_of_its_own_asks_where_a_link_may_lead_it_astray(
+    target: str, plain: ToolContext
+) -> None:
+    """Where folders are a group's, go writes its program through a link of that name."""
+    (plain.cwd.parent / "elsewhere").mkdir()
+    for command in ("go build", "go build main.go", "cargo fmt"):
+        rules = f"shell:{command} *", f"shell:{command.split()[0]} *"
+        assert decided(command, plain, *rules) == Allow()
+        (plain.cwd / "tool").symlink_to(target)
+        assert isinstance(decided(command, plain, *rules), Ask)
+        assert decided("git switch main", plain, "shell:git switch *") == Allow()
+        (plain.cwd / "tool").unlink()
+
+
 def test_a_virtual_environment_is_no_way_out(plain: ToolContext) -> None:
     tools = plain.cwd / ".venv" / "bin"
     tools.mkdir(parents=True)

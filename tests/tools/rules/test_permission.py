@@ -324,6 +324,7 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
         ("shell:mdbook build docs", "docs/book.toml", Ask),
         ("shell:make -C proto gen", "proto/x.yaml", Ask),
         ("shell:buf build --template conf/x.yaml 2>&1 | tail", "conf/x.yaml", Ask),
+        ("shell:X=1 buf generate --template ROOT/conf/x.yaml > out.txt", "conf/x.yaml", Ask),
         ("shell:pytest tests -q && rg x tests", "tests/x.yaml", Allow),
         ("shell:python scripts/run.py", "scripts/run.py", Allow),
         ("shell:hugo --config=conf/x.toml", "conf/y.toml", Allow),
@@ -336,6 +337,7 @@ def test_settings_of_a_command_that_a_rule_allows_are_as_in_the_root(
 ) -> None:
     (inside.cwd / path).parent.mkdir(parents=True)
     wanted: Json = {"path": path, "content": ""}
+    rule = rule.replace("ROOT", str(inside.cwd))
     assert isinstance(call("write_file", wanted, inside, Rules(("write_file", rule))), found)
     own = Rules((f"write_file:{path}", rule))
     assert call("write_file", wanted, inside, own) == Allow()
