@@ -19,7 +19,9 @@ from tests.editors.workspaces import lay_trap
 
 ROOT = Path(__file__).parents[2]
 DAEMON = (sys.executable, "-m", "sidecar", "serve", "--stdio")
-TOOL = ToolDefinition(name="lookup", description="Looks up.", input_schema={"type": "object"})
+TOOL = ToolDefinition(
+    name="lookup", description="Looks up.", input_schema={"type": "object"}, kind="search"
+)
 
 
 async def test_a_session_from_start_to_end(tmp_path: Path) -> None:

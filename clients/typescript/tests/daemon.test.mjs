@@ -30,7 +30,7 @@ test("a session from start to end", LIMIT, async () => {
   });
   try {
     assert.ok(client.capabilities.features.includes("session/prompt"));
-    const lookup = { name: "lookup", description: "Looks up.", inputSchema: { type: "object" } };
+    const lookup = { name: "lookup", description: "Looks up.", inputSchema: { type: "object" }, kind: "search" };
     const { sessionId } = await client.session.new(folder, { tools: [lookup] });
     const odd = { "file-path": 1, class: null, _x: { jsonrpc: "2.0" } };
     const result = await client.session.prompt(sessionId, `call lookup ${JSON.stringify(odd)}`);
@@ -64,7 +64,7 @@ test("aborting the call cancels the turn", LIMIT, async () => {
   const lookup = (_, signal) => new Promise((_, reject) => (started(), signal.addEventListener("abort", () => reject(signal.reason))));
   const client = await connect(COMMAND, { options: { model: "offline" }, env: { SIDECAR_DATA_DIR: join(folder, "data") }, tools: { lookup } });
   try {
-    const { sessionId } = await client.session.new(folder, { tools: [{ name: "lookup", description: "", inputSchema: { type: "object" } }] });
+    const { sessionId } = await client.session.new(folder, { tools: [{ name: "lookup", description: "", inputSchema: { type: "object" }, kind: "search" }] });
     const aborted = new AbortController();
     const turn = client.session.prompt(sessionId, "call lookup {}", { signal: aborted.signal });
     await begun;

@@ -6,7 +6,7 @@ Programs look for settings in the folder where they are started, as in a project
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from posixpath import basename, join, normpath
+from posixpath import basename, dirname, join, normpath
 
 from sidecar.tools.rules.coverage import known, uncovered
 from sidecar.tools.rules.pattern import with_stars
@@ -39,11 +39,13 @@ def _places(rule: str) -> frozenset[str]:
     """Folders in which a rule starts programs, and what its words without a `*` may name.
 
     Nothing of commands that a `*` would cover too, since these obey no settings, or are known to.
+    Of rules for files a folder outside (`write_file:/x/other/*`).
     """
     tool, _, pattern = rule.partition(":")
     name, _, folder = tool.partition("@")
     if name not in ("*", "shell", "execute"):
-        return frozenset()
+        above, star, _ = with_stars(pattern).partition(STAR)
+        return frozenset({dirname(above)} if star and above.startswith("/") else ())
     place = normpath(folder or ".")
     found = {place}
     for words in simple_commands(with_stars(pattern)):

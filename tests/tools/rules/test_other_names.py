@@ -112,10 +112,11 @@ def test_a_repository_within_the_workspace_has_a_root_of_its_own(inside: ToolCon
 
 def test_a_repository_outside_that_a_rule_names_has_a_root_too(inside: ToolContext) -> None:
     other = inside.cwd.parent / "other"
-    for name in (".git/x", "venv/pyvenv.cfg"):
+    for name in ("deep/.git/x", "venv/pyvenv.cfg"):
         (other / name).parent.mkdir(parents=True)
         (other / name).write_text("")
     for path, found in (
+        ("deep/tool.toml", Ask), ("deep/in/tool.toml", Allow),
         ("tool.toml", Ask), ("venv/lib/os.py", Ask), ("a.py", Allow), ("in/tool.toml", Allow),
     ):  # fmt: skip
         wanted: Json = {"path": str(other / path), "content": ""}
