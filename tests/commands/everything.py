@@ -1,6 +1,5 @@
 """Every command of `sidecar` with arguments that make it work, over a store with real sessions."""
 
-import asyncio
 import json
 import os
 import subprocess
@@ -8,14 +7,14 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-import sidecar_client
-from sidecar_client import SessionUpdateParams
-from sidecar_client.messages import SessionRequestPermissionParams
+from tests.e2e.plain import PlainClient, say
+from tests.faults.forked import warm
 
 PROGRAM = Path(sys.executable).with_name("sidecar")
-SERVE = (sys.executable, "-P", "-m", "sidecar", "serve", "--stdio")
 LIMIT = 120
+ALLOWED = {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
 OUTSIDE = ("serve",)
 """Commands that speak no language of people's."""
 
@@ -25,6 +24,14 @@ def environment(data: Path, **given: str) -> dict[str, str]:
     dropped = ("ANTHROPIC_", "SIDECAR_", "PYTHON", "XDG_", "COLUMNS")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
     return {**kept, "HOME": str(data.parent), "SIDECAR_DATA_DIR": str(data), **given}
+
+
+def daemon(data: Path, env: dict[str, str], **options: Any) -> PlainClient:
+    """Start a daemon with the offline model and a user who allows everything."""
+    nursery, answers = warm(), {"session/request_permission": lambda _: ALLOWED}
+    client = PlainClient(data, answers, env, spawn=nursery and nursery.fork)
+    client.start(model="offline", **options)
+    return client
 
 
 @dataclass
@@ -38,26 +45,15 @@ class Past:
     sessions: list[str] = field(default_factory=list)
 
     def live(self, number: int) -> None:
-        """Work in the folder in this many sessions."""
+        """Work in the folder in this many sessions of a daemon, each with every prompt."""
+        client = daemon(self.data, environment(self.data))
+        about = {"cwd": str(self.folder), "title": self.title}
         for _ in range(number):
-            self.sessions.append(asyncio.run(self._session()))
-
-    async def _session(self) -> str:
-        async with (
-            asyncio.timeout(LIMIT),
-            sidecar_client.connect(
-                SERVE,
-                env=environment(self.data),
-                options={"model": "offline", "workspaceTrusted": True},
-                on_permission=_allow,
-                on_update=_silent,
-                stderr=subprocess.DEVNULL,
-            ) as client,
-        ):
-            session = (await client.session.new(self.folder, title=self.title)).session_id
+            session = client.request("session/new", about)["sessionId"]
             for prompt in self.prompts:
-                await client.session.prompt(session, prompt)
-        return session
+                say(client, session, prompt)
+            self.sessions.append(session)
+        assert client.stop() == 0, client.stderr
 
     def recording(self, path: Path, text: str = "Hello there") -> Path:
         """Write a recording of Claude Code's."""
@@ -128,11 +124,3 @@ def names_of_commands() -> set[str]:
     )
     listed = done.stdout.partition("Commands:\n")[2].splitlines()
     return {line.split()[0] for line in listed if line[:2] == "  " and line[2:3].strip()}
-
-
-async def _allow(_: SessionRequestPermissionParams) -> str | None:
-    return "allow_once"
-
-
-def _silent(_: SessionUpdateParams) -> None:
-    """Take an update and do nothing with it."""

@@ -1,12 +1,10 @@
 """`sidecar checkpoints`, `diff` and `restore` as people run them, on sessions that were real."""
 
-import asyncio
 import json
 import os
 import pty
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sidecar_client
-from sidecar_client import SessionUpdateParams
-from sidecar_client.messages import SessionRequestPermissionParams
+
+from tests.commands.everything import daemon
+from tests.e2e.plain import say
+from tests.faults.forked import sidecar
 
 pytestmark = pytest.mark.long
 
-ROOT = Path(__file__).parents[2]
-SERVE = (sys.executable, "-m", "sidecar", "serve", "--stdio")
 BEFORE = "a = 1\nb = 2\nc = 3\nd = 4\n"
 LIMIT = 120
 
@@ -36,15 +33,8 @@ class Past:
 
     def run(self, command: str, *arguments: str, **given: Any) -> subprocess.CompletedProcess[str]:
         """Run a command on the session to its end; it must never show a traceback."""
-        done = subprocess.run(
-            [sys.executable, "-m", "sidecar", command, self.session, *arguments],
-            cwd=ROOT,
-            env=environment(self.data),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LIMIT,
-            **{"stdin": subprocess.DEVNULL, **given},
+        done = sidecar(
+            command, self.session, *arguments, env=environment(self.data), timeout=LIMIT, **given
         )
         assert "Traceback" not in done.stdout + done.stderr, done.stderr
         return done
@@ -66,37 +56,19 @@ def environment(data: Path) -> dict[str, str]:
     return {**kept, "SIDECAR_DATA_DIR": str(data), "SIDECAR_LOG": "error", "COLUMNS": "120"}
 
 
-async def allow(_: SessionRequestPermissionParams) -> str | None:
-    return "allow_once"
-
-
-def silent(_: SessionUpdateParams) -> None:
-    """Take an update and do nothing with it."""
-
-
-async def live(data: Path, folder: Path) -> str:
-    options = {"model": "offline", "workspaceTrusted": True}
-    env = environment(data)
-    async with (
-        asyncio.timeout(LIMIT),
-        sidecar_client.connect(
-            SERVE, env=env, options=options, on_permission=allow, on_update=silent
-        ) as client,
-    ):
-        session = (await client.session.new(folder)).session_id
-        await client.session.prompt(session, "create out.txt with `hello`")
-        (folder / "notes.txt").write_text("notes\nmine\n")
-        await client.session.prompt(session, "replace `a = 1` with `a = 100` in x.py")
-    return session
-
-
 @pytest.fixture
 def past(tmp_path: Path) -> Past:
-    folder = tmp_path / "workspace"
+    folder, data = tmp_path / "workspace", tmp_path / "data"
     folder.mkdir()
     (folder / "x.py").write_text(BEFORE)
     (folder / "notes.txt").write_text("notes\n")
-    return Past(tmp_path / "data", folder, asyncio.run(live(tmp_path / "data", folder)))
+    client = daemon(data, environment(data))
+    session = client.request("session/new", {"cwd": str(folder)})["sessionId"]
+    say(client, session, "create out.txt with `hello`")
+    (folder / "notes.txt").write_text("notes\nmine\n")
+    say(client, session, "replace `a = 1` with `a = 100` in x.py")
+    assert client.stop() == 0, client.stderr
+    return Past(data, folder, session)
 
 
 @contextmanager
@@ -129,14 +101,8 @@ def test_the_timeline_has_turns_files_and_authors(past: Past) -> None:
         "author: agent's tool  user  ",
         "of the agent's work stands: 2 files, +2 -1",
     ]
-    doctor = subprocess.run(
-        [sys.executable, "-m", "sidecar", "doctor"],
-        env={**environment(past.data), "COLUMNS": "400"},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=LIMIT,
-    )
+    doctor = sidecar("doctor", env={**environment(past.data), "COLUMNS": "400"}, timeout=LIMIT)
+    assert doctor.returncode == 0
     assert re.search(rf"{past.folder}, \d+ bytes in \d snapshots since ", doctor.stdout)
 
 
@@ -253,20 +219,12 @@ def test_what_cannot_be_done_is_said(past: Past) -> None:
     assert "There is no session 'ses_none'" in nobody.printed("checkpoints", code=1)
 
 
-async def test_a_session_of_another_window_is_left_alone(tmp_path: Path) -> None:
-    folder, data = tmp_path / "workspace", tmp_path / "data"
-    folder.mkdir()
-    (folder / "x.py").write_text(BEFORE)
-    (folder / "notes.txt").write_text("notes\n")
-    past = Past(data, folder, await live(data, folder))
-    async with (
-        asyncio.timeout(LIMIT),
-        sidecar_client.connect(SERVE, env=environment(data)) as client,
-    ):
-        await client.session.load(past.session, replay=False)
-        before = past.files()
-        shown = await asyncio.to_thread(past.printed, "checkpoints")
-        assert "x.py +1 -1" in shown
-        told = await asyncio.to_thread(past.printed, "restore", "--last", "--yes", code=1)
-        assert "another window" in told
-        assert past.files() == before
+def test_a_session_of_another_window_is_left_alone(past: Past) -> None:
+    client = daemon(past.data, environment(past.data))
+    client.request("session/load", {"sessionId": past.session, "replay": False})
+    before = past.files()
+    assert "x.py +1 -1" in past.printed("checkpoints")
+    told = past.printed("restore", "--last", "--yes", code=1)
+    assert "another window" in told
+    assert past.files() == before
+    assert client.stop() == 0, client.stderr

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.everything import LIMIT, PROGRAM, Past, environment
+from tests.faults.forked import sidecar
 
 pytestmark = pytest.mark.long
 
@@ -17,16 +18,19 @@ UNPRIVILEGED = ("setpriv", "--bounding-set", "-all", "--inh-caps", "-all")
 def run(
     folder: Path, env: dict[str, str], *arguments: str, before: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [*before, PROGRAM, *arguments],
-        cwd=folder,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT,
-    )
+    if before:
+        done = subprocess.run(
+            [*before, PROGRAM, *arguments],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT,
+        )
+    else:
+        done = sidecar(*arguments, cwd=folder, env=env, timeout=LIMIT)
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     return done
 

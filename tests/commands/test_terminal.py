@@ -8,7 +8,6 @@ import pty
 import re
 import select
 import struct
-import subprocess
 import termios
 import time
 import unicodedata
@@ -20,7 +19,8 @@ import pytest
 from sidecar.commands.terminal import say, terminal
 from sidecar.core.text.visible import visible, visible_json, visible_lines, whole_letters
 from sidecar.wire.stderr_log import JsonLines
-from tests.commands.everything import LIMIT, OUTSIDE, PROGRAM, Past, environment, names_of_commands
+from tests.commands.everything import LIMIT, OUTSIDE, Past, environment, names_of_commands
+from tests.faults.forked import begin
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = 600
@@ -41,27 +41,19 @@ def at_terminal(
     """Run a command in a terminal that is wide enough for all; gives its code and all its bytes."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
-    with subprocess.Popen(
-        [PROGRAM, *arguments],
-        cwd=folder,
-        env={**env, "TERM": "xterm-256color"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        close_fds=True,
-    ) as process:
-        os.close(theirs)
-        os.write(ours, typed)
-        seen = b""
-        ends = time.monotonic() + LIMIT
-        while time.monotonic() < ends and select.select([ours], [], [], LIMIT)[0]:
-            try:
-                seen += os.read(ours, 65536)
-            except OSError:
-                break
-        process.kill() if time.monotonic() >= ends else None
+    process = begin(arguments, (theirs,) * 3, {**env, "TERM": "xterm-256color"}, folder)
+    os.close(theirs)
+    os.write(ours, typed)
+    seen = b""
+    ends = time.monotonic() + LIMIT
+    while time.monotonic() < ends and select.select([ours], [], [], LIMIT)[0]:
+        try:
+            seen += os.read(ours, 65536)
+        except OSError:
+            break
+    process.kill() if time.monotonic() >= ends else None
     os.close(ours)
-    return process.returncode, seen.decode("utf-8")
+    return process.wait(), seen.decode("utf-8")
 
 
 def left_over(said: str) -> str:

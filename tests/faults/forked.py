@@ -1,5 +1,6 @@
-"""Daemons that a nursery forks, with the face of a `subprocess.Popen`."""
+"""Programs that a nursery forks, with the face of a `subprocess.Popen`, and commands of such."""
 
+import atexit
 import json
 import os
 import select
@@ -7,22 +8,27 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
 import pytest
 
-from tests.e2e.plain import Spawn
+from tests.e2e.plain import SERVE, Spawn
 from tests.faults import nursery
 
 ROOT = Path(__file__).parent.parent.parent
 LIMIT = 180.0
 """Seconds: so long may a start that imports all take where much else runs."""
+MOST = 1 << 26
+"""Bytes read of what a command printed."""
 
 
 class Nursery:
-    """Starts daemons in a few milliseconds each."""
+    """Starts daemons and commands in a few milliseconds each."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
@@ -36,38 +42,45 @@ class Nursery:
             )
         assert self._line.recv(64) == b"ready\n"
 
+    def start(
+        self,
+        arguments: Sequence[str],
+        environment: dict[str, str],
+        descriptors: Sequence[int],
+        cwd: Path | None = None,
+    ) -> "Child":
+        """Start a program with this stdin, stdout and stderr; without `cwd` in its `PWD`."""
+        request = {"fork": environment, "arguments": arguments, "cwd": cwd and os.fspath(cwd)}
+        socket.send_fds(self._line, [json.dumps(request).encode()], [*descriptors])
+        return Child(self, int(self._line.recv(64)))
+
     def fork(self, environment: dict[str, str], log: int | None = None) -> "Forked":
         """Start a daemon with this environment, in its `PWD`; `log` takes what it tells."""
         ends = [os.pipe() for _ in range(3)]
         (stdin, to), (out, stdout), (err, stderr) = ends
         if log is not None:
             os.dup2(log, stderr, inheritable=False)
-        data = json.dumps({"fork": environment}).encode()
-        socket.send_fds(self._line, [data], [stdin, stdout, stderr])
+        child = self.start(SERVE, environment, (stdin, stdout, stderr))
         for descriptor in (stdin, stdout, stderr):
             os.close(descriptor)
-        pid = int(self._line.recv(64))
-        return Forked(self, pid, open(to, "wb"), open(out, "rb"), open(err, "rb"))
+        return Forked(self, child.pid, open(to, "wb"), open(out, "rb"), open(err, "rb"))
 
     def reap(self, pid: int) -> int:
-        """Give the exit code of a daemon that has ended."""
+        """Give the exit code of a program that has ended."""
         self._line.sendall(json.dumps({"reap": pid}).encode())
         return int(self._line.recv(64))
 
     def close(self) -> None:
-        """End the nursery; its daemons must have ended."""
+        """End the nursery; its programs must have ended."""
         self._line.close()
         self._process.wait(LIMIT)
 
 
-class Forked:
-    """A daemon that was forked, as much of a `Popen` as a client needs."""
+class Child:
+    """A program that was forked, as much of a `Popen` as who waits for its end needs."""
 
-    def __init__(
-        self, parent: Nursery, pid: int, stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO
-    ) -> None:
+    def __init__(self, parent: Nursery, pid: int) -> None:
         self._parent, self.pid = parent, pid
-        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self.returncode: int | None = None
         self._handle = os.pidfd_open(pid)
 
@@ -90,18 +103,77 @@ class Forked:
     def wait(self, timeout: float = LIMIT) -> int:
         """Wait for its end; gives the exit code, or raises TimeoutExpired as a Popen does."""
         if self.returncode is None and not select.select([self._handle], [], [], timeout)[0]:
-            raise subprocess.TimeoutExpired(f"daemon {self.pid}", timeout)
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
         code = self.poll()
         assert code is not None
         return code
 
 
-@pytest.fixture(scope="session")
-def spawn() -> Iterator[Spawn | None]:
-    """Start daemons by forking, where the system can; else as editors do."""
+class Forked(Child):
+    """A daemon that was forked, as much of a `Popen` as a client needs."""
+
+    def __init__(
+        self, parent: Nursery, pid: int, stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO
+    ) -> None:
+        super().__init__(parent, pid)
+        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
+
+
+@cache
+def warm() -> Nursery | None:
+    """Give the nursery of this process; none where the system cannot fork so."""
     if not hasattr(os, "pidfd_open"):
-        yield None
-        return
-    nursery = Nursery()
-    yield nursery.fork
-    nursery.close()
+        return None
+    made = Nursery()
+    atexit.register(made.close)
+    return made
+
+
+def begin(
+    arguments: Sequence[str | Path],
+    descriptors: Sequence[int],
+    env: dict[str, str],
+    cwd: Path = ROOT,
+) -> "Child | subprocess.Popen[bytes]":
+    """Start a command of `sidecar` with this stdin, stdout and stderr, forked where that goes.
+
+    Processes that it starts itself are started, not forked.
+    """
+    given, nursery = [os.fspath(one) for one in arguments], warm()
+    if nursery is not None:
+        return nursery.start(given, env, descriptors, cwd)
+    stdin, stdout, stderr = descriptors
+    command = [sys.executable, "-P", "-m", "sidecar", *given]
+    return subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd)
+
+
+def sidecar(
+    *arguments: str | Path,
+    env: dict[str, str],
+    cwd: Path = ROOT,
+    stdin: str | int = "",
+    timeout: float = LIMIT,
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command of `sidecar` to its end; `stdin`: what it reads, or a descriptor."""
+    with ExitStack() as stack:
+        typed, *said = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        if isinstance(stdin, str):
+            typed.write(stdin.encode())
+            typed.seek(0)
+            stdin = typed.fileno()
+        child = begin(arguments, (stdin, *(one.fileno() for one in said)), env, cwd)
+        try:
+            code = child.wait(timeout)
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
+        out, err = (os.pread(one.fileno(), MOST, 0).decode() for one in said)
+    return subprocess.CompletedProcess(arguments, code, out, err)
+
+
+@pytest.fixture(scope="session")
+def spawn() -> Spawn | None:
+    """Start daemons by forking, where the system can; else as editors do."""
+    nursery = warm()
+    return nursery and nursery.fork

@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 from io import StringIO
 from pathlib import Path
 
@@ -19,8 +17,8 @@ from sidecar_client.messages import (
 )
 
 from sidecar.commands.demo.demo_screen import BAR, REGIONS, Screen, bar, legend
+from tests.faults.forked import sidecar
 
-ROOT = Path(__file__).parents[3]
 CHAPTERS = (
     "We never rename greet()",
     "context/compact with dryRun",
@@ -56,15 +54,7 @@ CHAPTERS = (
 
 def play(*arguments: str, columns: int = 80) -> str:
     """Play it to its end, not on a terminal, and give what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "sidecar", "demo", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "COLUMNS": str(columns)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = sidecar("demo", *arguments, env={**os.environ, "COLUMNS": str(columns)}, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.messages_api import Body, FakeMessagesApi, Reply, status, text
+from tests.faults.forked import sidecar
 from tests.replay.neutral_files import long_recording, recording
 
 pytestmark = pytest.mark.long
@@ -37,15 +38,7 @@ def keyed(tmp_path: Path, api: FakeMessagesApi) -> dict[str, str]:
 
 
 def run(*arguments: str | Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "sidecar", "replay", "--judge", *map(str, arguments)],
-        cwd=ROOT,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = sidecar("replay", "--judge", *arguments, env=env, timeout=120)
     assert "Traceback" not in done.stderr + done.stdout, done.stderr
     return done
 

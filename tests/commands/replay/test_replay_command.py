@@ -18,6 +18,7 @@ from sidecar.core.policies import policies
 from sidecar.replay.page import MOST_CHARTS
 from sidecar.store.format.values import PutMessage, PutPart, PutSession, SessionRow, StoreChange
 from sidecar.store.journal import Store
+from tests.faults.forked import sidecar
 from tests.replay.neutral_files import line, long_recording, recording, text, write
 
 pytestmark = pytest.mark.long
@@ -30,15 +31,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "COL
 
 def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run it to its end; it must never show a traceback."""
-    done = subprocess.run(
-        [sys.executable, "-m", "sidecar", "replay", *map(str, arguments)],
-        cwd=ROOT,
-        env={**ENVIRONMENT, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = sidecar("replay", *arguments, env={**ENVIRONMENT, **environment}, timeout=120)
     assert "Traceback" not in done.stderr + done.stdout, done.stderr
     return done
 

@@ -1,15 +1,17 @@
 """`sidecar export` and `sidecar import` as people run them."""
 
-import asyncio
 import json
 import os
 import stat
-import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-import sidecar_client
+
+from tests.commands.everything import daemon
+from tests.e2e.plain import say
+from tests.faults.forked import sidecar
 
 pytestmark = pytest.mark.long
 
@@ -26,34 +28,26 @@ def environment(data: Path) -> dict[str, str]:
 
 def run(data: Path, cwd: Path, *arguments: str) -> tuple[int, str]:
     """Run a command to its end; it must never show a traceback."""
-    done = subprocess.run(
-        [sys.executable, "-m", "sidecar", *arguments],
-        cwd=cwd,
-        env=environment(data),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT,
-        stdin=subprocess.DEVNULL,
-    )
+    done = sidecar(*arguments, cwd=cwd, env=environment(data), timeout=LIMIT)
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     assert done.stderr == ""
     return done.returncode, done.stdout
 
 
+def spoken(data: Path, folder: Path, words: str, *, title: str, **options: Any) -> str:
+    """Make a session of one turn in a store."""
+    client = daemon(data, environment(data), **options)
+    about = {"cwd": str(folder), "title": title}
+    session = str(client.request("session/new", about)["sessionId"])
+    say(client, session, words)
+    assert client.stop() == 0, client.stderr
+    return session
+
+
 @pytest.fixture
 def session(tmp_path: Path, folder: Path) -> str:
     """A session of one turn in the first store."""
-
-    async def talk() -> str:
-        env = environment(tmp_path / "data")
-        options = {"model": "offline", "workspaceTrusted": True}
-        async with sidecar_client.connect(SERVE, env=env, options=options) as client:
-            made = await client.session.new(folder, title="Say hello")
-            await client.session.prompt(made.session_id, "Hello there")
-            return made.session_id
-
-    return asyncio.run(talk())
+    return spoken(tmp_path / "data", folder, "Hello there", title="Say hello")
 
 
 def test_a_session_goes_from_one_store_to_another(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sidecar_client
 
-from tests.commands.upkeep.test_moving_command import SERVE, environment, run
+from tests.commands.upkeep.test_moving_command import SERVE, environment, run, spoken
 
 pytestmark = pytest.mark.long
 
@@ -24,17 +24,8 @@ def session(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> st
     """A session with a long output, and a clock that the test can turn."""
     (tmp_path / "offset").write_text("0")
     monkeypatch.setenv("SIDECAR_CLOCK_OFFSET_FILE", str(tmp_path / "offset"))
-
-    async def talk() -> str:
-        env = environment(tmp_path / "data")
-        options: Any = {"model": "offline", "workspaceTrusted": True}
-        options |= {"permissions": {"allow": ["shell"]}}
-        async with sidecar_client.connect(SERVE, env=env, options=options) as client:
-            made = await client.session.new(folder, title="Count")
-            await client.session.prompt(made.session_id, f"run `{COMMAND}`")
-            return made.session_id
-
-    return asyncio.run(talk())
+    allowed = {"allow": ["shell"]}
+    return spoken(tmp_path / "data", folder, f"run `{COMMAND}`", title="Count", permissions=allowed)
 
 
 def told(data: Path, folder: Path, *arguments: str) -> Any:

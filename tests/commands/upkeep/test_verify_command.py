@@ -1,13 +1,12 @@
 """`sidecar verify`, and what `--repair` makes of a damaged store, as people type it."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.plain import PlainClient, Spawn
+from tests.faults.forked import sidecar
 from tests.store.on_disk import store_file
 
 pytestmark = pytest.mark.long
@@ -28,14 +27,8 @@ def data(tmp_path: Path, spawn: Spawn | None) -> Path:
 
 
 def verify(data: Path, *arguments: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "sidecar", "verify", *arguments],
-        env={**os.environ, "SIDECAR_DATA_DIR": str(data), "COLUMNS": "200", "TERM": "dumb"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    env = {**os.environ, "SIDECAR_DATA_DIR": str(data), "COLUMNS": "200", "TERM": "dumb"}
+    done = sidecar("verify", *arguments, env=env, timeout=60)
     assert "Traceback" not in done.stderr
     return done.returncode, " ".join(done.stdout.split())
 
