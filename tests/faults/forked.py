@@ -9,15 +9,15 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 
-from tests.e2e.plain import SERVE, Spawn
+from tests.e2e.plain import SERVE, Spawn, popen_of
 from tests.faults import nursery
 
 ROOT = Path(__file__).parent.parent.parent
@@ -48,19 +48,31 @@ class Nursery:
         environment: dict[str, str],
         descriptors: Sequence[int],
         cwd: Path | None = None,
+        program: str = "",
     ) -> "Child":
-        """Start a program with this stdin, stdout and stderr; without `cwd` in its `PWD`."""
-        request = {"fork": environment, "arguments": arguments, "cwd": cwd and os.fspath(cwd)}
+        """Start `sidecar` or a program with these three descriptors; without `cwd` in its `PWD`."""
+        request = {
+            "fork": environment,
+            "arguments": arguments,
+            "cwd": cwd and os.fspath(cwd),
+            "program": program,
+        }
         socket.send_fds(self._line, [json.dumps(request).encode()], [*descriptors])
         return Child(self, int(self._line.recv(64)))
 
-    def fork(self, environment: dict[str, str], log: int | None = None) -> "Forked":
-        """Start a daemon with this environment, in its `PWD`; `log` takes what it tells."""
+    def fork(
+        self, environment: dict[str, str], log: int | None = None, program: Sequence[str] = ()
+    ) -> "Forked":
+        """Start a daemon with this environment, in its `PWD`; `log` takes what it tells.
+
+        `program`: a file of Python to run in its place, with its arguments.
+        """
         ends = [os.pipe() for _ in range(3)]
         (stdin, to), (out, stdout), (err, stderr) = ends
         if log is not None:
             os.dup2(log, stderr, inheritable=False)
-        child = self.start(SERVE, environment, (stdin, stdout, stderr))
+        file, *arguments = program or ("", *SERVE)
+        child = self.start(arguments, environment, (stdin, stdout, stderr), program=file)
         for descriptor in (stdin, stdout, stderr):
             os.close(descriptor)
         return Forked(self, child.pid, open(to, "wb"), open(out, "rb"), open(err, "rb"))
@@ -170,6 +182,25 @@ def sidecar(
             raise
         out, err = (os.pread(one.fileno(), MOST, 0).decode() for one in said)
     return subprocess.CompletedProcess(arguments, code, out, err)
+
+
+@contextmanager
+def program(file: str, *arguments: object) -> Iterator[Any]:
+    """Give a process that runs a file of Python, forked where that goes; killed in the end."""
+    command, nursery = [file, *map(str, arguments)], warm()
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'clients/python/src'}"}
+    if nursery is None:
+        process = popen_of(*command)(environment)
+    else:
+        process = nursery.fork(environment, program=command)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            with suppress(BrokenPipeError):
+                stream.close()
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,9 @@
 
 What is forked is the whole program, from its arguments and stdin on; only the second of the
 interpreter's start is saved. As a program: `python nursery.py DESCRIPTOR`, a Unix socket on which
-a request is a line of JSON: `{"fork": {…environment…}, "arguments": […], "cwd": …}` with stdin,
-stdout and stderr beside it, answered by the pid, or `{"reap": pid}`, answered by the exit code
-(negative for a signal).
+a request is a line of JSON: `{"fork": {…environment…}, "arguments": […], "cwd": …, "program": …}`
+with stdin, stdout and stderr beside it, answered by the pid, or `{"reap": pid}`, answered by the
+exit code (negative for a signal).
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import importlib
 import json
 import os
 import pkgutil
+import runpy
 import signal
 import socket
 import subprocess
@@ -54,9 +55,13 @@ def warm_up() -> None:
 
 
 def become(
-    arguments: Sequence[str], environment: dict[str, str], cwd: str, given: Sequence[int]
+    arguments: Sequence[str],
+    environment: dict[str, str],
+    cwd: str,
+    given: Sequence[int],
+    program: str = "",
 ) -> NoReturn:
-    """Be a program that was started with these three descriptors."""
+    """Be `sidecar`, or a `program` of Python, that was started with these three descriptors."""
     code: Any = 70
     # What a command has not yet printed must not be flushed by its daemon.
     before = sys.stdout, sys.stderr
@@ -68,10 +73,13 @@ def become(
         os.environ.update(environment)
         time.tzset()
         os.chdir(cwd)
-        sys.argv = [str(sys.modules["__main__"].__file__), *arguments]
+        sys.argv = [program or str(sys.modules["__main__"].__file__), *arguments]
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
         sys.stderr = os.fdopen(2, "w", 1, "utf-8", "backslashreplace", closefd=False)
-        cli.main()
+        if program:
+            runpy.run_path(program, run_name="__main__")
+        else:
+            cli.main()
         code = 0
     except SystemExit as ended:
         code = ended.code or 0
@@ -131,7 +139,7 @@ def main(line: socket.socket) -> None:
             line.close()
             environment = request["fork"]
             cwd = request["cwd"] or environment.get("PWD", ".")
-            become(request["arguments"], environment, cwd, given)
+            become(request["arguments"], environment, cwd, given, request["program"])
         for descriptor in given:
             os.close(descriptor)
         line.sendall(b"%d\n" % pid)

@@ -20,6 +20,7 @@ import pytest
 
 from sidecar.workspace.restore.recovery import recover
 from tests.faults import restorer
+from tests.faults.forked import program
 from tests.figures import Figures
 from tests.workspace.restore.site import SES, Site, Tree, record
 
@@ -72,21 +73,16 @@ async def prepare(folder: Path, dice: random.Random, files: int) -> dict[str, Tr
 
 def run(folder: Path, to: str, *, kill_at: int = 0, kill_after: float | None = None) -> str:
     """Let the process restore; kill it at a call, or some seconds after it begins."""
-    command = [sys.executable, restorer.__file__, str(folder), to, str(kill_at)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
+    with program(restorer.__file__, folder, to, kill_at) as process:
         said = process.stdout.readline()
-        assert said == "go\n", process.stderr.read()
+        assert said == b"go\n", process.stderr.read()
         try:
             process.wait(LIMIT if kill_after is None else kill_after)
         except subprocess.TimeoutExpired:
             process.kill()
         rest = process.stdout.read()
         assert process.wait() in (0, -signal.SIGKILL), process.stderr.read()
-        return rest
+        return rest.decode()
 
 
 async def check(folder: Path, states: dict[str, Tree]) -> tuple[str, str]:
