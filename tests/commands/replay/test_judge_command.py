@@ -245,9 +245,12 @@ def test_an_overloaded_provider_is_asked_again_and_in_the_end_it_is_said(tmp_pat
         api.script(*[status(529, "overloaded_error", retry_after_ms="1")] * 2)
         assert run(path, *WINDOW, env=keyed(tmp_path, api)).returncode == 0
         assert len(api.requests) == 5
-    busy = status(529, "overloaded_error", retry_after_ms="1")
-    with FakeMessagesApi(lambda *_: busy) as api:
+    settings = tmp_path / "config" / "sidecar" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[retry]\nattempts = 4\ncap_ms = 20\n")
+    with FakeMessagesApi(lambda *_: status(529, "overloaded_error")) as api:
         done = run(path, *WINDOW, env=keyed(tmp_path, api))
+        assert 4 <= len(api.requests) <= 8
     assert done.returncode == 1
     assert "Not judged: one: " in done.stdout
     assert "overloaded" in done.stdout
