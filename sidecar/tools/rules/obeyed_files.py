@@ -48,11 +48,11 @@ def _places(rule: str) -> frozenset[str]:
         return frozenset({dirname(above)} if star and above.startswith("/") else ())
     place = normpath(folder or ".")
     found = {place}
-    for words in simple_commands(with_stars(pattern)):
+    for words in reversed(simple_commands(with_stars(pattern))):
         plain = tuple(word for word in words[1:] if STAR not in word)
         named = {normpath(join(place, word.rpartition("=")[2])) for word in plain}
         if words[0] in ("cd", "pushd"):
-            place = normpath(join(place, *plain[:1]))
+            place = normpath(join(place, *(word for word in plain if word[:1] != "-")))
             found.add(place)
         elif known(words[0]) is None or uncovered((words[0], *plain), 0):
             found |= named

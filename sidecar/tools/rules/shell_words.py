@@ -113,7 +113,7 @@ def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
 
 
 def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
-    """Words of each, nested too, without redirections and assignments.
+    """Words of each, nested too, the last first, without redirections and assignments.
 
     Of an ungrammatical text, or one over `LONGEST` characters, which may take quadratic time:
     anything between two signs of the shell's.
