@@ -1,5 +1,6 @@
 """`kill -9` at random moments of a turn: what was shown as complete is there again, whole."""
 
+import os
 import random
 import time
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from tests.e2e.plain import PlainClient
 
 pytestmark = pytest.mark.long
 
-ROUNDS = 8
+ROUNDS = int(os.environ.get("SIDECAR_KILLS", "3"))
+"""`tests/faults/test_killed.py` does more of them, where the system has pidfds."""
 TURN = " then ".join(f'call lookup {{"n": {n}}}' for n in range(12))
 TOOL = {"name": "lookup", "description": "x", "inputSchema": {"type": "object"}, "kind": "read"}
 

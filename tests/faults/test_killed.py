@@ -1,9 +1,9 @@
 """`kill -9` at thousands of random moments: nothing acknowledged is missing, nothing is half.
 
-`SIDECAR_KILLS=5000` says how many rounds; without it there are 200, which take a minute. Where two
-and a half are too short for them, the table says so. Most daemons are forked from a process that
-has all of it imported (`nursery.py`), which saves a second each; what runs, and what dies, is the
-whole daemon. Some are started by hand.
+`SIDECAR_KILLS=5000` says how many rounds; without it there are 120, which take half a minute. Where
+one is too short for them, the table says so. Most daemons are forked from a process that has all of
+it imported (`nursery.py`), which saves a second each; what runs, and dies, is the whole daemon.
+Some are started by hand.
 """
 
 import os
@@ -17,11 +17,11 @@ from tests.faults.killing import Reached, kill_often
 from tests.figures import Figures
 
 ASKED = os.environ.get("SIDECAR_KILLS")
-ROUNDS = int(ASKED or 200)
+ROUNDS = int(ASKED or 120)
 SEED = int(os.environ.get("SIDECAR_KILLS_SEED", "1"))
 STARTED = max(4, ROUNDS // 50)
 """Rounds whose daemons are started as an editor starts them."""
-SECONDS = 150.0
+SECONDS = 60.0
 LEAST = 40
 
 pytestmark = [

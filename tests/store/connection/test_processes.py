@@ -14,6 +14,7 @@ from threading import Timer
 import pytest
 
 from sidecar.core.parts import SessionId
+from tests.faults.forked import program
 from tests.store import children
 from tests.store.holders import hold
 from tests.store.samples import open_store
@@ -52,13 +53,12 @@ async def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
     acknowledged: set[int] = set()
     for _ in range(ROUNDS):
         first = max(acknowledged, default=0) + 100
-        with child("write", tmp_path, SES, first) as process:
-            acknowledged.add(int(line(process)))
+        with program(children.__file__, "write", tmp_path, SES, first) as process:
+            acknowledged.add(int(process.stdout.readline()))
             # Units follow one another within milliseconds, so the kill falls anywhere in one.
             for _ in range(dice.randrange(12)):
-                acknowledged.add(int(line(process)))
+                acknowledged.add(int(process.stdout.readline()))
             process.send_signal(signal.SIGKILL)
-            assert process.stdout is not None
             acknowledged.update(int(said) for said in process.stdout.read().split())
 
         store = open_store(tmp_path)
