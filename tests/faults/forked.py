@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -32,7 +33,7 @@ class Nursery:
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
-        self._line = ours
+        self._line, self._turn = ours, threading.Lock()
         self._line.settimeout(LIMIT)
         with theirs:
             self._process = subprocess.Popen(
@@ -57,8 +58,7 @@ class Nursery:
             "cwd": cwd and os.fspath(cwd),
             "program": program,
         }
-        socket.send_fds(self._line, [json.dumps(request).encode()], [*descriptors])
-        return Child(self, int(self._line.recv(64)))
+        return Child(self, self._ask(request, descriptors))
 
     def fork(
         self, environment: dict[str, str], log: int | None = None, program: Sequence[str] = ()
@@ -79,8 +79,12 @@ class Nursery:
 
     def reap(self, pid: int) -> int:
         """Give the exit code of a program that has ended."""
-        self._line.sendall(json.dumps({"reap": pid}).encode())
-        return int(self._line.recv(64))
+        return self._ask({"reap": pid})
+
+    def _ask(self, request: dict[str, Any], descriptors: Sequence[int] = ()) -> int:
+        with self._turn:
+            socket.send_fds(self._line, [json.dumps(request).encode()], [*descriptors])
+            return int(self._line.recv(64))
 
     def close(self) -> None:
         """End the nursery; its programs must have ended."""
