@@ -13,7 +13,7 @@ from tests.e2e.plain import PlainClient
 
 pytestmark = pytest.mark.long
 
-ROUNDS = int(os.environ.get("SIDECAR_KILLS", "3"))
+ROUNDS = int(os.environ.get("SIDECAR_KILLS", "8"))
 """`tests/faults/test_killed.py` does more of them, where the system has pidfds."""
 TURN = " then ".join(f'call lookup {{"n": {n}}}' for n in range(12))
 TOOL = {"name": "lookup", "description": "x", "inputSchema": {"type": "object"}, "kind": "read"}
