@@ -225,8 +225,8 @@ def _writing(
     above = own_names(root)
     held = [held_above(above, name) for name in shown or ([] if reals else [""])]
     parents = dict.fromkeys(real.parent for real in reals)
-    # By a link a file may lie in an environment, too.
-    ways = {*parents, *((root / name).parent for name in linked)}
+    # By a link a file may lie in an environment, too, and a folder be one.
+    ways = {*parents, *((root / name).parent for name in linked), *filter(os.path.isdir, reals)}
     environments = {one for way in ways for one in _marked_above(way, root, _ENVIRONMENT)[:1]}
     held += sorted(printable(display(one, root)) for one in environments)
     for parent in parents:

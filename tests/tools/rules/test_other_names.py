@@ -140,6 +140,9 @@ def test_an_environment_of_any_name_is_asked_about(mark: str, inside: ToolContex
         assert isinstance(asked, found), path
         assert found is Allow or "lies in tools/py311" in asked.title
         assert call("write_file", wanted, inside, Rules((f"write_file:{path}",))) == Allow()
+    for place, found in (("tools/py311", Ask), ("tools/py311/", Ask), ("tools", Allow)):
+        command: Json = {"command": f"black src {place}"}
+        assert isinstance(call("shell", command, inside, Rules(("shell:black *",))), found), place
 
 
 @pytest.mark.parametrize(
