@@ -217,13 +217,10 @@ def _leads_away(program: Program, word: str) -> bool:
     In git a leading `:` leads beyond the folder; globs expand to unseen names, but those of a
     program that `walks` are plain.
     """
-    # What begins so takes in what is left out else: eslint's `!.git`, `!*`.
-    if program.walks and re.match(r"(?:-[^=]*=)?!", word):
-        return True
     # Go's `./...` is no hidden name.
     word = word.removesuffix("/...") if program.walks else word
     unseen = not program.walks and re.search(r"[*?\[\\]", word)
-    if word.startswith(("/", ":")) or unseen or runs_later(word):
+    if word.startswith(("/", ":")) or "/-" in word or unseen or runs_later(word):
         return True
     return is_hidden(word)
 

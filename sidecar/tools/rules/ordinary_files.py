@@ -3,6 +3,7 @@
 All others are asked about (docs/decisions/known-kinds.md).
 """
 
+import re
 import unicodedata
 
 from sidecar.core.text.visible import as_found
@@ -54,6 +55,10 @@ write where they are told (tsc, by `tsBuildInfoFile`; hugo, by `publishDir`)."""
 _COMPILERS = ("tsconfig", "jsconfig")
 """The same; the rest of such a name is free: `tsconfig.build.json`."""
 
+_TAKEN_FOR_MORE = re.compile(r"(?:\A|/)-|(?:\A|/)@[^/]*\Z|['\"`\\\n\r;|&<>]|\$[({]|\s[-@]")
+"""Names that a pattern, `xargs` or `sh -c` hands on as an option or a command: `-e1e touch x.txt`
+beside `sed -n '1,5p' *.txt`."""
+
 
 def is_ordinary(path: str) -> bool:
     """By name, relative to the workspace.
@@ -63,6 +68,8 @@ def is_ordinary(path: str) -> bool:
     """
     *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
     if as_found(path) != path or any(folder.startswith(".") for folder in folders):
+        return False
+    if _TAKEN_FOR_MORE.search(path):
         return False
     if name in _LEADING_OUT or (name.startswith(_COMPILERS) and name.endswith(".json")):
         return False

@@ -252,4 +252,3 @@ def test_no_star_covers_what_takes_in_a_folder_that_is_left_out_else(plain: Tool
     for word in ("'!.git'", "'!node_modules'", "'!**/.git/'", "'!*'", "'!*git'", "'!{a,b}'"):
         for option in (f"--ignore-pattern {word}", f"--ignore-pattern={word}"):
             assert isinstance(decided(f"eslint --fix {option} .", plain, "shell:eslint *"), Ask)
-    assert decided("eslint --ignore-pattern src/gen .", plain, "shell:eslint *") == Allow()

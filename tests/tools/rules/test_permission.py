@@ -300,7 +300,8 @@ def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext
 @pytest.mark.parametrize(
     "path", ["a.py", "Makefile", "package.json", "conftest.py", "docs/agents.py",
              "src/vscode/tasks.json", "README.md", "src/head.py", "config/x.toml",
-             "notes~1.draft/long_name~1.py",
+             "notes~1.draft/long_name~1.py", "routes/+page.svelte", "$id.tsx", "(group)/[id]/a.tsx",
+             "@types/a.ts", "a b-c.md",
              ".gitignore", "envrc.txt", "a.service.py", "LICENSE", "src/Dockerfile", ".env.example",
              "a/b/fixtures/data.JSON", "main.rs", "tsconfig.ts", "index.test.tsx"],
 )  # fmt: skip
@@ -349,7 +350,9 @@ def test_settings_of_a_command_that_a_rule_allows_are_as_in_the_root(
 @pytest.mark.parametrize(
     "path", ["data", "newtool.toml", "x.unheard", "some-new-hooks", ".newtoolrc", ".hidden/a.py",
              "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "\uff0ehidden/a.py",
-             "settings.d/x.rules", "-", "tool.yml", "\u200c.hidden/a.py", "phpcs.xml.dist",
+             "settings.d/x.rules", "-", "-e1e touch x.txt", "--output=../x.md", "a/-b.py",
+             "n '-e.txt", "@args.txt", "$(touch x).md", "a;b.txt", "a\nb.py", "a -b.md", "a`b`.ts",
+             "tool.yml", "\u200c.hidden/a.py", "phpcs.xml.dist",
              "phpstan.neon.dist", "tool.dist", "pyproject.toml", "a/pyproject.toml",
              "sub/biome.json", "conf/Ruff.toml", "setup.cfg", ".editorconfig",
              "tsconfig.json", "a/tsconfig.build.json", "jsconfig.json", "config.toml", "mkdocs.yml",

@@ -119,7 +119,7 @@ CHECKING: dict[str, Program] = {
     "eslint": _checker(
         "v --fix --fix-dry-run --fix-type --ext --quiet --max-warnings --color --no-color --cache "
         "--no-cache --rule --no-inline-config --report-unused-disable-directives "
-        "--no-error-on-unmatched-pattern --pass-on-no-patterns --ignore-pattern --no-ignore "
+        "--no-error-on-unmatched-pattern --pass-on-no-patterns --no-ignore "
         "--no-warn-ignored --stats --debug --print-config --version "
         "--format=json --format=stylish --format=compact --format=unix --format=html",
         # Behind an option with a value `--ext` is that value, and behind `--` a file.
