@@ -198,6 +198,7 @@ def test_a_client_that_can_do_nothing_is_asked_nothing(start: Start, workspace: 
     shown = {"uri": uri, "languageId": "text", "version": 1, "text": "unsaved\n"}
     client.notify("textDocument/didOpen", {"textDocument": shown})
     look = {"name": "look", "description": "Look.", "inputSchema": {"type": "object"}}
+    look["kind"] = "read"
     made = client.request("session/new", {"cwd": str(workspace), "tools": [look]})
     session = made["sessionId"]
     words = "run `echo hi > made.txt` then replace `unsaved` with `saved` in notes.txt then read "

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain, groupby
+from operator import attrgetter
 from typing import Literal, TypeAlias
 
 from sidecar.core.parts import JsonObject, ToolKind, ToolOrigin
@@ -74,10 +75,12 @@ def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
     Neighbours of one role are joined: local servers demand alternation.
     """
     messages: list[Rendered] = []
-    for role, neighbours in groupby(history, lambda rendered: rendered.role):
+    for role, neighbours in groupby(history, attrgetter("role")):
         first, *others = neighbours
-        blocks = chain(first.blocks, *[other.blocks for other in others])
-        messages.append(Rendered(role, tuple(blocks)) if others else first)
+        if others:
+            blocks = chain(first.blocks, *(other.blocks for other in others))
+            first = Rendered(role, tuple(blocks))
+        messages.append(first)
     return Prompt(static.tools, static.system, tuple(messages))
 
 
