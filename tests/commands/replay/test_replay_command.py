@@ -291,18 +291,18 @@ def test_whoever_reads_may_stop_reading(tmp_path: Path) -> None:
         assert process.wait(60) == 0
 
 
+def in_a_group(*files: Path) -> "subprocess.Popen[bytes]":
+    """Replay with two processes, in a group of their own."""
+    command = [sys.executable, "-m", "sidecar", "replay", "--jobs", "2", *map(str, files)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, start_new_session=True)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no FIFOs and process groups")
 def test_an_interrupt_ends_it_with_all_its_processes(tmp_path: Path) -> None:
     pipe, short = tmp_path / "endless.jsonl", recording(tmp_path / "short.jsonl")
     os.mkfifo(pipe)
-    command = [sys.executable, "-m", "sidecar", "replay", "--jobs", "2", str(pipe), str(short)]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
+    with in_a_group(pipe, short) as process:
         try:
             # One process has begun a file that never ends; the other has nothing left to do.
             held = opened_by_a_reader(pipe)
@@ -318,15 +318,8 @@ def test_an_interrupt_ends_it_with_all_its_processes(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells of children")
 def test_an_interrupt_while_its_processes_begin_ends_them_silently(tmp_path: Path) -> None:
-    files = [str(recording(tmp_path / f"{number}.jsonl")) for number in range(2)]
-    command = [sys.executable, "-m", "sidecar", "replay", "--jobs", "2", *files]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
+    files = [recording(tmp_path / f"{number}.jsonl") for number in range(2)]
+    with in_a_group(*files) as process:
         try:
             # Two that work, and the one that looks after their semaphores.
             until = monotonic() + 30
