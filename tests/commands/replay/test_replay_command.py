@@ -323,7 +323,8 @@ def test_an_interrupt_while_its_processes_begin_ends_them_silently(tmp_path: Pat
         try:
             # Two that work, and the one that looks after their semaphores.
             until = monotonic() + 30
-            while len(children(process.pid)) < 3 and monotonic() < until:
+            while len(children(process.pid)) < 3:
+                assert monotonic() < until, "they did not begin"
                 sleep(0.01)
             sleep(0.2)
             os.killpg(process.pid, signal.SIGINT)
