@@ -222,7 +222,6 @@ FACES = {
     "sidecar.store.format.values": "what a store is given to write, and gives",
     "sidecar.store.journal": "the store",
     "sidecar.tools.rules.permission": "what is decided of a call",
-    "sidecar.tools.runner": "the door of the tools",
     "sidecar.tools.tool_contract": "what a tool is given, and answers",
     "sidecar.wire.framing": "messages on a pipe",
     "sidecar.workspace.restore.restore_outcome": "how a restore ended",

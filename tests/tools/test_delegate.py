@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from sidecar.core.parts import Json, SessionId
+from sidecar.tools.access import access
 from sidecar.tools.builtin_tools import BY_NAME
 from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide
-from sidecar.tools.runner import access, run_builtin
+from sidecar.tools.runner import run_builtin
 from sidecar.tools.tool_contract import Progress, Subtask, SubtaskEnd, ToolContext
 
 SPEC = BY_NAME["delegate"]

@@ -13,10 +13,11 @@ from sidecar.core.files.authorship import Intent
 from sidecar.core.parts import Json
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.tools import delegate, shell
+from sidecar.tools.access import access
 from sidecar.tools.builtin_tools import BUILTIN, BY_NAME, kept_end, signature
 from sidecar.tools.files import find
 from sidecar.tools.mcp import mcp_bounds
-from sidecar.tools.runner import TOOLS, access, run_builtin
+from sidecar.tools.runner import TOOLS, run_builtin
 from sidecar.tools.tool_contract import Access, ToolContext, Unfollowed
 from tests.tools.conftest import Editor
 

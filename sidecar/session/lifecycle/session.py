@@ -54,7 +54,7 @@ from sidecar.session.turn.turn import TurnEnd
 from sidecar.session.turn.turn_log import TurnLog
 from sidecar.store.format.log_records import OptionRecord
 from sidecar.store.format.values import SessionRow
-from sidecar.tools.runner import look_around
+from sidecar.tools.access import look_around
 
 logger = logging.getLogger("sidecar.session")
 

@@ -32,10 +32,11 @@ from sidecar.session.turn.consent import Consent
 from sidecar.session.turn.turn_log import TurnLog
 from sidecar.session.turn.workplace import Workplace
 from sidecar.store.format.log_records import ToolRecord
+from sidecar.tools.access import access
 from sidecar.tools.builtin_tools import kept_end
 from sidecar.tools.client_tool import call_client_tool
 from sidecar.tools.files.edit import foreseen
-from sidecar.tools.runner import access, run_builtin
+from sidecar.tools.runner import run_builtin
 from sidecar.tools.todo import shown_items
 from sidecar.tools.tool_contract import Access, ToolAnswer, ToolContext
 

@@ -95,7 +95,7 @@ async def test_links_to_an_edited_file_are_looked_for_twice_whether_or_not_anybo
         looked.append(given)
         return linked_names(given, *rest)
 
-    monkeypatch.setattr("sidecar.tools.runner.linked_names", look)
+    monkeypatch.setattr("sidecar.tools.access.linked_names", look)
     async with world.daemon() as desk:
         desk.editor.permission = "trust_once" if trusted is None else "allow_once"
         session = await desk.open()

@@ -4,10 +4,10 @@ import sys
 from collections.abc import Callable
 
 from sidecar.core.parts import Json
+from sidecar.tools.access import access
 from sidecar.tools.builtin_tools import BY_NAME
 from sidecar.tools.rules.permission import PermissionDecision, Rules, decide
 from sidecar.tools.rules.rules_as_called import as_called
-from sidecar.tools.runner import access
 from sidecar.tools.tool_contract import Access, ToolContext
 
 NO_RULES = Rules()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sidecar.core.parts import Json, ToolKind
 from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.tools.access import access
 from sidecar.tools.builtin_tools import BY_NAME
 from sidecar.tools.rules.permission import (
     Allow,
@@ -21,7 +22,6 @@ from sidecar.tools.rules.permission import (
     remember,
 )
 from sidecar.tools.rules.shell_words import plain_words
-from sidecar.tools.runner import access
 from sidecar.tools.tool_contract import Access, ToolContext
 from sidecar.workspace import paths
 from tests.tools.rules.decisions import call
