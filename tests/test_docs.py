@@ -133,6 +133,17 @@ def test_every_place_in_the_code_is_there(page: Path) -> None:
     assert lost == []
 
 
+PLUGIN_FILE = re.compile(r"`([\w-]+\.(?:ts|lua|el))`")
+
+
+def test_every_file_of_a_plugin_is_there() -> None:
+    named = PLUGIN_FILE.findall((ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+    roots = (ROOT / "editors" / path for path in ("vscode/src", "vscode/media", "neovim", "emacs"))
+    there = {path.name for root in roots for path in root.rglob("*") if path.is_file()}
+    assert len(named) > 20
+    assert sorted(set(named) - there) == []
+
+
 MOST_TERMS = 60
 TERM = re.compile(r"^\| ([a-z]+) \| [^|\n]+[^|\n.] \| (`[^|\n]+`) \|$")
 
