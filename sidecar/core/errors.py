@@ -31,7 +31,7 @@ class SidecarError(Exception):
 
 
 class BadRequest(SidecarError):
-    """The client's: a wrong parameter; `path` as in `params.prompt[0].text`."""
+    """The client's: a wrong parameter at `path`, as `params.prompt[0].text`."""
 
     kind = "bad_request"
 
@@ -118,7 +118,7 @@ class StorageFailed(SidecarError):
 
 
 def innermost(error: Exception) -> Exception:
-    """Unwrap a task group's error, a `SidecarError` first."""
+    """Unwrap a task group; a `SidecarError` comes first."""
     while isinstance(error, ExceptionGroup):
         inner = [e for e in error.exceptions if isinstance(e, Exception)]
         error = next((e for e in inner if isinstance(e, SidecarError)), inner[0])

@@ -1,6 +1,6 @@
 """Regular expressions compiled when first used.
 
-Compiling all of them takes as long as half the other imports, and a command uses few.
+All take as long as half the other imports, and a command uses few.
 """
 
 import re
@@ -8,8 +8,6 @@ from typing import Any, cast
 
 
 class _LatePattern:
-    """Compiles when a method is first asked for, and keeps that method."""
-
     def __init__(self, text: str, flags: int) -> None:
         self._given = text, flags
 
@@ -20,5 +18,5 @@ class _LatePattern:
 
 
 def late_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile` for methods and attributes; an invalid `text` fails at first use."""
+    """As `re.compile`; an invalid `text` fails at first use."""
     return cast("re.Pattern[str]", _LatePattern(text, flags))

@@ -124,7 +124,7 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """A call with its result; `input`: `None` until complete."""
+    """A call; `input`: `None` until complete."""
 
     id: PartId
     call_id: str
@@ -205,7 +205,7 @@ class StepFinishPart:
 
 @dataclass(frozen=True, slots=True)
 class PatchPart:
-    """Files changed by a step, as `(path, change)`; never shown to a model.
+    """Files changed by a step, as `(path, change)`; not for models.
 
     On a user's message: changes before its turn.
     """

@@ -225,7 +225,7 @@ def _naming_an_error(text: str) -> str:
 
 
 def _at_the_end(text: str) -> str:
-    """The exit code, and where the last line is no complaint the first that is."""
+    """The exit code, with the first complaint where the last line is none."""
     lines = [line for raw in text.splitlines() if (line := raw.strip())]
     said = [line for line in lines if not WRAPPING.fullmatch(line)]
     last = (said or lines or [""])[-1]
@@ -267,7 +267,7 @@ def status(part: ToolPart) -> str:
 
 
 def placeholder(part: ToolPart) -> str:
-    """Line for an evicted result: tool, argument, status, size, finding, id."""
+    """Stands for an evicted result: tool, argument, status, size, finding, id."""
     text = result_text(part)
     lines = text.count("\n") + (bool(text) and not text.endswith("\n"))
     said = finding(part)
@@ -279,5 +279,4 @@ def placeholder(part: ToolPart) -> str:
 
 
 def one_line(text: str, most: int = LONGEST) -> str:
-    """Lines joined and cut to `most` characters."""
     return clipped(" ".join(text.lstrip()[: most * 4].split()), most)

@@ -1,4 +1,4 @@
-"""What an output says of its remedy: what passed, what it complains of, and what was missing."""
+"""What an output says of its remedy: what passed, what fails, what was missing."""
 
 import re
 
@@ -56,10 +56,9 @@ def unlike(text: str) -> bool:
 
 
 def to_mend(text: str) -> bool:
-    """Whether files were to be mended first: a check failed, or a merge met conflicts."""
+    """Whether files must be mended first: a check failed, or a merge met conflicts."""
     return bool(_MENDED.search(text[-8_000:]))
 
 
 def met_conflicts(text: str) -> bool:
-    """Whether git stopped at conflicts, which it wrote into the files."""
     return bool(_CONFLICTS.search(text[-8_000:]))

@@ -1,4 +1,4 @@
-"""A fact as it is kept; how claims become facts is another matter, which no store needs."""
+"""A fact as kept; `core/ledger/facts` makes facts of claims."""
 
 import re
 from collections.abc import Mapping
@@ -39,7 +39,6 @@ def fact_id(fact: Fact) -> str:
 
 
 def to_json(fact: Fact) -> dict[str, int | str]:
-    """As in the log, the store and bundles."""
     return {
         "kind": fact.kind,
         "content": fact.content,

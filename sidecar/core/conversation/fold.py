@@ -1,4 +1,4 @@
-"""Folds streamed events into parts, one per content block."""
+"""Folds streamed events into parts."""
 
 from dataclasses import dataclass, field, replace
 
@@ -47,7 +47,6 @@ class Draft:
 
 
 def fold(draft: Draft, event: StreamEvent, part_id: PartId) -> Draft:
-    """`part_id`: for a part opened by the event."""
     match event:
         case ResponseStarted(usage=usage):
             return replace(draft, usage=usage)

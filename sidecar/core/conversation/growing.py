@@ -1,4 +1,4 @@
-"""What grows at its end: how much of it is as before, and values made once for each message."""
+"""Values of what grows at its end: each message's is made once."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def unchanged(before: Sequence[object], now: Sequence[object]) -> int:
-    """How many at the beginning are the same objects; quick where only the newest are not."""
+    """Length of the shared beginning, by identity; quick where only the newest differ."""
     length = min(len(before), len(now))
     same = max(0, length - NEWEST)
     # Identical members are equal at once, so that this is a walk in C.
@@ -32,7 +32,7 @@ class Growing(Generic[T]):
         self._made: list[T] = []
 
     def of(self, messages: Iterable[Message]) -> Sequence[T]:
-        """In their order; good until the next call."""
+        """In order; good until the next call."""
         now = list(messages)
         same = unchanged(self._messages, now)
         self._made[same:] = map(self._make, now[same:])

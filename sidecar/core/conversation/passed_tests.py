@@ -1,4 +1,4 @@
-"""Lines of a test run that say no more than that a test passed."""
+"""Lines of a test run that only say that a test passed."""
 
 import re
 from functools import lru_cache

@@ -27,7 +27,6 @@ def call_id(part: ToolPart) -> str:
 
 
 def tool_name(name: str) -> str:
-    """Valid and stripped."""
     return plain(name.strip())[:MOST_NAME] or UNNAMED
 
 

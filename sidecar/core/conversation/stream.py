@@ -15,7 +15,7 @@ BlockKind: TypeAlias = Literal["text", "reasoning", "tool", "opaque"]
 class ResponseStarted:
     """Accepted: the prompt is now in the cache.
 
-    `sdk`: the reading library's name and version, or empty.
+    `sdk`: the library's name and version, or empty.
     """
 
     model: str
@@ -25,7 +25,7 @@ class ResponseStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockStarted:
-    """A block opens; ids and names are of tools, `block` of opaque ones."""
+    """A block opens; ids and names: of tools; `block`: of opaque ones."""
 
     index: int
     kind: BlockKind

@@ -1,4 +1,4 @@
-"""Messages in which a program tells that a task in the background ended."""
+"""Messages of programs whose background task ended."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _RESULT = re.compile(r"<result>\s*(.*?)\s*(?:</result>|\Z)", re.S)
 
 @dataclass(frozen=True, slots=True)
 class TaskEnd:
-    """That the task with this id, which its launch told, ended so; with its report."""
+    """A background task's end, by the id told at its launch; with its report."""
 
     task_id: str
     status: str

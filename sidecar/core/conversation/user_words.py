@@ -11,7 +11,7 @@ CHOICES = ("options", "choices")
 
 
 def user_words(part: ToolPart) -> tuple[str, ...]:
-    """Sentences, the user's own words whole; empty for other calls."""
+    """Sentences with the user's words whole; empty for other calls."""
     text = result_text(part)
     if DENIED.match(text) or text == REFUSED:
         found = SAID.search(text)
@@ -27,7 +27,6 @@ def user_words(part: ToolPart) -> tuple[str, ...]:
 
 
 def _questions(given: Json) -> Iterator[str]:
-    """With their choices, one question or a list."""
     if not isinstance(given, dict):
         return
     listed = given.get("questions")

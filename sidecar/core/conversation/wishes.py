@@ -1,4 +1,4 @@
-"""What people want kept, as settings say it; apart from the units, which no settings need."""
+"""What people want kept, as settings say."""
 
 import re
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ ANY_AGENT = "*"
 class Preserve:
     """Parts never to shorten or drop, and the `focus` of summaries.
 
-    `patterns` (regular expressions) and `texts` (verbatim) are searched in a part's text, call and
-    argument; `tools` ignore case. Raises `ValueError` for a bad pattern.
+    `patterns` (regular expressions) and `texts` (verbatim) match a part's text, call and argument;
+    `tools` ignore case. Raises `ValueError` for a bad pattern.
     """
 
     patterns: tuple[str, ...] = ()

@@ -1,1 +1,1 @@
-"""From a policy to a rewrite: when, which plan, admitted or not. Above all other rooms."""
+"""From a policy to a rewrite: when, which plan, admitted or not."""

@@ -34,7 +34,7 @@ QUOTED = 40
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An objection; an `unsound` rewrite would break or lose something."""
+    """An objection; `unsound`: the rewrite would break or lose something."""
 
     reason: str
     unsound: bool = False
@@ -68,7 +68,6 @@ class Candidate:
 
 
 def refusals(candidate: Candidate) -> tuple[Refusal, ...]:
-    """All objections; empty if admitted."""
     return (*_no_help(candidate), *_broken(candidate), *_lost(candidate))
 
 

@@ -1,4 +1,4 @@
-"""Memory of plans that came to nothing, so that none is made anew before something has changed."""
+"""Memory of plans in vain: none is made anew before something has changed."""
 
 from dataclasses import dataclass, replace
 
@@ -30,7 +30,6 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """`MOST_TRIES` rungs failed."""
         return self.failures >= MOST_TRIES
 
     def after(self, progress: bool, used: int = 0, rungs: int = 1) -> "Breaker":
@@ -38,19 +37,19 @@ class Breaker:
         return Breaker() if progress else Breaker(self.failures + rungs, used, self.cause)
 
     def in_vain(self, refused: int, standing: Standing, cause: Cause) -> "Breaker":
-        """One without a try counts only above `NEAR`."""
+        """After a fruitless decision; one without a try counts only above `NEAR`."""
         pressing = standing.used >= NEAR * standing.limit
         rungs = refused or (MOST_TRIES if pressing else 0)
         return replace(self, cause=cause).after(False, standing.used, rungs)
 
     def left(self, standing: Standing, cause: Cause) -> "Breaker":
-        """An optional rewrite that may wait, which is no failure."""
+        """After an optional rewrite that may wait: no failure."""
         return replace(self, used=standing.used, cause=cause)
 
     def holds(self, standing: Standing, cause: Cause) -> bool:
-        """Whether to plan nothing yet; never for a prompt that is too long, or asked for.
+        """Whether to plan nothing yet; never where the prompt is too long or a person asks.
 
-        A new turn or growth allows one more try; before the breaker is open, also another cause,
+        A new turn or growth allows one more try; until the breaker opens, another cause does too,
         and for `budget` new arrivals.
         """
         st = standing

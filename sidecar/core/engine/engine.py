@@ -53,11 +53,10 @@ class Chosen(Generic[One]):
 
     @property
     def why(self) -> str:
-        """Distinct reasons, joined."""
         return "; ".join(dict.fromkeys(self.refused))
 
     def breaker(self, before: Breaker, standing: Standing, cause: Cause) -> Breaker:
-        """The next breaker after a choice of nothing; waiting is no failure."""
+        """The next breaker after a choice of nothing."""
         if self.waits:
             return before.left(standing, cause)
         return before.in_vain(len(self.refused), standing, cause)
@@ -93,8 +92,8 @@ def choose(
 ) -> Chosen[One]:
     """The first admitted plan, or nothing.
 
-    `complete` measures a plan as carried out; `None` if nothing would change. `tell` adds a written
-    summary to `draft`.
+    `complete` measures a plan as carried out; `None`: without effect. `tell` adds a written summary
+    to `draft`.
     """
     ways = rungs(policy, situation.standing, cause)
     if draft is not None:

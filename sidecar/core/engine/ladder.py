@@ -68,9 +68,7 @@ class Completed(Protocol):
     """A plan measured as carried out."""
 
     @property
-    def plan(self) -> Plan:
-        """With measured tokens."""
-        ...
+    def plan(self) -> Plan: ...
 
     @property
     def opens(self) -> bool:
@@ -93,9 +91,8 @@ def descend(
 ) -> tuple[One | None, tuple[str, ...]]:
     """The first admitted plan, and the refusals before.
 
-    `complete` returns `None` for a plan without effect. If none is admitted, the sound plan with
-    fewest tokens: for a prompt that is too long or a person's request; merely over the limit, if it
-    fits.
+    `complete`: `None` for a plan without effect. If none is admitted, the sound plan with fewest
+    tokens: for a prompt that is too long or a person's request; merely over the limit, if it fits.
     """
     tried: list[One] = []
     refused: list[str] = []
@@ -141,7 +138,7 @@ def coming(plan: Plan) -> int:
 
 
 def is_little(situation: Situation, plan: Plan) -> bool:
-    """Changed parts shrink less than `LEAST_COMPRESSION` times, summary included."""
+    """Changed parts shrink by less than `LEAST_COMPRESSION`, summary included."""
     whole = replace(plan, tokens_after=plan.tokens_after + coming(plan))
     return compression(situation, whole) < LEAST_COMPRESSION
 

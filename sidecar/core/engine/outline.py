@@ -49,14 +49,14 @@ def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | Non
 def begun_by_user(plan: Plan, prompt: Prompt) -> Plan | None:
     """The plan with a note at the start, if the prompt would begin with an answer.
 
-    Providers refuse such a prompt. Otherwise `None`.
+    Providers refuse such a prompt.
     """
     begins = bool(prompt.messages) and prompt.messages[0].role == "assistant"
     return replace(plan, note=plan.note or HEAD, first=0) if begins else None
 
 
 def anchor_after(situation: Situation) -> MessageId | None:
-    """First message after the rebuilt part: that of the newest steps."""
+    """First message after the rebuilt part."""
     for item in situation.items:
         if item.unit.kind not in NOTES and item.unit.step >= situation.step - 2:
             return item.unit.message_id
@@ -72,7 +72,7 @@ def opens_epoch(plan: Plan, situation: Situation, held: bool) -> bool:
 
 
 def shared_before(items: Sequence[Item], first: int) -> int:
-    """Items of the whole messages before the first difference, which both prompts share."""
+    """Items of whole messages that both prompts share at the start."""
     names = [item.unit.message_id for item in items[: first + 1]]
     return names.index(names[first]) if first < len(names) else first
 

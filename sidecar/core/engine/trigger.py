@@ -1,4 +1,4 @@
-"""The size at which a policy must rewrite, found by asking the policy."""
+"""The size at which a policy must rewrite, by asking the policy."""
 
 from bisect import bisect_left
 from dataclasses import replace
@@ -12,7 +12,7 @@ def compaction_point(policy: Policy, rest: Standing) -> int:
     """Tokens at which an opening turn makes the policy rewrite.
 
     `rest`: a standing in which only size and messages, in proportion, can be a cause. The limit, if
-    nothing fires below, or the policy is due at any size, as when counting turns.
+    nothing fires below, or size does not matter.
     """
     history = rest.used - rest.static
 

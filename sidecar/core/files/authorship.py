@@ -1,6 +1,6 @@
 """Changes that a command's own words account for.
 
-Reading a file or running another program accounts for nothing.
+Reading a file or running another program does not.
 """
 
 import re
@@ -95,7 +95,7 @@ class _Claim:
 
 
 def vouched(calls: Iterable[Intent], root: str) -> Callable[[TreeChange], bool]:
-    """A test whether calls in `root` account for a change."""
+    """Tests whether calls in `root` account for a change."""
     known = list(calls)
     if any(call.edits for call in known):
         return lambda _: True
@@ -262,7 +262,7 @@ def _indirect(name: str, known: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _variables(commands: Iterable[Sequence[str]]) -> dict[str, list[str]]:
-    """Words that loops assign to variables; under `read`, the names read."""
+    """Words that loops assign; under `read`, the names read."""
     found: dict[str, list[str]] = {"read": []}
     for words in commands:
         if words[:1] == ["for"] and words[2:3] == ["in"]:

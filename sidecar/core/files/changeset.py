@@ -1,7 +1,7 @@
 """Changes between two snapshots, per path, each with an author.
 
 Writes of tools, and those stated by commands, are the agent's; others while a command ran, unknown.
-The rest is the user's: between steps, saved by the editor, or by other sessions' agents.
+The rest is the user's: between steps, saved by the editor, or by other sessions.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -67,9 +67,9 @@ def attribute(
 ) -> tuple[PathChange, ...]:
     """The author of each change in an interval.
 
-    `tools`: our tools' writes, in order. `shell`: a command ran; `vouched` tests whether one states
-    a change. `saved`: paths saved by the editor. `between_steps`: all is the user's. Omits paths
-    merely hidden or shown by ignore rules.
+    `tools`: in order. `shell`: a command ran; `vouched` tests whether one states a change. `saved`:
+    paths saved by the editor. `between_steps`: all is the user's. Omits paths merely hidden or
+    shown by ignore rules.
     """
     writes: dict[bytes, list[ToolWrite]] = {}
     for write in () if between_steps else tools:
@@ -112,7 +112,7 @@ def state(entry: TreeEntry | None) -> Hashable:
 
 
 def same_content(one: TreeEntry, other: TreeEntry) -> bool:
-    """Kind and content agree, by hash if there is one."""
+    """By hash if there is one."""
     if one.kind != other.kind:
         return False
     if one.hash or other.hash:

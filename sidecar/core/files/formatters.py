@@ -1,4 +1,4 @@
-"""Formatters that a shell command runs over files, by its words."""
+"""Formatters that a shell command runs."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _MAY = re.compile(
 
 
 def formatted(command: str) -> frozenset[str]:
-    """Ends of the paths of files that may have been laid out anew; `ANY`: of all."""
+    """Ends of the paths that may have been laid out anew; `ANY`: of all."""
     if not _MAY.search(command):
         return frozenset()
     text, _ = split(command)

@@ -1,4 +1,4 @@
-"""Files of the work tree that a shell command's git may change, by its words."""
+"""Files of the work tree that a shell command's git may change."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -101,7 +101,7 @@ def _changed(words: Sequence[str], folder: str) -> Iterator[GitChange]:
 
 
 def _fate(options: Iterable[str]) -> GitFate:
-    """Of changes of files that are named, `lost` unless another commit's or side's text came."""
+    """Of changes of named files, `lost` unless another commit's or side's text came."""
     given = set(options)
     others = [word for word in given if word[:1] != "-" and word not in _COMMITTED_STATE]
     sourced = any(word.startswith(("--source", "-s")) for word in given)

@@ -114,7 +114,7 @@ def order(
     now: Mapping[bytes, TreeEntry],
     after: Callable[[bytes], TreeEntry | None],
 ) -> list[bytes]:
-    """Each action is possible in turn.
+    """Paths in an order that makes each action possible.
 
     Open closed folders; remove files, then folders in a file's place; make folders, outer first,
     then files; remove folders, inner first; close folders.
@@ -140,7 +140,6 @@ def order(
 
 
 def children(now: Mapping[bytes, TreeEntry]) -> Callable[[bytes], Iterable[bytes]]:
-    """From a folder to its paths in `now`."""
     known: dict[bytes, list[bytes]] = {}
     for path in now:
         known.setdefault(parent(path), []).append(path)

@@ -29,7 +29,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The user's choices, and data for the decisions.
+    """The user's choices, and data.
 
     `dirty`: saved hashes of paths with unsaved text. `read`: stored content by hash, or `None`.
     `markers`: clashes stand between markers. `restored`: paths first changed by an earlier restore.

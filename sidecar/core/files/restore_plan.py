@@ -1,4 +1,4 @@
-"""Plans to undo the agent's part in files, with the fate of each path."""
+"""Plans to undo the agent's part in files."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ class Fate:
 class RestorePlan:
     """Actions in order, and every path's fate.
 
-    No actions if conflicts are refused.
+    None if conflicts are refused.
     """
 
     actions: tuple[Action, ...]
@@ -57,7 +57,6 @@ class RestorePlan:
 
     @property
     def conflicts(self) -> tuple[Fate, ...]:
-        """Paths that need a choice of the user."""
         return tuple(fate for fate in self.fates if fate.fate == "conflict")
 
 
@@ -68,7 +67,7 @@ def plan_restore(
     paths: Collection[bytes] | None = None,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Undo the agent's part in `sets`.
+    """Undo the agent's part.
 
     `sets`: all since the target state, oldest first, the user's too; restores count as the agent's.
     `now`: entries, lost as `ignored` if ignored since. `paths`: only these and below (`b""`: the
@@ -109,7 +108,7 @@ def plan_redo(
     choices: Choices,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Undo a restore and the agent's work since; otherwise as `plan_restore`."""
+    """Undo a restore and the agent's work since; as `plan_restore`."""
     ours = tuple(replace(change, author="tool") for change in restore.changes)
     done = {path for change in ours for path in (change.path, change.source) if path is not None}
     sets = (replace(restore, changes=ours), *since)

@@ -1,4 +1,4 @@
-"""Files written by a shell command's words, except temporary ones."""
+"""Files written by a shell command's words; no temporary ones."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -125,12 +125,12 @@ def patched(patch: str) -> tuple[ShellWrite, ...]:
 
 
 def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Simple commands: (words, redirection targets)."""
+    """(words, redirection targets) of each."""
     return ((words, targets) for words, targets, _ in _ended(text))
 
 
 def pipelines(text: str) -> Iterator[list[tuple[list[str], list[str]]]]:
-    """Simple commands, those that are joined by pipes together."""
+    """Simple commands, those in one pipeline together."""
     joined_so_far: list[tuple[list[str], list[str]]] = []
     for words, targets, end in _ended(text):
         joined_so_far.append((words, targets))
@@ -140,7 +140,7 @@ def pipelines(text: str) -> Iterator[list[tuple[list[str], list[str]]]]:
 
 
 def _ended(text: str) -> Iterator[tuple[list[str], list[str], str]]:
-    """Simple commands, each with what ends the command."""
+    """Words, targets, and what ends the command."""
     words: list[str] = []
     targets: list[str] = []
     into = skip = False
@@ -198,7 +198,6 @@ def arguments(words: Sequence[str]) -> list[ShellWrite]:
 
 
 def _removed_worktree(words: Sequence[str]) -> list[str]:
-    """The folder that `git worktree remove` removes."""
     folder, words = (words[2], words[3:]) if words[1:2] == ["-C"] else ("", words[1:])
     named = words[2:] if list(words[:2]) == ["worktree", "remove"] else ()
     return [joined(folder, path) for path in named if not path.startswith("-")]

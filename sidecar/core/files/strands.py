@@ -59,7 +59,7 @@ class Strand:
 def strands(
     sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry], *, take_unknown: bool = False
 ) -> dict[bytes, Strand]:
-    """Each path through change sets, oldest first, to `now`.
+    """By path; `sets`: oldest first.
 
     Changes in no set are others', as are unknown ones beside them or without `take_unknown`.
     """
@@ -169,7 +169,7 @@ def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[S
 def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
     """Drop changes that one side took back, with no other side's between.
 
-    A row: one side's parts by starting state, none twice (a circle would be cut).
+    A row: one side's parts by starting state, none twice: a circle is cut.
     """
     rows: list[tuple[bool, list[StrandPart], dict[Hashable, int]]] = []
     for part in parts:
@@ -189,7 +189,7 @@ def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
 
 
 def _closes(circle: Sequence[StrandPart]) -> bool:
-    """The last part takes the rest back; the agent's never takes back unknown parts."""
+    """The last part takes the rest back; unknown parts count as others'."""
     return circle[-1].restoring or len({part.unknown for part in circle}) == 1
 
 

@@ -87,7 +87,7 @@ Delta: TypeAlias = tuple[TreeChange, ...]
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A file or link whose content came from `old` to `new`."""
+    """A file or link moved from `old` to `new`."""
 
     old: bytes
     new: bytes
@@ -128,9 +128,9 @@ def inverse(delta: Delta) -> Delta:
 
 
 def renames(delta: Delta) -> tuple[Rename, ...]:
-    """Deletions with creations of the same content.
+    """Deletions paired with creations of the same content.
 
-    Those of the same name come first; empty files must have one.
+    Equal names come first; empty files must have one.
     """
     gone: dict[tuple[str, str], list[bytes]] = {}
     for change in delta:
@@ -159,7 +159,7 @@ def parent(path: bytes) -> bytes:
 
 
 def above(path: bytes) -> Iterator[bytes]:
-    """A path's folders, nearest first, without the root."""
+    """A path's folders but the root, nearest first."""
     while path := parent(path):
         yield path
 

@@ -72,7 +72,6 @@ def in_the_way(choices: Choices, reason: str) -> PathVerdict:
 
 
 def shown(path: bytes) -> str:
-    """For people."""
     return path.decode("utf-8", "backslashreplace")
 
 

@@ -1,4 +1,4 @@
-"""Attempts of calls: the same command, read or edit may fail first and go through later.
+"""Attempts: a command, read or edit may fail first and go through later.
 
 A failure is a lesson while nothing of it went through; a mere look teaches none.
 """
@@ -119,7 +119,7 @@ def attempt_of(part: ToolPart) -> str:
 
 @lru_cache(maxsize=8_192)
 def attempt(tool: str, tried: str) -> str:
-    """The same of a command, path or argument; empty where that was cut.
+    """As `attempt_of`; empty where `tried` was cut.
 
     A command counts without pipes, a here-document as the program running the script.
     """
@@ -158,10 +158,10 @@ def _patch(given: Json) -> str:
 
 
 def needs(part: ToolPart) -> frozenset[str]:
-    """What of a failed call must go through before nobody need know; nothing if it only looked.
+    """Steps of a failed call to go through before nobody need know; empty if it only looked.
 
-    Behind a sign what does instead: `+` one of these, `*` a change of one of these files, and a
-    check that passed.
+    A leading sign tells what serves instead: `+` one of these, `*` a change of one of these files,
+    and a check that passed.
     """
     name = own_name(part.name)
     if refused(part):
@@ -186,7 +186,7 @@ def needs(part: ToolPart) -> frozenset[str]:
 
 
 def _is_wanted(given: Json, command: str) -> bool:
-    """Whether a call says that the command ought to fail, and the command tells how it ended."""
+    """Whether the call says that failure is wanted, and the command tells how it ended."""
     said = given.get("description") if isinstance(given, dict) else None
     comments = "\n".join(re.findall(r"(?m)^[ \t]*#[ \t]*(.+)$", command[:_LONGEST]))
     wants = _WANTS_FAILURE.search(f"{said}\n{comments}")
@@ -199,7 +199,7 @@ def _instead(text: str) -> Set[str]:
 
 
 def achieved(part: ToolPart, deeds: tuple[Deed, ...]) -> frozenset[str]:
-    """What a call that went through shows to be possible, or to be of no matter any more."""
+    """What a call that went through shows to be possible, or no longer to matter."""
     found = {attempt_of(part)}
     for deed in deeds:
         if isinstance(deed, TouchedFile):
@@ -235,7 +235,6 @@ def is_overcome(same: str, missing: Collection[str], done: Collection[str]) -> b
 
 
 def still_missing(missing: frozenset[str], done: Collection[str]) -> frozenset[str]:
-    """What of it calls have yet to achieve after some that did `done`."""
     files = {step for step in missing if step[0] == "*"}
     if any(step[1:] in done for step in files):
         missing = missing - files | _CHANGED
@@ -252,14 +251,14 @@ def _base(path: str) -> str:
 
 
 def _use(part: ToolPart) -> str:
-    """A tool with its argument: what else it is used on shows nothing of this."""
+    """A tool with its argument; another argument shows nothing of this one."""
     return f"use {part.name} {argument(part.input)}"
 
 
 def _programs(command: str, *, probes: bool = False) -> Iterator[str]:
     """Programs that a command runs to do something, with the word that says what.
 
-    Where `probes`, without inline scripts and requests, by which one only looks.
+    `probes`: without inline scripts and requests, which only look.
     """
     text, _ = split(command[:_LONGEST])
     for words, _ in simple(text):

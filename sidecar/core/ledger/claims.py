@@ -45,7 +45,7 @@ REPAIRED = 4_000
 
 
 def claims_in(reply: str) -> ReadClaims:
-    """In `<facts>`, in a fence, or on lines of their own; at most `MOST`."""
+    """In `<facts>`, a fence, or lines of their own; at most `MOST`."""
     claims: list[Claim] = []
     problems: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Effects of a call, ours or an imported agent's, by its name, input and result."""
+"""Effects of a call, ours or an imported agent's."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -139,7 +139,7 @@ def means_of(tool: str) -> Means:
 
 
 def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
-    """In order; empty if the call did not run."""
+    """Empty if the call did not run."""
     name = own_name(part.name)
     given = part.input
     if name == "batch" and isinstance(given, dict):
@@ -203,7 +203,7 @@ def _refused(part: ToolPart, text: str) -> bool:
 
 
 def commands_of(part: ToolPart) -> Iterator[tuple[str, str]]:
-    """What a shell was given to run, and the folder it began in."""
+    """(command, folder where it began)."""
     given = part.input
     said = given.get("command", given.get("cmd", "")) if isinstance(given, dict) else given
     commands = given.get("commands") if isinstance(given, dict) else None
@@ -371,7 +371,7 @@ def _delegated(part: ToolPart, given: JsonObject) -> Delegated:
 
 
 def finding(report: str) -> str:
-    """What a report says first: below its first heading, before which it only announces itself."""
+    """What a report says first, below the heading and any announcement."""
     heading = _REPORT_HEADING.search(report[:LONGEST_PREFACE])
     said = report[heading.end() if heading else 0 :][:LONGEST_PREFACE]
     return gist(said.replace("**", ""), FINDING)

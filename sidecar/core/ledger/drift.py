@@ -1,4 +1,4 @@
-"""Differences between the workspace and a ledger, as lines for the model."""
+"""Differences between the workspace and a ledger, for the model."""
 
 from collections.abc import Iterable, Iterator, Mapping
 

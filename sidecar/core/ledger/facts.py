@@ -40,7 +40,7 @@ def supported(
 ) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
     """Distinct facts, and reasons against the other claims.
 
-    `foreign`: messages that nobody typed or had answered in this session, as good as a tool's.
+    `foreign`: messages not of this session, as good as a tool's.
     """
     facts: dict[str, Fact] = {}
     dropped: list[str] = []
@@ -129,7 +129,7 @@ def _fact(claim: Claim, one: _Said, who: Speaker) -> Fact:
 
 
 def _stated(pieces: Sequence[str], text: str) -> str:
-    """Fewest whole statements that hold all pieces, on one line; empty if none or too long."""
+    """Fewest whole statements that hold all pieces; empty if none or too long."""
     spans = tuple(statements(text))
     for more in range(MOST_STATED):
         for (start, _), (_, end) in zip(spans, spans[more:], strict=False):
@@ -170,7 +170,7 @@ def _source(claim: Claim, said: Sequence[_Said]) -> tuple[_Said, Speaker] | str:
 def _best(
     found: Sequence[_Said], said: Sequence[_Said], named: Sequence[str]
 ) -> tuple[_Said, Speaker]:
-    """Most names; people before tools, whose words may be anybody's; then the first."""
+    """Most names; people before tools; then the first."""
     held = {turn: _held(named, said, turn) for turn in {one.turn for one in found}}
     best = min(found, key=lambda one: (-held[one.turn], one.who == "tool"))
     return best, best.who

@@ -1,4 +1,4 @@
-"""Rules stated by a file or server: notes tell them as its words, never the user's."""
+"""Rules stated by a file or server: notes tell them as its words, not the user's."""
 
 import re
 from collections.abc import Iterator
@@ -110,9 +110,9 @@ _SPEAKS = late_pattern(
 
 
 def guidance_of(part: ToolPart) -> tuple[str, ...]:
-    """A source and its rules, each on one line; empty if the call brought none.
+    """A source and its rules, each on one line; empty without.
 
-    The source: the name of a file of rules, or a server's tool that speaks of rules in few words.
+    The source: a file of rules, or a server's tool that speaks of rules in few words.
     """
     if not isinstance(part.state, ToolCompleted) or failed(part):
         return ()
@@ -138,7 +138,7 @@ def guidance_of(part: ToolPart) -> tuple[str, ...]:
 
 
 def _printed(given: Json) -> str:
-    """The files that a command prints, if there are several: nobody knows whose a line is."""
+    """Several files that a command prints: nobody knows whose a line is."""
     command = given.get("command", given.get("cmd", "")) if isinstance(given, dict) else given
     names = [
         word
@@ -151,7 +151,6 @@ def _printed(given: Json) -> str:
 
 
 def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
-    """The source and the rules of its text, or nothing."""
     firm = [rule.span for rule in rules_in(text) if rule.sure == FIRM]
     posed = tuple(_posing(text)) if firm else ()
     own = (span for span in firm if not any(span[0] in line for line in posed))
@@ -168,7 +167,7 @@ def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
 
 
 def _with_its_item(text: str, span: Span) -> Span:
-    """From the beginning of its list's item, where that is short: `Names are in C. Keep those`."""
+    """From its list item's beginning, where that is short: `Names are in C. Keep those`."""
     start, end = span
     if is_item(text[start:end]):
         return span
@@ -185,13 +184,13 @@ def _on_releasing(text: str, span: Span) -> bool:
 
 
 def is_against(sentence: str) -> bool:
-    """Whether a sentence asks for rules, or the user, not to be followed, or poses as theirs."""
+    """Whether a sentence is against following rules or the user, or poses as theirs."""
     plain = _plain(sentence)
     return bool(_SPEAKS.match(plain) or _AGAINST.search(_HARMLESS.sub(" ", plain)))
 
 
 def _posing(text: str) -> Iterator[range]:
-    """Characters of lines that pose as somebody's words, and of what goes on with them."""
+    """Characters of lines that pose as somebody's words, and of their continuation."""
     at, said, label = 0, False, False
     for line in text.splitlines(keepends=True):
         bare = line.strip()

@@ -39,14 +39,13 @@ def merged(earlier: Ledger, later: Ledger) -> Ledger:
 
 
 def current(ledger: Ledger) -> str:
-    """In progress, else first planned; may be empty."""
+    """What is in progress, else first planned; may be empty."""
     running = (task.task for task in ledger.subtasks if task.status == "running")
     todo = ledger.todo
     return next(iter((*todo.in_progress, *running, *todo.planned)), "")
 
 
 def _went_through(later: Ledger) -> set[str]:
-    """Attempts that later commands, edits and reads show to have gone through."""
     commands = (c.command for c in later.commands if not c.error and not c.exit)
     found = {attempt("shell", command) for command in commands}
     found |= {attempt("edit", file.path) for file in later.changed}

@@ -1,4 +1,4 @@
-"""Files of learned facts: Markdown written by people and Sidecar.
+"""Files of learned facts: Markdown by people and Sidecar.
 
 People's text is kept byte for byte. Our bullets end in a comment whose check of the text reveals
 edits.
@@ -88,10 +88,9 @@ class MergedLearned:
 
 
 def is_worth_keeping(fact: Fact, sessions: int) -> bool:
-    """For later sessions; confirmed in `sessions` sessions.
+    """For later sessions; `sessions`: how many confirmed the fact.
 
-    A tool's words, possibly anybody's, never become rules. Suspected secrets stay out: others may
-    read the file.
+    A tool's words never become rules. Suspected secrets stay out: others may read the file.
     """
     if _SECRET.search(fact.content) or not key_of(fact.content):
         return False
@@ -219,7 +218,7 @@ def _bytes(line: str) -> int:
 
 
 def render(files: Mapping[str, str], count: Count, room: int, without: str = "") -> str:
-    """Learned Markdown within `room` tokens; empty if nothing fits.
+    """Within `room` tokens; empty if nothing fits.
 
     `files`: text by kind. People's entries first, then the newest, without Sidecar's for the
     session `without`.

@@ -1,4 +1,4 @@
-"""The ledger: requests, files, attempts and plans, folded from a session's log by code."""
+"""The ledger: requests, files, attempts and plans, from a session's log by code."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -71,7 +71,7 @@ class File:
 
     @property
     def changed(self) -> bool:
-        """Against the state before; a file made and deleted does not differ."""
+        """Against the state before; not if made and deleted."""
         gone = self.state == "deleted" and self.operations[0] == "created"
         return self.state != "read" and not gone
 
@@ -296,7 +296,7 @@ _PROGRESS: Sequence[TodoProgress] = ("planned", "in_progress", "done")
 
 
 def _after_change(before: File, operation: Operation) -> Operation:
-    """A file created in the session stays `created`."""
+    """A file created in the session stays so."""
     if not before.operations:
         return operation
     if before.state == "read":

@@ -1,4 +1,4 @@
-"""A session's ledger at some moment, as JSON for machines and Markdown for people."""
+"""A session's ledger at some moment, as JSON and Markdown."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ _CRITERION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """A session's ledger and facts at some moment.
+    """Ledger and facts at some moment.
 
     `state_version`: the log's revision; `branch`: of `cwd`, or empty; `why`: the occasion.
     """
@@ -56,7 +56,6 @@ def may_replace(stored: Milestone | None, coming: Milestone) -> bool:
 
 
 def to_json(checkpoint: Milestone) -> JsonObject:
-    """For `from_json`."""
     ledger, todo = checkpoint.ledger, checkpoint.ledger.todo
     return {
         "format": FORMAT,
@@ -93,7 +92,7 @@ def to_json(checkpoint: Milestone) -> JsonObject:
 
 
 def from_json(body: Json) -> Milestone:
-    """Raises ValueError, saying where the shape is wrong."""
+    """Raises ValueError, saying where."""
     given = _object(body)
     if given.get("format") != FORMAT:
         raise ValueError(f"a checkpoint of format {given.get('format')!r}, not {FORMAT}")

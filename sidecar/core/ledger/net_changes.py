@@ -1,4 +1,4 @@
-"""What changes came to: files that differ, and of each the hunks that still stand."""
+"""What changes came to: files that differ, and their hunks that still stand."""
 
 import re
 from collections import Counter
@@ -35,7 +35,7 @@ class NetHunk:
 def net_changes(
     replaced: Iterable[tuple[PartId, Replacement]],
 ) -> dict[str, list[NetHunk]]:
-    """Hunks by file, the file changed last at the end."""
+    """By file, the last changed at the end."""
     files: dict[str, list[NetHunk]] = {}
     for part_id, one in replaced:
         for path, hunks in files.items():
@@ -54,7 +54,7 @@ def net_changes(
 
 
 def _everywhere(hunks: Iterable[NetHunk], old: str, new: str, part_id: PartId) -> Iterator[NetHunk]:
-    """Hunks after `old` became `new` wherever it stood; none that came to nothing."""
+    """Hunks that still stand after `old` became `new` everywhere."""
     for hunk in hunks:
         if old not in hunk.new:
             yield hunk
@@ -67,9 +67,9 @@ def _joined(hunk: NetHunk, text: str, part_id: PartId) -> NetHunk:
 
 
 def _take(hunks: list[NetHunk], old: str, new: str, part_id: PartId) -> None:
-    """An earlier hunk takes it in or gives way where its text was changed; or it takes that in.
+    """Join the hunk with an earlier one where either's text holds the other's.
 
-    Where an edit reaches around a hunk, both came to what stood before the hunk and stands now.
+    An edit around a hunk spans both: from what stood before the hunk to what stands now.
     """
     for number in reversed(range(len(hunks))):
         before = hunks[number]
@@ -99,7 +99,7 @@ def _holds(text: str, part: str) -> bool:
 def diff_lines(hunk: NetHunk, stands: Set[str] = frozenset()) -> list[str]:
     """The place, and all differing lines, with `-` and `+`.
 
-    Nothing if all new ones are among `stands`, in view.
+    Empty if `stands`, lines in view, has all new ones.
     """
     place, gone, come = _differing(hunk.old, hunk.new)
     differ = [*(f"-{line}" for line in gone), *(f"+{line}" for line in come)]
@@ -107,7 +107,7 @@ def diff_lines(hunk: NetHunk, stands: Set[str] = frozenset()) -> list[str]:
 
 
 def plain_lines(texts: Iterable[str]) -> set[str]:
-    """Without what stands before a line where tools number it or tell a change."""
+    """Lines without the tool's margin of numbers or signs."""
     return {line.lstrip(_MARGIN).rstrip() for text in texts for line in text.split("\n")}
 
 
@@ -117,7 +117,7 @@ def _are_among(lines: Sequence[str], stands: Set[str]) -> bool:
 
 
 def _differing(before: str, after: str) -> tuple[list[str], list[str], list[str]]:
-    """A line before what differs, as `@@ line`, if one tells the place; lines that went, came."""
+    """A line that tells the place as `@@ line`, if any; lines that went, came."""
     old, new = (text.split("\n") if text else [] for text in (before, after))
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
@@ -164,9 +164,9 @@ def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()
 
 
 def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
-    """Newest first, a common folder of many once, that of most first; none as it was `told`.
+    """Newest by name, the others by number and folder; none as it was `told`.
 
-    The newest by name, the others by number and folder.
+    A folder common to many is said once, that of most first.
     """
     for title in (CHANGED, DELETED):
         paths = [path for path in reversed(files) if files[path] == title]
@@ -187,7 +187,7 @@ def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
 
 
 def by_folder(paths: Sequence[str]) -> str:
-    """How many lie where, with the folder that all have in common said once."""
+    """Counts by folder; the common one is said once."""
     folders = (folder + _separator(folder) for folder in _above(paths[0]))
     root = next((one for one in folders if all(path.startswith(one) for path in paths)), "")
     own = "itself" if root else "."
@@ -201,7 +201,7 @@ def by_folder(paths: Sequence[str]) -> str:
 
 
 def told_files(texts: Iterable[str]) -> dict[str, str]:
-    """What lines of `file_lines` in these texts say."""
+    """By path, what lines of `file_lines` say."""
     found = (_TOLD.fullmatch(line) for text in texts for line in text.splitlines())
     return {
         (line[2] or "") + path: line[1]
@@ -212,13 +212,13 @@ def told_files(texts: Iterable[str]) -> dict[str, str]:
 
 
 def told_more(texts: Iterable[str]) -> int:
-    """How many files lines of `file_lines` in these texts count and do not name."""
+    """How many files `file_lines` counted and did not name."""
     found = (_MORE.fullmatch(line) for text in texts for line in text.splitlines())
     return sum(int(line[1]) for line in found if line is not None)
 
 
 def _root(paths: Sequence[str]) -> str:
-    """The folder whose name, said once, saves most; empty if none does."""
+    """The folder whose name, said once, saves most; may be empty."""
     counts: dict[str, int] = {}
     for path in paths:
         for folder in _above(path):

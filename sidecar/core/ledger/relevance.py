@@ -1,4 +1,4 @@
-"""Ranks a session's files by relevance to a goal."""
+"""Ranks files by relevance to a goal."""
 
 import re
 from collections import Counter

@@ -28,7 +28,7 @@ HUNK = re.compile(r"^@@.*$", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """`old` became `new`. Without `old` the file was written whole, without both nobody knows how.
+    """`old` became `new`. Without `old` the file was written whole; without both, unknown.
 
     An empty path: any file may have changed. `every`: wherever it stood. `fate`: what git did to
     changes that were not committed.
@@ -41,7 +41,7 @@ class Replacement:
     fate: GitFate = "unknown"
 
     def may_reach(self, path: str) -> bool:
-        """Whether nobody knows what became of a file: this one by any spelling, or one below."""
+        """Whether a file may be affected unknowably: this one by any spelling, or one below."""
         if self.new is not None:
             return False
         mine, other = map(_between_slashes, (self.path, path))
@@ -69,7 +69,7 @@ def replacements(part: ToolPart) -> tuple[Replacement, ...]:
 
 
 def half_merged(part: ToolPart) -> tuple[Replacement, ...]:
-    """What a merge may have changed that stopped at conflicts."""
+    """What a merge that stopped at conflicts may have changed."""
     return tuple(_by_git(part)) if met_conflicts(result_text(part)) else ()
 
 

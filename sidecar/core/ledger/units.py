@@ -48,7 +48,7 @@ rewrites."""
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A part of the log, as policies see it.
+    """A part of the log.
 
     `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
     text. `names`: identifiers in text and call. `at`: 0 if unknown. `asked`: names to keep.
@@ -57,7 +57,7 @@ class Unit:
     source and its stated rules. `attached`: name of a file sent along, whose text is not the
     user's. `said`: the user's answer to a call; `refused`: by the user.
 
-    Found once, as plans often ask: `means`, the paths `touched` and `changed`.
+    Found once: `means`, the paths `touched` and `changed`.
     """
 
     part_id: PartId
@@ -114,7 +114,6 @@ class Item:
 
     @property
     def result(self) -> int:
-        """Tokens of the result."""
         return self.tokens - self.call
 
 
@@ -142,12 +141,10 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
 
 
 def note_kind(region: str) -> UnitKind:
-    """Kind of a rewrite's note in a region of the prompt."""
     return "ledger" if region == "ledger" else "image" if region == "toolResults" else "excerpt"
 
 
 def learn(index: NameIndex, unit: Unit) -> None:
-    """The unit's identifiers."""
     match unit.kind:
         case "prose":
             index.use(unit.names, unit.step, "prose")
@@ -163,8 +160,7 @@ def learn(index: NameIndex, unit: Unit) -> None:
 def overcome(units: Iterable[Unit]) -> frozenset[PartId]:
     """Failed calls that are no lesson: they went through later, step by step, or only looked.
 
-    Of equal attempts the newest stands for all; each refusal, whose step is the attempt itself,
-    stands for itself.
+    The newest of equal attempts stands for all; each refusal for itself.
     """
     calls = [unit for unit in units if unit.kind == "call"]
     first = next((n for n, unit in enumerate(calls) if unit.failed), len(calls))
@@ -199,7 +195,7 @@ def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: st
 
 
 def attached_unit(part: FilePart, message: Message, turn: int, step: int) -> Unit:
-    """Sent as typed text is; rules and wishes in the file are the file's."""
+    """Sent as typed text; rules and wishes in it are the file's."""
     text = part.text or part.uri
     source = one_line(part.uri or part.name, LONGEST_URI) or "a file"
     return replace(
@@ -211,7 +207,6 @@ def attached_unit(part: FilePart, message: Message, turn: int, step: int) -> Uni
 
 
 def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
-    """A call and its result."""
     text, bad, deeds = result_text(part), failed(part), deeds_of(part)
     # Each in lines of its own: what a command is said to be for is no part of it.
     given = "\n".join(strings(part.input))
@@ -246,7 +241,6 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
 
 
 def strings(value: Json) -> Iterable[str]:
-    """In a JSON value, in order."""
     match value:
         case str():
             yield value

@@ -30,19 +30,17 @@ def render(ledger: Ledger, most: int) -> str:
 
 
 def failure_line(failure: Failure) -> str:
-    """Attempt and error."""
     return f"{failure.tool} {failure.tried} → {failure.error}"
 
 
 def file_line(file: File) -> str:
-    """Path, state, lines."""
     lines = file.edited if file.changed else file.read
     where = f" lines {spans(lines)}" if lines else ""
     return f"{file.path} ({file.state}{where})"
 
 
 def changed_lines(ledger: Ledger, told: Collection[str] = ()) -> Iterator[str]:
-    """Of changed files not `told` the newest, the others counted by folder."""
+    """The newest not `told`, the others counted by folder."""
     files = [file for file in reversed(ledger.changed) if file.path not in told]
     yield from map(file_line, files[:MOST_NAMED])
     if more := [file.path for file in files[MOST_NAMED:]]:
@@ -55,14 +53,12 @@ def spans(lines: LineSpans) -> str:
 
 
 def todo_lines(todo: Todo) -> Iterator[str]:
-    """In progress, planned, done."""
     yield from (f"[~] {item}" for item in todo.in_progress)
     yield from (f"[ ] {item}" for item in todo.planned)
     yield from (f"[x] {item}" for item in todo.done)
 
 
 def within(lines: Iterable[str], room: int) -> Iterator[str]:
-    """The first lines that fit in `room` tokens."""
     left = room
     for line in lines:
         left -= tokens_of(line) - 6

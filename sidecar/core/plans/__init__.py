@@ -1,1 +1,1 @@
-"""What a plan is made of: what must stay, what each item is worth, how it is shortened."""
+"""What plans are made of: what must stay, what items are worth, how they are shortened."""

@@ -1,4 +1,4 @@
-"""Cuts long results before they are sent for the first time, which costs no cache."""
+"""Cuts long results before they are first sent, which costs no cache."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ def shorten_arrivals(
 ) -> Plan | None:
     """Cut unsent results to about `each` tokens, all to `together`; `None` if none is long.
 
-    Costs no cache. Results with media stay whole.
+    Results with media stay whole.
     """
     fresh = [
         (index, item)
@@ -49,7 +49,7 @@ def shorten_arrivals(
 
 
 def _level(sizes: Sequence[int], together: int) -> int:
-    """Size to cut larger ones to, so that all fit `together`; at least `LEAST_RESULT`."""
+    """Size to cut larger ones to, for all to fit `together`; at least `LEAST_RESULT`."""
     room, left = together, len(sizes)
     for size in sorted(sizes):
         if size * left > room:

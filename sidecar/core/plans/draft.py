@@ -60,7 +60,7 @@ def shown_items(items: Iterable[Item]) -> list[Item]:
 
 
 def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> Edits:
-    """Drop all but `spared`; retire notes."""
+    """Drop all but `spared`, and retire notes."""
     changes = []
     retired = []
     for item in items:
@@ -86,7 +86,6 @@ def evicted(item: Item, reason: str) -> Change | None:
 
 
 def placeholder_tokens(item: Item) -> int:
-    """Of a call's placeholder, estimated."""
     unit = item.unit
     finding = unit.text[:500].lstrip().partition("\n")[0][:FINDING]
     said = FINDING if unit.failed else len(finding)
@@ -95,7 +94,7 @@ def placeholder_tokens(item: Item) -> int:
 
 
 def cut_to(item: Item, most: int, keep: Keep, reason: str) -> Change | None:
-    """To `most` tokens; `None` if shorter, media, or under `LEAST_CUT`."""
+    """`None` if shorter, media, or under `LEAST_CUT` would go."""
     whole = item.tokens_whole - item.call
     text = item.unit.text
     # Media cost tokens beyond their text.

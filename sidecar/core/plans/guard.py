@@ -29,8 +29,8 @@ NOTES = frozenset({"ledger", "excerpt", "image"})
 def untouchable(situation: Situation) -> frozenset[PartId]:
     """Parts to leave as shown: pinned, preserved, running, newest.
 
-    Newest: the last typed message with attachments, and the last `NEWEST_STEPS` steps, earlier
-    typed messages in them up to `TYPED_SHARE`, answers up to `ANSWER_SHARE`.
+    Newest: the last typed message with attachments; the last `NEWEST_STEPS` steps, earlier typed
+    messages in them up to `TYPED_SHARE`, answers up to `ANSWER_SHARE`.
     """
     newest = newest_typed(situation.items)
     recent = situation.step - NEWEST_STEPS
@@ -67,7 +67,7 @@ def running_turn(situation: Situation) -> frozenset[PartId]:
 
 
 def goal_parts(situation: Situation, spared: Set[PartId]) -> frozenset[PartId]:
-    """The first typed message's parts to leave whole under any policy: the goal.
+    """The first typed message's parts, left whole under any policy.
 
     If not all fit beside the untouchable (`spared`), the shortest, typed rather than attached.
     """

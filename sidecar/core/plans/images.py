@@ -1,4 +1,4 @@
-"""Files that are worked on, as they stand: an image of each, of the stretches worth their room."""
+"""Images of files that are worked on: the stretches worth their room, as they stand."""
 
 import re
 from bisect import bisect_left
@@ -88,7 +88,7 @@ def _past_imports(
 
 
 def images(situation: Situation, chosen: Collection[Stretch]) -> tuple[FileImage, ...]:
-    """Images of the files with chosen stretches worth one; what was changed last comes last."""
+    """Only of chosen stretches worth an image; the last changed comes last."""
     found: dict[str, list[tuple[int, int]]] = {}
     for one in chosen:
         found.setdefault(one.path, []).append((one.start, one.end))
@@ -100,19 +100,18 @@ def images(situation: Situation, chosen: Collection[Stretch]) -> tuple[FileImage
 
 
 def _is_worth_it(ranges: Iterable[tuple[int, int]], lines: int) -> bool:
-    """From a few lines of a long file nobody can edit it."""
+    """A few lines of a long file are no use."""
     shown = sum(end - start for start, end in ranges)
     return shown >= FEWEST or 2 * shown >= lines
 
 
 def images_note(shown: Iterable[FileImage]) -> str:
-    """All images as one text; empty without any."""
     texts = [one.text for one in shown]
     return "\n\n".join((HEAD, *texts)) if texts else ""
 
 
 def _kinds(file: SeenFile, step: int) -> list[tuple[KnownLine, int]]:
-    """What is known of each line, and its age as a column of `IMAGE_NEED`."""
+    """What is known of each line, and its age as an index of `IMAGE_NEED`."""
     near = _near(file.written)
     # A step is weighed once: a file has thousands of lines and few steps.
     ages = {
@@ -181,7 +180,7 @@ def _image(
 
 
 def _opening(texts: Sequence[str | None], start: int) -> int:
-    """The line that opens what line `start` is of, where all between is known."""
+    """The line that opens the block of line `start`, where all between is known."""
     for at in range(start, max(-1, start - ABOVE - 1), -1):
         text = texts[at]
         if text is None:
@@ -196,7 +195,7 @@ def _indent(text: str) -> int:
 
 
 def _fence(texts: Iterable[str]) -> str:
-    """Longer than any run of backticks in the texts, so that no line of them passes for its end."""
+    """Longer than any run of backticks in the texts, so that no line closes it."""
     runs = (len(run) for text in texts for run in _BACKTICKS.findall(text))
     return "`" * max(3, 1 + max(runs, default=0))
 

@@ -13,7 +13,7 @@ NAMED = 0.15
 
 
 class Piece(NamedTuple):
-    """What may be kept whole; `need`: chance per token of being needed word for word."""
+    """What may be kept whole; `need`: chance per token."""
 
     id: PartId
     tokens: int
@@ -30,11 +30,11 @@ def choose(
     density: float,
     stands: Callable[[PartId], bool] = lambda _: True,
 ) -> frozenset[PartId]:
-    """The densest piece in turn until `room` tokens are spent; covered names are worth nothing.
+    """The densest piece in turn, until `room` tokens are spent; covered names count for nothing.
 
-    `stands` tells of the next piece whether what it shows is still so: no other is looked at.
-    `worth` is the chance of use per name, `density` the least worth per token. Densities only fall
-    as names get covered: a leading piece still as dense as before is the best.
+    `stands`: whether a piece still shows what is so; asked of the next piece alone. `worth` is the
+    chance of use per name, `density` the least worth per token. Densities only fall as names get
+    covered: a leading piece still as dense as before is the best.
     """
     weighed = defaultdict(float, worth)
     weighed.update(dict.fromkeys(covered, 0.0))

@@ -1,4 +1,4 @@
-"""A rewrite's note, written by code from the log, so nothing is invented."""
+"""A rewrite's note, by code from the log, so nothing is invented."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -63,9 +63,8 @@ _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done
 class Room:
     """Tokens per section; failures usually have no limit.
 
-    `quoted`: characters for an attempt, and for its error. `story`: of passages in their places,
-    which tell in order what a note without them lists as asked, worked and said. `hunks`: of what
-    edits came to. `rules`: typed or read, in view no more.
+    `quoted`: characters for an attempt, and for its error. `story`: of passages, which replace the
+    sections on asked, worked and said. `hunks`: of what edits came to. `rules`: out of view.
     """
 
     asked: int = 1_500
@@ -116,11 +115,10 @@ def write_note(
     passages: str = "",
     root: str = "",
 ) -> str:
-    """The note of what a plan leaves out.
+    """Of what a plan leaves out.
 
     Thread, subtasks and commands start at index `first`: a standing note tells earlier ones.
-    `files`: shown beside as they stand; `passages`: told in their places; `root`: the
-    workspace's folder.
+    `files`: shown beside; `passages`: told in their places; `root`: the workspace's folder.
     """
     room, shown = room or Room(), after.shown
     stays = [u.text for u, _ in shown if u.kind == "ledger" and u.part_id not in after.retired]
@@ -146,7 +144,7 @@ def write_note(
 
 
 def unlike_an_id(text: str) -> str:
-    """Break up `REWRITE_ID` in quotes, lest one pass for the id."""
+    """Break up `REWRITE_ID` in quotes: none may pass for the id."""
     return text.replace(REWRITE_ID, f"{REWRITE_ID[:-1]} {REWRITE_ID[-1]}")
 
 
@@ -160,7 +158,7 @@ def _asked(shown: UnitsShown, stays: Sequence[str], room: int) -> Iterator[str]:
 
 
 def directive(unit: Unit) -> str:
-    """A typed message, or of a long one first words and rules; of an attached file the name."""
+    """A typed message, of a long one first words and rules; an attached file's name."""
     if unit.attached:
         return f"attached {unit.attached} (recall {unit.part_id})"
     text = unit.text.strip()
@@ -185,7 +183,7 @@ def _failures(after: Aftermath, stays: Sequence[str], room: Room) -> Iterator[st
 def _hunks(
     after: Aftermath, hidden: Set[PartId], room: int, files: str, root: str
 ) -> Iterator[str]:
-    """What edits out of view came to, the file changed last first; not what stands below."""
+    """What edits out of view came to, the last changed file first; nothing that stands below."""
     stands: set[str] | None = None
     lines: list[str] = []
     alike: dict[str, str] = {}
@@ -231,7 +229,7 @@ def _hunks(
 def _edits(
     left: Sequence[tuple[Sequence[str], PartId]], where: str = "", more: str = ""
 ) -> Iterator[str]:
-    """Of those not told: how many, their lines, and the newest's id."""
+    """Count, lines and newest id of edits not told."""
     if left:
         signs = [line[:1] for diff, _ in left for line in diff]
         sizes = " ".join(f"{sign}{n}" for sign in "+-" if (n := signs.count(sign)))
@@ -240,7 +238,7 @@ def _edits(
 
 
 def _lines_below(shown: UnitsShown, files: str) -> set[str]:
-    """Lines that stand in view, without their margins."""
+    """Lines in view, without margins."""
     texts = [files]
     for unit, how in shown:
         if how is None and unit.kind == "call":
@@ -251,7 +249,7 @@ def _lines_below(shown: UnitsShown, files: str) -> set[str]:
 def _todo(
     units: Sequence[Unit], hidden: Collection[PartId], stays: Iterable[str], room: int, turn: int
 ) -> Iterator[str]:
-    """The newest list, unless it stands in view, is done, or is of work before `turn`."""
+    """The newest list, unless in view, done, or of work before `turn`."""
     listed: Mapping[str, tuple[str, TodoProgress]] = {}
     lost = False
     at = step = 0
@@ -277,9 +275,9 @@ def _todo(
 
 
 def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> Iterator[str]:
-    """What became of them, in brief for as many again that were begun in `turn` or later.
+    """What they came to; as many more in brief, if begun in `turn` or later.
 
-    One that was only started is told if it was then.
+    One only started is told if that was then.
     """
     found = [(unit, deed) for unit in gone for deed in unit.deeds if isinstance(deed, Delegated)]
     news = [(unit, task_end(unit.text)) for unit, _ in shown if found and unit.kind == "context"]
@@ -312,7 +310,7 @@ def _last_changes(shown: UnitsShown) -> dict[str, int]:
 
 
 def _outdated(came: str, later: Iterable[str]) -> str:
-    """That of the files which a report names some were changed since."""
+    """Which of the files that a report names were changed since."""
     named = [name for name in later if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", came)]
     return f" [as of then: {', '.join(named)} changed since]" if named else ""
 

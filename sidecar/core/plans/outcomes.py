@@ -1,4 +1,4 @@
-"""What calls came to, in a few words: files, commits, what commands ended in, and failures."""
+"""What calls came to, in a few words: files, commits, ends of commands, failures."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -109,10 +109,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Upshot:
-    """What the calls of a log came to, whatever is left of them in view; by part and by file.
+    """What the calls of a log came to, whatever is in view; by part and by file.
 
-    `failures` that were not overcome, and by these `cures`, what soon went through in their place.
-    `net`: hunks that stand.
+    `failures`: not overcome; `cures`: by these, what soon went through instead. `net`: hunks that
+    stand.
     """
 
     failures: frozenset[PartId]
@@ -136,7 +136,7 @@ def upshot_of(units: Sequence[Unit]) -> Upshot:
 
 
 def cures_of(units: Sequence[Unit], failures: Set[PartId]) -> Mapping[PartId, Unit]:
-    """Of failed calls the next call alike that went through, within `SOON` calls."""
+    """By failed call, the next one alike that went through, within `SOON` calls."""
     calls = [unit for unit in units if unit.kind == "call"]
     return {
         unit.part_id: cure
@@ -149,7 +149,7 @@ def cures_of(units: Sequence[Unit], failures: Set[PartId]) -> Mapping[PartId, Un
 
 
 def _in_its_place(failed: Unit, later: Unit) -> bool:
-    """The same tool on something else, or a command that shares half of the words."""
+    """The same tool elsewhere, or a command that shares half of the words."""
     if later.tool != failed.tool or later.status != "ok":
         return False
     if failed.means != "shell":
@@ -162,7 +162,7 @@ def _in_its_place(failed: Unit, later: Unit) -> bool:
 
 
 def outcomes(unit: Unit) -> Iterator[Outcome]:
-    """In order; of a call that failed only what its output shows, of one broken off nothing."""
+    """In order; of a failed call only what its output shows, of one broken off nothing."""
     if unit.failed and unit.means == "shell" and not unit.refused:
         yield from _before_it_failed(unit)
     if unit.failed or unit.running or unit.status == "interrupted":
@@ -185,7 +185,6 @@ def outcomes(unit: Unit) -> Iterator[Outcome]:
 
 @lru_cache(maxsize=2_048)
 def _made(command: str) -> str:
-    """The last simple command that makes or ends something."""
     steps = _STEP.finditer(commands_alone(command))
     made = [command[step.start() : step.end()] for step in steps if _MAKES.match(step[0])]
     return made[-1] if made else ""
@@ -193,12 +192,12 @@ def _made(command: str) -> str:
 
 @lru_cache(maxsize=2_048)
 def _came_to(end: str) -> tuple[str, bool]:
-    """Remembered, as each plan asks of each command."""
+    """Cached: each plan asks of each command."""
     return _result(end), passes(end)
 
 
 def _result(text: str) -> str:
-    """What a command's output ends in: what counts passes and failures, or the last plain line."""
+    """What a command's output ends in: counts of passes and failures, or the last plain line."""
     lines = [line for raw in text[-END:].splitlines() if (line := raw.strip())]
     lines = [line for line in lines if not WRAPPING.fullmatch(line)]
     short = (line for line in lines if len(line) <= 2 * CAME and _SAYS.search(line))
@@ -213,12 +212,12 @@ def _result(text: str) -> str:
 
 
 def _told(text: str) -> str:
-    """Without durations, and of hashes what names a commit."""
+    """Without durations, and only hashes that name a commit."""
     return _HASH.sub(r"\1", _LASTED.sub("", text))
 
 
 def _before_it_failed(unit: Unit) -> Iterator[Outcome]:
-    """What git says that it did, and what failed beside."""
+    """What git says that it did before, and what failed."""
     done = [_committed(*made) for made in _COMMITTED.findall(unit.text)]
     for ran, _ in _steps(unit.call):
         says = next((said for verbs, said in _DID if verbs.search(ran)), None)
@@ -255,13 +254,13 @@ def _history(unit: Unit) -> Iterator[str]:
 
 
 def _steps(command: str) -> Iterator[tuple[str, int]]:
-    """What git is told to do with the repository, and where in the command."""
+    """Git's steps on the repository, and their places in the command."""
     found = _HISTORY.finditer(commands_alone(command)) if "git" in command else ()
     return ((command[match.start() : match.end()], match.start()) for match in found)
 
 
 def told_changes(deeds: Iterable[TouchedFile]) -> str:
-    """`edited a, b; moved c to d`: each file once, none that came and went, the last ones named."""
+    """`edited a, b; moved c to d`: each file once, none that came and went, the last by name."""
     came: set[str] = set()
     now: dict[str, Operation] = {}
     for deed in deeds:
@@ -284,9 +283,9 @@ def told_changes(deeds: Iterable[TouchedFile]) -> str:
 
 
 def tried(units: Sequence[Unit], many: int, told: set[str], *, sure: bool) -> str:
-    """The newest of so many calls and how they ended, where nothing came of them to be told.
+    """The newest of `many` calls with no outcome to tell, and how they ended.
 
-    `told` gathers what gaps say: each call and end is told once, but for a `sure` gap.
+    `told` gathers what gaps say: each call and end is told once, except in a `sure` gap.
     """
     most = TRIED if many <= TRIED else 1
     named: list[str] = []
@@ -315,7 +314,7 @@ def _called(unit: Unit) -> str:
 
 
 def _ended(unit: Unit) -> str:
-    """Nothing of what was read, since each reading shows lines."""
+    """Not what was read: readings show lines."""
     end = _end(unit)
     return f" → {end}" if end else ""
 
@@ -352,7 +351,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _moved(now: Mapping[str, Operation]) -> dict[str, str]:
-    """Deleted files and those of their names that were made elsewhere."""
+    """Deleted files, and their like-named successors elsewhere."""
     made = {_name(path): path for path, how in now.items() if how == "created"}
     gone = (path for path, how in now.items() if how == "deleted" and _name(path) in made)
     return {path: made[_name(path)] for path in gone}

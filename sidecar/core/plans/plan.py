@@ -40,7 +40,6 @@ class Rates:
     dearer: "Rates | None" = None
 
     def at(self, prompt: int) -> "Rates":
-        """For a prompt of so many tokens."""
         return self if self.dearer is None or prompt <= self.above else self.dearer
 
 
@@ -48,13 +47,13 @@ class Rates:
 class Standing:
     """Totals before a request, cheap to ask.
 
-    In tokens: `used`, the prompt as it would be sent; `static`, its part before the history;
-    `limit`, the window less the reserve; `base`, the prompt after the last rewrite (`static` before
-    the first); `rent`, the sum above `base` over requests since, dearer ones counted for more;
-    `newest`, unsent content; `guessed`, the estimated part of `used`.
+    In tokens: `used`, the prompt as it would be sent; `static`, before the history; `limit`, the
+    window less the reserve; `base`, the prompt after the last rewrite (`static` before the first);
+    `rent`, the sum above `base` over requests since, dearer ones counted for more; `newest`, unsent
+    content; `guessed`, the estimated part of `used`.
 
-    `messages` are in view; `requests` are since the last rewrite; `opens_turn`: a typed message is
-    newest; `cooling_ms`: time since the last request began.
+    `messages` are in view; `requests`: since the last rewrite; `opens_turn`: a typed message is
+    newest; `cooling_ms`: since the last request began.
     """
 
     used: int
@@ -82,7 +81,7 @@ class Standing:
 
 
 def rent_of(prompts: Sequence[int], base: int, rates: Rates) -> int:
-    """What reading prompts cost more than reading `base`, in tokens at the lower price."""
+    """Extra cost of reading prompts above `base`, in tokens at the lower price."""
     if rates.dearer is None or not rates.read:
         return sum([prompt - base for prompt in prompts if prompt > base])
     times = rates.dearer.read / rates.read
@@ -117,7 +116,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class FileImage:
-    """What stands of a file: ranges of lines (first, last; from 1), and `text` with its gaps."""
+    """Ranges of a file's lines (first, last; from 1), and their `text` with gaps."""
 
     path: str
     ranges: tuple[tuple[int, int], ...]
@@ -126,7 +125,6 @@ class FileImage:
 
     @property
     def lines(self) -> str:
-        """The ranges in words: `1-40, 88-120`."""
         return ", ".join(f"{first}-{last}" for first, last in self.ranges)
 
 
@@ -150,12 +148,11 @@ Asking: TypeAlias = Literal["extension", "fresh"]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary wanted from a model.
+    """A wanted summary.
 
-    `input_tokens`, `output_tokens`: of each call; the input counts for `fresh` only. `calls`: as
-    many as a preset's agent makes; a session makes one. `prompt`: what is asked. `finish` makes the
-    answer the final plan, or raises `ValueError` if unusable; by default the text precedes the
-    plan's notes.
+    `input_tokens`, `output_tokens`: of each call; the input counts for `fresh` only. `calls`: of a
+    preset's agent; a session makes one. `prompt`: what is asked. `finish` makes the answer the
+    final plan, or raises `ValueError` if unusable; by default the text precedes the plan's notes.
     """
 
     asking: Asking
@@ -168,7 +165,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A note before a message, of what is left out there."""
+    """A note of what is left out before a message."""
 
     before: MessageId
     text: str
@@ -233,5 +230,5 @@ class Policy(Protocol):
         ...
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """`None` if nothing is worth changing."""
+        """`None` if nothing is worth it."""
         ...

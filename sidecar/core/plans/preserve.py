@@ -42,8 +42,8 @@ def preserved(
     """Pinned parts, parts kept by settings, and parts named in typed messages.
 
     The latter take `room` tokens at most, newest first: not every version of a file. Looks at files
-    that were changed or seen alike afterwards give way, and edits of files that were written whole
-    or deleted, and so does what is `stale`.
+    changed or seen alike afterwards give way; so do edits of files written whole or deleted, and
+    what is `stale`.
     """
     listed = list(items)
     names = frozenset[str]().union(*(item.unit.asked for item in listed))
@@ -72,7 +72,7 @@ def preserved(
 
 
 def _superseded(unit: Unit, later: Set[str | TouchedFile], anew: Set[str]) -> bool:
-    """A look at files that were all changed or seen alike later, or edits of those made `anew`."""
+    """A look whose files were all changed or seen alike `later`, or edits of those made `anew`."""
     if unit.replaced:
         return all(one.path in anew for one in unit.replaced)
     return bool(unit.deeds) and all(

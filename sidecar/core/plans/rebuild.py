@@ -1,7 +1,7 @@
 """Rebuilds a stretch of history from the parts worth their tokens.
 
-A greedy knapsack keeps whole blocks, by chance of need and names not yet covered; a note with an id
-for recall stands for the rest.
+A greedy knapsack keeps whole blocks, by chance of need and names not yet covered; a note stands for
+the rest.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -59,10 +59,10 @@ STORY = Room(asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=13_00
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """Amounts a rebuild keeps: tokens, shares of the window, densities (chance of use per token).
+    """What a rebuild keeps: tokens, shares of the window, densities (chance of use per token).
 
     `keep`: the knapsack's tokens, at most `KEEP_SHARE` of the window; `density`: the least; `tail`:
-    share of the newest requests.
+    the newest requests' share.
 
     Typed, in tokens: `first` message, `each` other, `typed` in all, `old` for rules and first
     words. Caps in windows times `share`: an eighth for `first`, a tenth for `typed`, a sixteenth
@@ -82,7 +82,7 @@ class Keeping:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What all rebuilds of a situation share, whatever they keep.
+    """What all rebuilds of a situation share.
 
     `spared` parts stay, `pieces` may, if they are worth it: by part. `names`: chances of use.
     """
@@ -118,7 +118,7 @@ def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """What a rebuild changes, in prompt order, before a word is told of what goes.
+    """What a rebuild changes, in prompt order, before notes.
 
     In tokens: `before`, of all that is changed or retired, and `freed` of that.
     """
@@ -165,7 +165,7 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
 
 
 def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
-    """Plan to rebuild all items; `None` if under `WORTHWHILE` tokens come free.
+    """`None` if under `WORTHWHILE` tokens come free.
 
     A prompt over its limit is rebuilt for any gain.
     """
@@ -206,7 +206,7 @@ def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
 
 
 def _stale(situation: Situation) -> frozenset[PartId]:
-    """Reads that give way: of files changed afterwards, or that an image shows as they stand."""
+    """Reads that give way: of files changed afterwards, or shown by an image."""
     files = situation.files
     imaged = {path for path, _ in files.changed()}
     return frozenset(
@@ -228,14 +228,13 @@ def _undone(units: Sequence[Unit], upshot: Upshot) -> Set[PartId]:
 
 
 def _former_lists(units: Sequence[Unit]) -> Set[PartId]:
-    """Calls that wrote a to-do list which a later one replaced."""
     calls = (unit for unit in units if unit.deeds and unit.means == "tool")
     wrote = [u.part_id for u in calls if any(isinstance(deed, ListedTodo) for deed in u.deeds)]
     return set(wrote[:-1])
 
 
 def _head(situation: Situation) -> str:
-    """The note's explanation; calls of tools that are not at hand are named as such."""
+    """The note's explanation; names the calls of tools that are not at hand."""
     called = dict.fromkeys(i.unit.tool for i in situation.items if i.unit.kind == "call")
     foreign = [name for name in called if name not in situation.tools]
     if not situation.tools or not foreign:
@@ -325,7 +324,7 @@ def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[i
 
 
 def _announcements(sorting: _Sorting, whole: Set[PartId]) -> Set[PartId]:
-    """Chosen texts that only say what is called next, where these calls go."""
+    """Chosen texts that only announce calls, where these go."""
     chosen = [item for item in sorting.candidates if item.unit.part_id in whole]
     stays = (item.unit for item in (*sorting.kept, *chosen))
     called = {unit.message_id for unit in stays if unit.kind == "call"}
@@ -340,7 +339,7 @@ def _announcements(sorting: _Sorting, whole: Set[PartId]) -> Set[PartId]:
 
 
 def _without_passed(item: Item, factor: float) -> tuple[Excerpt | None, int]:
-    """A result's lines but for those of tests that passed, and what is left, in tokens."""
+    """A result's lines without those of passed tests, and their tokens."""
     unit = item.unit
     kept = beside_passed(unit.text) if unit.kind == "call" else ()
     if not kept:

@@ -1,4 +1,4 @@
-"""Rules that a rewrite would take out of view, word for word and by who stated them."""
+"""Rules that a rewrite would take out of view, word for word, with who stated them."""
 
 from collections.abc import Iterable, Iterator
 
@@ -20,8 +20,8 @@ _TYPED = ""
 def standing_rules(shown: UnitsShown, room: int, beside: str = "") -> Iterator[str]:
     """Sections of rules in about `room` tokens; none that stands `beside` them.
 
-    Those that a note told before come first, lest one be lost; then typed ones, newest first. Those
-    without room are counted.
+    Those of earlier notes come first, then typed ones, newest first; those without room are
+    counted.
     """
     before = _joined("\n".join(unit.text for unit, _ in shown if unit.kind == "ledger"))
     said = _joined(beside)
@@ -60,9 +60,9 @@ def _out_of_view(shown: UnitsShown) -> Iterable[tuple[str, str]]:
 
 
 def _typed(unit: Unit, how: Shown | None) -> Iterator[str]:
-    """Firm rules in the user's own words that do not stand in view.
+    """Firm rules in the user's own words that are out of view.
 
-    One that leans on the sentence before is told with it; where none is, if it names something.
+    One that leans on the sentence before is told with it; without one, only if it names something.
     """
     if not isinstance(how, Dropped | Quoted):
         return

@@ -1,4 +1,4 @@
-"""What was left out, told in its place: notes between the messages that stay, in order of time."""
+"""What was left out, told in its place: notes between the messages that stay."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -83,7 +83,7 @@ _ANSWERS: Mapping[_TextKind, str] = {
 class _Line:
     """A line of the story; `stretch` numbers its note. `deed`: a file, told with its neighbours.
 
-    `brief` is what is left of an answer where there is no room for more.
+    `brief`: of an answer, where there is no room for more.
     """
 
     stretch: int
@@ -117,10 +117,10 @@ class _Stretch:
 
 
 def tell_story(after: Aftermath, room: int) -> tuple[Passage, ...]:
-    """One passage before each message that stays, wherever something is left out before it.
+    """One passage before each message that stays, where something is left out.
 
-    What the user typed and its answer are told in any case, the rest by weight and age in about
-    `room` tokens, but lessons, which a note tells.
+    Typed words and their answers are told in any case, the rest by weight and age in about `room`
+    tokens; lessons, which a note tells, not at all.
     """
     shown = [(unit, how) for unit, how in after.shown if unit.kind not in NOTES]
     if not shown:
@@ -189,7 +189,7 @@ def _is_summary(unit: Unit) -> bool:
 
 
 def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
-    """Of each unit whether a text that goes is the last before a typed message, or a machine's."""
+    """Whether each text that goes is the last before a typed message, or a machine's."""
     kinds: list[_TextKind] = ["none"] * len(units)
     answered = called = replied = resumed = False
     running, meant, ends = True, frozenset[str](), 0
@@ -238,7 +238,7 @@ def _say_most(kinds: list[_TextKind], units: Sequence[Unit], said: Sequence[int]
 
 
 def _pass_over(kinds: list[_TextKind], thoughts: int) -> None:
-    """Tell nothing of the oldest thoughts, for which there is no room in any case."""
+    """Tell nothing of the oldest thoughts, for want of room."""
     told = [n for n, kind in enumerate(kinds) if kind == "thought"]
     for n in told[: max(0, thoughts)]:
         kinds[n] = "none"
@@ -283,7 +283,6 @@ def _beginning(text: str, most: int, unit: Unit) -> str:
 
 
 def _answer(unit: Unit, kind: _TextKind, most: int) -> str:
-    """An answer, or where it is longer both its ends."""
     text = without_announcement(unit.text.strip())
     text += " ⋯" if text.endswith(":") else ""
     mark = f"⋯ recall {unit.part_id}"
@@ -320,10 +319,10 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
 
 
 def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[str]]:
-    """The heaviest lines that fit, by stretch; each text but of files once, where it came last.
+    """The heaviest lines that fit, by stretch; each text but of files once, at its last place.
 
-    What is sure may take half as much again, and so may what is lasting; replies to calls what
-    answers in brief may. Of `turns`, the stretches that end one, each keeps its files or one line.
+    Sure lines and lasting ones may take half as much again; replies to calls, what brief answers
+    may. Of `turns`, the stretches that end one, each keeps its files or one line.
     """
     most = max(room + room // 2, LEAST_STORY)
     spare = {_RECORDED: most, _REPLIED: most, _SURE: room // 2, _LASTING: room // 2}
@@ -371,7 +370,7 @@ def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[
 
 
 def _least(lines: Sequence[_Line], once: Sequence[int], room: int) -> dict[int, int]:
-    """Tokens of the newest answers in brief, which have their room before all else."""
+    """Tokens of the newest brief answers, which come before all else."""
     least: dict[int, int] = {}
     for n in reversed(once):
         size = tokens_of(lines[n].brief) - 6 if lines[n].brief else 0
@@ -382,7 +381,7 @@ def _least(lines: Sequence[_Line], once: Sequence[int], room: int) -> dict[int, 
 
 
 def _first_time(text: str, seen: set[str]) -> str:
-    """With a mark for long lines that stand before; empty where nothing else is left."""
+    """With a mark for long lines seen before; empty if nothing else is left."""
     lines: list[str] = []
     for line in text.split("\n"):
         said = _LABEL.sub("", line, count=1)

@@ -1,4 +1,4 @@
-"""Failures as a note tells them: those overcome by nothing, what they meant, and their cures."""
+"""Failures as a note tells them: those not overcome, what they meant, their cures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
@@ -22,9 +22,9 @@ QUOTED = 60
 def failure_lines(
     shown: UnitsShown, upshot: Upshot, learnt: Mapping[PartId, Unit], most: int
 ) -> list[tuple[str, str]]:
-    """Titles, and attempts that are out of view with their errors, `most` characters of each.
+    """(title, attempt and error) of failures out of view, `most` characters each.
 
-    Without that, attempts that a tool answered alike in one line, with what was learnt.
+    At 0, attempts that a tool answered alike share a line, with what was learnt.
     """
     lost = (unit for unit, how in shown if unit.part_id in upshot.failures and _lost(unit, how))
     if not most:
@@ -55,7 +55,6 @@ def first_line(text: str, most: int) -> str:
 
 
 def failure_line(unit: Unit, most: int = LONGEST) -> str:
-    """An attempt and its error, `most` characters each."""
     tried, error = one_line(unit.argument, most), one_line(error_line(unit.text), most)
     return f"- {f'{unit.tool} {tried}'.rstrip()} → {error}"
 

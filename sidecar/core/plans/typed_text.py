@@ -58,7 +58,7 @@ class Stay:
 
 
 def request_lines(units: Sequence[Unit]) -> Iterator[str]:
-    """What was typed last, after what has no answer yet, and how it stands."""
+    """The last typed message, after those without an answer, and how it stands."""
     places = [n for n, unit in enumerate(units) if _is_request(unit)]
     if not places:
         return
@@ -84,7 +84,7 @@ def request_lines(units: Sequence[Unit]) -> Iterator[str]:
 
 
 def _request(units: Sequence[Unit], place: int) -> str:
-    """What is asked, and where that is a word or two, what was asked of the user before."""
+    """What is asked; of a word or two, with what the user was asked before."""
     told = _in_short(units[place].text)
     if len(told) > SHORT:
         return told
@@ -121,7 +121,7 @@ def _goes_on(units: Sequence[Unit]) -> bool:
 
 
 def _in_short(text: str) -> str:
-    """In one line; of a longer text both ends, as what is asked may follow what is pasted."""
+    """In one line; both ends of a longer text, as a question may follow what is pasted."""
     line = one_line(text, len(text)).lstrip("-*• ")
     if len(line) <= REQUEST:
         return line
@@ -131,7 +131,7 @@ def _in_short(text: str) -> str:
 
 
 def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapping[PartId, Stay]:
-    """In prompt order; `first` of the first message never go."""
+    """In prompt order; `first`, of the first message, never go."""
     told: dict[PartId, Stay] = {}
     for item in first:
         told[item.unit.part_id] = shorten_goal(item, room.first // len(first))
@@ -161,7 +161,6 @@ def cut_long(item: Item, most: int) -> Stay:
 
 
 def shorten_goal(item: Item, most: int) -> Stay:
-    """A part of the first message, in about `most` tokens."""
     if item.tokens_whole <= max(most, 2 * MARK):
         return Stay(None, item.tokens_whole, "typed by the user")
     if is_media(item):

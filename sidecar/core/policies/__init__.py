@@ -1,4 +1,4 @@
-"""The policies to choose from: a module lists its own in `POLICIES`, plug-ins come after."""
+"""The policies: a module lists its own in `POLICIES`, plug-ins come after."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

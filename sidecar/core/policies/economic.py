@@ -64,15 +64,14 @@ MOST_TOLD = 2 * SUMMARY_TOKENS
 class Economic:
     """Shares are of the window. Fitted on recorded sessions; see the README beside.
 
-    `most`: history share that forces a rewrite; `cold`: on a cold cache, where what is taken up
-    from elsewhere or after an hour stays as it is below `whole`. Due when carrying tokens
-    above the base has cost `rent` rebuilds as a turn opens, or `within` a turn, whose own text is
-    needed most, and `least` tokens were added. `first`: history share a first rebuild should leave,
-    at most what one leaves.
-    `arrival`: share for new results together. `spacing`: requests between rewrites that only pay,
-    as each costs the model its thinking; none at a price cliff, where `ahead` requests are expected
-    to follow. `said`: tokens of the model's words that must go for a summary to be asked for;
-    `None`: only by the user.
+    `most`: history share that forces a rewrite; `cold`: the same on a cold cache, but `whole` for
+    what is imported or resumed after an hour. Due when carrying tokens above the base has cost
+    `rent` rebuilds as a turn opens, or `within` a turn, whose own text is needed most, and `least`
+    tokens were added. `first`: history share a first rebuild should leave. `arrival`: share for new
+    results together. `spacing`: requests between rewrites that only pay, as each costs the model
+    its thinking; none at a price cliff, where `ahead` requests are expected to follow. `said`:
+    tokens of the model's words that must go for a summary to be asked for; `None`: only by the
+    user.
     """
 
     name: str = "economic"
@@ -177,7 +176,7 @@ class Economic:
         return wider(LESS[at]) if at < len(LESS) else least
 
     def _may_fit(self, sifted: Sifted, cause: Cause, most: float) -> bool:
-        """Whether it would fit if nothing were told of what goes: what is told only adds."""
+        """Whether it would fit without any note, which only adds."""
         if sifted.basis.situation.standing.used - sifted.freed > most:
             return False
         left = max(1, sifted.before - sifted.freed)
@@ -213,11 +212,11 @@ class Economic:
         return sum(change.tokens_before for change in gone) >= self.said
 
     def rent_paid(self, standing: Standing) -> float:
-        """USD for carrying tokens above the base since the last rewrite, and for a cliff ahead."""
+        """USD for tokens above the base since the last rewrite, and for a cliff ahead."""
         return standing.rent * standing.rates.read + self.cliff(standing)
 
     def cliff(self, standing: Standing) -> float:
-        """USD that coming requests cost more for tokens above which the whole prompt is dearer."""
+        """USD that a price cliff adds to coming requests."""
         st, dearer = standing, standing.rates.at(standing.used)
         if dearer is st.rates or st.static + self._rebuilt_tokens(st) > st.rates.above:
             return 0.0
@@ -285,7 +284,6 @@ def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
 
 
 def less(keeping: Keeping, share: float) -> Keeping:
-    """Scaled by `share`."""
     if share == 1:
         return keeping
     room = keeping.room

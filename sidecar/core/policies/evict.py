@@ -1,4 +1,4 @@
-"""`evict-…`: replaces old tool results by lines with ids, the least valuable first.
+"""`evict-…`: old tool results become lines with ids, the least valuable first.
 
 Only when forced, or free on a cold cache; then, if need be, a summary on the warm prefix.
 """
@@ -98,7 +98,7 @@ class Evict:
 
 
 def trigger(standing: Standing) -> int:
-    """Tokens at which a cold cache is no longer awaited."""
+    """Tokens from which a cold cache is no longer awaited."""
     return round(TRIGGER * standing.limit)
 
 

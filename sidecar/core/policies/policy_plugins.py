@@ -1,6 +1,6 @@
 """Policies of other packages: entry points of the group `sidecar.policies`.
 
-Where one fails, the fallback decides instead, and the reason is told.
+Where one fails, the fallback decides, and the reason is told.
 """
 
 from collections.abc import Callable, Mapping

@@ -57,9 +57,9 @@ def check_weights(weights: Mapping[str, float]) -> None:
 def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item], float]:
     """Scores one result; weights are normalised.
 
-    `fifo`: newer is better. `lru`: last use by the agent of its names, or the call. `priority`:
-    failures and edits, then commands, then searches, then age. `ttl`: time left for its kind, 0
-    when past. `semantic`: newer is better, 0 if repeated later in view.
+    `fifo`: newer is better. `lru`: last use of its names, or the call. `priority`: failures and
+    edits, then commands, then searches, then age. `ttl`: time left for its kind, 0 when past.
+    `semantic`: newer is better, 0 if repeated later in view.
     """
     span, total = situation.step + 1, sum(weights.values())
     uses = last_uses(situation.items)
@@ -99,7 +99,7 @@ def last_uses(items: Sequence[Item]) -> dict[str, int]:
 
 
 def repeats(items: Sequence[Item]) -> frozenset[str]:
-    """Results repeated later in view: equal, or with `NEAR` of their lines.
+    """Results repeated later: equal, or with `NEAR` of their lines.
 
     Lines are compared only between equal calls, with the next `LOOKAHEAD`.
     """
@@ -137,5 +137,5 @@ def shingles(text: str) -> frozenset[str]:
 
 
 def held(one: Set[str], other: Set[str]) -> float:
-    """Share, 0 to 1, of the members of `one` in `other`."""
+    """Share, 0 to 1, of `one` in `other`."""
     return len(one & other) / len(one) if one else 0.0

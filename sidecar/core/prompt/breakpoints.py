@@ -36,10 +36,10 @@ def place(
 ) -> tuple[Breakpoint, ...]:
     """At most four breakpoints, in prompt order.
 
-    After: the static system text; the newest block; the previous request's last block, or a
-    rewrite's rest of that prompt (`sent_before` message blocks, 0 for none), to find its write
-    however far the prompt has grown; the last rewrite (`anchor` message blocks), so its prefix
-    outlives the next. Spare ones go every `STRIDE` positions back from the newest.
+    They stand after: the static system text; the newest block; the previous request's last block,
+    or what a rewrite left of that prompt (`sent_before` message blocks, 0 for none), to find its
+    write; the last rewrite (`anchor` message blocks), so its prefix outlives the next. Spare ones:
+    every `STRIDE` positions back from the newest.
 
     `sizes`: cumulative tokens of all tools, each system block, each message block; nothing below
     `minimum` is marked, as the provider ignores it. Only the static text may live for an hour:
@@ -81,7 +81,7 @@ def _breakpoints(prompt: Prompt, chosen: Sequence[int]) -> list[Breakpoint]:
 
 
 def joins(previous: object, now: object) -> bool:
-    """Whether neighbours share a position: a run of calls or of results."""
+    """Whether neighbours share a position."""
     if not isinstance(previous, Block) or not isinstance(now, Block):
         return False
     kind = type(now.content)

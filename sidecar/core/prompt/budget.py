@@ -79,9 +79,9 @@ def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, 
 
 
 def is_spike(sizes: Sequence[int]) -> bool:
-    """Whether the last turn added `SPIKE` times the mean of recent ones.
+    """Whether the last turn added `SPIKE` times the recent mean.
 
-    `sizes`: context after each turn; false for fewer than three.
+    `sizes`: context after each turn; false under three.
     """
     recent = sizes[-(RECENT_TURNS + 2) :]
     if len(recent) < 3:
@@ -100,20 +100,19 @@ def burn_rate(costs: Sequence[tuple[int, float]], now: int) -> float | None:
 
 
 def zones(starts: ZoneStarts = ZONE_STARTS) -> tuple[tuple[float, float, Zone], ...]:
-    """Pressure in four steps: from this share of the limit, up to that one."""
+    """(from, to) as shares of the limit, and the step of pressure."""
     bounds = pairwise((0.0, *starts, 1.0))
     return tuple((*bound, name) for bound, name in zip(bounds, _ZONES, strict=True))
 
 
 def zone(used: int, limit: int, starts: ZoneStarts = ZONE_STARTS) -> Zone:
-    """By share of the limit."""
     return _ZONES[bisect(starts, used / limit if limit else 1.0)]
 
 
 def velocity(sizes: Sequence[int]) -> int:
-    """Mean tokens added a turn, of the last five; `sizes`: context after each turn.
+    """Mean tokens a turn added, of the last five; `sizes`: context after each turn.
 
-    Without turns that shrank the context, as by a rewrite.
+    Turns that shrank the context, as by a rewrite, are left out.
     """
     if len(sizes) < 2:
         return sizes[0] if sizes else 0
@@ -143,7 +142,6 @@ def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
 
 
 def spread(raw: Mapping[Region, int], total: int) -> dict[Region, int]:
-    """As `shares`, by region."""
     weight = sum(raw.values())
     if weight == 0:
         return {region: total if region == "system" else 0 for region in REGIONS}

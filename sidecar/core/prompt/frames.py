@@ -1,4 +1,4 @@
-"""The tags that our prompts set around a text, and how it is kept within."""
+"""Tags that our prompts set around a text, which no text can close."""
 
 import re
 
@@ -9,10 +9,10 @@ _BEGIN, _END = "<context>", "</context>"
 
 
 def in_context(*texts: str, before: str = "") -> str:
-    """A context block; `before`: one that they are added to, or empty."""
+    """A context block; `before`: one to add to, or empty."""
     return "\n".join((before.removesuffix(f"\n{_END}") or _BEGIN, *texts, _END))
 
 
 def within_frame(text: str) -> str:
-    r"""A quote that ends no frame (`<\/file`) and begins none of the daemon's own."""
+    r"""A quote that closes no frame (`<\/file`) and opens none of ours."""
     return _FRAME.sub(r"<\\", text)

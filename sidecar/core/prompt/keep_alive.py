@@ -22,7 +22,7 @@ WEIGHT = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Pays:
-    """A verdict, with USD spent and saved on average; `chance`: the user returns in time."""
+    """A verdict, with mean USD spent and saved; `chance`: of a return in time."""
 
     pays: bool
     reason: str

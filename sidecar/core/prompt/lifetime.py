@@ -1,7 +1,7 @@
-"""How long the static text is kept in the provider's cache: five minutes, or an hour.
+"""How long the provider caches the static text: five minutes, or an hour.
 
-An hour's writes are dearer. The lifetime is chosen at the text's writes: a breakpoint inside a read
-changes nothing. Prices: USD per token; times: milliseconds.
+An hour's writes are dearer. The text's writes set the lifetime: a breakpoint inside a read changes
+nothing. Prices: USD per token; times: milliseconds.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ SHARE = 0.05
 class Lifetime:
     """A choice for the next write of the static text.
 
-    `cost`, `saved`: USD of an hour in this session so far, the coming write included.
+    `cost`, `saved`: an hour's USD in this session, with the coming write.
     """
 
     ttl: Ttl
@@ -35,12 +35,11 @@ def starts_of(messages: Iterable[Message]) -> tuple[Millis, ...]:
 
 
 def pauses(starts: Sequence[Millis]) -> tuple[Millis, ...]:
-    """Times between starts of consecutive requests."""
     return tuple(after - before for before, after in pairwise(starts))
 
 
 def is_kept(ttl: Ttl, last: Millis | None, now: Millis) -> bool:
-    """Whether text of a request begun at `last` is read at `now`, else written anew."""
+    """Whether text of a request begun at `last` is read at `now`."""
     return last is not None and now - last <= TTL_MS[ttl]
 
 

@@ -1,4 +1,4 @@
-"""The meter of the status bar, computed from exactly the next prompt."""
+"""The meter of the status bar, of exactly the next prompt."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Costs:
 class Meter:
     """Tokens of the window by region; `used` is the sum of `regions`, output apart.
 
-    `percent` is `used / (window - reserved_output)`, with one decimal. The policy rewrites at
+    `percent`: `used / (window - reserved_output)`, one decimal. The policy rewrites at
     `compact_at`. `velocity`: tokens a turn, last five. `spike`: the last turn added three times the
     usual. `turns_until_compaction`: `None` without growth. `burn_rate`: USD an hour, last five
     turns.
@@ -78,7 +78,7 @@ class Meter:
 
     @property
     def limit(self) -> int:
-        """Tokens that a prompt may fill; the rest of the window is for the answer."""
+        """Tokens a prompt may fill; the rest is for the answer."""
         return self.window - self.reserved_output
 
 
@@ -87,8 +87,8 @@ class Size:
     """A prompt's tokens in total, with raw estimates for its regions.
 
     `exact`: the provider reported this very prompt. `tools`: (MCP server or "", raw estimate).
-    `guessed`: tokens no provider has counted. `messages`: as rendered, before joining neighbours of
-    a role, without notes. `static`: of the total, before the history.
+    `guessed`: tokens no provider has counted. `messages`: as rendered, without notes, before
+    neighbours are joined. `static`: of the total, before the history.
     """
 
     total: int

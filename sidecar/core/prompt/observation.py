@@ -1,4 +1,4 @@
-"""A session's doings for metrics, traces and alerts: numbers and names, never texts."""
+"""What a session did, for metrics, traces and alerts: numbers and names, never texts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class TurnBegun:
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
-    """The meter is that of the turn's end."""
+    """With the meter at the turn's end."""
 
     session_id: SessionId
     turn_id: TurnId
@@ -81,7 +81,7 @@ class ToolDone:
 
 @dataclass(frozen=True, slots=True)
 class ViewRewritten:
-    """A rewrite of the view; without `opens` only unsent parts were cut.
+    """A rewrite; without `opens` only unsent parts were cut.
 
     `price`: USD with the summary, `None` if unknown. `shown`: (`evicted`, `dropped`, `truncated` or
     `excerpt`, number of parts). `compression`: size before over after.
@@ -103,7 +103,7 @@ class ViewRewritten:
 
 @dataclass(frozen=True, slots=True)
 class PlanMade:
-    """A rewrite was looked for, whether one was found or not."""
+    """A rewrite was looked for, found or not."""
 
     session_id: SessionId
     seconds: float
@@ -154,7 +154,7 @@ Observe: TypeAlias = Callable[[Observation | PendingObservation], None]
 
 
 def read(seen: Observation | PendingObservation) -> Observation | None:
-    """`None` for a pending observation of nothing."""
+    """`None` for a pending one of nothing."""
     return seen() if callable(seen) else seen
 
 

@@ -140,7 +140,7 @@ def rendered(content: PrefixPiece) -> bytes:
 def label(chain: Chain, index: int) -> str:
     """`tools`, `system block 0`, `message 12, block 3 (result of bash)`.
 
-    Counted from 0, as in the provider's errors.
+    From 0, as in the provider's errors.
     """
     if index == 0 or index >= len(chain.contents):
         return "tools" if index == 0 else "the end of the prompt"

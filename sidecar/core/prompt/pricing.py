@@ -22,7 +22,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """The catalogue's entry of a model; sizes in tokens.
+    """A catalogue entry; sizes in tokens.
 
     A prompt over `tier_above` is billed wholly at `tier_price`. Calibration starts at
     `token_factor`.
@@ -56,7 +56,7 @@ def price(info: ModelInfo, usage: Usage) -> Decimal | None:
 
 
 def money(amount: Decimal) -> str:
-    """USD without exponent or trailing zeros."""
+    """No exponent or trailing zeros."""
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

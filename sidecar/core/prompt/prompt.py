@@ -85,10 +85,7 @@ def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
 
 
 def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
-    """Errors a provider would refuse: calls without results, results without calls.
-
-    A call's one result starts the next message.
-    """
+    """Errors a provider would refuse; a call's one result starts the next message."""
     problems: list[str] = []
     asked: list[str] = []
     for index, message in enumerate(prompt.messages):
@@ -109,5 +106,4 @@ def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
 
 
 def flat(prompt: Prompt) -> tuple[Block, ...]:
-    """All message blocks, in order."""
     return tuple(chain.from_iterable([message.blocks for message in prompt.messages]))

@@ -1,4 +1,4 @@
-"""A prompt as text for people: what the model is sent, block by block, in order."""
+"""A prompt as text for people, block by block."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from sidecar.core.prompt.render import (
 
 
 def prompt_text(prompt: Prompt) -> str:
-    """All blocks under headings; tools by their names alone."""
+    """Under headings; tools by name alone."""
     return "\n".join(_lines(prompt))
 
 

@@ -174,7 +174,7 @@ def _is_signed(part: ReasoningPart) -> bool:
 
 
 def is_own(part: OpaquePart) -> bool:
-    """Whether a model may send the block: it has a type, and none of a user's."""
+    """Has a type, and none of a user's."""
     kind = part.block.get("type")
     return isinstance(kind, str) and bool(kind.strip()) and kind not in _USERS
 
@@ -196,7 +196,7 @@ def _user_content(part: Part) -> list[tuple[Content, Region]]:
 
 
 def _named(name: str) -> str:
-    """On one line, so that no name of a file says more than that."""
+    """On one line, so that no file's name says more."""
     return within_frame(" ".join(name.splitlines()))
 
 

@@ -1,6 +1,6 @@
-"""Token counts: raw estimates of a foreign tokenizer, corrected by reported ones.
+"""Token counts: raw estimates, corrected by reported totals.
 
-A reported total is divided into a static part and a history.
+The tokenizer is foreign; a reported total is divided into a static part and a history.
 """
 
 import json
@@ -50,12 +50,11 @@ class Calibration:
     bias: int = 0
 
     def static(self, raw: int) -> int:
-        """Tokens before the history, by their raw estimate."""
         return round(raw * self.factor) + self.bias
 
 
 def observe(calibration: Calibration, *, static: int, history: int, reported: int) -> Calibration:
-    """Learn from a reported prompt, with raw estimates of its two parts.
+    """Learn from a `reported` total; `static`, `history`: raw estimates.
 
     The first answer divides it in proportion; later ones leave the static part and give the history
     the rest, unless too little.
@@ -77,7 +76,6 @@ def observe(calibration: Calibration, *, static: int, history: int, reported: in
 
 
 def count_block(block: Block, count: Count) -> int:
-    """Raw estimate."""
     match block.content:
         case TextBlock(text=text):
             return count(text) + FRAMING
@@ -126,7 +124,7 @@ PLAUSIBLE = (0.8, 3.0)
 
 
 def checked(reported: int, raw: int, factor: float) -> str:
-    """Whether a reported total is plausible for its raw estimate, in words."""
+    """How plausible a reported total is, in words."""
     least, most = PLAUSIBLE
     estimated = raw * min(most, max(least, factor))
     if estimated and abs(reported / estimated - 1) > DISAGREES:

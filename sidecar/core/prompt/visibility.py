@@ -58,7 +58,7 @@ class Placeholder:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Nothing; the rewrite's note tells how to recall."""
+    """Nothing; the rewrite's note has the recall id."""
 
 
 Shown: TypeAlias = Truncated | Excerpt | Quoted | Placeholder | Dropped
@@ -84,9 +84,9 @@ Cause: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A recorded change of the view; `None` in `shown` is verbatim again.
+    """A recorded change of the view; `None` in `shown`: verbatim again.
 
-    `retired`: notes that are replaced.
+    `retired`: replaced notes.
     """
 
     id: str
@@ -174,7 +174,7 @@ def shorten(text: str, how: Shown, part_id: str) -> str:
 
 @lru_cache(maxsize=MOST_NOTES)
 def rendered_note(note: Note) -> Rendered:
-    """A user's text, allowed between any messages.
+    """A user's text, which may stand anywhere.
 
     Cached: the same block object lets a prompt's chain continue.
     """

@@ -43,7 +43,7 @@ Warm: TypeAlias = Mapping[Hashable, CachedPrefix]
 
 @dataclass(frozen=True, slots=True)
 class TouchedPrefix:
-    """A cache entry that a request writes or renews; `marked`: at a breakpoint, else by a read."""
+    """An entry that a request writes or renews; `marked`: at a breakpoint, else by a read."""
 
     hash: Hashable
     entry: CachedPrefix
@@ -123,7 +123,7 @@ def foresee(
 
 
 def follow(warm: Warm, prediction: Prediction, *, usage: Usage | None = None) -> Warm:
-    """Cache content once the predicted response begins, without expired entries.
+    """Cache content once the response begins, without expired entries.
 
     `usage`, as reported, corrects entries and forgets those not cached.
     """
@@ -153,7 +153,7 @@ def predict(
     at: Millis,
     minimum: int,
 ) -> tuple[Prediction, Warm]:
-    """Foresee and follow, for requests in sequence."""
+    """`foresee` and `follow` in one."""
     prediction = foresee(warm, hashes, sizes, places, marks, at, minimum)
     return prediction, follow(warm, prediction)
 
@@ -186,7 +186,7 @@ def _believed(prediction: Prediction, usage: Usage) -> bool:
 
 
 def _shortened(prediction: Prediction, usage: Usage) -> bool:
-    """Billing shows five minutes for the hour asked."""
+    """Billed for five minutes, not for an hour."""
     return prediction.write_1h > 0 and not usage.cache_write_1h and usage.cache_write_5m > 0
 
 

@@ -1,4 +1,4 @@
-"""What a file tool showed of a file's lines, ours or an imported agent's."""
+"""Lines of files that a file tool showed, ours or an imported agent's."""
 
 import re
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def file_sights(part: ToolPart) -> Iterator[FileShown]:
 
 
 def numbered(text: str) -> tuple[int, tuple[str, ...]] | None:
-    """First number and lines of a listing with line numbers, up to the first line without one."""
+    """First number and lines of a listing, up to the first line without a number."""
     first = last = 0
     lines: list[str] = []
     for raw in text.split("\n"):
@@ -68,7 +68,7 @@ def is_cut(text: str) -> bool:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """Lines, without an empty one after the last line end."""
+    """Without an empty one at the end."""
     lines = text.split("\n")
     return tuple(lines[:-1] if lines and not lines[-1] else lines)
 

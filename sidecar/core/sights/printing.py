@@ -1,4 +1,4 @@
-"""What a shell command is asked to print of files, by its words."""
+"""What a shell command is asked to print of files."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ Marker: TypeAlias = tuple[str, ...]
 
 
 def asked(command: str, folder: str) -> list[Printed | Marker]:
-    """All that a command prints, one after the other; empty if anything else may be printed."""
+    """All that a command prints, in order; empty if that may be more."""
     text, bodies = split(_QUIET.sub("", command))
     found: list[Printed | Marker] = []
     for stages in pipelines(text):
@@ -53,7 +53,7 @@ def asked(command: str, folder: str) -> list[Printed | Marker]:
 
 
 def _said(words: Sequence[str]) -> Marker:
-    """Nothing if a shell or `printf` fills in the text."""
+    """Nothing of text that a shell or `printf` fills in."""
     text = " ".join(word for word in words[1:] if word not in ("-e", "--"))
     if not _FILLED_IN.isdisjoint(text):
         return ()
@@ -93,7 +93,7 @@ def _source(words: Sequence[str]) -> Printed | None:
 
 
 def _taken(words: Sequence[str], size: int | None = None) -> list[Range]:
-    """Lines that `sed -n`, `head` and `tail` take, these at the end of so many."""
+    """Lines that `sed -n`, `head` and `tail` take, these from the end of `size`."""
     match words:
         case ["sed", "-n" | "-ne", *scripts] if scripts:
             return _ranges(";".join(word for word in scripts if word != "-e"))
@@ -128,7 +128,6 @@ def _within(start: int, end: int | None, spans: Sequence[Range]) -> Iterator[Ran
 
 
 def _in_order(ranges: Sequence[Range]) -> bool:
-    """Whether lines come range by range, each once."""
     ends = [0, *(last for _, last in ranges[:-1])]
     return all(
         end is not None and first > end for end, (first, _) in zip(ends, ranges, strict=True)

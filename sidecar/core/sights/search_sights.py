@@ -1,7 +1,7 @@
-"""What `grep -n` or `rg -n` showed of files in a shell: stretches of lines, not single ones.
+"""Stretches of lines, not single ones, that `grep -n` or `rg -n` showed in a shell.
 
 Not what search tools of agents show: of a line beside a match, Claude Code's takes doubled slashes
-for those of a path, and leaves one.
+for a path's, and leaves one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ def search_sights(part: ToolPart) -> Iterator[FileShown]:
 
 
 def _searched(command: str, folder: str) -> tuple[str, str] | None:
-    """The only path that is searched, empty of several, and the folder."""
+    """The only path searched, empty for several, and the folder."""
     if not any(f"{program} " in command for program in _PROGRAMS):
         return None
     found: tuple[str, str] | None = None
@@ -64,7 +64,7 @@ def _searched(command: str, folder: str) -> tuple[str, str] | None:
 
 
 def _paths(words: Sequence[str]) -> list[str]:
-    """What a search is given, if lines are shown whole and with numbers."""
+    """A search's arguments, if lines are shown whole and numbered."""
     program, *rest = words or [""]
     if program not in _PROGRAMS or not any(map(_NUMBERS.fullmatch, rest)):
         return []
@@ -83,7 +83,7 @@ def _paths(words: Sequence[str]) -> list[str]:
 
 
 def _stretches(lines: Sequence[str], path: str) -> Iterator[FileShown]:
-    """Of `12:text` and beside `13-text`, behind `path:` and `path-` where several are searched."""
+    """Of `12:text` and beside `13-text`, behind `path:` and `path-` for several files."""
     bare = any(map(_BARE.match, lines[:1]))
     for together, block in groupby(lines[:MOST_LINES], lambda line: line != "--"):
         found = list(block) if together else []

@@ -1,4 +1,4 @@
-"""Files as a log tells them: the lines that were shown or written, with all edits since."""
+"""Files as a log tells them: lines shown or written, with all edits since."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ NEVER, LATER = -1, 1 << 30
 
 @dataclass(slots=True)
 class SeenFile:
-    """Known lines, `None` for one never shown, with the steps of their last showing and writing.
+    """Lines, `None` for one never shown, with the steps of their last showing and writing.
 
     `changed`: step of the newest change. `removed`: lines that an edit took out, without their
     indentation, with its step, the newest last. `ends`: the last line is the file's. `drift`: most
@@ -65,7 +65,7 @@ class SeenFile:
         return any(wrote != NEVER and shown <= self.formatted for wrote, shown in lines)
 
     def showed_removed(self, text: str, step: int) -> bool:
-        """Whether a text of some step has a line that was removed afterwards."""
+        """Whether a text of `step` has a line removed afterwards."""
         later = takewhile(lambda one: one[1] > step, reversed(self.removed.items()))
         return any(line in text for line, _ in later)
 
@@ -90,7 +90,7 @@ class SeenFile:
                 start = index
 
     def held_against(self, text: str | None) -> "SeenFile":
-        """The known lines that stand in a text, where they are now."""
+        """The known lines that a text still has, at their present places."""
         stands = SeenFile(changed=self.changed, removed=self.removed)
         if text is None:
             return stands
@@ -109,7 +109,7 @@ class SeenFile:
     def _removed_against(
         self, lines: list[str], moved: Iterable[tuple[int, int, int]]
     ) -> dict[str, int]:
-        """With known lines that stand in a text no more, whoever took them out."""
+        """With known lines that the text lacks, whoever took them out."""
         known, at = list[str | None](), 0
         for start, _, count in moved:
             known += self.texts[at:start]
@@ -184,7 +184,7 @@ class SeenFile:
 
 
 def _equal(old: Sequence[str | None], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Equal stretches: beginnings in both, and number of lines."""
+    """(start in `old`, start in `new`, lines) of equal stretches."""
     at, to = 0, 0
     for hunk in hunks(old, new):
         yield at, to, hunk.old_from - at
@@ -203,7 +203,7 @@ def _places(text: str, wanted: str) -> Iterator[int]:
 class SeenFiles:
     """The files of a log; `reads`: calls that only showed files: (step, paths).
 
-    Paths are relative to the folder `root`; without one their ends tell.
+    Paths are relative to `root`; without `root` their ends count.
     """
 
     root: str = ""
@@ -247,7 +247,7 @@ class SeenFiles:
         return self.files[path].changed if path in self.files else NEVER
 
     def is_stale(self, unit: Unit) -> bool:
-        """Whether a call that changed nothing showed a line that an edit removed since."""
+        """Whether a call that changed nothing showed a line removed since."""
         return not unit.replaced and any(
             file.removed
             and ((name := path.rpartition("/")[2]) in unit.text or name in unit.call)
@@ -256,7 +256,7 @@ class SeenFiles:
         )
 
     def changed(self) -> list[tuple[str, SeenFile]]:
-        """Changed files with known lines, by path, the newest at the end."""
+        """Files with known lines that changed, the newest last."""
         found = [
             (path, file)
             for path, file in self.files.items()
@@ -265,7 +265,7 @@ class SeenFiles:
         return sorted(found, key=lambda one: one[1].changed)[-MOST_CHANGED:]
 
     def held_against(self, present: Mapping[str, str | None]) -> "SeenFiles":
-        """The same, with what stands of these files in the workspace; `None`: nothing."""
+        """With what stands of these files in the workspace; `None`: nothing."""
         files = {
             path: file.held_against(present[path]) if path in present else file
             for path, file in self.files.items()

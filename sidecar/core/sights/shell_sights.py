@@ -1,4 +1,4 @@
-"""What a shell command showed of a file's lines, where its words tell."""
+"""Lines of files that a shell command showed, by its words."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ def shell_sights(part: ToolPart) -> Iterator[FileShown]:
 
 
 def output_lines(text: str) -> tuple[str, ...]:
-    """Lines that a command printed, without what tools put around."""
+    """Without what tools put around."""
     text = _HEADER.sub("", text)
     wrapped = _OUTPUT.match(text)
     return lines_of(text if wrapped is None else wrapped[1])
@@ -38,7 +38,7 @@ def output_lines(text: str) -> tuple[str, ...]:
 def _parted(
     found: Sequence[Printed | Marker], lines: Sequence[str]
 ) -> Iterator[tuple[list[Printed], Sequence[str]]]:
-    """Files that were printed between what was said, up to where that cannot be told."""
+    """Files between printed markers, as far as that can be told."""
     group: list[Printed] = []
     for number, one in enumerate(found):
         if isinstance(one, Printed):
@@ -53,7 +53,7 @@ def _parted(
 
 
 def _shown(group: Sequence[Printed], lines: Sequence[str]) -> Iterator[FileShown]:
-    """Of files that were printed one after the other, as far as they can be told apart."""
+    """Of files printed one after the other, as far as they can be told apart."""
     spans = [(one.path, first, last) for one in group for first, last in one.ranges]
     if all(one.numbered for one in group):
         yield from _by_number(spans, lines)

@@ -1,4 +1,4 @@
-"""One spelling for each file that a log's calls changed, however they named it."""
+"""One spelling for each changed file, however the log's calls named it."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ SURE = 2
 
 
 def changes_of(units: Iterable[Unit], root: str = "") -> list[tuple[Unit, Sequence[TouchedFile]]]:
-    """Units that changed files, and what git did not take back of that, in one spelling."""
+    """Units that changed files, without what git took back, in one spelling."""
     units = list(units)
     back = taken_back(units)
     calls = [unit for unit in units if unit.touched]
@@ -33,9 +33,9 @@ def _spelled(deed: TouchedFile, path: str) -> TouchedFile:
 
 
 def spellings(paths: Iterable[str], root: str = "") -> Mapping[str, str]:
-    """By path: relative to the folder `root` if inside; else absolute where others tell its folder.
+    """By path: relative to `root` if inside; else absolute, where others tell its folder.
 
-    On Windows with the separator that most have.
+    On Windows with most paths' separator.
     """
     once = list(dict.fromkeys(paths))
     on_drives = [path for path in once if _DRIVE.match(path)]
@@ -67,7 +67,7 @@ def _plain(path: str, drives: Iterable[str]) -> str:
 
 
 def _in_folders(plain: Mapping[str, str]) -> dict[str, str]:
-    """Relative paths below the only folder whose end they begin with."""
+    """Relative paths below the only folder that ends as they begin."""
     relative = {path for path in plain.values() if not _is_absolute(path)}
     if not relative or len(relative) == len(plain):
         return dict(plain)

@@ -1,4 +1,4 @@
-"""Changes of files that git took back before they were committed."""
+"""Uncommitted changes of files that git took back."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _COMMITS = re.compile(r"\bgit(?: -[cC] \S+)* commit\b")
 def taken_back(units: Iterable[Unit]) -> frozenset[MadeChange]:
     """Those that stand no more, or lie in a stash.
 
-    Of a new file, which git does not know, only where a command names the file.
+    New files, unknown to git, only if a command names them.
     """
     standing: dict[MadeChange, bool] = {}
     aside: dict[MadeChange, bool] = {}

@@ -1,6 +1,6 @@
 """A summary without a model: the conversation's own sentences.
 
-Signal words choose. The newest episodes keep sentences, older ones a line, the oldest a title.
+The newest episodes keep sentences, older ones a line, the oldest a title.
 """
 
 import re
@@ -94,7 +94,7 @@ _CHATTER = late_pattern(
 
 
 def extract(gone: Sequence[Unit], previous: str, room: int) -> str:
-    """Departing units and `previous` in `room` tokens; empty if too little."""
+    """Departing units and `previous`, in `room` tokens; may be empty."""
     units = [unit for unit in gone if unit.kind not in NOTES]
     if not units:
         return shortened(previous, room)
@@ -134,7 +134,7 @@ def _carried(previous: str, room: int) -> Iterator[Weighed]:
 
 @dataclass(frozen=True, slots=True)
 class _Episode:
-    """Units told together; `rank` counts from the newest, 0."""
+    """Units told together; `rank`: from 0, the newest."""
 
     units: Sequence[Unit]
     rank: int

@@ -26,7 +26,7 @@ FACTS = 1_500
 
 
 def said_so(messages: Iterable[Message]) -> tuple[str, ...]:
-    """The model's sentences that decide or conclude."""
+    """Where it decides or concludes."""
     kept = [message for message in messages if message.status != "discarded"]
     units: list[Unit] = []
     step = 0
@@ -42,7 +42,7 @@ def said_so(messages: Iterable[Message]) -> tuple[str, ...]:
 def draft(
     checkpoint: Milestone, title: str, goal: str, files: Sequence[str], said: Sequence[str]
 ) -> str:
-    """Markdown for another session, to be edited; `files` likeliest first."""
+    """Markdown to be edited; `files`: likeliest first."""
     return "\n".join(_draft(checkpoint, title, goal, files, said)).rstrip() + "\n"
 
 

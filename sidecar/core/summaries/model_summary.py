@@ -1,4 +1,4 @@
-"""Summaries by a model. Quotes from the log stand in frames that no quoted text can close."""
+"""Summaries by a model. Quotes stand in frames that no quoted text can close."""
 
 import json
 import re
@@ -131,9 +131,9 @@ def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
 
 
 def transcript(items: Sequence[Item], room: int) -> str:
-    """Conversation as text in about `room` tokens, newest kept.
+    """In about `room` tokens, newest kept; without thinking.
 
-    Earlier rewrites' notes first get up to half; thinking is left out.
+    Earlier rewrites' notes first get up to half.
     """
     shown = [i for i in items if not isinstance(i.shown, Dropped) and _who(i.unit)]
     left = room_in_characters(room) - len(_MATERIAL) - 80
@@ -325,5 +325,4 @@ def with_summary(plan: Plan, text: str, by: SummaryWriter) -> Plan:
 
 
 def without_summary(plan: Plan) -> Plan:
-    """And without its estimated tokens."""
     return replace(with_summary(plan, "", "extract"), summary=None)

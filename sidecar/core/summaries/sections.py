@@ -61,7 +61,6 @@ def sections_of(text: str) -> tuple[Section, ...]:
 
 
 def written(sections: Iterable[Section]) -> str:
-    """As Markdown."""
     return "\n".join(
         "\n".join(([f"## {section.title}"] if section.title else []) + list(section.lines))
         for section in sections
@@ -91,10 +90,7 @@ def weight_of(title: str) -> float:
 
 
 def fitted(lines: Sequence[Weighed], room: int, titles: Sequence[str] = ()) -> str:
-    """The heaviest lines within `room` tokens.
-
-    Sections in the order of `titles`, then of first lines.
-    """
+    """As `shortened`; in the order of `titles`, then of first lines."""
     # No line end before the first line.
     left = room_in_characters(room) + 1
     taken: list[Weighed] = []
@@ -113,7 +109,6 @@ def fitted(lines: Sequence[Weighed], room: int, titles: Sequence[str] = ()) -> s
 
 
 def room_in_characters(room: int) -> int:
-    """Characters that `tokens_of` counts as at most `room` tokens."""
     return max(0, int((room - _FRAMING) * _CHARS))
 
 

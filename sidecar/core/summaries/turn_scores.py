@@ -1,4 +1,4 @@
-"""Scores of single turns: the question to a model, the checked answer, the changes.
+"""Scores of turns: question to a model, checked answer, changes.
 
 No turn is invented; failed approaches, paths and URLs stay.
 """
@@ -73,7 +73,7 @@ class TurnScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores by turn id, and the updated earlier summary."""
+    """By turn id, with the updated earlier summary."""
 
     turns: Mapping[str, TurnScore]
     earlier: str = ""
@@ -142,7 +142,7 @@ def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
 def changes(turn: ScoredTurn, action: TurnAction, spared: Set[PartId]) -> list[Change]:
     """An action's changes, except to spared parts.
 
-    A failed call keeps at least its result's line, unless summarised: then the ledger names it.
+    A failed call keeps a line, unless summarised: then the ledger names it.
     """
     made: list[Change | None] = []
     for item in _may_go(turn, spared):
@@ -195,7 +195,7 @@ def told(
 
 
 def addresses(turn: ScoredTurn) -> tuple[str, ...]:
-    """Paths and URLs written in a turn, not in results: a listing has thousands."""
+    """Paths and URLs in a turn, but not in results: a listing has thousands."""
     found: list[str] = []
     for item in turn.items:
         unit = item.unit
@@ -206,7 +206,7 @@ def addresses(turn: ScoredTurn) -> tuple[str, ...]:
 
 
 def _stands(name: str, text: str) -> bool:
-    """Whole names only: `src/app` not in `src/app/main.py`."""
+    """Whole names only: not `src/app` in `src/app/main.py`."""
     whole = rf"(?<![\w/.\-]){re.escape(name)}(?![\w/\-]|\.\w)"
     return re.search(whole, text) is not None
 
@@ -264,7 +264,7 @@ def _text(entry: Mapping[str, object], key: str) -> str:
 
 
 def _entries(reply: str) -> Iterator[Mapping[str, object]]:
-    """JSON objects of a reply: fenced, cut off, or not quite JSON.
+    """Objects, fenced, cut off, or not quite JSON.
 
     Raises ValueError: a closed score that cannot be parsed.
     """

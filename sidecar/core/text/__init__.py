@@ -1,1 +1,1 @@
-"""Text in, text or places in it out: JSON, lines, sentences, secrets. Knows no conversation."""
+"""Text in, text or places out: JSON, lines, sentences, secrets."""

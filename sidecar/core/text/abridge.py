@@ -1,4 +1,4 @@
-"""The beginning and end of a longer text, in whole paragraphs, sentences and items of lists."""
+"""Both ends of a longer text, in whole paragraphs, sentences and list items."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -63,16 +63,16 @@ class _Group:
 
 
 def without_code(text: str) -> list[str]:
-    """Lines that say something, with a mark for code where it was introduced."""
+    """Lines with words, and a mark for code where introduced."""
     return [line for group in _groups(text) for line in group.lines()]
 
 
 def abridged(text: str, most: int, mark: str) -> list[str]:
-    """Lines of about `most` characters: all without code where that fits, else both ends.
+    """Lines of about `most` characters: all without code if that fits, else both ends.
 
-    Of a list that is too long, each item's first words; `mark` stands where the text is cut, and
-    nothing ends in what announces more. The last sentence stands if it is short or asks, then
-    with the one before, and before it what is set apart in bold.
+    Each item's first words for a long list; `mark` stands where the text is cut, and nothing ends
+    in an announcement. The last sentence stands if short or a question, then with the one before,
+    preceded by what is set apart in bold.
     """
     groups = list(_groups(text))
     lines = [line for group in groups for line in group.lines()]
@@ -91,7 +91,7 @@ def abridged(text: str, most: int, mark: str) -> list[str]:
 
 
 def in_brief(text: str, most: int) -> str:
-    """The first sentences in a line of `most` characters, and the last if it asks."""
+    """The first sentences in `most` characters, and the last if a question."""
     groups = list(_groups(text))
     last = _last_sentence(groups[-1], most) if groups else ""
     last = last if asks(last) else _set_apart(groups, most * 2 // 3)
@@ -100,7 +100,7 @@ def in_brief(text: str, most: int) -> str:
 
 
 def asked_last(text: str, most: int) -> str:
-    """The last lines, where something is asked in them, of `most` characters."""
+    """The last lines, if they ask something, in `most` characters."""
     close = text[-most:]
     if not _QUESTION.search(close):
         return ""
@@ -109,19 +109,18 @@ def asked_last(text: str, most: int) -> str:
 
 
 def references(text: str) -> frozenset[str]:
-    """Numbers and letters that stand for items of a list, as in `do 2 and 3`."""
+    """Numbers and letters of list items, as in `do 2 and 3`."""
     if len(text) > REFERS:
         return frozenset()
     return frozenset(one or other for one, other in _REFERENCE.findall(text))
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Of items of a list."""
     return frozenset(_NUMBERED.findall("\n".join(unfenced(text))))
 
 
 def listed(text: str, most: int, mark: str) -> list[str]:
-    """The first line, and in about `most` characters items by their first words."""
+    """The first line, and items by their first words, in about `most` characters."""
     lines = [line.strip() for line in unfenced(text) if _says(line)]
     places = [n for n, line in enumerate(lines) if _NUMBERED.match(line)]
     leads = sorted({0, max(0, places[0] - 1)} - {*places})
@@ -147,13 +146,13 @@ def first_words(text: str, most: int) -> str:
 
 
 def fullest(texts: Sequence[str]) -> int:
-    """Which says most: the first, unless another is much longer."""
+    """The text that says most: the first, unless another is much longer."""
     most = max(range(len(texts)), key=lambda n: len(texts[n]))
     return most if len(texts[most]) > max(FULL, 3 * len(texts[0])) else 0
 
 
 def with_rules(text: str, most: int) -> str:
-    """First words, and firm rules of the rest of a longer summary: loud ones, then those listed."""
+    """First words of a summary, and firm rules of the rest: loud ones, then listed ones."""
     text = _FRAME.sub("", text.strip()).strip()
     if len(text) <= most:
         return text
@@ -175,7 +174,7 @@ def with_rules(text: str, most: int) -> str:
 
 
 def _groups(text: str) -> Iterator[_Group]:
-    """Without code, for which a mark stands where it was introduced."""
+    """Without code; a mark stands where it was introduced."""
     here = _Group()
     inside = blank = False
     for line in text.strip().splitlines():
@@ -200,7 +199,7 @@ def _groups(text: str) -> Iterator[_Group]:
 
 
 def _goes_on(group: _Group, line: str, *, item: bool, blank: bool) -> bool:
-    """Whether a line belongs to what stands before; `blank`: behind an empty one."""
+    """Whether a line belongs to the group; `blank`: after an empty line."""
     if group.items or not group.lead:
         return item and bool(group.items)
     titled = all(map(is_heading, group.lead))
@@ -267,7 +266,7 @@ def _close(groups: Sequence[_Group], most: int) -> list[str]:
 
 
 def _set_apart(groups: Sequence[_Group], most: int) -> str:
-    """The last paragraph behind the first that a bold label or a bold sentence opens."""
+    """The last paragraph but the first that opens in bold."""
     lines = [line for group in groups[1:] for line in group.lines() if _BOLD.match(line)]
     return first_words(lines[-1], most) if 0 < len(lines) <= MOST_LABELS else ""
 

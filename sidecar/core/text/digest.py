@@ -23,5 +23,4 @@ def content_hash(text: str) -> str:
 
 
 def bytes_hash(data: bytes) -> str:
-    """`sha256:` and 64 hex digits."""
     return "sha256:" + hashlib.sha256(data).hexdigest()

@@ -1,6 +1,6 @@
 """Identifiers: paths, code names, commands, error strings.
 
-Context is worth their chance of further use.
+Their chance of further use is what context is worth.
 """
 
 import re
@@ -41,7 +41,7 @@ _SHORT = late_pattern(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Paths, file names, code names of 6 letters or more, `quoted` spans; no amounts."""
+    """Paths, file names, code names of 6 letters, `quoted` spans; no amounts."""
     words: Iterable[str] = _TOKEN.findall(text)
     if len(text) > LONGEST:
         stripped = (word if len(word) <= LONGEST else word.rstrip(_ENDS) for word in words)
@@ -54,7 +54,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def asked_to_keep(text: str) -> frozenset[str]:
-    """Names a typed message asks to keep: `keep src/a.py`, `don't forget …`."""
+    """As in `keep src/a.py`, `don't forget …`."""
     kept: set[str] = set()
     for sentence in _with_verbs(text):
         if any(bool(found["no"]) == bool(found["forget"]) for found in _ASKS.finditer(sentence)):
@@ -114,7 +114,7 @@ class NameIndex:
 
     @property
     def known(self) -> Mapping[str, Name]:
-        """Without a copy, for thousands of look-ups."""
+        """No copy, for thousands of look-ups."""
         return self._names
 
     def __contains__(self, name: object) -> bool:

@@ -53,7 +53,7 @@ def without_trailing_commas(text: str) -> str:
 
 
 def read_object(text: str) -> dict[object, object] | None:
-    """A model's JSON or Python literal; `None` for neither, or no object."""
+    """JSON or a Python literal; `None` for neither, or no object."""
     for read_it in (_as_json, _as_python):
         value = read_it(text)
         if isinstance(value, dict):
@@ -76,7 +76,7 @@ def read_all(text: str | bytes) -> Json:
 
 
 def check_inner(text: str | bytes) -> None:
-    """Raises `TooMuch` before parsing over `MOST_INNER` lists and objects."""
+    """Raises `TooMuch`, before parsing."""
     if isinstance(text, bytes):
         if text.count(b"[") + text.count(b"{") > MOST_INNER:
             check_inner(text.decode("utf-8", "replace"))
@@ -88,7 +88,6 @@ def check_inner(text: str | bytes) -> None:
 
 
 def is_deep(value: Json) -> bool:
-    """Over `DEEPEST` levels."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEEPEST):
         inner = [one.values() if isinstance(one, dict) else one for one in level]

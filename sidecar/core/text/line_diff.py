@@ -274,7 +274,7 @@ def _once(lines: Sequence[int]) -> dict[int, int]:
 
 
 def _fewest(a: Sequence[object], b: Sequence[object], steps: int) -> list[tuple[int, int]] | None:
-    """Fewest changes (Myers, greedy); `None` beyond `steps` or `_MOST_EDITS`."""
+    """Myers, greedy; `None` beyond `steps` or `_MOST_EDITS`."""
     n, m = len(a), len(b)
     if not n or not m:
         return []

@@ -17,7 +17,7 @@ _OPEN, _MIDDLE, _CLOSE = b"<" * 7, b"=" * 7, b">" * 7
 
 @dataclass(frozen=True, slots=True)
 class MergedText:
-    """`clashes` counts places left between markers."""
+    """`clashes`: places between markers."""
 
     content: bytes
     clashes: int

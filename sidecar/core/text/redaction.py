@@ -1,4 +1,4 @@
-"""Removes keys and passwords of known shapes only: a wrong hit spoils a needed text."""
+"""Removes keys and passwords of known shapes: a wrong hit spoils a needed text."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -110,7 +110,7 @@ _BY_NAME = tuple((marker, late_pattern(pattern)) for marker, pattern in _NAMED)
 
 @dataclass(slots=True)
 class Redaction:
-    """Counts hits; `known` lists secrets to remove anywhere."""
+    """Counts hits; `known`: secrets to remove anywhere."""
 
     known: tuple[str, ...] = ()
     count: int = 0

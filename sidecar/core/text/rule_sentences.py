@@ -1,6 +1,6 @@
 """Finds sentences that forbid or require something, in some thirty languages.
 
-By words and signs, without grammar: a false hit costs few tokens, a miss loses a rule.
+By words and signs: a false hit costs few tokens, a miss loses a rule.
 """
 
 import re
@@ -130,15 +130,15 @@ class RuleSentence:
 
 
 def rules_in(text: str) -> tuple[RuleSentence, ...]:
-    """In order, each wording once, at most `MOST_RULES`; none in code, diffs, logs, transcripts."""
+    """In order, each wording once, up to `MOST_RULES`; not in code, diffs, logs, transcripts."""
     found = (RuleSentence(span, sure) for span, sure in _graded(text) if sure)
     return tuple(islice(found, MOST_RULES))
 
 
 def standing(text: str, span: Span) -> Span | None:
-    """A sentence with those before in its paragraph that it leans on; `None` if there are none.
+    """A sentence with those before that it leans on; `None` if there are none.
 
-    `It must stay` and `not like that` lean. What is longer than a rule may be is looked at no more.
+    `It must stay` and `not like that` lean. Sentences longer than a rule are not looked at.
     """
     start, end = span
     if not _leans(text[start:end]):
@@ -160,7 +160,7 @@ def _leans(sentence: str) -> bool:
 
 
 def each_once(rules: Iterable[str]) -> list[str]:
-    """Each wording once, and none that the next one begins with, as it leans on it."""
+    """Each wording once, unless the next begins with it."""
     found: dict[str, str] = {}
     last = ""
     for rule in rules:
@@ -196,7 +196,7 @@ def sureness(sentence: str) -> int:
 
 
 def _graded(text: str) -> Iterator[tuple[Span, int]]:
-    """Each wording once; items of a list of rules are `FIRM`; those that only describe `SOFT`."""
+    """Each wording once; listed rules are `FIRM`, mere descriptions `SOFT`."""
     seen: set[str] = set()
     listed = False
     for start, end in _unfenced(text):
@@ -236,7 +236,7 @@ def _opens_rules(sentence: str) -> bool:
 
 
 def _is_loud(sentence: str) -> bool:
-    """Three words, and half of all, are in capitals."""
+    """Three words, and half of all, in capitals."""
     if sentence.islower() or not _LOUD.search(sentence):
         return False
     words = _WORD.findall(sentence)
@@ -245,5 +245,5 @@ def _is_loud(sentence: str) -> bool:
 
 
 def size_of(text: str) -> int:
-    """Bytes of UTF-8; a lone surrogate, as JSON may hold, takes three."""
+    """Bytes of UTF-8; a lone surrogate takes three."""
     return len(text.encode("utf-8", "surrogatepass"))

@@ -17,7 +17,7 @@ _PATH = re.compile(r"(?:~|\.{0,2})/|[A-Za-z]:[\\/]")
 
 
 def is_secret(name: str, value: str) -> bool:
-    """The name says secret, or names a host of Bundler's and the value a login."""
+    """By the name, or Bundler's name of a host with a login."""
     if _VARIABLE.fullmatch(name):
         return True
     return bool(_BUNDLERS_HOST.fullmatch(name) and _LOGIN.fullmatch(value))
@@ -38,5 +38,5 @@ def is_login(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """Rather than a key with a slash."""
+    """Not a key with a slash."""
     return _PATH.match(value) is not None and not is_random(value)

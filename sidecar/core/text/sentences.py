@@ -1,4 +1,4 @@
-"""Sentences of a text in any script, as spans of characters."""
+"""Sentences in any script, as spans of characters."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ _BLANK = late_pattern(r"\n\s*\n")
 
 
 def sentences(text: str, longest: int = LONGEST) -> Iterator[Span]:
-    """(start, end) of each, stripped, in order."""
+    """Stripped, in order."""
     for start, end in _paragraphs(text):
         at = start
         for match in _END.finditer(text, start, end):
@@ -79,7 +79,7 @@ def statements(text: str) -> Iterator[Span]:
 
 
 def gist(text: str, most: int) -> str:
-    """The first sentences with content, in one line of `most` characters.
+    """The first sentences with content, in `most` characters.
 
     Passes over headings, code and announcements.
     """
@@ -99,12 +99,12 @@ def gist(text: str, most: int) -> str:
 
 
 def announces(text: str) -> bool:
-    """Whether a text only says the coming step, as `Now the tests:` does."""
+    """Whether a text only says the next step: `Now the tests:`."""
     return ends_open(text) and len(gist(text, LONGEST)) < SHORT
 
 
 def without_intentions(text: str) -> str:
-    """Without sentences that only say what is to be done, or open."""
+    """Without sentences on what is to be done, or open."""
     spans = sentences(text, len(text))
     told = (text[start:end] for start, end in spans)
     return " ".join(
@@ -113,7 +113,6 @@ def without_intentions(text: str) -> str:
 
 
 def without_announcement(text: str) -> str:
-    """Without a last sentence that announces."""
     spans = list(sentences(text, len(text))) if ends_open(text) else []
     return text[: spans[-1][0]].rstrip() if len(spans) > 1 else text
 
@@ -123,12 +122,12 @@ def asks(text: str) -> bool:
 
 
 def ends_open(text: str) -> bool:
-    """In what announces more, as `So:` and `**Costs:**`."""
+    """In an announcement, as `So:` and `**Costs:**`."""
     return text.rstrip().rstrip(_CLOSERS).endswith((":", "\uff1a"))
 
 
 def unfenced(text: str) -> Iterator[str]:
-    """Non-blank lines outside fences of code."""
+    """Non-blank lines outside code fences."""
     inside = False
     for line in text.splitlines():
         if line.lstrip().startswith("```"):

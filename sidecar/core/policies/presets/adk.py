@@ -41,7 +41,6 @@ class Adk:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` once a turn is over or the limit is reached, or a forced cause."""
         cause = forced(standing)
         if cause is not None:
             return cause
@@ -49,7 +48,7 @@ class Adk:
         return "budget" if over or standing.used >= standing.limit else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """By tokens when full, else by turns; else store artifacts."""
+        """By tokens when full, else by turns; else only artifacts."""
         full = cause in ("user", "overflow") or situation.standing.used >= situation.standing.limit
         if full:
             return self._by_tokens(situation, cause)

@@ -1,8 +1,7 @@
 """`aircher`: outputs are cut as they come; at 85 per cent each turn is scored.
 
-It is kept, summarised, referenced or dropped.
-
-A model scores on the warm prefix and extracts facts in the same call; failing that, code scores.
+Turns are kept, summarised, referenced or dropped. A model scores and extracts facts on the warm
+prefix; failing that, code scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,7 +59,6 @@ class Aircher:
         return cause or ("budget" if standing.newest > NEW_TOKENS else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """By code's scores; a model may give better ones."""
         standing = situation.standing
         if cause == "budget" and standing.newest > NEW_TOKENS:
             cuts = shortened_outputs(situation)
@@ -75,7 +73,7 @@ class Aircher:
 
 
 def shortened_outputs(situation: Situation) -> tuple[Change, ...]:
-    """Cut what was not sent yet, from the middle."""
+    """Cut what was not yet sent, from the middle."""
     new = (i for i in situation.items[situation.sent :] if i.unit.kind == "call")
     open_ = (i for i in new if i.shown is None and not i.unit.running and not i.pinned)
     cuts = (_cut(item) for item in open_ if item.unit.part_id not in situation.preserved)
@@ -93,7 +91,7 @@ def _cut(item: Item) -> Change | None:
 
 
 def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
-    """From a model's scores; raises ValueError if unusable, or nothing is freed."""
+    """Raises ValueError if the reply is unusable, or nothing is freed."""
     turns, spared = turns_of(situation.items), kept_always(situation)
     scores = read_scores(reply, turns)
     final = _planned(situation, plan.policy, plan.cause, scores.turns, plan.summary)

@@ -54,7 +54,6 @@ class ClaudeCode:
         return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """All but the newest calls and last files read."""
         standing = situation.standing
         at = below(standing, RESERVE)
         spared = untouchable(situation)
@@ -68,7 +67,7 @@ class ClaudeCode:
 
 
 def restored_files(situation: Situation, spared: Set[PartId]) -> dict[PartId, Change | None]:
-    """Reads to keep, of the five newest files not in view; with a change if cut."""
+    """Reads to keep, of the five newest files out of view; with a change if cut."""
     standing = situation.standing
     history = below(standing, RESERVE) - standing.static
     most = min(FILE_TOKENS, history // FILES_SHARE // FILES)

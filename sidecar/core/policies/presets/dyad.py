@@ -1,6 +1,6 @@
 """`dyad`: purges raw blocks (calls, results, thinking) after seven days.
 
-Here as a turn opens on a cold cache, which is free; the original purges at its start.
+Here on a cold cache, which is free; the original purges at its start.
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,12 @@ RAW = frozenset({"call", "reasoning", "opaque"})
 
 @dataclass(frozen=True, slots=True)
 class Dyad:
-    """Due when a purge is free."""
+    """Due as a turn opens on a cold cache."""
 
     name: str = "dyad"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`cold` as a turn opens on a cold cache."""
         return "cold" if standing.opens_turn and not standing.warm else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

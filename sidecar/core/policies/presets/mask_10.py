@@ -1,7 +1,7 @@
 """`mask-10`: results of tools older than ten steps become placeholders; words and calls stay.
 
-Ten at a time, so that the prefix holds in between. Source: arXiv 2508.21433, where masking does as
-well as summaries for less.
+Ten at a time: the prefix holds in between. Source: arXiv 2508.21433, where masking does as well as
+summaries for less.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,6 @@ class Mask10:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """A forced cause, `budget` at the limit, or `pays` after a batch."""
         cause = full(standing, standing.limit)
         if cause is None and standing.requests >= BATCH:
             return "pays"

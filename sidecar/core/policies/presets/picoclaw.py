@@ -54,7 +54,6 @@ class PicoClaw:
         return None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Summarise between turns, else drop."""
         standing = situation.standing
         if cause == "user":
             return self._summarised(situation, cause, KEPT_BY_HAND)
@@ -101,7 +100,7 @@ def trigger(standing: Standing) -> int:
 
 
 def boundary(items: Sequence[Item], kept: int) -> int:
-    """Index of the newest `kept` messages, moved to a typed message: back, else forward.
+    """Index of the newest `kept` messages, moved back, else forward to a typed message.
 
     A message just typed does not count. Without such a turn, the cut falls between steps.
     """
