@@ -24,11 +24,10 @@ async def ended() -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
-    """Parts joined by `daemon/windows` for the sessions that a window opens.
+    """Parts joined by `daemon/windows` for a window's sessions.
 
-    `observe` gets figures of events; `end` stops the parts that are this window's own; `trusted`
-    has the settings of a folder that the user trusts hold. `resident`: the daemon outlives its
-    windows.
+    `observe` gets figures of events; `end` stops this window's own parts; `trusted` applies the
+    settings of a folder that the user trusts. `resident`: the daemon outlives its windows.
     """
 
     store: Store
@@ -49,7 +48,7 @@ class Environment:
         return Trust(said, Path(cwd), self.store.folder, self.trusted)
 
     def new_log(self, cwd: str, title: str, settings: JsonObject) -> SessionLog:
-        """Empty, and not stored before the first commit."""
+        """Not stored before the first commit."""
         now, session_id = self.clock.now(), SessionId(self.clock.new_id("ses"))
         row = SessionRow(session_id, cwd, title, now, now, 0, 0, 0, "0", settings)
         return SessionLog(self.store, Stored(row, (), ()), self.clock.now)

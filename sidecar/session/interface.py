@@ -59,7 +59,7 @@ class PromptRequest:
     """`blocks`: ACP content blocks; `context`: the editor's state.
 
     `ticket` cancels the request alone; if already `cancelled`, the turn only logs the prompt.
-    `window`: the environment of the one that asks.
+    `window`: the asker's environment.
     """
 
     blocks: tuple[JsonObject, ...]
@@ -96,7 +96,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """First prompt to edit, related files, and the session, if made."""
+    """First prompt, related files, and the session, if made."""
 
     draft: str
     files: tuple[str, ...]
@@ -108,7 +108,7 @@ Scope: TypeAlias = RestoreScope
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A restore's target and manner; `paths` `None`: all files.
+    """A restore's target; `paths` `None`: all files.
 
     `markers`: a merge writes both sides of a conflict between markers.
     """

@@ -7,7 +7,7 @@ from sidecar.store.journal import Store
 
 
 class Ownership:
-    """Who writes a session. `me` is this daemon, or `None` for a look that never writes.
+    """Who writes a session. `me`: this daemon, or `None` for a mere look.
 
     `read_only`: not this daemon. `by` names the writer, where known.
     """
@@ -20,7 +20,7 @@ class Ownership:
         self.by: JsonObject | None = None
 
     async def claim(self) -> bool:
-        """Take the lease if nobody living has it; then `take` makes the session ours."""
+        """Take a lease that nobody living has; then `take` makes the session ours."""
         if self._me is None:
             return False
         try:
@@ -35,7 +35,6 @@ class Ownership:
         return other is None
 
     def take(self) -> None:
-        """This daemon writes from here on."""
         self.read_only = False
 
     def refusal(self) -> SidecarError:

@@ -1,6 +1,6 @@
 """What is made of a log for reading: view, calibration, cache state, settings.
 
-The newest requests are replayed, each in the view of its time.
+The newest requests are replayed, in the views of their times.
 """
 
 from dataclasses import dataclass
@@ -90,7 +90,6 @@ def cache_options_of(reading: ReadState) -> CacheOptions:
 
 
 def kept_cache_of(reading: ReadState) -> KeptCache:
-    """As pings keep it."""
     log, view, settings = reading.log, reading.view, reading.settings
     return KeptCache(log, view, reading.cached, settings, reading.clock)
 

@@ -22,7 +22,7 @@ def parent_of(row: SessionRow) -> str | None:
 
 
 class SessionSettings:
-    """As they stand in the session's row; a change waits for the next commit."""
+    """As in the session's row; a change waits for the next commit."""
 
     def __init__(self, log: SessionLog, models: ModelAccess) -> None:
         self._log = log
@@ -62,7 +62,6 @@ class SessionSettings:
         return self._models.info(self.model_id)
 
     def max_tokens(self) -> int:
-        """Of an answer: as set, within the model's limit."""
         return answer_tokens(self.number("maxTokens"), self.info())
 
     def room(self) -> Budget:

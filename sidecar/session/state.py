@@ -29,5 +29,4 @@ class State(ReadState):
 
     @property
     def config(self) -> Config:
-        """As of now."""
         return self.configured.config

@@ -34,7 +34,6 @@ class Differences:
         self._counted: dict[tuple[str, str], tuple[int, int]] = {}
 
     async def counted(self, changes: Iterable[PathChange]) -> list[JsonObject]:
-        """In the protocol's shape, with lines and bytes."""
         found = _files(changes)
         await self._count(found)
         return [
@@ -44,7 +43,7 @@ class Differences:
     async def shown(
         self, changes: Iterable[PathChange], who: Mapping[bytes, Sequence[Author]]
     ) -> list[JsonObject]:
-        """With unified diffs and each path's authors."""
+        """With unified diffs and authors."""
         answer: list[JsonObject] = []
         found = _files(changes)
         for start in range(0, len(found), AT_ONCE):
@@ -90,7 +89,7 @@ class Differences:
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
-    """By path; the agent's if any of its part is left."""
+    """By path; the agent's if any part of its is left."""
     sets = tuple(sets)
     first: dict[bytes, TreeEntry | None] = {}
     last: dict[bytes, TreeEntry | None] = {}
@@ -142,7 +141,7 @@ def _author(found: Sequence[Author]) -> Author:
 
 
 def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
-    r"""A client's names, relative to the folder.
+    r"""Relative to the folder.
 
     Those with `\x` escapes, from `shown`, are looked up in `known`.
     """

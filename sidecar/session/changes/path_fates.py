@@ -1,4 +1,4 @@
-"""Fates of a restore's paths in the protocol's shape."""
+"""A restore's paths in the protocol's shape: `{restored, merged, skipped, conflicts}`."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -12,7 +12,7 @@ Diffs: TypeAlias = Mapping[bytes, tuple[str, str, str]]
 
 
 def files_of(fates: Sequence[Fate], diffs: Diffs, foreseen: Mapping[bytes, str]) -> JsonObject:
-    """`{restored, merged, skipped, conflicts}`; `foreseen`: planned diffs by path."""
+    """`foreseen`: planned diffs by path."""
 
     def of(name: str) -> list[Json]:
         return [_fared(fate, foreseen) for fate in fates if fate.fate == name]

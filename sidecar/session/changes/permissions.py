@@ -48,7 +48,7 @@ class Permissions:
         return other
 
     def exchange(self, before: Rules, after: Rules) -> None:
-        """Configured rules only; answers stay."""
+        """Replaces configured rules; answers stay."""
         answers = self._book.rules
         self._book.rules = Rules(
             (*after.allow, *(rule for rule in answers.allow if rule not in before.allow)),

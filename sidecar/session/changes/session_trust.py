@@ -1,4 +1,4 @@
-"""Trust in a session's workspace, from the editor or by the user's answer."""
+"""Trust in a session's workspace, by the editor or the user."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -45,7 +45,6 @@ class Trust:
         self.granted = trust.is_trusted(data, workspace) if said is None else said
 
     def standing(self) -> trust.StartingPlaces:
-        """Where MCP servers may start; see `trust.standing`."""
         return trust.standing(self._data, self._workspace, trusted=self.granted)
 
     async def settle(self, call: ToolPart, ask: AskUser) -> bool:

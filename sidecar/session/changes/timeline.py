@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """`sets`: changes just before; `message_id`: the nearest message."""
+    """`sets`: changes just before; `message_id`: the nearest."""
 
     id: str
     kind: CheckpointKind
@@ -66,7 +66,6 @@ class Timeline:
 
     @property
     def head(self) -> str | None:
-        """Where the session stands."""
         return self.head_before(len(self.events))
 
     def head_before(self, place: int) -> str | None:

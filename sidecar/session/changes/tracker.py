@@ -97,7 +97,7 @@ class Tracking:
             await self._safely(self._end_step)
 
     def turn_ended(self) -> None:
-        """Rescan in the background, for missed events."""
+        """Rescan in the background: events may be missed."""
         if self._shared is not None and self._snapshots is not None:
             self._shared.recheck(self._snapshots)
 
@@ -124,13 +124,12 @@ class Tracking:
         yield
 
     async def step_opens(self) -> None:
-        """Before a step's first write, attribute earlier changes to the user."""
+        """Earlier changes are the user's."""
         if self.above is not None:
             await self.above.step_opens()
         await self._safely(self._open_step)
 
     def note(self, take: "Callable[[_Interval], None]") -> None:
-        """Update the interval, here and in the session above."""
         take(self._interval)
         if self.above is not None:
             self.above.note(take)
@@ -145,7 +144,7 @@ class Tracking:
             await self._shared.recover(self._log.row.cwd)
 
     def opened(self, *, writes: bool) -> None:
-        """A client has come: report a broken-off restore, and look ahead, for a quick turn."""
+        """A client has come: report a broken-off restore, and look at the files ahead of a turn."""
         self._tell_news()
         if writes and self._shared is not None and self._snapshots is None:
             self._shared.look_ahead(self._log.row.cwd)
@@ -154,13 +153,12 @@ class Tracking:
 
     @property
     def limits(self) -> Sizes | None:
-        """`None` if nothing is followed."""
         return None if self._shared is None else self._shared.sizes
 
     async def since(self) -> tuple[Snapshots, ChangeSet]:
         """A new snapshot, and changes since the log's newest; a step's are the tools'.
 
-        Raises BadRequest without snapshots for this folder, or StorageFailed.
+        Raises BadRequest without snapshots for this folder, StorageFailed.
         """
         async with self._lock:
             made = await self._ready()
@@ -208,7 +206,7 @@ class Tracking:
         return await (await self._ready()).note_edit(path)
 
     async def _wrote(self, path: bytes, before: TreeEntry | None, text: str) -> None:
-        """At once, before others write to the same file."""
+        """At once, before others write to the file."""
         made = await self._ready()
         made.mark_dirty(path)
         await made.snapshot()
@@ -323,7 +321,6 @@ def _lost(interval: _Interval) -> None:
 
 
 def _saved(write: ToolWrite, now: TreeEntry | None) -> ToolWrite:
-    """An editor's save of the same content is the tool's write."""
     made = now is not None and write.after is not None and now.hash == write.after.hash
     return replace(write, after=now) if made else write
 

@@ -1,1 +1,1 @@
-"""Rewrites of the context: planned, summarised, committed. Knows no session as a whole."""
+"""Rewrites of the context: planned, summarised, committed."""

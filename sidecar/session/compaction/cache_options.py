@@ -12,7 +12,7 @@ from sidecar.store.format.log_records import CachingRecord
 
 
 class CacheOptions:
-    """Chooses how a session's prompts are cached."""
+    """Chooses how prompts are cached."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class CacheOptions:
         self._clock = clock
 
     def follow(self) -> None:
-        """Before a request: choose a lifetime where the static text is written anew; log it."""
+        """Before a request: choose and log a lifetime where the static text is written anew."""
         ttl, found = self._choice(self._view)
         self._cache_for(ttl)
         if found is not None:
@@ -42,7 +42,7 @@ class CacheOptions:
             self._log.writer.put_aside(decided)
 
     def next_ttl(self, view: ModelView) -> Ttl:
-        """The static text's lifetime if `view` were sent now."""
+        """The static text's, if `view` were sent now."""
         return self._choice(view)[0]
 
     def restore(self) -> None:
@@ -50,7 +50,7 @@ class CacheOptions:
         self._cache_for(self._logged() if self._hour_prices() else "5m")
 
     def _choice(self, view: ModelView) -> tuple[Ttl, Lifetime | None]:
-        """The next request's lifetime, and the reason if another than before."""
+        """The next lifetime, and the reason if another than before."""
         card = self._hour_prices()
         if card is None:
             return "5m", None

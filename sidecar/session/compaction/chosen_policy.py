@@ -13,12 +13,12 @@ from sidecar.session.session_settings import SessionSettings
 
 
 class ChosenPolicy:
-    """As set for the session and weighted for its agent."""
+    """As set for the session, weighted for its agent."""
 
     def __init__(
         self, settings: SessionSettings, current: CurrentSettings, tell: TellProblem | None = None
     ) -> None:
-        """`tell` hears once of each plug-in that fails."""
+        """`tell` hears once of each failing plug-in."""
         self._settings = settings
         self._current = current
         self._tell = tell
@@ -43,5 +43,4 @@ class ChosenPolicy:
             self._tell(text)
 
     def is_automatic(self) -> bool:
-        """Whether to rewrite unasked."""
         return self._settings.is_on("autoCompact") and self.policy().name != MANUAL

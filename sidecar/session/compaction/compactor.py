@@ -1,6 +1,6 @@
 """Make room: decide, get the summary, decide again, carry out.
 
-A model is asked at most once. A failure or cancellation leaves the view as before.
+A model is asked at most once. Failure or cancellation leaves the view as before.
 """
 
 import asyncio
@@ -58,11 +58,11 @@ class Compactor:
         self.gate = asyncio.Lock()
 
     def scene(self, occasion: Occasion) -> Scene:
-        """The session now, with the head that an epoch would begin with."""
+        """The session now, and the head of an epoch that would begin."""
         return self._planner.scene(occasion, self._instructions.head())
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
-        """Let the policy rewrite before a request; return whether an epoch began.
+        """Let the policy rewrite before a request; whether an epoch began.
 
         Raises ModelFailed for a prompt still longer than the window allows.
         """
@@ -117,9 +117,9 @@ class Compactor:
             return None if bare is None else Settled(bare)
 
     async def idle(self, growth: int, *, hurried: bool) -> bool:
-        """Rewrite while nobody waits; return whether a rewrite was made.
+        """Rewrite while nobody waits; whether a rewrite was made.
 
-        `growth`, `hurried`: as in `Occasion`. A message logged during the summary ends the attempt.
+        Parameters: as in `Occasion`. A message logged during the summary ends the attempt.
         """
         planner, decisions = self._planner, self._decisions
         occasion = Occasion(idle=True, growth=growth, hurried=hurried)
@@ -163,10 +163,10 @@ class Compactor:
         summary: bool = False,
         token: Token | None = None,
     ) -> JsonObject:
-        """Plan a compaction by hand and, unless `dry_run`, carry the plan out.
+        """By hand; carried out unless `dry_run`.
 
-        Waits for a streaming answer. A dry run asks a model only with `summary`, as the call costs
-        money. `token` names the progress for the client.
+        Waits for a streaming answer. A dry run asks a model only with `summary`, for the money.
+        `token` names the progress.
 
         Raises NothingToDo (a dry run returns an empty plan instead), Cancelled by the user,
         BadRequest for an unknown strategy, RevisionConflict, SessionOwned.

@@ -1,6 +1,6 @@
 """A policy's plan completed into a rewrite: checked, measured, priced.
 
-Never changes the session; dry runs rely on that.
+Dry runs rely on the session's staying unchanged.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,7 +48,6 @@ class Decision:
 
     @property
     def opens(self) -> bool:
-        """Whether an epoch begins."""
         return self.recorded.opens
 
     def sent(self) -> tuple[core_view.View, Prompt]:
@@ -99,7 +98,7 @@ class Decisions:
     def due(
         self, occasion: Occasion, scene: Callable[[], Scene], standing: Standing | None = None
     ) -> tuple[Standing, Cause] | None:
-        """Whether, and why; a log's window is enough to tell, without what only a plan reads."""
+        """Whether, and why; a log's window suffices."""
         if not self.chosen.is_automatic():
             return None
         standing = standing or self.planner.present(occasion)
@@ -107,7 +106,7 @@ class Decisions:
         return None if cause is None else (standing, cause)
 
     def decide(self, scene: Scene, tell: Tell | None = None) -> Chosen[Decision]:
-        """Before a request; `tell` puts a finished summary into a plan."""
+        """Before a request; `tell` puts a summary into a plan."""
         due = self.due(scene.occasion, lambda: scene, self.planner.standing(scene))
         if due is None:
             return Chosen(waits=True)
@@ -133,9 +132,9 @@ class Decisions:
         return lambda plan, situation: self._complete(scene, plan, situation)
 
     def by_hand(self, scene: Scene, strategy: str | None, tell: Tell | None = None) -> Decision:
-        """For the user; `strategy` names a policy.
+        """`strategy` names a policy.
 
-        Raises BadRequest for an unknown policy, or NothingToDo, also if no plan is admitted.
+        Raises BadRequest for an unknown one, or NothingToDo, also if no plan is admitted.
         """
         known = policies()
         if strategy is not None and strategy not in known:
@@ -217,8 +216,8 @@ def rewrite_cost(
 ) -> tuple[float, int | None]:
     """USD for a rewrite now, and requests until paid off, `None` for never.
 
-    In tokens: `before` the first edited block, `removed` from the prompt. With a cold cache the
-    cost is negative: the removed need no write.
+    In tokens: `before` the first edited block, `removed`. With a cold cache the cost is negative:
+    what is removed need not be written.
     """
     used, left = standing.used, standing.used - removed
     dear, cheap = prices.at(used), prices.at(left)

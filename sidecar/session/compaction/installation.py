@@ -1,4 +1,4 @@
-"""A settled rewrite made durable, and what follows from that."""
+"""A settled rewrite made durable, and what follows."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from sidecar.session.view.rewrite_counts import Counts
 
 
 class Installations:
-    """`tell` hears of each change of the view, once."""
+    """`tell` hears once of each change of the view."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Installations:
         self._begun = 0
 
     def begin(self) -> None:
-        """Deciding begins now: a rewrite's record says how long it took."""
+        """Deciding begins: a rewrite's record says how long it took."""
         self._begun = self._clock.now()
 
     async def install(self, settled: Settled) -> Recorded:

@@ -1,6 +1,6 @@
-"""A session's milestones, written, read, and compared with the workspace.
+"""A session's milestones: written, read, compared with the workspace.
 
-A failed write is only logged: the session's log can be folded again.
+A failed write is only logged: the log can be folded again.
 """
 
 import asyncio
@@ -51,10 +51,7 @@ MilestoneReason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class MilestoneMark:
-    """State deciding on a milestone.
-
-    `done`: finished todo items; `used`: the prompt's share of the limit.
-    """
+    """What decides on a milestone. `done`: finished todo items; `used`: share of the limit."""
 
     revision: int = -1
     done: frozenset[str] = frozenset()
@@ -63,7 +60,7 @@ class MilestoneMark:
 
 
 def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneReason | None:
-    """`None` where none is due; `last` is the previous milestone's mark."""
+    """`last`: the previous milestone's mark."""
     match moment:
         case "compaction":
             return "compaction"
@@ -78,7 +75,7 @@ def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneRea
 
 
 class Milestones:
-    """Call from the session's task. A failed write raises nothing."""
+    """Call from the session's task; a failed write raises nothing."""
 
     def __init__(
         self,
@@ -100,10 +97,10 @@ class Milestones:
         self._heard: MessageId | None = None
 
     async def at(self, moment: Moment) -> bool:
-        """Save if due; return whether a milestone was written.
+        """Save if due; whether one was written.
 
         A step's is due after a finished todo item, or as the prompt crosses `PRESSURE`; a turn's
-        also after file changes; one of `close` if the log has grown since the last.
+        also after file changes; one of `close` if the log has grown since.
         """
         if self._ownership.read_only or not any(True for _ in self._log):
             return False
@@ -139,7 +136,7 @@ class Milestones:
                 return False
 
     def ledger(self) -> Ledger:
-        """Of all settled messages, folded incrementally."""
+        """Of all settled messages; folded incrementally."""
         for message in self._late():
             if message.status == "discarded":
                 continue
@@ -150,7 +147,6 @@ class Milestones:
         return with_inherited(self._folding.ledger(), self._log.records)
 
     def _late(self) -> Sequence[Message]:
-        """Messages that are not in the ledger yet."""
         log = self._log
         reading = log.readings, log.left
         late = messages_after(log, self._heard) if reading == self._reading else None
@@ -163,7 +159,7 @@ class Milestones:
         return late
 
     def _moves(self) -> bool:
-        """Whether a step may be due: a to-do may have got done, or `PRESSURE` is crossed."""
+        """Whether a step may be due: by a to-do or by `PRESSURE`."""
         if (self._used() >= PRESSURE) != (self._last.used >= PRESSURE):
             return True
         return any(may_move_todos(call) for m in self._late() for call in tool_parts(m))
@@ -182,7 +178,7 @@ class Milestones:
 
 
 def window_id(log: SessionLog) -> str:
-    """Of a context window; each epoch has another."""
+    """Differs between epochs."""
     return f"{log.row.id}:{max(1, len(opened_by(log)))}"
 
 
@@ -195,9 +191,9 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
 
 
 def write(data_dir: Path, checkpoint: Milestone) -> bool:
-    """Unless a newer is stored; return whether written.
+    """Unless a newer is stored; whether written. Blocks.
 
-    Files are replaced whole. Blocks. OSError leaves the former `state.json`.
+    Files are replaced whole. OSError leaves the former `state.json`.
     """
     folder = folder_of(data_dir, checkpoint.session_id)
     stored = read(data_dir, checkpoint.session_id)
@@ -243,7 +239,7 @@ def remove(data_dir: Path, session_id: SessionId) -> None:
 
 
 async def drifted(root: Path, buffers: Buffers, checkpoint: Milestone) -> tuple[str, ...]:
-    """Lines for the model: how the workspace differs from a milestone."""
+    """How the workspace differs from a milestone, for the model."""
     ledger = checkpoint.ledger
 
     def look() -> tuple[Mapping[str, str | None], str]:

@@ -1,4 +1,4 @@
-"""Describe a session to policies: totals, and each part as shown in the view.
+"""Describe a session to policies: totals, and each part as shown.
 
 Units and identifiers are gathered once, as messages settle: planning only weighs.
 """
@@ -76,7 +76,6 @@ class Scene:
 
     @property
     def newest(self) -> Recorded | None:
-        """The newest rewrite that began an epoch."""
         return next((r for r in reversed(self.rewrites) if r.opens), None)
 
 
@@ -123,7 +122,7 @@ class Planner:
         return self._view.size(self._log)
 
     def present(self, occasion: Occasion) -> Standing:
-        """As of `scene`, without all that only a plan reads."""
+        """As of `scene`, without what only a plan reads."""
         newest = self._views.newest_epoch()
         return self._standing(occasion, tuple(self._log), self._view, newest)
 
@@ -204,7 +203,7 @@ class Planner:
         )
 
     async def look(self) -> None:
-        """Read the files that are worked on, so that a plan can show them as they stand."""
+        """Read files in work, which a plan can show as they stand."""
         await self.catch_up()
         self.absorb()
         paths = [path for path, _ in self._files.changed()]
@@ -212,9 +211,9 @@ class Planner:
         self._workspace = await asyncio.to_thread(read_present, paths, root, self._buffers)
 
     async def catch_up(self) -> None:
-        """Gather newly settled messages in slices between other tasks, long texts in a thread.
+        """Gather settled messages in slices between other tasks, long texts in a thread.
 
-        Turns and steps are counted from the first message, so only in a log that is in memory.
+        Turns and steps count from the first message: the log must be in memory.
         """
         if not self._log.is_whole:
             return
@@ -227,7 +226,7 @@ class Planner:
             await asyncio.sleep(0)
 
     def absorb(self, most: int | None = None) -> bool:
-        """Newly settled messages, `most` or all; return whether none is left."""
+        """Take `most` settled messages, or all; whether none is left."""
         reading = self._log.readings, self._log.left
         if reading != self._reading:
             # The log was read anew after another daemon, or a restore left messages behind.

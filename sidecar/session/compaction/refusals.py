@@ -1,4 +1,4 @@
-"""Plans that were refused: counted, logged, and told once they are too many."""
+"""Refused plans: counted, logged, told once too many."""
 
 from sidecar.core.engine.breaker import MOST_TRIES, Breaker
 from sidecar.core.engine.engine import Chosen
@@ -13,7 +13,7 @@ NOTHING = "nothing is left that may go"
 
 
 class Refusals:
-    """After too many refused plans, none is tried for a while."""
+    """After too many, none is tried for a while."""
 
     def __init__(self, log: SessionLog, channel: Channel) -> None:
         self._log = log
@@ -25,15 +25,13 @@ class Refusals:
         return self._breaker.is_open
 
     def bar(self, standing: Standing, cause: Cause) -> bool:
-        """Whether another plan is not worth trying yet."""
         return self._breaker.holds(standing, cause)
 
     def left_off(self, used: int) -> None:
-        """The user stopped a rewrite of `used` tokens: not tried again soon."""
+        """The user stopped a rewrite at `used` tokens: not tried again soon."""
         self._breaker = self._breaker.after(False, used, MOST_TRIES)
 
     def end(self) -> None:
-        """A rewrite was made."""
         self._breaker = self._breaker.after(True)
 
     def add(self, chosen: Chosen[Decision], standing: Standing, cause: Cause) -> None:

@@ -1,4 +1,4 @@
-"""Commit a rewrite by one record and one event; a failure restores the view.
+"""Commit a rewrite by one record and one event.
 
 A plan fits a single revision of the log.
 """
@@ -30,7 +30,7 @@ TellEpoch = Callable[[EpochChanged | None], None]
 
 
 class RewriteCommits:
-    """Makes a session's rewrites durable, and takes them back."""
+    """Makes rewrites durable, and takes them back."""
 
     def __init__(
         self, log: SessionLog, view: ModelView, views: Views, channel: Channel, clock: Clock
@@ -46,10 +46,9 @@ class RewriteCommits:
     ) -> Recorded:
         """Log a rewrite, change the view, and tell clients once durable.
 
-        A cancelled caller stops neither. `facts` share the transaction. `tell` gets `None` when
-        only unsent parts were cut: no epoch begins.
-
-        Raises RevisionConflict, or StorageFailed, which restores the view.
+        Goes on if the caller is cancelled. `facts` share the transaction. `tell` gets `None` when
+        only unsent parts were cut: no epoch begins. Raises RevisionConflict, or StorageFailed,
+        which restores the view.
         """
         planned, newest = decision.plan.revision, self._log.row.revision
         if planned != newest:
@@ -73,10 +72,9 @@ class RewriteCommits:
         raise NothingToDo("no compaction is in effect in this session, so none can be taken back")
 
     async def undo(self, compaction_id: str, tell: TellEpoch) -> None:
-        """Take a rewrite back, whatever came later; the parts left out are shown again.
+        """Take a rewrite back, whatever came later; its parts are shown again.
 
-        Raises NothingToDo without this rewrite in effect, or StorageFailed, which restores the
-        view.
+        Raises NothingToDo if not in effect, or StorageFailed, which restores the view.
         """
         views, messages = self._views, tuple(self._log)
         if views.find(compaction_id) is None or views.is_undone(compaction_id):
@@ -161,7 +159,7 @@ class RewriteCommits:
 
 
 def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
-    """Ids of thinking dropped by earlier undoings alone, whose prefix may be back."""
+    """Thinking dropped by earlier undoings alone, whose prefix may be back."""
     left = fold_rewrites(one for one in rewrites if one.cause != "undo").shown
     return [part_id for part_id in fold_rewrites(rewrites).shown if part_id not in left]
 
@@ -189,6 +187,6 @@ def told_plan(plan: Plan) -> list[Json]:
 
 
 def told_nothing(used: int, why: NothingToDo) -> JsonObject:
-    """A dry run's answer; `used` counts tokens."""
+    """A dry run's answer; `used`: tokens."""
     sizes: JsonObject = {"tokensBefore": used, "tokensAfter": used}
     return {"plan": [], **sizes, "price": None, "breakEvenRequests": None, "reason": why.message}

@@ -1,6 +1,6 @@
-"""A session's work for the next session: ledger, facts, and a draft of the first prompt.
+"""A session's work for the next: ledger, facts, and a draft of the first prompt.
 
-All from the store, so that running sessions, even another daemon's, can be handed on.
+All from the store: running sessions, even another daemon's, can be handed on.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ MOST_FACTS = 200
 
 @dataclass(frozen=True, slots=True)
 class WorkStanding:
-    """State of a session's work; `said`: decisions in the conversation."""
+    """State of the work; `said`: decisions in the conversation."""
 
     stored: Stored
     checkpoint: Milestone
@@ -63,7 +63,7 @@ async def handoff(
 
 
 def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
-    """As `handoff`; an empty goal means the session's newest."""
+    """As `handoff`; an empty goal: the session's newest."""
     checkpoint, messages = standing.checkpoint, standing.stored.messages
     wanted = goal if goal.strip() else _newest(checkpoint.ledger)
     files = ranked(checkpoint.ledger, messages, wanted)
@@ -96,7 +96,7 @@ async def standing(store: Store, clock: Clock, session_id: SessionId) -> WorkSta
 
 
 def inherited(records: Iterable[LogRecord]) -> Inheritance | None:
-    """Work handed to the session, if any; raises StorageFailed if unreadable."""
+    """Work handed to the session; raises StorageFailed if unreadable."""
     newest = (r for r in reversed(tuple(records)) if isinstance(r, InheritedRecord))
     record = next(newest, None)
     if record is None:
@@ -112,7 +112,6 @@ def inherited(records: Iterable[LogRecord]) -> Inheritance | None:
 
 
 def ledger_of(messages: Iterable[Message], records: Iterable[LogRecord]) -> Ledger:
-    """Inherited work included."""
     return with_inherited(read_ledger(messages), records)
 
 
@@ -122,7 +121,7 @@ def with_inherited(own: Ledger, records: Iterable[LogRecord]) -> Ledger:
 
 
 def inherited_record(standing: WorkStanding, goal: str) -> InheritedRecord:
-    """Unnumbered, for `inherited`."""
+    """Unnumbered."""
     return InheritedRecord(
         source=standing.row.id,
         title=standing.row.title,

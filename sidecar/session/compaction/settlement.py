@@ -1,6 +1,6 @@
 """A decision with its summary: asked for once, then decided again.
 
-A failure or cancellation leaves the view as before.
+Failure or cancellation leaves the view as before.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class Settled:
 
 
 class Settlements:
-    """`works` are shown to clients, who can cancel them."""
+    """`works`: shown to clients, who can cancel them."""
 
     def __init__(self, works: Works, summariser: Summariser, planner: Planner) -> None:
         self._works = works
@@ -64,7 +64,7 @@ class Settlements:
         *,
         dry: bool = False,
     ) -> Settled | None:
-        """Get a draft's summary, if wanted, and decide again, as the session may have changed."""
+        """Get a draft's summary and decide again, as the session may have changed."""
         before = draft.recorded.tokens_before
         wanted = draft.plan.summary
         if wanted is None and token is None:
@@ -85,7 +85,7 @@ class Settlements:
         return Settled(decision, told)
 
     def estimated(self, scene: Scene, draft: Decision) -> Decimal | None:
-        """USD of the cheapest summary; `None`: none is wanted, or unknown."""
+        """USD of the cheapest summary; `None`: not wanted, or unknown."""
         possible = self._summariser.ways(scene, draft)
         return possible[0].usd if possible else None
 
@@ -96,7 +96,7 @@ def told_settled(settled: Settled) -> JsonObject:
 
 
 def told_draft(draft: Decision, asking: Decimal | None = None) -> JsonObject:
-    """As `told_settled`, with a summary still to come, for an estimated `asking` USD."""
+    """With a summary to come, for an estimated `asking` USD."""
     price = draft.recorded.price
     if price is not None and asking is not None:
         price = money(Decimal(price) + asking)

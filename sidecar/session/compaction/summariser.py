@@ -50,7 +50,7 @@ LEAST_TOLD = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way to ask; `usd` is estimated, `None`: unknown."""
+    """A way to ask; `usd`: estimated, `None`: unknown."""
 
     asking: Asking
     request: ModelRequest
@@ -74,10 +74,10 @@ class Told:
     figures: JsonObject = field(default_factory=dict)
 
     def on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
-        """The plan with the summary, then shortened, and at last without.
+        """With the summary, then shortened, at last without.
 
-        Admission reckoned with an expected length; a longer text may not fit, and the model must
-        not be asked twice.
+        Admission reckoned with an expected length; a longer text may not fit, and the model is not
+        asked twice.
         """
         wanted, bare = plan.summary, without_summary(plan)
         if wanted is not None and wanted.finish is not None and self.by == "model":
@@ -99,7 +99,7 @@ class Told:
 
 
 class Summariser:
-    """Has summaries of a session's rewrites written."""
+    """Has a session's summaries written."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class Summariser:
         return Brief(kept.focus, kept.texts, scene.occasion.instructions)
 
     def _extension(self, scene: Scene, text: str, room: int) -> Way | None:
-        """Ask behind the present prompt; `None` if the window is too small.
+        """Behind the present prompt; `None` if the window is too small.
 
         Only cached blocks are marked: a new entry would never be read.
         """

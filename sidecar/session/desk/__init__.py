@@ -1,1 +1,1 @@
-"""All sessions of a daemon, subtasks, settings. Knows no client's protocol."""
+"""All sessions of a daemon, subtasks, settings."""

@@ -1,7 +1,6 @@
 """A subtask in a child session with a clean context, reporting to the parent.
 
-Permissions and questions are at most the parent's; costs count in both; the turn ends with the
-parent's.
+Permissions are at most the parent's; costs count in both; the turn ends with the parent's.
 """
 
 import asyncio
@@ -51,7 +50,7 @@ async def delegate(
 ) -> SubtaskEnd:
     """The subtask's end, from a new session; errors as in `found_child`. `state`: the parent's.
 
-    Cancelling ends the child's turn first: its log is whole, the cost known.
+    Cancelling ends the child's turn first, for a whole log and known cost.
     """
     log = await found_child(state, subtask)
     child = await begin(log, state)
@@ -96,7 +95,7 @@ async def _turn(child: Session, request: PromptRequest) -> PromptResult | Sideca
 
 
 class _Following:
-    """Shows progress, charges the parent's log for the child's (`log`), stops at limits."""
+    """Shows progress, charges the child's cost to the parent's `log`, stops at limits."""
 
     def __init__(
         self,

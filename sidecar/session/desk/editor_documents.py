@@ -11,7 +11,7 @@ from sidecar.workspace.buffers import Buffers, DocumentEditor
 
 
 class EditorDocuments:
-    """In every session these precede the disk; `editor`, if any, changes them."""
+    """They precede the disk in every session; `editor`, if any, changes them."""
 
     def __init__(self, buffers: Buffers, sessions: OpenSessions) -> None:
         self._buffers = buffers
@@ -39,7 +39,7 @@ class EditorDocuments:
         self._buffers.set(Path(path), text, version, self)
 
     def close_all(self) -> None:
-        """The editor is gone, with what it had not saved."""
+        """The editor is gone, with unsaved text."""
         self._buffers.close_of(self)
 
     def close(self, path: str) -> None:

@@ -1,4 +1,4 @@
-"""A log walked in order. No writes: another process may have the session open."""
+"""A log walked in order. No writes: another process may have it open."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -73,7 +73,7 @@ WOULD_COST = DEFAULT_MODEL
 def read_course(state: ReadState, clean: Clean, problems: Sequence[str] = ()) -> Course:
     """Oldest first, and the present standing.
 
-    Texts pass `clean` before any cut; `problems`: of reading.
+    Texts pass `clean` before any cut.
     """
     row = state.log.row
     priced_as = WOULD_COST if _is_free(state) else ""
@@ -114,7 +114,6 @@ def read_course(state: ReadState, clean: Clean, problems: Sequence[str] = ()) ->
 
 
 def _is_free(state: ReadState) -> bool:
-    """Models answered for nothing."""
     models = {m.model for m in state.log.messages if m.model} or {state.settings.model_id}
     probe = Usage(input=1_000_000, output=1_000_000)
     return all(price(state.models.info(model), probe) == 0 for model in models)

@@ -24,7 +24,7 @@ UNWATCHED = 60.0
 class OpenSessions:
     """Sessions by id; iteration covers those open at the start.
 
-    `owner` is the daemon in leases. `opening` is held while a session opens, with `opening_with`,
+    `owner`: the daemon in leases. `opening` is held while a session opens, with `opening_with`,
     whose window may go meanwhile.
     """
 
@@ -44,7 +44,6 @@ class OpenSessions:
         return iter(tuple(self._by_id.values()))
 
     async def run(self) -> None:
-        """Until `shutdown`."""
         async with asyncio.TaskGroup() as group:
             self.group = self.windows.group = group
             beat = group.create_task(self._heartbeat())
@@ -52,12 +51,11 @@ class OpenSessions:
             beat.cancel()
 
     def check_running(self) -> None:
-        """Raises `Cancelled` while stopping."""
         if self._stopping:
             raise Cancelled(STOPPING)
 
     async def shutdown(self) -> None:
-        """Stop every turn, make logs whole and durable, release the leases, close the stores."""
+        """Stop turns, make logs whole and durable, release the leases, close the stores."""
         # A session opened from here on would never be ended.
         self._stopping = True
         for session in self:
@@ -84,7 +82,7 @@ class OpenSessions:
         self._by_id[session.id] = session
 
     async def close(self, session: Session) -> None:
-        """End its task and release the lease; nothing stored goes."""
+        """End its task, release the lease."""
         await self.end(session)
         # Another call may have opened it anew.
         if self.find(session.id) is None:
@@ -119,7 +117,7 @@ class OpenSessions:
         return sum(session.prompts.waiting() for session in self)
 
     def busy_changed(self, session: Session) -> None:
-        """To those who watch it; one is busy while any session that it watches is."""
+        """Tell watchers; a session is busy while any that it watches is."""
         title = session.row.title or "a new session"
         busy = {w for one in self if one.prompts.busy for w in one.audience.watchers()}
         for watcher in session.audience.watchers():
@@ -129,7 +127,7 @@ class OpenSessions:
                 watcher(StatusChanged(watcher in busy, told))
 
     def tell(self, event: Event, session_id: SessionId | None = None) -> None:
-        """All windows, or those that watch a session, if any do."""
+        """All windows, or those that watch a session."""
         session = None if session_id is None else self.find(session_id)
         everyone = {watcher for one in self for watcher in one.audience.watchers()}
         for watcher in (() if session is None else session.audience.watchers()) or everyone:

@@ -71,7 +71,7 @@ class Sessions:
             take_over(known.settings, own, resolved)
 
     def leave(self) -> None:
-        """The window is gone, and turns go on; `shared.give_up` follows its last request."""
+        """The window is gone, turns go on; `shared.give_up` follows the last request."""
         self.documents.close_all()
         self.shared.leave()
 
@@ -87,7 +87,7 @@ class Sessions:
         }
 
     async def new(self, request: NewSession, client: Client, watcher: Watcher) -> Opened:
-        """A new, durable session in a workspace; errors as in `new_session.found`."""
+        """Durable; errors as in `new_session.found`."""
         environment = await self.shared.ready()
         session = await self._begin(environment, await found(environment, request))
         self.join(session, watcher, client)
@@ -102,7 +102,7 @@ class Sessions:
         client: Client,
         watcher: Watcher,
     ) -> Opened:
-        """Open and watch the fork; errors as in `fork.fork`."""
+        """Errors as in `fork.fork`."""
         environment = await self.shared.ready()
         made = await fork(environment.store, environment.clock, session_id, at_message)
         session = await self.get(made)
@@ -147,7 +147,7 @@ class Sessions:
         after: PartId | None,
         emit: Callable[[Event], Awaitable[None]],
     ) -> Opened:
-        """Open a stored session, show the history through `emit`, then watch.
+        """Show the history through `emit`, then watch.
 
         Read-only while another daemon writes the session. Raises UnknownSession.
         """
@@ -165,12 +165,11 @@ class Sessions:
         return session.opened()
 
     def join(self, session: Session, watcher: Watcher, client: Client) -> None:
-        """Attach this window's client."""
         session.audience.attach(watcher, client, self.shared.known)
         self.open.busy_changed(session)
 
     async def _tell_passed_over(self, session: Session) -> None:
-        """That the settings of a session's folder do not hold in this window."""
+        """That settings of the session's folder do not hold in this window."""
         folder, workspace = Path(session.row.cwd), self.shared.root
         if passed := await asyncio.to_thread(passed_over, folder, workspace):
             session.notify("warning", passed)
@@ -199,7 +198,7 @@ class Sessions:
         before: Session | None,
         held: AsyncExitStack,
     ) -> Session | Exception:
-        """Also where the window goes meanwhile: the other windows would have half a session.
+        """Even if the window goes: the other windows would have half a session.
 
         A failure is given: raised, the daemon's group would end.
         """
@@ -216,7 +215,7 @@ class Sessions:
     async def _opened(
         self, environment: Environment, session_id: SessionId, before: Session | None
     ) -> Session:
-        """From the store, in the place of `before`, whose audience stays."""
+        """In the place of `before`, whose audience stays."""
         if before is not None:
             await self.open.close(before)
         await require(environment.store, session_id)
@@ -241,7 +240,7 @@ class Sessions:
         return gone and of.store is environment.store
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
-        """An idle session, into a packed file; errors as in `archive`."""
+        """Into a packed file; errors as in `archive`."""
         environment = await self.shared.ready()
         session = self.open.find(session_id)
         check_idle(session is not None and session.prompts.busy)
@@ -251,7 +250,6 @@ class Sessions:
         return await archive(self._ground(environment), session_id)
 
     async def close(self, session_id: SessionId) -> None:
-        """End a session's task and release the lease; nothing stored goes."""
         self.open.check_running()
         session = self.open.find(session_id)
         if session is None:
@@ -261,7 +259,7 @@ class Sessions:
             await self.open.close(session)
 
     async def delete(self, session_id: SessionId, *, force: bool = False) -> tuple[str, ...]:
-        """With all data held for no other session; `force` ends a running turn.
+        """With all data of no other session; `force` ends a running turn.
 
         Returns sentences on damaged stores put aside, which may hold copies.
         """

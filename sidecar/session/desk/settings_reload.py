@@ -34,7 +34,7 @@ async def follow(
 
 
 def passed_over(folder: Path, workspace: Path | None) -> str:
-    """A sentence on settings of a session's folder that are not its window's. Blocks."""
+    """On settings of a session's folder that are not its window's. Blocks."""
     file = folder / WORKSPACE_FILE
     if stamps([file]) == (None,) or (workspace is not None and workspace.resolve() == folder):
         return ""

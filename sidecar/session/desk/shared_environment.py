@@ -1,4 +1,4 @@
-"""Shared by the sessions that a window opens, built on first need."""
+"""What a window's sessions share, built on first need."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -35,7 +35,7 @@ class SharedEnvironment:
         self._left = False
 
     def configure(self, options: JsonObject, root: Path | None) -> str:
-        """Set `initializationOptions` and root for later sessions; return any error.
+        """For later sessions; returns any error.
 
         With an error no session opens: a part could allow more than the whole.
         """
@@ -72,17 +72,17 @@ class SharedEnvironment:
         return built
 
     def leave(self) -> None:
-        """The window is gone: nothing opens for it any more."""
+        """The window is gone: nothing opens for it."""
         self._left = True
 
     async def give_up(self) -> None:
-        """No request of the window is under way any more, which could open a session."""
+        """No request of the window, which could open a session, is under way."""
         if self.known is not None:
             self._sessions.windows.leave(self.known)
             await self._sessions.end_unused()
 
     async def warm_up(self) -> None:
-        """Load slow parts, so that no later call waits; what fails is told to whoever asks."""
+        """Load slow parts, so that no later call waits."""
         with suppress(SidecarError):
             await self.ready()
         # Read early: another version may be installed over these files later.

@@ -1,4 +1,4 @@
-"""A session read from the store, not opened: no lease, no writes."""
+"""A session read from the store: no lease, no writes."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,7 +31,7 @@ ANYWHERE = (
 
 
 async def find(rows: SessionRows, name: str | None, folder: Path | None) -> SessionId:
-    """Session by id or prefix; without `name`, the newest in `folder`, or of all.
+    """By id or prefix; without `name`, the newest in `folder`, or of all.
 
     Raises BadRequest, with advice, unless exactly one matches.
     """

@@ -1,4 +1,4 @@
-"""What the windows of a daemon open sessions with, until those are closed."""
+"""What windows open sessions with, until those are closed."""
 
 import asyncio
 from collections.abc import Container
@@ -13,7 +13,7 @@ STOPPING = "the daemon is stopping"
 
 
 class WindowEnvironments:
-    """By window; `stores` are those of all, with one that follows their folders."""
+    """By window; `stores`: of all, with one that follows their folders."""
 
     def __init__(self) -> None:
         self.group: asyncio.TaskGroup | None = None
@@ -23,7 +23,7 @@ class WindowEnvironments:
         self._closed = False
 
     async def enter(self, environment: Environment) -> None:
-        """Raises Cancelled after `close`: the environment ends, as nobody else would end it."""
+        """Raises Cancelled after `close`; the environment then ends here."""
         if self._closed:
             await environment.end()
             if environment.store not in self.stores:
@@ -37,7 +37,7 @@ class WindowEnvironments:
             self.group.create_task(logged(environment.workspaces.run))
 
     def leave(self, environment: Environment) -> None:
-        """The window is gone: its environment ends with the last session opened with it."""
+        """The window is gone: its environment ends with the last session."""
         if environment in self._entered:
             self._left.append(environment)
 

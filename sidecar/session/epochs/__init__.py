@@ -1,1 +1,1 @@
-"""The head of a prompt and its changes. Knows no compaction."""
+"""The head of a prompt and its changes."""

@@ -1,4 +1,4 @@
-"""What clients are warned of: settings, MCP servers, limits, and text that costs the cache."""
+"""Warnings to clients: settings, MCP servers, limits, and text that costs the cache."""
 
 import json
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Caveats:
         self._tell_volatile_text()
 
     def tell_limits(self) -> None:
-        """A `window` or `maxTokens` above the model's limit, which then counts."""
+        """Of `window` or `maxTokens` above the model's limit, which then counts."""
         info = self._settings.info()
         known = "(as far as is known) " if info.price is None else ""
         for name, most in (("window", info.window), ("maxTokens", info.max_output)):
@@ -55,8 +55,8 @@ class Caveats:
     def _tell_volatile_text(self) -> None:
         """Dates, times, ids and the like in the system prompt and in tools.
 
-        Exempt: instructions, where people may mean a date, and tools' dates, as examples. Nothing
-        is removed; but a date in every prompt keeps sessions from sharing a prefix.
+        Exempt: instructions, where people may mean a date, and tools' dates, as examples. A date in
+        every prompt keeps sessions from sharing a prefix.
         """
         static = self._view.static
         for tool in static.tools:

@@ -20,7 +20,7 @@ from sidecar.store.format.view_records import ModelChangedRecord
 
 
 def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Millis:
-    """Queue a new epoch's record for the next commit; return its time."""
+    """Queue the record for the next commit; return its time."""
     log.writer.note(epoch_record(static, compaction_id, cause))
     return log.records[-1].at
 
@@ -45,7 +45,7 @@ class Epochs:
         self._instructions = instructions
 
     async def follow_tools(self) -> None:
-        """Add tools of MCP servers that started late, behind the others, if nothing was sent yet.
+        """Add MCP tools that started late, behind the others, if nothing was sent yet.
 
         Waits for servers still starting.
         """
@@ -65,9 +65,8 @@ class Epochs:
     async def follow_model(self) -> EpochChanged | None:
         """Begin an epoch if the session's model differs from the prefix's.
 
-        Another model has another cache and cannot read earlier thinking, which is left out. The new
-        prefix has the current instructions. Returns the event for clients; `None` without a
-        difference or a request before.
+        Another model has another cache and cannot read earlier thinking, which is left out. `None`
+        without a difference or a request before.
         """
         log, view = self._log, self._view
         static, model = view.static, self._settings.model_id

@@ -1,6 +1,6 @@
 """Instructions known to the model, from the static part or later messages.
 
-A change goes once at the end of the next user message, and into the static part at the next epoch.
+A change ends the next user message, and joins the static part at the next epoch.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ async def begin(
 async def read(
     environment: Environment, cwd: str, trusted: bool, model: str, without: str = ""
 ) -> tuple[tuple[Instruction, ...], str]:
-    """A folder's instructions, and facts learned in sessions other than `without`."""
+    """With facts learned in sessions other than `without`."""
     found = await environment.workspaces.instructions.read(cwd, trusted)
     if not (trusted and environment.settings.config.learned):
         return found, ""
@@ -92,15 +92,15 @@ class KnownInstructions:
     def renewed(self, static: Static) -> Static:
         """A new epoch's static part, with the newest instructions and facts.
 
-        Changes told earlier follow in the history. If the last differs from the present text, the
-        next message repeats that, so the newest wins.
+        Changes told earlier follow in the history. If the last is not the present text, the next
+        message repeats that: the newest wins.
         """
         if self._now is not None:
             static = with_instructions(static, self._now)
         return static if self._learned is None else with_learned(static, self._learned)
 
     def follow(self, changed: Callable[[str], None]) -> None:
-        """`changed` gets the changed files, as a list of words."""
+        """`changed` gets the changed files in words."""
 
         def seen(current: tuple[Instruction, ...]) -> None:
             if paths := ", ".join(self._changed(current)):

@@ -87,7 +87,7 @@ class Lessons:
 
 
 async def learned(models: ModelAccess, cwd: str, model: str, without: str) -> str:
-    """Of a trusted workspace, for the static part; session `without`'s are left out."""
+    """Of a trusted workspace; without those of session `without`."""
 
     def read() -> str:
         files = read_learned(Path(cwd), True)
@@ -105,7 +105,7 @@ async def find(
 ) -> tuple[StoredFact, ...]:
     """Newest first, up to 200.
 
-    Raises BadRequest for an unknown kind or a `cwd` that is no path, or UnknownSession.
+    Raises BadRequest for an unknown kind or an invalid `cwd`, UnknownSession.
     """
     if kind is not None and kind not in KINDS:
         raise BadRequest(

@@ -1,4 +1,4 @@
-"""Checks of a session's parameters, before use."""
+"""Checks of a session's parameters."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -38,7 +38,7 @@ def checked_folder(cwd: str) -> str:
 
 
 def resolved(cwd: str) -> str:
-    """Links resolved, whether the folder exists or not; raises BadRequest."""
+    """Links resolved, the folder may not exist; raises BadRequest."""
     try:
         return str(Path(cwd).resolve())
     except (OSError, RuntimeError, ValueError) as error:
@@ -95,7 +95,7 @@ def checked_policy(name: str) -> str:
 
 
 def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
-    """Built-in and client tools; raises BadRequest for clashing names."""
+    """With built-in tools; raises BadRequest for clashing names."""
     builtin = BUILTIN if request.builtin_tools else ()
     names = {tool.name for tool in builtin}
     _check_sizes(request.tools)
@@ -137,7 +137,7 @@ def _check_sizes(tools: Sequence[ToolSpec]) -> None:
 
 
 async def check_fits(gauge: Gauge, settings: SessionSettings, parts: tuple[Part, ...]) -> None:
-    """Raises BadRequest, with the numbers, for a message larger than the window's room."""
+    """Raises BadRequest, with numbers, for a message beyond the window's room."""
     tokens, room = await gauge.user_message_limit(parts)
     if room <= 0:
         split = settings.room()

@@ -57,7 +57,7 @@ def build_static(
 
 
 def in_order(tools: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
-    """As sent: built-in tools, then others, each by name."""
+    """Built-in tools, then others, each by name."""
     return tuple(sorted(tools, key=lambda tool: (tool.origin != "builtin", tool.name)))
 
 
@@ -114,7 +114,7 @@ def static_of(record: EpochRecord) -> Static:
 
 
 def stored_static(log: SessionLog) -> tuple[Static, int]:
-    """Static bytes and start of the present epoch; raises StorageFailed without a readable one."""
+    """Of the present epoch, with its start; raises StorageFailed if unreadable."""
     record = log.last_record(EpochRecord)
     if record is None:
         raise StorageFailed(
@@ -124,7 +124,7 @@ def stored_static(log: SessionLog) -> tuple[Static, int]:
 
 
 def bound_since(log: SessionLog) -> Millis:
-    """Time from which tools and system text are as now; older thinking is bound to others."""
+    """Since when tools and system text are as now; older thinking is bound to others."""
     since, newest = 0, None
     for record in reversed(log.records):
         if not isinstance(record, EpochRecord):

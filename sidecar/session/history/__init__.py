@@ -1,1 +1,1 @@
-"""A session for people to read: updates, turns, contents. Changes nothing."""
+"""A session for people to read: updates, turns, contents."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListedCheckpoint:
-    """Files in the protocol's shape; `left`: outside the conversation by now."""
+    """Files in the protocol's shape; `left`: out of the conversation."""
 
     checkpoint: Checkpoint
     files: tuple[JsonObject, ...]
@@ -58,7 +58,7 @@ class Checkpoints:
     async def diff(self, start: str, end: str | None, path: str | None) -> list[JsonObject]:
         """Between two checkpoints, or until now.
 
-        Raises BadRequest for an unknown one, or one from before files were followed.
+        Raises BadRequest: unknown, or before files were followed.
         """
         await self._log.whole()
         timeline, records = self.timeline(), self._log.records
@@ -81,7 +81,7 @@ class Checkpoints:
 
 
 async def stored_listing(store: Store, session_id: SessionId, now: Callable[[], Millis]) -> Listing:
-    """Of a session, open or not, as the store has it; raises UnknownSession, StorageFailed."""
+    """From the store, open or not; raises UnknownSession, StorageFailed."""
     log = SessionLog(store, await store.logs.load(session_id), now)
     return await _listing(Timeline(log.messages, log.records), Differences(store.restores))
 

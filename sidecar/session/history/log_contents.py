@@ -50,7 +50,6 @@ def contents(
     meter: Meter,
     clean: Callable[[str], str],
 ) -> Contents:
-    """The pieces' tokens add up to the meter's."""
     _, seen = gauge.foresee(view, log)
     found = segments(view, log, count, meter.regions, seen.hit)
     turns = numbered(log.messages)

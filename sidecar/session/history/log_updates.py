@@ -41,11 +41,11 @@ class LogReplay:
     async def tell(
         self, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
     ) -> Callable[[], Iterator[Event]]:
-        """Emit the log, oldest first: an event per part, records' events in between.
+        """Oldest first: an event per part, records' events in between.
 
         Starts behind part `after`, if known. Skips withdrawn attempts and context blocks. The
-        result iterates over open messages, and news since. Raises UnknownSession for a session
-        deleted meanwhile, or StorageFailed.
+        result: open messages, and news since. Raises UnknownSession if deleted meanwhile,
+        StorageFailed.
         """
         one = _Replay(self, after, emit)
         try:
@@ -59,7 +59,7 @@ class LogReplay:
 
 
 class _Replay:
-    """The log as of creation, without the first `told` updates."""
+    """As of creation, without the first `told` updates."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
 
 
 def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
-    """Put records' events between messages; records order better than clocks.
+    """Put records' events between messages, by records rather than clocks.
 
     Yields the kind missing in the feed.
     """

@@ -34,7 +34,7 @@ PATTERN_SECONDS = 2.0
 
 
 async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
-    """The full text and an empty notice; of a removed output the shown text, and why."""
+    """(full text, ""); of a removed output (shown text, why)."""
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):
             return text, ""
@@ -79,7 +79,7 @@ async def recall_from(
 async def recall(
     part: Part, outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """`span`: (offset, limit, pattern); matching runs in a thread, within seconds."""
+    """Matching runs in a thread, within seconds."""
     text, gone = await whole_text(part, outputs)
     found = await asyncio.to_thread(recalled, text, *span)
     # It comes first whatever was asked for: an empty answer would read as if nothing was there.
@@ -89,8 +89,8 @@ async def recall(
 def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
     """A range of the text, or of its lines that match `pattern`, as `number:line`.
 
-    Offsets and limits: bytes of UTF-8, moved to code points, by default at most 50 KiB. Raises
-    BadRequest for no regular expression, or over two seconds.
+    Offsets and limits: bytes of UTF-8, moved to code points, by default 50 KiB. Raises BadRequest
+    for a bad pattern, or over two seconds.
     """
     if pattern:
         text = _matching_lines(text, pattern, monotonic() + PATTERN_SECONDS)
@@ -136,7 +136,7 @@ def _listed(part: Part) -> str:
 
 
 def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
-    """Part by id, or call by the model's id; raises BadRequest."""
+    """By id, or a call by the model's id; raises BadRequest."""
     for message in reversed(messages):
         for part in message.parts:
             if part.id == wanted or (isinstance(part, ToolPart) and part.call_id == wanted):

@@ -29,7 +29,7 @@ def numbered(messages: Iterable[Message]) -> Mapping[str, int]:
 
 
 def titles(messages: Iterable[Message], clean: Callable[[str], str]) -> Callable[[str], str]:
-    """Removes keys from titles, even of those cut at the end."""
+    """Removes keys, even those cut at the end."""
     cut: dict[str, str] = {}
     for turn in turns(messages):
         known = first_line(turn.messages)
@@ -86,7 +86,6 @@ def turn_lines(
 
 
 def checkpoints(log: SessionLog, clean: Callable[[str], str]) -> tuple[CourseCheckpoint, ...]:
-    """Oldest first, as `checkpoint/list` has them."""
     timeline = Timeline(log.messages, log.records)
     stays = {"", *timeline.talk(len(timeline.events))}
     turns_of = numbered(log.messages)

@@ -1,1 +1,1 @@
-"""A session from its opening to its end: new, resumed, forked, at work. Knows no other session."""
+"""A session from its opening to its end: new, resumed, forked, at work."""

@@ -46,7 +46,7 @@ def compose(
     ownership: Ownership,
     above: State | None = None,
 ) -> State:
-    """As logged; a subtask's session is trusted and allowed as the one above."""
+    """A subtask's session is trusted and allowed as the one `above`."""
     shed_import_paths(Path(log.row.cwd))
     if above is None:
         rules, trust = environment.settings.config.permissions, environment.trust(log.row.cwd)
@@ -100,7 +100,7 @@ def compose(
 
 
 def replace_gone_policy(state: State) -> None:
-    """Go on with the configured policy, with a warning, where the session's was removed."""
+    """Go on with the configured policy, with a warning."""
     gone, kept = state.settings.text("policy"), state.config.policy
     if gone not in policies():
         state.settings.change("policy", kept)

@@ -1,4 +1,4 @@
-"""Connections to a session; the clients to ask."""
+"""Connections to a session, and whom to ask."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -20,22 +20,22 @@ NOBODY = "no editor is connected to this session any more"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Connected:
-    """One connection's ear and mouth; `environment`: its window's, if not the session's."""
+    """One connection's watcher and client; `environment`: its window's, if not the session's."""
 
     watcher: Watcher
     client: Client
     environment: Environment | None = None
 
     def shares(self, other: "Connected") -> bool:
-        """Whether both are of one window, for its commands and for methods of ours."""
+        """Whether both are of one window, whose commands and methods they share."""
         return self.environment is not None and self.environment is other.environment
 
 
 class Audience:
     """A session's connections, newest last.
 
-    `lasting`: the daemon outlives them, so that a question waits for the next. `asker`: the
-    window's environment whose prompt runs.
+    `lasting`: the daemon outlives them, so a question waits for the next. `asker`: environment of
+    the window whose prompt runs.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class Audience:
     def attach(
         self, watcher: Watcher, client: Client, environment: Environment | None = None
     ) -> None:
-        """Send all events from now on; `client` answers questions; `environment`: its window's.
+        """`watcher` gets all events from now on; `client` answers questions.
 
-        Who is here already becomes the newest, and answers the open question that is known there.
+        Who is here already becomes the newest, and answers the open questions known there.
         """
         known = (one for one in self.connected if (one.watcher, one.client) == (watcher, client))
         one = next(known, None) or Connected(watcher, client, environment)
@@ -72,7 +72,7 @@ class Audience:
         self._tracking.opened(writes=not self._ownership.read_only)
 
     def follow(self, watcher: Watcher) -> None:
-        """As `attach`, where nobody can be asked."""
+        """As `attach`, with nobody to ask."""
         self._channel.attach(watcher)
 
     def detach(self, watcher: Watcher) -> None:
@@ -81,7 +81,7 @@ class Audience:
         self._channel.detach(watcher)
 
     def saved(self, path: Path) -> None:
-        """An editor saved a file: the change is the user's."""
+        """The change is the user's."""
         self._tracking.saved(path)
 
     def watchers(self) -> tuple[Watcher, ...]:
@@ -116,8 +116,8 @@ class Everyone:
     Files are read and written by whose prompt runs, else by who opened the session, else by the
     newest; of those, who can. Tools are run by who opened the session, else by the newest.
 
-    Of one who goes meanwhile a request fails with EditorGone, and the turn goes on; where the
-    daemon ends with the last, with Cancelled.
+    Where one goes meanwhile, its request fails with EditorGone, and the turn goes on; with
+    Cancelled where the daemon ends with the last.
     """
 
     def __init__(self, audience: Audience) -> None:
@@ -133,7 +133,7 @@ class Everyone:
 
     @property
     def terminals(self) -> Terminals | None:
-        """Of the window whose variables the session has: secrets of another's are not known."""
+        """Of the window whose variables the session has: others' secrets are unknown."""
         own = [one for one in self._audience.connected if self._audience.is_own(one)]
         return own[-1].client.terminals if own else None
 
@@ -142,7 +142,7 @@ class Everyone:
     ) -> str | None:
         """The first answer; other clients' questions are withdrawn.
 
-        Who comes meanwhile is asked, too; fails only once nobody present can be asked.
+        Newcomers are asked, too; fails only once nobody present can be asked.
         """
         answers: dict[Connected, str | None] = {}
         failures: dict[Connected, SidecarError] = {}
@@ -173,7 +173,7 @@ class Everyone:
         return next(iter(answers.values()))
 
     def _vain(self, failures: dict[Connected, SidecarError]) -> SidecarError | None:
-        """Why waiting is in vain: whoever is here cannot be asked, or nobody will come."""
+        """Why waiting is in vain: nobody here can be asked, or nobody will come."""
         for one in reversed(self._audience.connected):
             if not isinstance(failures[one], Cancelled):
                 return failures[one]

@@ -1,4 +1,4 @@
-"""Config options in ACP's shape."""
+"""Config options, in ACP's shape."""
 
 from sidecar.config.readers import HARDER
 from sidecar.core.errors import BadRequest

@@ -1,4 +1,4 @@
-"""A session's actions on the context: inspect, plan, rewrite, undo, pin."""
+"""Actions on the context: inspect, plan, rewrite, undo, pin."""
 
 from dataclasses import dataclass, replace
 
@@ -124,7 +124,7 @@ class Rewriting:
         return await self._compactor.idle(self._gauge.usual_growth(), hurried=hurried)
 
     async def undo(self, compaction_id: str | None) -> Meter:
-        """Take a compaction back, the newest by default; return the meter afterwards.
+        """By default the newest; return the meter afterwards.
 
         Raises NothingToDo without one in effect.
         """
@@ -177,7 +177,7 @@ class Rewriting:
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
-        """The next request for `blocks`, or the bare history, with the policy's rewrites."""
+        """For `blocks`, or the bare history, with the policy's rewrites."""
         state = self._state
         await state.log.whole()
         view = state.view.imagined()
@@ -214,7 +214,7 @@ class Rewriting:
         return scene
 
     async def find_price(self) -> bool:
-        """Plan between other tasks; return whether there is a price."""
+        """Plan between other tasks; whether there is a price."""
         if self._may_free():
             await self._planner.catch_up()
             self.price.find()

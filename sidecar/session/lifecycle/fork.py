@@ -1,7 +1,6 @@
 """A session forked at a message.
 
-The fork copies the durable, settled log, ids included, so that the same bytes read from the
-provider's cache.
+Copies the durable, settled log, ids included: the same bytes read from the provider's cache.
 """
 
 from collections.abc import Sequence
@@ -41,7 +40,7 @@ AHEAD = (ToldRecord, ComparedRecord)
 class ForkCut:
     """What to copy: messages, and records up to revision `until`.
 
-    `before`: when the first message left out was made.
+    `before`: time of the first message left out.
     """
 
     messages: tuple[Message, ...]
@@ -72,9 +71,9 @@ async def fork(
 
 
 def cut_at(stored: Stored, at_message: MessageId | None) -> ForkCut:
-    """The settled part to copy, up to a message or all; raises BadRequest.
+    """The settled part to copy; raises BadRequest.
 
-    A call and the result are one part, so no cut separates a pair.
+    A call and its result are one part, so no cut separates them.
     """
     messages = stored.messages
     end = len(messages)

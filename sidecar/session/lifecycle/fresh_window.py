@@ -1,4 +1,4 @@
-"""Fresh windows: work continued in a new session, told in the first prompt."""
+"""Work continued in a new session, told in the first prompt."""
 
 import asyncio
 from pathlib import Path
@@ -20,7 +20,7 @@ SUFFIX = " (continued)"
 
 
 async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> SessionLog:
-    """A durable session for another's work, with the same folder, model, tools and settings.
+    """A durable session with the same folder, model, tools and settings.
 
     Raises BadRequest for a missing folder, or StorageFailed; nothing was made.
     """
@@ -44,7 +44,7 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
 
 
 async def _static(environment: Environment, row: SessionRow, before: Static) -> Static:
-    """Former tools and system text, with present instructions and lessons."""
+    """Former tools and system text, present instructions and lessons."""
     model, trusted = str(row.settings["model"]), environment.trust(row.cwd).granted
     found, known = await known_instructions.read(environment, row.cwd, trusted, model)
     same = Static(model, before.tools, before.system, RENDERER)

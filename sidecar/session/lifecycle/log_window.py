@@ -1,6 +1,6 @@
-"""Open a session by a window of the log, where the prompt stays the same, and fold the rest.
+"""Opens a session by a window of the log, where the prompt stays the same.
 
-`SessionLog.whole` reads the rest where needed.
+The rest is folded; `SessionLog.whole` reads it where needed.
 """
 
 import asyncio
@@ -146,7 +146,7 @@ def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> 
 
 
 class Folds:
-    """A session's folds; `folding` returns the ledger in the making."""
+    """`folding` returns the ledger in the making."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class Folds:
 
 
 def gather(log: SessionLog, view: ModelView, views: Views, folding: Folding) -> Past | None:
-    """Fold the log for reading by a window; `None` where a window would not suffice."""
+    """`None` where a window would not suffice."""
     opened, rewrite = views.opened, views.newest_epoch()
     conversation = tuple(log)
     if opened is None or rewrite is None or not all(map(is_settled, log.messages)):
@@ -231,7 +231,7 @@ def _ended(message: Message, model: str) -> bool:
 
 
 def _begun(conversation: Sequence[Message], steps: int) -> int | None:
-    """Index of the first message needed whole, the first of a turn."""
+    """Index of the first message needed whole: a turn's first."""
     recent = sized_turns(conversation)[-TURNS:]
     if len(recent) < TURNS:
         return None
@@ -247,7 +247,7 @@ def in_turns(
 ) -> bool:
     """Whether each turn ends once, after all of its steps.
 
-    Else (an imported or mended log, a clock set back) only the whole log knows the turns' usage.
+    Else (an imported or mended log, a clock set back) usage needs the whole log.
     """
     ends: dict[str, int] = {}
     for number, message in enumerate(conversation, 1):
@@ -277,7 +277,7 @@ def _begins(records: Sequence[LogRecord], first: Message) -> bool:
 
 
 def _cut(records: Sequence[LogRecord], first: Message | None) -> int | None:
-    """Index of the record from which on all are needed."""
+    """Index of the first record from which all are needed."""
     if first is None:
         return None
     opens = (

@@ -1,4 +1,4 @@
-"""Make a new session: row, static prompt and first records."""
+"""Makes a new session: row, static prompt and first records."""
 
 import asyncio
 

@@ -1,6 +1,6 @@
 """A session: one inbox, one task, one log.
 
-Every change runs on the session's task or between two of the task's awaits, so no lock is held.
+Every change runs on the session's task or between two of its awaits, so no lock is held.
 """
 
 import asyncio
@@ -120,7 +120,6 @@ class Session:
         return self._state.log.row
 
     def opened(self) -> Opened:
-        """As `session/new` and `session/load` answer."""
         state, row = self._state, self._state.log.row
         described = self._options.described()
         return Opened(row.id, row.revision, state.ownership.read_only, described)
@@ -132,9 +131,9 @@ class Session:
     ) -> PromptResult:
         """Run a turn in line, or steer the running turn.
 
-        `arrived` is set once the turn needs nobody any more who waits for the result. Raises
-        BadRequest for an empty or unusable prompt or one larger than the window,
-        RevisionConflict, Overloaded where sixteen prompts wait, SessionOwned.
+        `arrived` is set once the turn no longer needs whoever waits for the result. Raises
+        BadRequest for an empty, unusable or too large prompt, RevisionConflict, Overloaded where
+        sixteen prompts wait, SessionOwned.
         """
         try:
             with self.prompts.arriving(request) as waiting:
@@ -171,13 +170,13 @@ class Session:
         return self._gauge.read(self.rewriting.price.known())
 
     def priced_meter(self) -> Meter:
-        """With a compaction's price, planned if need be, but not during a turn."""
+        """With a compaction's price, planned if need be outside a turn."""
         if not self.prompts.in_turn:
             self.rewriting.price.find()
         return self.meter()
 
     async def writable(self, expected_revision: int | None) -> None:
-        """Raises SessionOwned, or RevisionConflict unless at `expected_revision`, if any."""
+        """Raises SessionOwned, RevisionConflict."""
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
                 raise self._state.ownership.refusal()
@@ -192,7 +191,7 @@ class Session:
     async def recall(
         self, part_id: str, offset: int, limit: int | None, pattern: str | None
     ) -> Recalled:
-        """Any logged part; raises BadRequest for an unknown one or an unusable pattern."""
+        """Raises BadRequest for an unknown part or a bad pattern."""
         state = self._state
         return await recall_from(
             state.log, state.views, state.store.outputs, part_id, (offset, limit, pattern)
@@ -245,7 +244,7 @@ class Session:
         await self.rewriting.fold()
 
     async def end(self) -> None:
-        """Stop the turn and the inbox; the log is whole and durable after `ended`."""
+        """Stop turn and inbox; the log is whole and durable after `ended`."""
         self.prompts.close()
 
     async def ended(self) -> None:
@@ -347,7 +346,7 @@ class Session:
         self._tell(MeterChanged(self.id, meter, urgent))
 
     async def _tell_price(self) -> None:
-        """No answer waits for the planning; while there is much room, it waits to be asked for."""
+        """No answer waits for this; with much room left, only on request."""
         if self._is_green or not self._state.channel.watchers:
             return
         if await self.rewriting.find_price():
@@ -360,7 +359,7 @@ class Session:
         await asyncio.to_thread(look_around, Path(state.log.row.cwd), variables)
 
     async def refresh(self) -> None:
-        """Go on as the other daemon's successor, or show its writing."""
+        """Go on as another daemon's successor, or show its writing."""
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
                 await read_again(self._state)
@@ -379,7 +378,7 @@ class Session:
         return True
 
     async def recover(self) -> None:
-        """Complete a turn left open by a killed daemon, with a notice."""
+        """Complete a turn left open by a killed daemon."""
         before = self._state.log.row.revision
         # The next event may be the last that a client sees before the daemon is killed.
         self._state.channel.reserve()

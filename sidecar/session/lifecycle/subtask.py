@@ -34,7 +34,7 @@ Write your report now, and say in it what is not done."""
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Limits of a subtask's session: the client to ask, and the most steps.
+    """Limits: the client to ask, and the most steps.
 
     MCP calls go to the servers of `parent`.
     """
@@ -53,7 +53,6 @@ class Delegating:
     delegate: Delegate | None = None
 
     def bind(self, bound: Bound, above: Tracking) -> None:
-        """Work for another, whose agent authors all writes."""
         self.bound, self.tracking.above = bound, above
 
     def release(self) -> None:
@@ -61,10 +60,7 @@ class Delegating:
 
 
 async def found_child(parent: State, subtask: Subtask) -> SessionLog:
-    """Make a subtask's durable session.
-
-    Raises BadRequest for a tool unknown to the parent, or StorageFailed.
-    """
+    """Durable; raises BadRequest for a tool unknown to the parent, or StorageFailed."""
     static = _static(parent, narrowed(parent.view.static.tools, subtask.tools))
     row = parent.log.row
     kept = {name: row.settings[name] for name in _INHERITED if name in row.settings}
@@ -77,7 +73,7 @@ async def found_child(parent: State, subtask: Subtask) -> SessionLog:
 
 
 def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
-    """The parent's tools, or those named, never the built-in `delegate`; raises BadRequest."""
+    """All, or those named, never the built-in `delegate`; raises BadRequest."""
     known = [tool.name for tool in offered]
     unknown = [name for name in names or () if name not in known]
     if unknown:
@@ -123,7 +119,6 @@ def refused(messages: Sequence[Message]) -> str:
 
 
 def steps_in_words(number: int) -> str:
-    """`1 step` or `50 steps`."""
     return f"{number} step{'s' if number > 1 else ''}"
 
 

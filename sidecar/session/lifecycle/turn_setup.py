@@ -76,7 +76,6 @@ class SessionServers:
     owner: SessionId
 
     def provide(self, servers: tuple[McpServer, ...]) -> None:
-        """Start those that a client gives."""
         self.environment.mcp.provide(self.owner, servers, self.trust.standing())
 
     def as_now(self, spec: ToolSpec) -> ToolSpec:

@@ -1,4 +1,4 @@
-"""A turn's first message, with everything told beside."""
+"""A turn's first message, with all that is told beside."""
 
 import asyncio
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _NOTED = (ComparedRecord, ToldRecord, PinRecord)
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
-    """Logs a turn's first message, or foresees one."""
+    """Logs a first message, or foresees one."""
 
     log: SessionLog
     views: Views
@@ -64,7 +64,6 @@ class TurnStart:
         return message
 
     async def foresee(self, blocks: tuple[JsonObject, ...]) -> Message:
-        """A preview's message; nothing is logged."""
         numbers = count()
         parts = parts_of(blocks, lambda: PartId(f"preview {next(numbers)}"), "typed")
         await self.instructions.look()

@@ -1,7 +1,7 @@
 """A prompt's one telling of the work before.
 
-A new session's first prompt tells the state of inherited work, in a pinned part; a reopened
-session's, changes in the workspace. Both are logged, and so stay unchanged.
+A new session's first prompt tells of inherited work, in a pinned part; a reopened session's, of
+changes in the workspace. Both are logged.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class _Told:
 
 
 class WorkNews:
-    """Tells of the work before, once, unless the telling has left the conversation.
+    """Told once, unless the telling has left the conversation.
 
     `folder`: the data folder, for the milestone with the last known branch.
     """
@@ -68,7 +68,7 @@ class WorkNews:
         return (part,)
 
     def take_back(self) -> None:
-        """Tell again: the message could not be logged."""
+        """Tell again, as the message was not logged."""
         self._told = self._before
 
     async def foresee(self, context: str) -> tuple[Part, ...]:
@@ -108,7 +108,7 @@ class WorkNews:
         return _Told(_block(telling.changes_since((*branch, *lines))), compared=now)
 
     async def _branch(self, context: str) -> tuple[str, ...]:
-        """A line if the Git branch differs from the last use's."""
+        """If the Git branch is not the last use's."""
         before, now = newest_branch(self._log), branch_in(context)
         if not (before and now):
             row = self._log.row
@@ -126,7 +126,7 @@ def _ledger(log: SessionLog) -> Ledger:
 
 
 def _state(file: File, found: Mapping[str, str | None]) -> str:
-    """Key of a file's known and found state, so that a drift is told once."""
+    """Of a file's known and found state: a drift is told once."""
     return f"{file.state} {file.hash} {found[file.path]}"
 
 

@@ -1,1 +1,1 @@
-"""The session log, its records, and the channel to watchers. Knows no view and no turn."""
+"""The session log, its records, and the channel to watchers."""

@@ -72,7 +72,7 @@ def newest(log: SessionLog) -> SnapshotId | None:
 
 
 def cut_short(log: SessionLog) -> bool:
-    """Whether a killed daemon interrupted the newest calls, without a patch after."""
+    """Whether the newest calls were interrupted: no patch came after."""
     for message in reversed(log.messages):
         parts = message.parts
         if any(isinstance(part, PatchPart) and part.detail for part in parts):
@@ -84,7 +84,7 @@ def cut_short(log: SessionLog) -> bool:
 
 
 def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
-    """Others' changes during the newest restore, until a message's patch covers them."""
+    """Others' changes during the newest restore, until a patch covers them."""
     reached = log.last_record(ReachedRecord)
     if reached is None or reached.snapshot is None:
         return ()
@@ -116,7 +116,7 @@ def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
 
 
 class KnownSets:
-    """Decodes change sets, cached by identity: stored bodies never change."""
+    """Cached by identity: stored bodies never change."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Json, tuple[ChangeSet, ...]]] = {}

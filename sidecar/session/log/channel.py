@@ -1,4 +1,4 @@
-"""A session's watchers, and the events' sequence numbers."""
+"""Watchers, and events' sequence numbers."""
 
 from collections.abc import Callable, Sequence
 
@@ -37,12 +37,11 @@ class Channel:
             self._reserve(self._reserved)
 
     def skip_to(self, seq: int) -> None:
-        """Go on after another daemon's `seq`, if ahead; a read-only session reserves none."""
+        """After another daemon's `seq`, if ahead; a read-only session reserves none."""
         self._seq = max(self._seq, seq)
         self._reserved = seq
 
     def origin(self, message: Message, part_id: PartId) -> EventOrigin:
-        """With a new sequence number."""
         seq = self.next_seq()
         return EventOrigin(self._session_id, message.turn_id, message.id, part_id, seq)
 

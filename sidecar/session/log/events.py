@@ -64,7 +64,7 @@ class ToolChanged:
 
 @dataclass(frozen=True, slots=True)
 class ToolInputChunk:
-    """More JSON of a call's input; `ToolChanged` carries all."""
+    """More JSON of a call's input; `ToolChanged` has all."""
 
     origin: EventOrigin
     call_id: str
@@ -90,7 +90,7 @@ class PlanChanged:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A text for a person, at level info, warning or error."""
+    """Text for a person: info, warning or error."""
 
     session_id: SessionId
     seq: int
@@ -192,7 +192,7 @@ class AlertChanged:
     """A number crossed a threshold (`raised`) or came back (`cleared`).
 
     `level`: info, warning or critical; `action`: advice. `value`, `threshold`: in the unit of
-    setting `name`. No session: all sessions.
+    setting `name`. No session: all.
     """
 
     state: str

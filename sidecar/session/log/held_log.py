@@ -11,9 +11,9 @@ from sidecar.store.format.view_records import RestoreRecord
 
 @dataclass(slots=True, eq=False)
 class HeldLog:
-    """Row, unstored changes included, records and messages, oldest first.
+    """Row, unstored changes included; records and messages, oldest first.
 
-    `left`: messages left behind by the conversation. `aside`: records without effect or revision.
+    `left`: messages out of the conversation. `aside`: records without effect or revision.
     """
 
     row: SessionRow
@@ -38,7 +38,6 @@ def held_of(stored: Stored) -> HeldLog:
 
 
 def left_behind(records: Iterable[LogRecord]) -> frozenset[MessageId]:
-    """Messages that restores left out."""
     gone: set[MessageId] = set()
     for record in records:
         if isinstance(record, RestoreRecord):

@@ -126,7 +126,7 @@ def decode(data: bytes) -> Past:
 def version() -> str:
     """Hash of the code that makes folds and reads logs; blocks, once.
 
-    Other versions' folds are not used, so that a mended fold is made anew.
+    Other versions' folds are not used: a mended fold is made anew.
     """
     folders = (
         Path(core.__file__).parent,
@@ -141,7 +141,7 @@ def version() -> str:
 
 
 def hashed_calls(messages: Iterable[Message]) -> bytes:
-    """Hashes of call ids in messages not discarded, `CALL_BYTES` each, joined."""
+    """Of messages not discarded: hashes of call ids, `CALL_BYTES` each, joined."""
     return b"".join(
         _call(part.call_id)
         for message in messages
@@ -157,7 +157,6 @@ def _call(call_id: str) -> bytes:
 
 
 def count_steps(messages: Iterable[Message]) -> int:
-    """Finished model calls."""
     return sum(isinstance(part, StepFinishPart) for m in messages for part in m.parts)
 
 

@@ -20,7 +20,7 @@ from sidecar.store.format.values import Stored
 
 
 class DamagedSlice(Exception):
-    """An unreadable slice; reading the whole log reports the damage."""
+    """An unreadable slice; a whole reading reports the damage."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class SliceTurn:
 class Feed:
     """Messages and records to replay.
 
-    `all_messages`, `all_records`: nothing follows. `turns`: of messages so far.
+    `all_messages`, `all_records`: nothing follows.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class InMemory:
 
 
 class InSlices:
-    """A log with a window in memory, slices from the store before."""
+    """A window in memory, behind slices from the store."""
 
     def __init__(self, logs: LogRows, log: SessionLog, past: Past) -> None:
         self._logs, self._past, self._row, self._left = logs, past, log.row, log.left
@@ -122,7 +122,7 @@ class InSlices:
         return found is not None and _is_shown(found) and found.id not in self._left
 
     async def messages(self, feed: Feed) -> None:
-        """A slice, or at last the messages after the fold."""
+        """The next slice, or at last the messages after the fold."""
         if self._numbers is None:
             # The fold's newest message is in its window, as the newest turns are.
             self._numbers = await self._logs.numbers(self._row.id, self._past.window[-1])
@@ -146,7 +146,7 @@ class InSlices:
         return readable(Stored(self._row, messages, ())).messages != messages
 
     async def records(self, feed: Feed) -> None:
-        """A slice, or at last the records after the fold."""
+        """As `messages`."""
         until = self._past.revision
         found = await self._logs.records(self._row.id, *self._chain, until)
         if found.problems:

@@ -1,7 +1,6 @@
 """Writes a log: changes hold in memory at once; `commit` stores them as one unit.
 
-No history is edited: parts only advance in their state machines, and each change of the view is a
-record.
+No history is edited: parts advance in their state machines, a change of the view is a record.
 """
 
 import asyncio
@@ -42,7 +41,7 @@ def _nobody(_: LogRecord) -> None: ...
 
 
 class LogWriter:
-    """`durable` hears each committed record, in order, and must not raise."""
+    """`durable` hears committed records in order, and must not raise."""
 
     def __init__(self, log: HeldLog, store: Store, now: Callable[[], Millis]) -> None:
         self._log = log
@@ -98,7 +97,7 @@ class LogWriter:
             self._pending.append(put)
 
     def _position(self, message: Message, part_id: PartId) -> int:
-        """Of a part, or behind the last. Those of the newest message that was asked of are kept."""
+        """Of a part, or behind the last; cached for one message."""
         name, places = self._places
         known = places.get(part_id, -1) if name == message.id else -1
         if 0 <= known < len(message.parts) and message.parts[known].id == part_id:
@@ -154,7 +153,7 @@ class LogWriter:
     def unit(self, record: LogRecord, first: LogRecord | None = None) -> tuple[StoreChange, ...]:
         """Raise the revision and take all pending, for the caller to write.
 
-        After a failure, call `withdraw`.
+        After a failure, `withdraw`.
         """
         self._number_aside()
         now = self._now()
@@ -167,13 +166,13 @@ class LogWriter:
         return PutSession(self._log.row), *gathered, *ahead, last
 
     def withdraw(self, unit: tuple[StoreChange, ...], own: int = 1) -> None:
-        """Take back an unwritten unit: drop the last `own` records, queue the rest again."""
+        """Drop the last `own` records of an unwritten unit, queue the rest again."""
         # Another commit may have gone to the disk behind it, and taken it along.
         self._forget({c.record.revision for c in unit[-own:] if isinstance(c, AppendRecord)})
         self._gather(unit[1:-own])
 
     def take_back(self, message_id: MessageId, notes: tuple[type[LogRecord], ...]) -> None:
-        """Drop an unwritten first message, with the message's record and `notes`."""
+        """Drop an unwritten first message, its record and `notes`."""
         del self._log.by_id[message_id]
         waiting = {c.record.revision for c in self._pending if isinstance(c, AppendRecord)}
         gone = {
@@ -249,7 +248,7 @@ class LogWriter:
         self._log.aside.append(structs.replace(record, at=self._now()))
 
     async def write_aside(self) -> None:
-        """When no commit follows; ignores failure."""
+        """For when no commit follows; ignores failure."""
         self._number_aside()
         gathered, self._pending = tuple(self._pending), []
         with suppress(StorageFailed):
@@ -262,7 +261,7 @@ class LogWriter:
 
 
 class SessionEntry:
-    """A session's row. Changes await the next commit, except reserved numbers."""
+    """A session's row. Changes await the next commit, but for reserved numbers."""
 
     def __init__(self, log: HeldLog, store: Store) -> None:
         self._log = log
@@ -270,7 +269,7 @@ class SessionEntry:
         self._reserving: asyncio.Future[None] | None = None
 
     def reserve(self, seq: int) -> None:
-        """Up to `seq`; the next commit shows a failure."""
+        """Up to `seq`; failures show at the next commit."""
         self._log.row = replace(self._log.row, seq=seq)
         self._reserving = self._store.write(PutSession(self._log.row))
         self._reserving.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -281,13 +280,12 @@ class SessionEntry:
             await asyncio.wait((self._reserving,))
 
     def spend(self, cost: str | None) -> None:
-        """USD; one unknown price makes the sum unknown for good."""
+        """USD; one unknown price makes the sum unknown."""
         before = self._log.row.cost
         known = None if before is None or cost is None else money(Decimal(before) + Decimal(cost))
         self._log.row = replace(self._log.row, cost=known)
 
     def change(self, **fields: str | int) -> None:
-        """Fields of the row (`title`, `turns`)."""
         self._log.row = replace(self._log.row, **fields)  # type: ignore[arg-type]
 
     def configure(self, settings: JsonObject) -> None:

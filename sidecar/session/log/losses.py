@@ -1,4 +1,4 @@
-"""What is left of a damaged log, fit for a provider."""
+"""What is left of a damaged log, acceptable to a provider."""
 
 from dataclasses import replace
 
@@ -9,10 +9,7 @@ LOST = "[What was said here is lost, because the store was damaged.]"
 
 
 def readable(stored: Stored) -> Stored:
-    """Acceptable to a provider; nothing is stored.
-
-    Thinking loses signatures; a user text replaces a lost beginning.
-    """
+    """Thinking loses signatures; a user text replaces a lost beginning."""
     messages = list(stored.messages)
     if stored.problems:
         messages = [unsigned(message) for message in messages]
@@ -35,6 +32,6 @@ def _is_asking(message: Message) -> bool:
 
 
 def unsigned(message: Message) -> Message:
-    """Unsigned thinking is not sent: after a gap, providers refuse thinking."""
+    """Without thinking's signatures: after a gap, providers refuse thinking."""
     parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
     return replace(message, parts=tuple(parts))

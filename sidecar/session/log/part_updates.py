@@ -31,7 +31,7 @@ from sidecar.tools.todo import shown_items
 def updates_of(
     message: Message, part: Part, channel: Channel, tools: Mapping[str, ToolSpec]
 ) -> Iterator[Event]:
-    """A part's present events; none for context blocks."""
+    """None for context blocks."""
     event = _event(message, part, channel, tools)
     if event is not None:
         yield event
@@ -40,7 +40,6 @@ def updates_of(
 
 
 def user_event(channel: Channel, message: Message, part: Part, author: object) -> Event | None:
-    """`None` for the context block."""
     origin = channel.origin(message, part.id)
     match part:
         case TextPart(source="typed" | "steer", text=text):

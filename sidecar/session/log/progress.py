@@ -27,7 +27,7 @@ class Works:
 
     @contextmanager
     def show(self, title: str, token: Token | None = None) -> Iterator["Work"]:
-        """Until the block ends; a token is minted if none is given."""
+        """Until the block ends; `None`: mints a token."""
         self._number += 1
         ours = token is None
         name = f"{self._session_id} work {self._number}" if token is None else token
@@ -49,7 +49,7 @@ class Works:
 
 
 class Work:
-    """`outcome` is the final text."""
+    """`outcome`: the final text."""
 
     def __init__(
         self, session_id: SessionId, channel: Channel, token: Token, *, ours: bool
@@ -63,7 +63,6 @@ class Work:
         self.cancelled = False
 
     def tell(self, kind: str, text: str, percentage: int | None = None) -> None:
-        """Published if anybody watches."""
         if self._channel.watchers:
             event = Progressed(self._session_id, self._token, kind, text, percentage, self._ours)
             self._channel.publish(event)

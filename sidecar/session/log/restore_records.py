@@ -31,8 +31,8 @@ class Restored:
     """A restore or redo.
 
     `id`: the state before; `title`: the target; `undoes`: the restore taken back; `newest`: the
-    newest message then. `left`, `back`: messages out of and into the conversation. `fates`: `(path,
-    fate)`; `head`: the checkpoint afterwards.
+    newest message then. `left`, `back`: messages out of and into it. `fates`: `(path, fate)`;
+    `head`: the checkpoint afterwards.
     """
 
     id: str
@@ -54,7 +54,7 @@ def written(
 ) -> RestoreRecord:
     """Without a revision.
 
-    `recorded`: the view's change, if any; `standing`: revisions of view changes back in force.
+    `recorded`: the view's change; `standing`: revisions of view changes back in force.
     """
     files = FilesRestoredRecord(
         restore_id=restored.id,
@@ -101,7 +101,7 @@ def restores_in(
 
 
 def with_news(context: str, records: Sequence[LogRecord]) -> str:
-    """With a line for the model on restores since the last turn began, if any."""
+    """With a line for the model on restores since the last turn began."""
     recent: list[Restored] = []
     late = takewhile(lambda record: not isinstance(record, TurnStartedRecord), reversed(records))
     for record in reversed([*late]):

@@ -32,7 +32,7 @@ _V = TypeVar("_V", RewriteRecord, UndoneRecord)
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A logged rewrite, with the decision behind.
+    """A logged rewrite.
 
     `anchor`: first message after the rewritten stretch; `steps`: model calls before; `opens`: began
     an epoch (unsent parts alone do not). `factor` (from `observations`), `bias`: the estimate in

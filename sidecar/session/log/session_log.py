@@ -36,7 +36,7 @@ class SessionLog(HeldLog):
     """A session's row, messages and records.
 
     Iteration yields the conversation; `messages` also those left behind. `past` folds the unread
-    log, for this room alone; others ask `whole_log`, or await `whole`, of which `filled` hears.
+    log, for this room; others ask `whole_log`, or await `whole`, of which `filled` hears.
     `readings`: how often all was read anew. `damaged`: memory holds more than the store, and than
     any window.
     """
@@ -63,11 +63,11 @@ class SessionLog(HeldLog):
 
     @property
     def waiting(self) -> tuple[LogRecord, ...]:
-        """Records put aside, still without a revision."""
+        """Records still without a revision."""
         return tuple(self.aside)
 
     def become(self, found: Stored) -> Sequence[str]:
-        """Hold the rest of a stored log; return sentences on unreadable content."""
+        """Hold a stored log's rest; return sentences on unreadable content."""
         stored = readable(found)
         self.hold(held_of(stored))
         self.writer.forget()
@@ -131,7 +131,7 @@ class SessionLog(HeldLog):
         return (m for m in self.by_id.values() if m.id not in self.left)
 
     def last_record(self, kind: type[_R]) -> _R | None:
-        """Looks at those since it was asked last; records are appended."""
+        """Looks at those since the last call: records are appended."""
         records = self.records
         until, newest, found = self._known.get(kind, (0, None, None))
         if until > len(records) or (until and records[until - 1] is not newest):
@@ -142,7 +142,7 @@ class SessionLog(HeldLog):
         return found if isinstance(found, kind) else None
 
     def last_told(self, kind: type[_R]) -> _R | None:
-        """The newest of a type, of a turn not left behind."""
+        """Of a turn not left behind."""
         if not self.left:
             return self.last_record(kind)
         begun: MessageId | None = None
@@ -161,7 +161,7 @@ def _calls_of(message: Message) -> frozenset[str]:
 
 
 def require_revision(log: SessionLog, expected: int | None, advice: str) -> None:
-    """Raises RevisionConflict, with advice, unless at `expected`, if any."""
+    """Raises RevisionConflict, with advice."""
     newest = log.row.revision
     if expected not in (None, newest):
         text = f"the session is at revision {newest}, not {expected}: {advice}"

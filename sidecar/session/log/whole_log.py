@@ -30,13 +30,13 @@ def steps_before(log: SessionLog) -> int:
 
 
 def imported_at(log: SessionLog) -> Millis:
-    """Requests of another agent's recording, begun before, were paid elsewhere; else 0."""
+    """When a recording was imported: earlier requests were paid elsewhere; else 0."""
     came = log.last_record(ImportedRecord)
     return 0 if came is None or came.format == OURS else came.at
 
 
 def opened_by(log: SessionLog) -> frozenset[str]:
-    """A key for each record that began an epoch."""
+    """One key for each record that began an epoch."""
     opened = {
         f"{isinstance(record, UndoneRecord)} {record.compaction_id}"
         for record in log.records
@@ -54,7 +54,7 @@ def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:
 
 
 def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message] | None:
-    """Of the conversation; all for no `last`, and `None` if `last` was withdrawn."""
+    """All for no `last`; `None` if `last` was withdrawn."""
     late: list[Message] = []
     for message in reversed(log.by_id.values()):
         if message.id == last:

@@ -1,1 +1,1 @@
-"""Size, warmth and idleness of a session, and keep-alive pings. Rewrites nothing."""
+"""Size, warmth and idleness of a session, and keep-alive pings."""

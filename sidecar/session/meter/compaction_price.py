@@ -29,7 +29,7 @@ class CompactionPrice:
         return self._price if self._basis == self._now() else None
 
     def find(self) -> None:
-        """Plan for the price, unless known, or part of the log is unread."""
+        """Unless known, or part of the log is unread."""
         now = self._now()
         if self._basis == now or not self._log.is_whole:
             return

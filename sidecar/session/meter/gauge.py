@@ -1,4 +1,4 @@
-"""A session's meter, and the inputs of its computation."""
+"""A session's meter, and its inputs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ SIZED = RECENT_TURNS + 2
 
 @dataclass(frozen=True, slots=True)
 class MeterChoices:
-    """What is chosen elsewhere; `next_ttl`: the static text's lifetime if a view were sent now."""
+    """Made elsewhere; `next_ttl`: the static text's lifetime if a view were sent now."""
 
     policy: Callable[[], Policy]
     zones: Callable[[], ZoneStarts]
@@ -71,10 +71,7 @@ class Gauge:
         self._chosen = chosen
 
     def read(self, compact_now: str | None = None) -> Meter:
-        """Plans nothing.
-
-        `compact_now`: a compaction's cost in USD, if known.
-        """
+        """`compact_now`: a compaction's cost in USD, if known."""
         size, recent = self._view.size(self._log), self._recent()
         forked = self._log.last_record(ForkedRecord)
         since = 0 if forked is None else forked.at
@@ -94,7 +91,7 @@ class Gauge:
     def foresee(
         self, view: ModelView, messages: Iterable[Message]
     ) -> tuple[ModelRequest, Prediction]:
-        """A request sent now, cached for as long as would be chosen then."""
+        """If sent now, cached for as long as would be chosen."""
         asked = self._settings
         minimum, known = asked.info().min_cacheable, view.calibration
         prompt = view.prompt(messages, (self._chosen.next_ttl(view), minimum))
@@ -108,7 +105,7 @@ class Gauge:
         return self._models.cost(self._settings.model_id, usage)
 
     async def user_message_limit(self, parts: tuple[Part, ...]) -> tuple[int, int]:
-        """Tokens: (a user's message, estimated or at most, the window's room for a message)."""
+        """Tokens: (the message, estimated or at most; the window's room for one)."""
         factor = self._view.calibration.factor
         room = self._settings.room().limit - self._view.static_tokens
         texts = [part.text for part in parts if isinstance(part, TextPart)]
@@ -126,7 +123,7 @@ class Gauge:
         return velocity((begun, *sizes)) if sizes else 0
 
     def _recent(self) -> Sequence[Turn]:
-        """The newest turns, among them `SIZED` with a known size: more change no figure."""
+        """The newest, among them `SIZED` with a known size: more change no figure."""
         left, newest, sized = self._log.left, [], set[TurnId]()
         turn: TurnId | None = None
         for message in reversed(self._log.by_id.values()):
@@ -176,7 +173,7 @@ class Gauge:
         )
 
     def _burn_rate(self, recent: Sequence[Turn], since: Millis) -> str | None:
-        """USD per hour over some turns, side requests and pings included."""
+        """USD per hour, side requests and pings included."""
         if not recent:
             return None
         begun = max(recent[0].messages[0].created, since)
@@ -211,13 +208,12 @@ def _rates(card: Price) -> Rates:
 
 
 def _sizes(some: Sequence[Turn]) -> dict[TurnId, int]:
-    """Tokens of context at a turn's end, where known."""
     ends = ((turn.id, p) for turn in some for m in turn.messages for p in finished_steps(m))
     return {turn_id: end.usage.prompt + end.usage.output for turn_id, end in ends}
 
 
 def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
-    """With a known context size at the end, oldest first."""
+    """With a known size at the end, oldest first."""
     return [*_sizes(turns(messages))]
 
 

@@ -1,4 +1,4 @@
-"""A rewrite while the user is away, if the next turn would need a rewrite anyway.
+"""A rewrite while the user is away, if the next turn needs one anyway.
 
 Waits for a pause, and for enough to rewrite.
 """
@@ -19,7 +19,7 @@ BATCH = 3
 class Idle:
     """Calls `rewrite` at most once.
 
-    `True`: only a rewrite that the next turn could not do without.
+    `True`: only one that the next turn cannot do without.
     """
 
     def __init__(

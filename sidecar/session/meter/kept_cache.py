@@ -1,4 +1,4 @@
-"""The cache as pings keep it: whether the next pays, and earlier ones' effects."""
+"""The cache as pings keep it."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,7 +21,7 @@ from sidecar.store.format.log_records import PingRecord
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A worthwhile ping, with the request to repeat and its answer."""
+    """A worthwhile ping: the request to repeat and its answer."""
 
     request: ModelRequest
     anchor: Anchor
@@ -78,14 +78,13 @@ class KeptCache:
     def follow(
         self, request: ModelRequest, started: Millis, usage: Usage
     ) -> tuple[Prediction, Miss | None]:
-        """Take in a ping's usage; return the prediction and any miss."""
         minimum, factor = self._settings.info().min_cacheable, self._view.calibration.factor
         foreseen, miss = self._cached.sent(request, started, minimum, factor, usage)
         self._view.renew(started)
         return foreseen, miss
 
     def restore(self) -> None:
-        """After a restart, take in the pings since the last answer."""
+        """Take in the pings since the last answer."""
         anchor = self._view.anchor
         if anchor is None:
             return

@@ -1,7 +1,4 @@
-"""Observations of durable records.
-
-Only names of models and tools, numbers, and kinds of failures: never a text.
-"""
+"""Observations of durable records: names, numbers and kinds of failures, never a text."""
 
 import re
 from collections import Counter
@@ -80,7 +77,7 @@ _Observed: TypeAlias = (
 
 
 def observe_record(observe: Observe, info: Info, log: SessionLog, record: LogRecord) -> None:
-    """Queued for the daemon's observer, if of interest: a step does not wait."""
+    """Queued: a step does not wait."""
     if isinstance(record, _Observed):
         observe(partial(_observation, log, record, info))
 
@@ -234,7 +231,7 @@ def _rewritten(log: SessionLog, record: RewriteRecord) -> Observation:
 
 
 def break_of(record: StepRecord | PingRecord) -> tuple[str, str] | None:
-    """A miss's cause and kind of segment, no place: a metric may have few values only."""
+    """A miss's cause and kind of segment; no place: metrics have few values."""
     if record.miss is None:
         return None
     segment = record.segment or ""

@@ -1,4 +1,4 @@
-"""Work of a session between two prompts, which the next prompt cancels."""
+"""Work between two prompts, which the next prompt cancels."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ async def pause(coming: Awaitable[T], group: asyncio.TaskGroup, *works: PauseWor
 
 
 async def logged(work: PauseWork) -> None:
-    """Do what is never worth a session: a failure is logged."""
+    """Failures are logged: they are never worth a session."""
     try:
         await work()
     except Exception:

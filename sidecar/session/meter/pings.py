@@ -1,7 +1,6 @@
 """Pings refresh the provider's cache in pauses, where worth the price.
 
-A ping repeats the last request for no answer, shortly before the cache's five minutes from that
-request's start are over.
+A ping repeats the last request for no answer, shortly before that request's five minutes are over.
 """
 
 import asyncio
@@ -71,7 +70,7 @@ class Pings:
         return False
 
     async def _ping(self) -> bool:
-        """If worthwhile; return whether to consider another."""
+        """If worthwhile; whether to consider another."""
         async with self._gate:
             due = self._due()
             # How long pauses last is learned from all of them.

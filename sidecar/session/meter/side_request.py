@@ -50,8 +50,8 @@ class SideRequests:
     async def ask(self, request: ModelRequest, *, logged: bool = True) -> Reply:
         """The answer's text, without calls and thinking.
 
-        The cost is added to the session, durable with the next commit, and recorded if `logged`.
-        The session's own model's cache reads refresh the prefix. Raises ModelFailed.
+        The session bears the cost, recorded if `logged`. Reads of its own model's cache refresh the
+        prefix. Raises ModelFailed.
         """
         models = self._models
         started, draft = self._clock.now(), Draft()

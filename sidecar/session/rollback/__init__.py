@@ -1,1 +1,1 @@
-"""Restores and redos of conversation and files. Knows no session as a whole."""
+"""Restores and redos of conversation and files."""

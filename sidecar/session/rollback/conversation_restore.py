@@ -29,7 +29,7 @@ class TalkMove:
 
 
 class ConversationPlans:
-    """Plans a restore's conversation, and has the view follow."""
+    """Plans a restore's conversation; the view follows."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class ConversationPlans:
         )
 
     def stays(self, before: int) -> None:
-        """Go on from revision `before` with the same conversation and price."""
+        """Same conversation and price since revision `before`."""
         self._price.stays(before, self._log.row.revision)
 
     def moved(self, recorded: Recorded) -> EpochChanged:

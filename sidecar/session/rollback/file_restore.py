@@ -36,7 +36,7 @@ TAB = "It is open in the editor: close its tab, for saving it would make the fil
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """A plan, and the user's changes since the log's newest snapshot.
+    """A plan, and the user's changes since the newest snapshot.
 
     `notes`: on content outside.
     """
@@ -69,7 +69,7 @@ class FilePlans:
         wish: Wish,
         stood: tuple[str, ...] | None = None,
     ) -> Files:
-        """Undo the agent's part of change sets, or redo a restore before them.
+        """Undo the agent's part, or redo a restore before.
 
         `stood`: names outside the snapshots then. Raises as `Tracking.since`.
         """
@@ -124,7 +124,7 @@ class FilePlans:
         }
 
     async def show_conflicts(self, fates: Sequence[Fate]) -> Diffs:
-        """Each conflict's diffs: the agent's, others' since, unknown ones."""
+        """Of each conflict: the agent's, others' since, unknown ones."""
         show = self._differences.diff
         return {
             fate.path: (
@@ -160,7 +160,7 @@ class FilePlans:
 
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:
-    """Sentences on content outside the snapshots, present or gone."""
+    """On content outside the snapshots, present or gone."""
     gone = [name for name in then or () if name not in now]
     notes = []
     if gone:
@@ -190,7 +190,7 @@ def _with_tabs(buffers: Buffers, root: Path, plan: RestorePlan) -> RestorePlan:
 
 
 def sets_of(files: Files) -> tuple[ChangeSet, ...]:
-    """The user's until then, and the restore's."""
+    """(the user's until then, the restore's)."""
     at = files.fresh.after
     kept = (files.fresh,) if files.fresh.changes else ()
     delta = tuple(
@@ -280,7 +280,7 @@ def _dirty(buffers: Buffers, root: Path, removed: Mapping[bytes, TreeEntry]) -> 
 
 
 def _saved_hash(text: str) -> str:
-    """Hash of the file a text would make; empty if impossible."""
+    """Of the file a text would make; empty if impossible."""
     try:
         return digest(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

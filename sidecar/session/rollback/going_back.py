@@ -1,4 +1,4 @@
-"""Restores of conversation, files or both, to a checkpoint or before a message; and redos.
+"""Restores of conversation, files or both; and redos.
 
 A dry run ends with the plan. Files, and the record that determines the conversation, become durable
 in one transaction.
@@ -81,14 +81,14 @@ class Rollback:
     async def restore(self, wish: Wish) -> Done:
         """Go back to a checkpoint, or before a message.
 
-        Raises BadRequest (neither exists, or a turn runs), NothingToDo (a dry run returns an empty
-        plan), RestoreConflict, RevisionConflict, SessionOwned, Overloaded (another process restores
-        here), StorageFailed.
+        Raises BadRequest (no such place, or a turn runs), NothingToDo (a dry run: an empty plan),
+        RestoreConflict, RevisionConflict, SessionOwned, Overloaded (another process restores),
+        StorageFailed.
         """
         return await self._go(wish, lambda timeline: self._aim(timeline, wish))
 
     async def redo(self, wish: Wish) -> Done:
-        """By default of the newest standing restore; errors as in `restore`."""
+        """By default the newest standing restore; errors as in `restore`."""
         return await self._go(wish, lambda timeline: _undone(timeline, wish.checkpoint_id))
 
     async def _go(self, wish: Wish, find: Callable[[Timeline], _Aim | str]) -> Done:
@@ -134,7 +134,7 @@ class Rollback:
         return Done(undo, self._log.row.revision, prompt, fates, diffs, notes=notes)
 
     def _nothing(self, wish: Wish, why: str, fates: Sequence[Fate] | None = None) -> Done:
-        """The empty plan of a dry run; otherwise raises NothingToDo."""
+        """A dry run's empty plan; else raises NothingToDo."""
         if wish.dry_run:
             revision = self._log.row.revision
             return Done("", revision, None, tuple(fates or ()), {}, reason=why)
@@ -208,7 +208,7 @@ class Rollback:
         return restored.id
 
     async def _commit(self, record: RestoreRecord) -> None:
-        """Write the record to the end, even when cancelled."""
+        """To the end, even when cancelled."""
         log = self._log
         unit = log.writer.unit(record)
         written = self._environment.store.write(*unit)
@@ -279,7 +279,7 @@ class Rollback:
 
 
 def _undone(timeline: Timeline, name: str | None) -> _Aim | str:
-    """The restore to undo: by name, or the newest neither redone nor a redo. Else a reason."""
+    """By name, or the newest neither redone nor a redo; else a reason."""
     restores = [(n, e.of) for n, e in enumerate(timeline.events) if isinstance(e.of, Restored)]
     redone = {restored.undoes for _, restored in restores}
     fitting = [

@@ -1,1 +1,1 @@
-"""Sessions leaving or arriving: bundles, archives, erasure, sweeps. Knows no session at work."""
+"""Sessions leaving or arriving: bundles, archives, erasure, sweeps."""

@@ -63,7 +63,7 @@ ARCHIVED = (
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """`owner` is this process, with a token for nothing else."""
+    """`owner`: this process, by a token for nothing else."""
 
     store: Store
     now: Callable[[], Millis]
@@ -86,14 +86,14 @@ class Archived:
 
 
 def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
-    """Raises BadRequest; `otherwise`: the alternative to waiting."""
+    """Raises BadRequest; `otherwise`: advice."""
     if busy:
         text = f"a turn of this session runs: wait for its end, or {otherwise}"
         raise BadRequest(text, "params.sessionId")
 
 
 async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]:
-    """Archive a session after its subtasks, each in exactly one place at any time.
+    """After its subtasks; each is in exactly one place at any time.
 
     Raises UnknownSession, SessionOwned, BadRequest for one too large for a bundle, or
     StorageFailed; the session stays in the store.
@@ -164,7 +164,7 @@ def _name(session_id: SessionId, now: Millis) -> str:
 
 
 def _write(pending: Path, bundle: Bundle) -> int:
-    """Compares a copy read back; returns the bytes; blocks."""
+    """Compares a copy read back; returns bytes; blocks."""
     try:
         make_folder(pending.parent)
         size = bundle_file.write(pending, lines_of(bundle), replace=True)
@@ -211,7 +211,7 @@ def _finish(pending: Path) -> Path:
 
 
 async def settle(ground: Ground) -> None:
-    """Finish dead processes' work: each session ends in the store or in a bundle."""
+    """Finish dead processes' work: a session ends in the store or in a bundle."""
     for name, at in (await ground.store.leaving.unfinished()).items():
         if at != DELETED:
             await remove_rest(ground.store.leaving, name)
@@ -254,7 +254,7 @@ def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path
 
 
 async def require(store: Store, session_id: SessionId) -> None:
-    """Raise UnknownSession, naming an archived session's bundle, unless stored."""
+    """Raise UnknownSession, naming any archived bundle."""
     try:
         await store.sessions.row(session_id)
     except UnknownSession:
@@ -265,12 +265,12 @@ async def require(store: Store, session_id: SessionId) -> None:
 
 
 def is_own(data_dir: Path, path: Path) -> bool:
-    """Whether a bundle is in this store's archive, so trusted; blocks."""
+    """Whether from this store's archive, so trusted; blocks."""
     return path.resolve().parent == (data_dir / ARCHIVE).resolve()
 
 
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
-    """Store an archived session, used now; `None` if the id is taken.
+    """As used `now`; `None` if the id is taken.
 
     Raises BadRequest for a damaged bundle, or StorageFailed; nothing was stored.
     """

@@ -1,4 +1,4 @@
-"""Export to a file: `session/export`. Only durable, settled content leaves, and no likely key."""
+"""Export to a file: only durable, settled content, and no likely key."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ SUBTASKS_LEFT_OUT = "What its subtasks said on their way is not in it, only what
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """`size`: bytes; `redacted`: number of keys removed; `notes`: sentences on omissions."""
+    """`size`: bytes; `redacted`: keys removed; `notes`: sentences on omissions."""
 
     path: Path
     size: int
@@ -52,10 +52,10 @@ class Exported:
 async def export_session(
     environment: Environment, session_id: SessionId, path: str | None, *, overwrite: bool
 ) -> Exported:
-    """Write a session to a file, durably and atomically.
+    """Durable and atomic.
 
-    `path`: a file, or a folder for one; by default in `EXPORTS`. Raises UnknownSession,
-    BadRequest for a path that exists or cannot be written, StorageFailed.
+    `path`: a file, or a folder for one; by default in `EXPORTS`. Raises UnknownSession, BadRequest
+    for a path that exists or cannot be written, StorageFailed.
     """
     store, now = environment.store, environment.clock.now()
     stored = await store.logs.load(session_id)
@@ -121,7 +121,7 @@ def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis)
 
 
 def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
-    """Without keys and contents of files; blocks."""
+    """Without keys and files' contents; blocks."""
     outputs: dict[str, bytes] = {}
     renamed = {name: name for name in bundle.gone}
     for name, data in bundle.outputs.items():

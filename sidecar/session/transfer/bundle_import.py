@@ -1,6 +1,6 @@
 """Import of a session from a bundle or another agent's recording.
 
-Under a new id. All is checked, and assembled once, before one transaction stores all.
+Under a new id. All is checked and assembled before one transaction stores all.
 """
 
 import asyncio
@@ -106,7 +106,7 @@ class Recording:
 
 
 class ReadRecording(Protocol):
-    """Reader of recordings; see `session/transfer/foreign_import`."""
+    """See `session/transfer/foreign_import`."""
 
     def __call__(
         self,
@@ -121,13 +121,13 @@ class ReadRecording(Protocol):
 
 
 class _Work:
-    """The threads of an import, which stop on cancel."""
+    """An import's threads, which stop on cancel."""
 
     def __init__(self) -> None:
         self._given_up = threading.Event()
 
     def check(self) -> None:
-        """Raises Cancelled, in the thread, after the import was given up."""
+        """Raises Cancelled, in the thread, once the import is given up."""
         if self._given_up.is_set():
             raise Cancelled("the import was cancelled")
 
@@ -338,7 +338,7 @@ async def _take_recording(
 
 
 def _try_on(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
-    """Read the whole session as on opening. Raises BadRequest if that could never succeed."""
+    """Read as on opening; raises BadRequest if that could never succeed."""
     try:
         _read_all(environment, stored, check)
     except (BadRequest, Cancelled):

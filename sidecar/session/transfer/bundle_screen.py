@@ -1,7 +1,7 @@
 """Bundles may come from anybody: only texts and their presentation get in.
 
-Removed or refused: contents of files, tools allowed without asking, beginnings of prompts, invalid
-settings, and references to later records, circles for readers.
+Removed or refused: files' contents, tools allowed without asking, beginnings of prompts, invalid
+settings, references to later records, circles.
 """
 
 import re
@@ -56,7 +56,7 @@ _SWITCHES = ("autoCompact", "autoContinue")
 
 @dataclass(frozen=True, slots=True)
 class OwnHead:
-    """Beginnings of prompts here; `model`: the only one that may be asked, if restricted."""
+    """Prompts' beginnings here; `model`: the only one that may be asked, if restricted."""
 
     instructions: Sequence[Instruction] = ()
     learned: str = ""
@@ -132,7 +132,7 @@ def _screened(bundle: Bundle, here: OwnHead) -> Screened:
 
 
 def without_snapshots(part: Part) -> Part:
-    """Only names in a patch part: snapshot numbers belong to one store."""
+    """Only names: snapshot numbers belong to one store."""
     return replace(part, detail={}) if isinstance(part, PatchPart) and part.detail else part
 
 
@@ -169,7 +169,7 @@ def _check_message(message: Message) -> None:
 
 
 def _check_order(records: Sequence[LogRecord]) -> None:
-    """Rewrites and restores must be unique, referring to earlier ones only."""
+    """Rewrites and restores are unique, and refer to earlier ones."""
     notes: set[str] = set()
     rewrites: set[str] = set()
     restores: set[str | None] = {None}
@@ -192,7 +192,7 @@ def _check_order(records: Sequence[LogRecord]) -> None:
 
 
 def _as_here(record: EpochRecord, here: OwnHead) -> EpochRecord:
-    """Words that providers take for the operator's are ours, and the folder's."""
+    """Words that pass for the operator's are ours, and the folder's."""
     tools, model = tuple(map(_asking, record.tools)), here.model or record.model
     own = structs.replace(record, tools=tools, model=model)
     static = build_static(model, static_of(own).tools, None, here.instructions, here.learned)
@@ -200,7 +200,6 @@ def _as_here(record: EpochRecord, here: OwnHead) -> EpochRecord:
 
 
 def _heads(records: Iterable[LogRecord]) -> list[object]:
-    """Each epoch's beginning of prompts."""
     return [
         (record.system, [(tool.name, tool.description, tool.input_schema) for tool in record.tools])
         for record in records

@@ -1,4 +1,4 @@
-"""Deleted sessions erased, with free pages and write-ahead log.
+"""Erases deleted sessions, with free pages and write-ahead log.
 
 Interrupted work continues at the next start.
 """
@@ -27,7 +27,7 @@ logger = logging.getLogger("sidecar.session")
 
 
 async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tuple[str, ...]:
-    """A session open nowhere, with its own content; returns `put_aside`'s notes.
+    """For a session open nowhere; returns `put_aside`'s notes.
 
     After StorageFailed the session stays.
     """

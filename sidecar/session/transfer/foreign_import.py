@@ -1,7 +1,7 @@
-"""Another agent's recording as messages to continue, by `replay/`'s importers.
+"""Another agent's recording as messages to continue.
 
-Fit for any provider: names and ids made valid, thinking without signatures, a word for images
-without bytes.
+Fit for any provider: valid names and ids, thinking without signatures, a word for images without
+bytes.
 """
 
 import gzip
@@ -60,8 +60,8 @@ def read_recording(
 ) -> Recording:
     """Blocks. Ids begin with `name`; no time is after `now`.
 
-    `check` is called often, and raises once cancelled. Raises BadRequest for an unknown format or a
-    recording too large, or OSError.
+    `check` is called often. Raises BadRequest for an unknown format or a recording too large,
+    OSError.
     """
     if isinstance(source, bytes):
         with tempfile.TemporaryDirectory(prefix="sidecar-import-") as folder:

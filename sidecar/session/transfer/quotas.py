@@ -1,4 +1,4 @@
-"""Quotas of the store that are nearly used up."""
+"""Quotas of the store nearly used up."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ WARN_AT = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """A quota nearly or wholly used up: `used` of `bound` MiB, and advice."""
+    """`used` of `bound` MiB, and advice."""
 
     name: str
     message: str
@@ -21,7 +21,7 @@ class Quota:
 
 
 def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quota]:
-    """Nearly used up, by rule; bytes."""
+    """By rule; `outputs`, `sessions`: bytes."""
     kinds = (
         (
             "outputs_mib",

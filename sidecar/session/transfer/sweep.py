@@ -1,7 +1,7 @@
 """The hourly sweep by one of several daemons, in slices with pauses.
 
 A quota acts an hour after its warning; a folder's snapshot quota at once if snapshots grow by a
-tenth within the hour.
+tenth meanwhile.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class SweptSessions:
 
     @property
     def size(self) -> int:
-        """Bytes gone from the store."""
+        """Bytes gone."""
         return self.outputs.size + sum(one.freed for one in self.sessions)
 
 
@@ -60,9 +60,9 @@ def quiet(_: str, __: int, ___: int) -> None: ...
 async def carry_out(
     ground: Ground, plan: RetentionPlan, tell: SweepProgress = quiet
 ) -> SweptSessions:
-    """Remove the plan's outputs, then archive its sessions, in slices; cancellable between.
+    """Remove outputs, then archive sessions, in slices; cancellable between.
 
-    `skipped`: sessions not archived. StorageFailed undoes nothing.
+    StorageFailed undoes nothing.
     """
     store, count, size = ground.store, 0, 0
     for start in range(0, len(plan.outputs), AT_ONCE):
@@ -85,7 +85,7 @@ async def carry_out(
 
 
 async def shrink(ground: Ground, tell: SweepProgress = quiet) -> Space:
-    """All free pages in slices; cancellable between."""
+    """In slices; cancellable between."""
     pages = ground.store.pages
     before = (await pages.space()).free
     await clear_free(pages, lambda free: tell("space", before - free, before))
@@ -172,7 +172,7 @@ class Sweeping:
         await erase(self._ground)
 
     async def _bites(self) -> Retention:
-        """Warns of quotas nearly used up; without those warned of just now."""
+        """Without quotas warned of just now; warns of those nearly used up."""
         rules, keeping = self._rules(), self._ground.store.keeping
         outputs, sessions = await keeping.used()
         held = await self._ground.store.snapshots.held()

@@ -1,1 +1,1 @@
-"""A turn: steps, calls, permissions, until the model stops. Knows no session state."""
+"""A turn: steps, calls, permissions, until the model stops."""

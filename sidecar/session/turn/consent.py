@@ -1,4 +1,4 @@
-"""Whom to ask during a turn; whether a call may run."""
+"""Whether a call may run, and whom to ask."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

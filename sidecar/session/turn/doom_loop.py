@@ -1,7 +1,7 @@
 """A model repeating itself: the same calls in a row, with the same answers.
 
-Ignored, as they change by themselves: times, durations and temporary paths, in answers any numbers.
-In inputs numbers count: reading on from another line is no repetition.
+Ignored: times, durations and temporary paths; in answers any numbers. In inputs numbers count:
+reading on from another line is no repetition.
 """
 
 import re
@@ -35,7 +35,7 @@ _DURATION = re.compile(r"# ?(?:[nuµm]s|s|secs?|seconds?|m|mins?|minutes?|h|hour
 def repeated(calls: Sequence[ToolPart], cwd: str) -> bool:
     """Whether the last three calls and outcomes are the same; `cwd` is not temporary.
 
-    Another call between (an edit before a test run) ends the row.
+    Another call between, as an edit, ends the row.
     """
     last = calls[-IN_A_ROW:]
     return len(last) == IN_A_ROW and len({_signature(call, cwd) for call in last}) == 1
@@ -68,7 +68,7 @@ class LoopWatch:
     calls: list[ToolPart] = field(default_factory=list)
 
     async def lets(self, message: Message) -> bool:
-        """Take in an answer's finished calls; whether the model may go on."""
+        """Take in an answer's calls; whether the model may go on."""
         self.calls.extend(tool_parts(message))
         if self.consent.permissions.loops_allowed or not repeated(self.calls, self.cwd):
             return True

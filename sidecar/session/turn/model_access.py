@@ -1,4 +1,4 @@
-"""A daemon's models: by id, at a price, one first for a prefix."""
+"""A daemon's models, and their prices."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -30,7 +30,6 @@ class ModelAccess:
     cold: ColdGate
 
     def tokens(self, model: str, text: str) -> int:
-        """Estimated."""
         return ceil(self.count(text) * self.info(model).token_factor)
 
     def cost(self, model: str, usage: Usage) -> str | None:

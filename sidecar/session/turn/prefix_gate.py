@@ -1,4 +1,4 @@
-"""One request writes a cold prefix for all sessions of a daemon.
+"""One request writes a cold prefix for a daemon's sessions.
 
 Concurrent requests would each pay for writing.
 """
@@ -22,7 +22,7 @@ def static_key(static: Static) -> str:
 
 
 class ColdGate:
-    """`limit`: longest wait in seconds; `waiting`: requests now."""
+    """`limit`: longest wait in seconds."""
 
     def __init__(self, now: Callable[[], Millis], limit: float = LIMIT) -> None:
         self._now = now

@@ -66,7 +66,7 @@ class PromptLine:
 
     @property
     def busy(self) -> bool:
-        """Whether a prompt runs, waits, or is checked before either."""
+        """Whether a prompt runs, waits, or is checked."""
         return self._running is not None or bool(self._line or self._arriving)
 
     @property
@@ -75,7 +75,7 @@ class PromptLine:
         return self._running is not None
 
     def asker(self, joined: MessageId | None = None) -> object:
-        """The window whose prompt runs, or that of a message which joined the turn."""
+        """The window whose prompt runs, or whose message `joined` the turn."""
         if joined in self._joined:
             return self._joined[joined]
         return None if self._running is None else self._running.request.window
@@ -85,7 +85,7 @@ class PromptLine:
         return self._task is not None
 
     def waiting(self) -> int:
-        """Prompts in line, without the running one."""
+        """Without the running one."""
         return len(self._line)
 
     # --- who prompts -------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class PromptLine:
         return self._turn_id
 
     def asks(self, task: "asyncio.Task[TurnEnd] | None") -> None:
-        """The task to stop on a cancel; with `None` the turn takes no more messages."""
+        """The task to stop on a cancel; `None`: the turn takes no more messages."""
         self._task = task
         if task is None:
             self._turn_id = None

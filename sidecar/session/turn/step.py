@@ -1,7 +1,7 @@
 """A model call, streamed and logged.
 
-A step is one assistant message. A broken attempt's stays in the log, discarded and in no prompt;
-the retry begins another.
+A step is one assistant message. A broken attempt's stays in the log, discarded; the retry begins
+another.
 """
 
 import asyncio
@@ -121,8 +121,6 @@ class Steps:
 
 
 class _Attempt:
-    """The message of one attempt."""
-
     def __init__(self, steps: Steps, request: ModelRequest) -> None:
         self._steps = steps
         self._turn = turn = steps.turn

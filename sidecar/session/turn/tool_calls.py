@@ -58,7 +58,7 @@ class McpTools(Protocol):
         ...
 
     async def call(self, spec: ToolSpec, given: Json) -> ToolAnswer:
-        """Errors are answers. Not run if the server says more of the tool by then."""
+        """Errors are answers. Not run if the server has become stricter."""
         ...
 
 
@@ -264,7 +264,7 @@ class _Call:
         return CallsEnd.done
 
     async def _keep(self, record: ToolRecord) -> None:
-        """Commit a call's end; on failure show a failed call, so nobody waits."""
+        """Commit a call's end, or show a failed call, so nobody waits."""
         try:
             await self.calls.turn.log.writer.commit(record)
         except StorageFailed as error:
@@ -283,7 +283,7 @@ class _Call:
 
 
 def _said(spec: ToolSpec, part: ToolPart) -> authorship.Intent:
-    """Files in a foreign tool's input, as its declared writes.
+    """Files in a foreign tool's input count as its writes.
 
     An edit tool that names none answers for all changes meanwhile.
     """

@@ -1,6 +1,6 @@
 """A turn: a typed message, then steps until the model stops.
 
-Every turn ends with a whole log: no open message, no unfinished call, everything durable.
+Every turn ends with a whole log: no open message or call, everything durable.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ def failed_by(error: Exception) -> TurnEnd:
 
 
 def unstored(end: TurnEnd, error: StorageFailed) -> TurnEnd:
-    """For a turn that could not be stored; an earlier error takes precedence."""
+    """An earlier error takes precedence."""
     if end.error is not None:
         return end
     text = (
@@ -106,8 +106,8 @@ class RunningTurn:
     async def run(self, steering: Steering, absorb: Callable[[Message], None]) -> TurnEnd:
         """Run steps until the model or the user stops, or an error.
 
-        `absorb` logs and shows a steering message. Cancelling the task makes the log whole, and
-        ends the turn as cancelled.
+        `absorb` logs and shows a steering message. Cancelling the task ends the turn as cancelled,
+        with a whole log.
         """
         try:
             end = await self._while_saving(self._run_steps(steering, absorb))
@@ -118,7 +118,7 @@ class RunningTurn:
         return await self._close(end)
 
     async def fail(self, error: Exception) -> TurnEnd:
-        """After an unexpected error, with a whole log."""
+        """With a whole log."""
         return await self._close(failed_by(error))
 
     async def _close(self, end: TurnEnd) -> TurnEnd:
@@ -155,7 +155,7 @@ class RunningTurn:
         return TurnEnd("max_turn_requests")
 
     async def _step(self) -> StepEnd:
-        """Run a step; once more if the prompt was too long and room could be made."""
+        """Once more if the prompt was too long and room could be made."""
         step = await self.steps.run()
         self.turn.announce("step")
         error = step.error

@@ -14,7 +14,7 @@ from sidecar.store.format.log_records import CutRecord
 
 @dataclass(frozen=True, slots=True)
 class TurnLog:
-    """`meter_changed` tells watchers the context's fullness."""
+    """`meter_changed` tells watchers how full the context is."""
 
     log: SessionLog
     channel: Channel

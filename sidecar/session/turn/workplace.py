@@ -18,7 +18,7 @@ RecallPart: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[R
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """`variables`: the daemon's; `delegate` runs a subtask, if possible here."""
+    """`variables`: the daemon's; `delegate` runs a subtask, if possible."""
 
     consent: Consent
     cwd: str

@@ -1,1 +1,1 @@
-"""The model's view of a log, and the provider's cache. Knows no turn and no state."""
+"""The model's view of a log, and the provider's cache."""

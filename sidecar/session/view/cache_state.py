@@ -40,7 +40,6 @@ class CacheWatch:
         self.forget()
 
     def forget(self) -> None:
-        """For a log that is read anew."""
         self._warm: Warm = {}
         self._last: AnsweredRequest | None = None
         self._chain = Chain()
@@ -72,7 +71,7 @@ class CacheWatch:
     ) -> tuple[Prediction, Miss | None]:
         """Take in a finished request; reported usage wins.
 
-        The prediction, and a miss if fewer tokens came from the cache.
+        A miss: fewer tokens came from the cache than predicted.
         """
         prediction = self.foresee(request, at, minimum, factor)
         now = AnsweredRequest(self._chain, at, prediction, usage)
@@ -86,7 +85,7 @@ class CacheWatch:
     def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
         """After a restart, assume an earlier request's prefixes cached at its breakpoints.
 
-        `usage` gives their exact size.
+        `usage`: their exact size.
         """
         chain, marks = self._link(request), marks_of(request.prompt)
         cached = usage.prompt - usage.input

@@ -1,4 +1,4 @@
-"""A message as the model sees it, counted by block."""
+"""A message as the model sees it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ PartWeights: TypeAlias = Mapping[PartId, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class RenderedMessage:
-    """A message for a model behind its notes, with raw estimates per block.
+    """A message behind its notes, with raw estimates per block.
 
     `notes` come first in `rendered`, and their blocks, one of each, in `raw`.
     """
@@ -29,7 +29,7 @@ class RenderedMessage:
     regions: Mapping[Region, int]
 
     def weights(self) -> PartWeights:
-        """Raw estimates by part or note, if rendered."""
+        """By part or note, if rendered."""
         parts: dict[PartId, tuple[int, int]] = {}
         blocks = (block for one in self.rendered for block in one.blocks)
         for block, tokens in zip(blocks, self.raw, strict=True):
@@ -94,7 +94,6 @@ def thinks(message: Message) -> bool:
 
 
 def characters(message: Message) -> int:
-    """To count, roughly."""
     return sum(len(getattr(part, "text", None) or "") for part in message.parts)
 
 

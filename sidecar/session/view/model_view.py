@@ -1,7 +1,7 @@
-"""A session as the model sees it: parts shown, tokens, and the cached prefix.
+"""A session as the model sees it: parts shown, tokens, the cached prefix.
 
-Messages are rendered and counted once: a step takes time in proportion to new content, plus one
-pass over the prompt.
+Messages are rendered and counted once: a step takes time by new content, plus one pass over the
+prompt.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,7 +70,7 @@ class ModelView:
         self.rewrite(static, factor, since)
 
     def rewrite(self, static: Static, factor: float, since: Millis) -> None:
-        """Begin an epoch with other static bytes or model, and unlearn all sizes."""
+        """Begin an epoch with other static bytes or another model; sizes are unlearned."""
         self.restate(static, since)
         self.calibration = Calibration(factor)
         self._forget(since)
@@ -97,12 +97,11 @@ class ModelView:
         self._static_raw = raw
 
     def tokens(self, text: str) -> int:
-        """Estimated and calibrated."""
         return ceil(self._count(text) * self.calibration.factor)
 
     @property
     def static_tokens(self) -> int:
-        """Tools, system text and instructions, as the newest answer taught."""
+        """Tools, system text and instructions, by the newest answer."""
         return self.calibration.static(sum(self._static_raw.values()))
 
     def imagined(self) -> "ModelView":
@@ -112,7 +111,7 @@ class ModelView:
         return other
 
     def become(self, other: "ModelView") -> None:
-        """An imagined copy from before a failure, or a log's view read anew."""
+        """From before a failure, or read anew."""
         vars(self).update(vars(other))
 
     def reshape(
@@ -137,7 +136,7 @@ class ModelView:
     def take_rest(
         self, pairs: Sequence[tuple[core_view.View, core_view.View]], shown: core_view.View
     ) -> None:
-        """Change from a window's view to the whole log's; `pairs`: (narrow, wide) views."""
+        """Change to the whole log's view; `pairs`: (narrow, wide) views."""
         whole = {id(narrow): wide for narrow, wide in pairs}
         self.rendering.shown = shown
         self._left = [(whole.get(id(v), v), anchor) for v, anchor in self._left]
@@ -188,7 +187,7 @@ class ModelView:
         return replace(prompt, breakpoints=marks)
 
     def _shared(self, seen: Iterable[RenderedMessage]) -> int:
-        """Blocks of the longest prefix that the epoch before had sent, too."""
+        """Leading blocks that the epoch before had sent, too."""
         blocks = 0
         for one in seen:
             sent = self._sent.get(one.message.id)
@@ -199,9 +198,9 @@ class ModelView:
         return blocks
 
     def size(self, messages: Iterable[Message]) -> Size:
-        """The last reported usage covers that request and answer; later additions are estimated.
+        """The last reported usage covers that request and answer; the rest is estimated.
 
-        All of the total is static that the history's calibrated estimates leave.
+        What the history's calibrated estimates leave of the total is static.
         """
         seen = self.rendering.seen(messages)
         inputs = seen, self.static, self.anchor, self.last, self.calibration
@@ -236,7 +235,7 @@ class ModelView:
         return Size(total, raw, "estimated", reason, self._tools, guessed, sent, static)
 
     def observe(self, message: Message, messages: Iterable[Message]) -> None:
-        """Learn from a finished step: anchor and calibrate by its usage."""
+        """Anchor and calibrate by a finished step's usage."""
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
         if finish is None or not finish.usage.prompt:
             return
@@ -256,13 +255,13 @@ class ModelView:
             del self._reported[next(iter(self._reported))]
 
     def warm_until(self) -> Millis:
-        """When the provider forgets the last answer's prefix; 0 if nothing is cached."""
+        """0 if nothing is cached."""
         if self.last is None or self.last.usage.prompt == self.last.usage.input:
             return 0
         return self.last.started + TTL_MS["5m"]
 
     def renew(self, started: Millis) -> None:
-        """Restart the cache's clock: a request begun at `started` read the same prefix."""
+        """A request begun at `started` read the same prefix."""
         if self.anchor is not None:
             self.anchor = self.last = replace(self.anchor, started=started)
 

@@ -1,6 +1,6 @@
-"""Raw estimates, by region, of the prompt at any time of a log, kept incrementally.
+"""Raw estimates, by region, of the prompt at any time of a log.
 
-Counting all messages per request would take the square of the log's length.
+Kept incrementally: counting per request would take the square of the log's length.
 """
 
 from collections.abc import Collection, Iterable, Mapping

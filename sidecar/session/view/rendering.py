@@ -54,7 +54,7 @@ class Rendering:
         self._row = ([], ())
 
     def reshape(self, shown: core_view.View) -> Mapping[MessageId, RenderedMessage]:
-        """Only changed messages are counted again; returns all as they were."""
+        """Returns all as they were; only changed messages are counted again."""
         changed = {
             part_id
             for part_id in {*self.shown.shown, *shown.shown}
@@ -75,7 +75,7 @@ class Rendering:
         return before
 
     def seen(self, messages: Iterable[Message]) -> tuple[RenderedMessage, ...]:
-        """Of a conversation: what is as at the last call is taken from there."""
+        """What is as at the last call is taken from there."""
         now, (before, row) = list(messages), self._row
         same = unchanged(before, now)
         if same == len(now) == len(row):
@@ -95,7 +95,7 @@ class Rendering:
         return seen is not None and seen.message is message
 
     def weigh_whole(self, message: Message) -> PartWeights:
-        """Raw estimates (call, rest) of a message's parts as if verbatim."""
+        """Raw estimates (call, rest) of parts as if verbatim."""
         known = self._whole.get(message.id)
         if known is not None and known[0] is message:
             return known[1]
@@ -126,6 +126,6 @@ class Rendering:
         return look(message, self.shown.shown, self._reader(message), self._count, notes)
 
     def _reader(self, message: Message) -> str:
-        """The reading model; none for thinking bound to other static bytes."""
+        """None for thinking bound to other static bytes."""
         unreadable = message.created < self._bound and thinks(message)
         return "" if unreadable else self._model

@@ -13,5 +13,4 @@ class Counts:
     summary_calls: int = 0
 
     def as_json(self) -> JsonObject:
-        """For `daemon/status`."""
         return {"rewrites": self.rewrites, "summaryCalls": self.summary_calls}

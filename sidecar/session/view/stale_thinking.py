@@ -1,4 +1,4 @@
-"""Thinking that can no longer be sent, because the prefix before changed.
+"""Thinking not to be sent, because the prefix before changed.
 
 Newer models answer 400 to thinking behind any other prefix.
 """

@@ -47,7 +47,7 @@ class Views:
         self._opened: tuple[Millis, Recorded] | None = None
 
     def take_rest(self) -> list[tuple[View, View]]:
-        """Read all where a window was read; pairs of views: narrow, whole."""
+        """Read all, not only a window; pairs of views: narrow, whole."""
         before = self._epochs
         self.forget()
         return [(one.view, other.view) for one, other in zip(before, self.epochs(), strict=False)]
@@ -86,7 +86,7 @@ class Views:
 
     @property
     def opened(self) -> tuple[Millis, Recorded] | None:
-        """Newest change that began an epoch, standing or not, and when."""
+        """The newest change that began an epoch, standing or not, and when."""
         self._follow()
         return self._opened
 
