@@ -85,7 +85,7 @@ class Store:
     def open(
         cls, folder: Path, *, now: Callable[[], int], uptime: ReadUptime = lambda: None
     ) -> "Store":
-        """Open the store in a folder, made if missing; blocks for milliseconds.
+        """In a folder, made if missing; blocks for milliseconds.
 
         `now` (ms since 1970) and `uptime` are called from other threads. Unwritable stores open for
         reading; raises StorageFailed if unreadable.
@@ -159,13 +159,12 @@ class Store:
         return self._submit(partial(apply_all, changes=changes), weighs)
 
     async def delete(self, session_id: SessionId) -> None:
-        """As `DeleteSession`."""
         await self.write(DeleteSession(session_id))
         while not (await self.leaving.remove_some(session_id)).done:
             pass
 
     def save(self, *changes: PutPart) -> None:
-        """Growing parts, soon, without a promise; the newest wins."""
+        """Growing parts, without a promise; the newest wins."""
         if self._writer is None:
             return
         for change in changes:
@@ -183,7 +182,7 @@ class Store:
         return 0 if self._writer is None else self._writer.depth()
 
     async def close(self) -> None:
-        """Finishes all writes; safe to repeat."""
+        """Finishes all writes; repeatable."""
         if self._closed:
             return
         self._closed = True

@@ -1,1 +1,1 @@
-"""Tools for the model: built in, a client's, MCP servers'. Know no session."""
+"""Tools for the model: built in, a client's, MCP servers'."""

@@ -66,9 +66,9 @@ def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
 
 
 def look_around(root: Path, variables: Mapping[str, str]) -> None:
-    """Read ahead what each look at an edited file reads anew only after a change. Blocks.
+    """Read ahead what looks at edited files read anew only after a change. Blocks.
 
-    These are names in the folders above and in the home folder, and words of variables.
+    Names in the folders above and the home folder, and words of variables.
     """
     real = Path(os.path.realpath(root))
     linked_names((".",), real, real, holds_later, variables)
@@ -118,7 +118,7 @@ def _by_command(found: Access, command: str, place: Place, context: ToolContext)
 def _writing(
     found: Access, names: tuple[str, ...], reals: list[Path], folder: Path, context: ToolContext
 ) -> Access:
-    """With other names of the files that a call may write, and why these are no ordinary ones.
+    """With other names of the files to write, and why these are not ordinary.
 
     `names`: as given, relative to `folder`; `reals`: the same, resolved.
     """

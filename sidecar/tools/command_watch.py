@@ -1,8 +1,8 @@
-"""Ends commands that still run when the daemon is killed, and so cannot end them itself.
+"""Ends commands that still run when the daemon is killed.
 
-A shell, which takes little memory, reads from a pipe that ends with the daemon. A command begun in
-the milliseconds before is not known to it: to hold each up until then would take another program
-in front, whose shell may drop variables.
+A shell, which takes little memory, reads from a pipe that ends with the daemon. A command begun
+just before is missed: to hold each up would take another program in front, whose shell may drop
+variables.
 """
 
 import os
@@ -29,7 +29,7 @@ for group in $groups; do kill -s KILL -- "-$group"; done
 
 @contextmanager
 def ended_with_daemon(group: int) -> Iterator[None]:
-    """Watch a process group in the block, if a watcher can be had: descriptors may be short."""
+    """Watch a process group in the block, if descriptors suffice."""
     _tell(f"+ {group}\n")
     try:
         yield

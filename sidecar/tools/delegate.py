@@ -13,7 +13,7 @@ MOST_TOKENS = 2_000
 
 
 async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """The subtask's report, or an error.
+    """The report, or an error.
 
     `metadata`: `{sessionId, cost, steps}`, with USD as text or `None`. Raises BadRequest.
     """

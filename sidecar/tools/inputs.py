@@ -1,4 +1,4 @@
-"""Read a call's input, with errors for the model. Unknown keys are ignored."""
+"""Reads a call's input, with errors for the model. Unknown keys are ignored."""
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
@@ -15,7 +15,7 @@ def as_object(value: Json) -> JsonObject:
 
 
 def check(schema: JsonObject, given: JsonObject) -> None:
-    """Raises BadRequest at the first missing key or wrong type."""
+    """Raises BadRequest for a missing key or wrong type."""
     properties, required = schema.get("properties"), schema.get("required")
     needed = required if isinstance(required, list) else []
     for key, wanted in (properties if isinstance(properties, dict) else {}).items():

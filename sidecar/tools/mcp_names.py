@@ -17,7 +17,6 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def server_prefix(server: str) -> str:
-    """Beginning of the names of a server's tools."""
     return f"mcp__{_plain(server, MOST_OF_SERVER)}__"
 
 
@@ -27,7 +26,7 @@ def server_of(spec: ToolSpec) -> str:
 
 
 def _plain(name: str, most: int) -> str:
-    """In characters that providers take, without the separator `__`.
+    """As providers accept, without the separator `__`.
 
     A changed name gets a hash: a rule for one tool must not cover a second.
     """

@@ -82,8 +82,8 @@ async def run_builtin(
 ) -> ToolAnswer:
     """Failures become error answers.
 
-    A call with other access than `decided`, through a moved link, does not run; a change is looked
-    at right before alone, as nothing is acted on earlier. Raises Cancelled once the client is gone.
+    A call whose access is no longer as `decided`, through a moved link, does not run; a change is
+    checked right before, as nothing is acted on earlier. Raises Cancelled once the client is gone.
     """
     spec, tool = BY_NAME.get(name), TOOLS.get(name)
     if spec is None or tool is None:

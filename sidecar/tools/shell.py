@@ -139,10 +139,7 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fetching(command: str) -> Mapping[str, str]:
-    """Keeps a reading git from a partial clone's remote.
-
-    That would be asked for any object named in the command.
-    """
+    """Keeps a reading git from a partial clone's remote, else asked for any named object."""
     return FETCHING_NOTHING if reads_by_git(plain_words(command)) else {}
 
 
@@ -189,7 +186,7 @@ async def _running(
 
 
 async def _started(start: Awaitable[Process]) -> Process:
-    """If cancelled meanwhile, end the whole group."""
+    """If cancelled meanwhile, ends the whole group."""
     starting = asyncio.gather(start, return_exceptions=True)
     cancelled: asyncio.CancelledError | None = None
     while not starting.done():

@@ -12,7 +12,7 @@ _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
 
 async def todo(given: JsonObject, context: ToolContext) -> ToolAnswer:  # noqa: ARG001 - every tool takes both
-    """`metadata.items` has each `{content, status}`."""
+    """`metadata.items`: each `{content, status}`."""
     items = read_items(given)
     done = sum(status == "completed" for _, status in items)
     listed: list[Json] = [{"content": content, "status": status} for content, status in items]
@@ -24,7 +24,7 @@ async def todo(given: JsonObject, context: ToolContext) -> ToolAnswer:  # noqa: 
 
 
 def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
-    """`(content, status)`; raises BadRequest for a malformed item."""
+    """`(content, status)`; raises BadRequest."""
     items = given.get("items")
     if not isinstance(items, list):
         raise BadRequest(f"`items` must be an array, not {kind(items)}.", "input.items")
@@ -34,7 +34,7 @@ def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 def shown_items(given: Json) -> tuple[tuple[str, str], ...]:
-    """Readable ones of an earlier list, as `(content, status)`."""
+    """Readable ones of an earlier list."""
     items = given.get("items") if isinstance(given, dict) else None
     return tuple(
         (str(item.get("content", "")), str(item.get("status", "pending")))

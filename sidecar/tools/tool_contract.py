@@ -13,7 +13,7 @@ from sidecar.workspace.buffers import Buffers
 
 @dataclass(frozen=True, slots=True)
 class PermissionOption:
-    """`kind` is ACP's (allow_once, allow_always, reject_once, …)."""
+    """`kind`: ACP's (allow_once, allow_always, reject_once, …)."""
 
     option_id: str
     name: str
@@ -22,7 +22,7 @@ class PermissionOption:
 
 @dataclass(frozen=True, slots=True)
 class TerminalEnd:
-    """`code`: `None` if killed. `cut`: the output's beginning is missing."""
+    """`code`: `None` if killed. `cut`: the beginning is missing."""
 
     text: str
     code: int | None
@@ -79,7 +79,7 @@ class Client(Protocol):
 
 
 class ThroughClient:
-    """Passes requests on; those of tools and files under `session_id`."""
+    """Passes requests on; of tools and files, under `session_id`."""
 
     def __init__(self, client: Client, session_id: SessionId | None = None) -> None:
         self._client = client
@@ -147,7 +147,7 @@ class SubtaskEnd:
 
 
 class Changes(Protocol):
-    """Follows changes of the workspace, for restores."""
+    """Follows the workspace's changes, for restores."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:
         """Wrap the writing of a file."""
@@ -159,7 +159,7 @@ class Changes(Protocol):
 
 
 class Unfollowed:
-    """Unfollowed changes."""
+    """Changes that nobody follows."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:  # noqa: ARG002 - see Changes
         return nullcontext()
@@ -186,7 +186,7 @@ class Access:
     `shown`: all, relative if inside; `linked`: written paths' other names, by links and inner
     repositories; `spelt`: a path as given, link by link. `words`: a simple literal command's;
     `strays` lead out of the workspace. `held`: why a written file is not ordinary (the root's
-    folders, an environment, a variable). `problem`: the input's error, which is the answer.
+    folders, an environment, a variable). `problem`: the input's error.
     """
 
     kind: ToolKind
@@ -207,8 +207,8 @@ class Access:
 class ToolContext:
     """One call's surroundings.
 
-    `cwd` is the workspace's root. `environment` is the daemon's; a shell gets it without secrets.
-    `granted`: outside paths allowed for this call.
+    `cwd`: the workspace's root. `environment`: the daemon's; a shell gets none of its secrets.
+    `granted`: outside paths allowed.
     """
 
     session_id: SessionId

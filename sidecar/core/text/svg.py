@@ -36,7 +36,7 @@ def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
 
 
 def short(tokens: float) -> str:
-    """For an axis: 950, 1.2k, 52k, 1.5M."""
+    """As 950, 1.2k, 52k, 1.5M."""
     for size, letter in ((1_000_000, "M"), (1_000, "k")):
         if abs(tokens) >= size:
             return f"{tokens / size:.1f}".removesuffix(".0") + letter

@@ -1,4 +1,4 @@
-"""Cuts long texts, outputs at the source and parts in a prompt, and says how to read the rest."""
+"""Cuts outputs at the source and parts in a prompt, and says how to read the rest."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MAX_BYTES = 50 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Text for the model; totals (lines, bytes of UTF-8) of the whole."""
+    """Text for the model; totals (lines, bytes) of the whole."""
 
     text: str
     cut: bool
@@ -56,7 +56,7 @@ def cut(
 def cut_to_tokens(
     text: str, most: int, tokens: Callable[[str], int], *, keep: Keep = "both", part_id: str = ""
 ) -> Cut:
-    """`most` tokens, note included, as `tokens` counts."""
+    """`most` tokens, note included."""
     piece = cut(text, keep=keep, part_id=part_id)
     room = len(piece.text.encode("utf-8", "surrogatepass"))
     while room and (size := tokens(piece.text)) > most:

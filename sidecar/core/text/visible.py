@@ -42,7 +42,7 @@ def visible_lines(text: str) -> str:
 
 
 def visible_message(text: str) -> str:
-    """As `visible_lines`, without Markdown links, which may also run VS Code's commands."""
+    """As `visible_lines`, without Markdown links, which may run VS Code's commands."""
     return visible_lines(text).replace("](", "] (")
 
 
@@ -68,13 +68,13 @@ def as_found(name: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def plain_path(path: str) -> str:
-    """As disks may find it: any case and width, without unseen letters or last dots."""
+    """As disks may find it: in any case and width, without unseen letters or last dots."""
     found = unicodedata.normalize("NFKC", as_found(path)).casefold()
     return "/".join([part.rstrip(". ") for part in found.split("/")])
 
 
 def whole_letters(text: str, most: int) -> str:
-    """At most `most` characters, no letter, emoji or flag split."""
+    """At most `most`, no letter, emoji or flag split."""
     end = min(most, len(text))
     while 0 < end < len(text) and _joined(text, end):
         end -= 1
@@ -82,7 +82,7 @@ def whole_letters(text: str, most: int) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """At most `most` characters, with an ellipsis if cut, no letter split."""
+    """As `whole_letters`, with an ellipsis if cut."""
     return text if len(text) <= most else f"{whole_letters(text, most - 1)}…"
 
 

@@ -1,7 +1,7 @@
 """Finds text in a static prompt that breaks the cache at the next start.
 
 Skips versions (2024.1, 1.2.3), plain years, colours, ratios, known ports, model ids. A date may be
-meant ("decided on 2024-05-01"), so callers decide by kind.
+meant, so callers decide by kind.
 """
 
 import re

@@ -1,1 +1,1 @@
-"""The file, leases and the writer. Knows no table."""
+"""The file, leases and the writer."""

@@ -34,9 +34,9 @@ TOO_LARGE = (
 
 
 def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
-    """Pack lines into a durable file with mode 600; return its bytes.
+    """Durable, with mode 600; returns the bytes.
 
-    Raises FileExistsError without `replace`, BadRequest for a file too large to read again, or
+    Raises FileExistsError without `replace`, BadRequest for a file too large to read again,
     OSError; no partial file is left.
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")

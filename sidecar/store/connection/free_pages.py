@@ -1,4 +1,4 @@
-"""Return free pages to the file system, in slices."""
+"""Returns free pages to the file system, in slices."""
 
 import asyncio
 import sqlite3
@@ -24,7 +24,7 @@ _WAIT_MS = 20
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Bytes in all and free; `shrinks`: pages can be returned."""
+    """Bytes in all, and free; `shrinks`: can be returned."""
 
     size: int
     free: int
@@ -69,7 +69,7 @@ def space(con: sqlite3.Connection) -> Space:
 
 
 def shrink(con: sqlite3.Connection) -> Space:
-    """One slice of free pages, in the caller's transaction."""
+    """One slice, in the caller's transaction."""
     end = time.monotonic() + SLICE_SECONDS
     while before := _number(con, "freelist_count"):
         # Each row is a page; without fetching all rows, the vacuum stops early.

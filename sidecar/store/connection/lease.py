@@ -58,7 +58,7 @@ def _since(pid: int) -> str:
 
 
 def holder(con: sqlite3.Connection, session_id: str) -> tuple[Owner, Millis] | None:
-    """A session's lease, with the last beat."""
+    """With the last beat."""
     found = con.execute(
         "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
         (session_id,),
@@ -106,7 +106,7 @@ def _is_owner(owner: Owner, heartbeat: Millis) -> bool:
 
 
 def boot_of_machine() -> str:
-    """Empty if unknown."""
+    """May be empty."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:

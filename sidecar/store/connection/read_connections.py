@@ -15,7 +15,7 @@ _Kept: TypeAlias = tuple[tuple[int, int] | None, sqlite3.Connection]
 
 
 class Readers:
-    """To the writer's file, from any thread."""
+    """To the writer's file; from any thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -28,7 +28,7 @@ class Readers:
         return store_files.patiently(partial(self._once, look))
 
     def close(self) -> None:
-        """Busy connections close after their read."""
+        """Busy connections close later."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

@@ -1,6 +1,6 @@
 """Ages of stored things, by time seen to pass (docs/decisions/eras.md).
 
-In an era clock and uptime agree; a jump or a long unseen time begins another.
+In an era clock and uptime agree; a jump or long unseen time begins another.
 """
 
 import sqlite3
@@ -36,7 +36,7 @@ ReadUptime: TypeAlias = Callable[[], Uptime | None]
 
 
 def uptime(passed: float) -> Uptime | None:
-    """Plus `passed` seconds; `None` if unknown."""
+    """Plus `passed` seconds; may be unknown."""
     boot = boot_of_machine()
     if not boot:
         return None
@@ -118,7 +118,7 @@ def ages(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> Ages:
 
 
 def note(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> str:
-    """Store the eras; tell of a wrong clock, or ""."""
+    """Stores the eras; tells of a wrong clock, or ""."""
     if count is None:
         return ""
     before = _read(con)

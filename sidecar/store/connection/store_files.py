@@ -1,4 +1,4 @@
-"""The store's folder and file: permissions and connections."""
+"""The store's folder and file."""
 
 import os
 import sqlite3
@@ -84,7 +84,6 @@ def open_writer(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def overwriting(con: sqlite3.Connection) -> Iterator[None]:
-    """Overwrites removed content."""
     con.execute("PRAGMA secure_delete = ON")
     try:
         yield
@@ -108,7 +107,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def open_lasting_reader(path: Path) -> sqlite3.Connection:
-    """For many reads, each of the latest commit."""
+    """For many reads, each of the newest commit."""
     con = _connect(f"{path.absolute().as_uri()}?mode=ro")
     try:
         version(con)
@@ -145,9 +144,9 @@ def patiently(act: Callable[[], T]) -> T:
 
 
 def roll_back(path: Path) -> bool:
-    """Undo a file's creation cut off by a power cut; tell whether needed.
+    """Undo a file's creation cut off by a power cut; whether needed.
 
-    Before WAL mode a file has a rollback journal, untouchable for readers.
+    Before WAL mode a file has a rollback journal, which readers cannot use.
     """
     if not path.with_name(f"{path.name}-journal").exists() or not writable(path):
         return False
@@ -157,7 +156,7 @@ def roll_back(path: Path) -> bool:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Device and inode, or `None` without a file."""
+    """Device and inode; `None` without a file."""
     try:
         found = path.stat()
     except OSError:

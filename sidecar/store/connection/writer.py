@@ -50,7 +50,7 @@ class WriteUnit:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Unawaited work, replaced by newer of its key."""
+    """Unawaited work; newer of the same key replaces it."""
 
     run: Run[None]
     weight: int
@@ -93,8 +93,8 @@ class StoreWriter:
         """Queue a unit of about `weight` bytes; call on an event loop.
 
         The future gets the result after the commit, or StorageFailed; cancelling stops nothing.
-        `synced=False`: meaningless before a later synced unit. `small` too: committed at once if
-        idle, faster than a handover.
+        `synced=False`: meaningless before a later synced unit. With `small`: committed at once if
+        idle.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -122,7 +122,7 @@ class StoreWriter:
         return future
 
     def save(self, key: UnitKey, run: Run[None], weight: int = 0) -> None:
-        """Unawaited work, in place of the key's older."""
+        """In place of the key's older; not awaited."""
         with self._changed:
             self._forget(key)
             if self._refusal(weight) is None:
@@ -137,7 +137,7 @@ class StoreWriter:
                 self._forget(key)
 
     def depth(self) -> int:
-        """Waiting units and saves; from any thread."""
+        """From any thread."""
         return len(self._units) + len(self._saves)
 
     def close(self) -> "asyncio.Future[None]":
@@ -291,7 +291,7 @@ def _in_savepoint(con: sqlite3.Connection, run: Run[T]) -> T | Exception:
 
 
 def _run(con: sqlite3.Connection, run: Run[T], undo: str) -> T | Exception:
-    """Undo and return an error; raise if the transaction ended."""
+    """Undoes and returns an error; raises if the transaction ended."""
     try:
         return run(con)
     except Exception as error:

@@ -1,1 +1,1 @@
-"""Each kind of content in SQL, in the caller's transaction. Knows no file or thread."""
+"""Each kind of content in SQL, in the caller's transaction."""

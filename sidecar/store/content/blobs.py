@@ -44,7 +44,7 @@ AT_ONCE = 32 * 1024 * 1024
 
 
 class PressedBlob(NamedTuple):
-    """Hash, size before compression, compressed bytes. A tuple for speed: snapshots make many."""
+    """Hash, size before compression, compressed bytes. A tuple: snapshots make many."""
 
     hash: str
     size: int
@@ -88,7 +88,7 @@ def settle(con: sqlite3.Connection) -> None:
 
 
 def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
-    """Unless stored; raises StorageFailed for a wrong hash."""
+    """Raises StorageFailed for a wrong hash."""
     if con.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone() is not None:
         return
     blob = press(data)

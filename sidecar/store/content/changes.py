@@ -65,7 +65,7 @@ def apply(con: sqlite3.Connection, change: StoreChange) -> None:
 
 
 def weight(change: object) -> int:
-    """Roughly its bytes: runs at every write."""
+    """In bytes, roughly: runs at every write."""
     total = 100
     pending: list[Any] = [change]
     while pending:

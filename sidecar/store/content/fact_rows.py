@@ -1,4 +1,4 @@
-"""Facts on the disk, by session, searchable by words."""
+"""Facts by session, searchable by words."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ MOST_WRITTEN = 100
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """A session's fact; `learned`: promoted in its workspace."""
+    """`learned`: promoted in its workspace."""
 
     id: str
     session_id: SessionId
@@ -31,7 +31,7 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class FactCandidate:
-    """Unpromoted; number of the workspace's sessions with this fact."""
+    """Unpromoted, with the number of the workspace's sessions that have it."""
 
     fact: Fact
     sessions: int
@@ -73,7 +73,7 @@ class FactRows:
         return await self._read(partial(_candidates, session_id=session_id))
 
     async def promoted(self, cwd: str, keys: Iterable[str], at: Millis) -> None:
-        """Mark `keys` (`core.ledger.learned_markdown.key_of`) as promoted."""
+        """`keys`: by `core.ledger.learned_markdown.key_of`."""
         rows = [(encode_text(cwd), key, at) for key in sorted(keys)]
         if rows:
             await self._submit(partial(_mark, rows=rows), 100 * len(rows))
@@ -83,7 +83,7 @@ class FactRows:
         await self._submit(partial(_write, path=path, hash_=hash_), 200)
 
     async def written(self, folder: bytes) -> frozenset[tuple[bytes, str]]:
-        """The daemon's writes below a folder: (path, hash)."""
+        """The daemon's, below a folder: (path, hash)."""
         return await self._read(partial(_written, folder=folder))
 
 
@@ -232,7 +232,6 @@ def _written(con: sqlite3.Connection, folder: bytes) -> frozenset[tuple[bytes, s
 def copy_facts(
     con: sqlite3.Connection, source: SessionId, target: SessionId, before: Millis | None
 ) -> None:
-    """All, or those before a time."""
     con.execute(
         """INSERT INTO fact (session_id, id, cwd, kind, source, at, key, text, body, hash)
         SELECT ?, id, cwd, kind, source, at, key, text, body, hash FROM fact

@@ -1,6 +1,6 @@
 """Folds: a log's state up to a record, for quick resumes.
 
-A cache, valid while the last record's chained hash and the fold's own hash match.
+Valid while the last record's chained hash and the fold's own match.
 """
 
 import sqlite3
@@ -22,7 +22,7 @@ ChooseMessages: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A fold's body, and messages it names or newer."""
+    """A fold's body, and messages named or newer."""
 
     body: bytes
     stored: Stored
@@ -47,7 +47,7 @@ def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
 def window(
     con: sqlite3.Connection, session_id: SessionId, version: str, choose: ChooseMessages
 ) -> Window | None:
-    """From a session's valid fold on, or `None`.
+    """From a session's valid fold on.
 
     Raises UnknownSession, or BodyBroken for the session's row.
     """

@@ -23,7 +23,7 @@ def copy_log(
     until: int,
     before: Millis | None,
 ) -> None:
-    """Into an empty session; raises UnknownSession."""
+    """Into an empty one; raises UnknownSession."""
     done = con.executemany(
         """INSERT INTO message (session_id, id, body, hash)
         SELECT ?, id, body, hash FROM message WHERE session_id = ? AND id = ?""",

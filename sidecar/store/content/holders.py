@@ -1,4 +1,4 @@
-"""Users of a blob: parts, snapshots, restores. Unused blobs go."""
+"""Users of a blob; unused blobs go."""
 
 import sqlite3
 from collections.abc import Iterable

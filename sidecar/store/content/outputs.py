@@ -28,7 +28,7 @@ PARENT = "parent"
 
 @dataclass(frozen=True, slots=True)
 class GoingOutput:
-    """An output to remove; `bound` is in days or MiB."""
+    """`bound`: in days or MiB."""
 
     session_id: SessionId
     part_id: PartId
@@ -59,7 +59,7 @@ class OutputRows:
         return await self._read(partial(blob, name=name))
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
-        """Remove outputs and their unshared bytes, except of live sessions (`is_live`)."""
+        """With their unshared bytes, except of live sessions (`is_live`)."""
 
         def run(con: sqlite3.Connection) -> Freed:
             return let_go(con, going, self._clock.ages(con))

@@ -1,4 +1,4 @@
-"""Sessions leaving the store, in slices of rows: turns wait for one at most."""
+"""Sessions leaving the store, in slices: turns wait for one at most."""
 
 import sqlite3
 import time
@@ -67,7 +67,7 @@ def remove_some(
 
 
 def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:
-    """Finish a removal, before an id is used again."""
+    """Finish a removal, so that an id can be used again."""
     found = con.execute("SELECT 1 FROM erasing WHERE session_id = ?", (session_id,)).fetchone()
     if found is not None:
         while not remove_some(con, session_id).done:
@@ -154,5 +154,4 @@ def unfinished(con: sqlite3.Connection) -> dict[SessionId, Millis]:
 
 
 def finish(con: sqlite3.Connection, session_id: SessionId) -> None:
-    """Unmark a deleted session: nothing is left."""
     con.execute("DELETE FROM erasing WHERE session_id = ?", (session_id,))

@@ -1,7 +1,6 @@
 """Running restores, for recovery to undo or clean up.
 
-Rows exist from before the first change to the last trace; any other process may adopt a dead one's
-restore.
+A row lasts from before the first change to the last trace; another process may adopt a dead one's.
 """
 
 import sqlite3
@@ -78,7 +77,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A restore that may proceed; `missing` blobs are not stored, small new ones in `contents`."""
+    """It may proceed; `missing` blobs are not stored, small new ones in `contents`."""
 
     id: int
     missing: frozenset[str]
@@ -126,7 +125,7 @@ class RestoreRows:
         coming: Iterable[str] = (),
         going: Iterable[str] = (),
     ) -> Begun | Unfinished | Running:
-        """Begin a restore, and hold its blobs: `coming` replaces `going`.
+        """Hold its blobs: `coming` replaces `going`.
 
         Or return an abandoned restore, now the claimant's to end, or `Running`.
         """
@@ -158,7 +157,7 @@ class RestoreRows:
         await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
     async def finish(self, restore: int, token: str, changes: Sequence[StoreChange]) -> None:
-        """Together with the sessions' changes, in one transaction."""
+        """With the sessions' changes, in one transaction."""
         self._overtake(changes)
         run = partial(_move, restore=restore, token=token, to="done", now=self._now())
         both = partial(_finish, run=run, changes=tuple(changes))
@@ -173,11 +172,11 @@ class RestoreRows:
         await self._submit(partial(_undone, restore=restore))
 
     async def leave(self, restore: int) -> None:
-        """Allow adoption at once, in this process's life too."""
+        """Allow adoption in this process's life too."""
         await self._submit(partial(_leave, restore=restore))
 
     async def over(self, restore: int, *, small: bool = False) -> None:
-        """Nothing is left on the disk. `small`: few files."""
+        """Nothing is left on disk. `small`: few files."""
         # After a power cut, a recovery deletes the row again.
         await self._submit(partial(_over, restore=restore), synced=False, small=small)
 

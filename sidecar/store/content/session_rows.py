@@ -57,7 +57,7 @@ def row(con: sqlite3.Connection, session_id: SessionId) -> SessionRow:
 
 
 def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int) -> Page:
-    """Undamaged sessions after a cursor, newest first."""
+    """Undamaged, after a cursor, newest first."""
     where, values = ["1"], list[object]()
     if cwd is not None:
         where.append("cwd = ?")
@@ -161,7 +161,7 @@ def _messages(
 def part_rows(
     con: sqlite3.Connection, session_id: SessionId, message_id: str
 ) -> list[tuple[str, str, int, bytes, str]]:
-    """Of one message: id, message, position, body, hash."""
+    """Of one message: (id, message, position, body, hash)."""
     return con.execute(
         # Without INDEXED BY, SQLite scans all parts of the session for each message.
         "SELECT id, message_id, position, body, hash FROM part INDEXED BY part_by_message "
@@ -231,7 +231,7 @@ def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[st
 
 
 def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
-    """`None` if broken, with the reason in `problems`."""
+    """`None` if broken; `problems` gets the reason."""
     try:
         return decode(body)
     except BodyBroken as error:

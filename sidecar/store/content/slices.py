@@ -21,7 +21,7 @@ BYTES = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class MessageSlice:
-    """Messages of the first `taken` numbers, oldest first."""
+    """Of the first `taken` numbers, oldest first."""
 
     messages: tuple[Message, ...]
     taken: int
@@ -30,7 +30,7 @@ class MessageSlice:
 
 @dataclass(frozen=True, slots=True)
 class RecordSlice:
-    """Oldest first; `revision` and `hash` of the last row examined. Empty at the end."""
+    """Oldest first; empty at the end. `revision`, `hash`: of the last row examined."""
 
     records: tuple[Record, ...]
     revision: int
@@ -80,7 +80,7 @@ class LogRows:
 
 
 def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":
-    """8 bytes each, oldest first; raises UnknownSession."""
+    """As `LogRows.numbers`, 8 bytes each."""
     session_rows.session_body(con, session_id)
     found = con.execute(
         # Without the `+`, SQLite may scan the messages of all sessions by number.

@@ -31,15 +31,14 @@ class SnapshotRows:
         self._read = read
 
     async def load(self, root: bytes) -> Workspace | None:
-        """`None` without snapshots."""
         return await self._read(partial(chains.load, root=root))
 
     async def telling(self, root: bytes) -> tuple[int, int] | None:
-        """Head and stored paths of an incomplete first state, or `None`."""
+        """Head and stored paths of an incomplete first state."""
         return await self._read(partial(chains.telling, root=root))
 
     async def begin(self, root: bytes, at: int) -> Workspace:
-        """`fill` stores the chain's first state, and syncs both."""
+        """`fill` stores the first state, and syncs both."""
         return await self._submit(partial(chains.begin, root=root, at=at), synced=False)
 
     async def fill(
@@ -54,7 +53,7 @@ class SnapshotRows:
     async def append(
         self, workspace: int, parent: SnapshotId, addition: Addition, at: int
     ) -> Appended | ChainMoved:
-        """With blobs, in one transaction, synced by the first record about the snapshot."""
+        """In one transaction, synced by the first record about the snapshot."""
         run = partial(chains.append, workspace=workspace, parent=parent, addition=addition, at=at)
         size = chains.weight(addition)
         return await self._submit(run, size, synced=False, small=size <= SMALL)
@@ -68,7 +67,7 @@ class SnapshotRows:
         )
 
     async def tree(self, workspace: int, paths: Iterable[bytes]) -> dict[bytes, SeenEntry]:
-        """The state at the head, for some paths."""
+        """At the head, for some paths."""
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
     async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:

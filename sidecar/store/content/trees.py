@@ -1,6 +1,6 @@
 """The state at each chain's head, and blobs held by snapshots.
 
-Rows would be most of a snapshot's cost: `fold` adds many at once.
+Rows cost most of a snapshot: `fold` adds many at once.
 """
 
 import sqlite3
@@ -14,7 +14,7 @@ _COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed
 
 
 def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -> None:
-    """Bring rows up to the head, except `told` paths, `put` next."""
+    """Bring rows up to the head, but `told` paths, `put` next."""
     head, folded = con.execute(
         "SELECT head, folded FROM workspace WHERE id = ?", (workspace,)
     ).fetchone()
@@ -41,7 +41,7 @@ def fold_all(con: sqlite3.Connection) -> None:
 def tree(
     con: sqlite3.Connection, workspace: int, folded: int, paths: tuple[bytes, ...] | None = None
 ) -> tuple[dict[bytes, SeenEntry], bool]:
-    """The state at the head, of some or all paths. `False`: unreliable, by an unreadable delta."""
+    """At the head, of some or all paths. `False`: unreliable, by an unreadable delta."""
     deltas, whole = _unfolded(con, workspace, folded)
     if paths is None:
         rows = con.execute(
@@ -95,7 +95,7 @@ def named(delta: Delta) -> set[str]:
 
 
 def held_unfolded(con: sqlite3.Connection) -> list[tuple[int, str]]:
-    """Pairs (snapshot, blob) of deltas not yet folded."""
+    """(snapshot, blob) of deltas not yet folded."""
     found: list[tuple[int, str]] = []
     for workspace, folded in con.execute("SELECT id, folded FROM workspace").fetchall():
         deltas, _ = _unfolded(con, workspace, folded)

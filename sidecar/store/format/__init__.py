@@ -1,1 +1,1 @@
-"""Formats on the disk: rows, bundles, migrations, pages. Opens nothing."""
+"""Formats on the disk: rows, bundles, migrations, pages."""

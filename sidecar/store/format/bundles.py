@@ -1,8 +1,8 @@
 """Bundles: a session as lines of JSON, for another store.
 
 First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with chained hashes.
-Between: a `session`, `message`, `part` (of the message before), `record`, `fact`, `gone` (a removed
-output), or piece of an `output` a line. Checks form, not meaning.
+Between, a line each: a `session`, `message`, `part` (of the message before), `record`, `fact`,
+`gone` (a removed output), or piece of an `output`. Checks form, not meaning.
 """
 
 import json
@@ -44,7 +44,7 @@ _DIGITS = 18
 class Bundle:
     """A session without contents of files.
 
-    `outputs` and removed outputs (`gone`) are by hash. `redacted`: number of likely keys.
+    `outputs` and removed ones (`gone`): by hash. `redacted`: number of likely keys.
     """
 
     session: SessionRow

@@ -1,4 +1,4 @@
-"""Typed access to the fields of a stored body."""
+"""Typed access to a stored body's fields."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class BodyBroken(Exception):
 
     @classmethod
     def unknown(cls, what: str) -> "BodyBroken":
-        """Perhaps not broken, but a later version's."""
+        """Perhaps of a later version."""
         return cls(f"unknown {what}; a newer Sidecar may read it")
 
 
@@ -35,7 +35,6 @@ class Fields:
         return value
 
     def text_or_none(self, key: str) -> str | None:
-        """`None` if absent or nil."""
         return None if self.content.get(key) is None else self.text(key)
 
     def number(self, key: str, default: int | None = None) -> int:
@@ -76,7 +75,6 @@ class Fields:
         return fields_of(self.content.get(key))
 
     def inner_or_none(self, key: str) -> "Fields | None":
-        """`None` if absent or nil."""
         return None if self.content.get(key) is None else self.inner(key)
 
     def many(self, key: str) -> "list[Fields]":

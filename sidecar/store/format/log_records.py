@@ -1,6 +1,6 @@
 """The records of a session's log: one frozen type for each kind.
 
-On the disk: camelCase, unless `field(name=…)` gives another, without optional fields that are None.
+On the disk: camelCase, unless `field(name=…)` gives another; no optional fields that are None.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -22,7 +22,7 @@ NoticeLevel: TypeAlias = Literal["info", "warning", "error"]
 class RecordHead(
     Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="#kind"
 ):
-    """Revision, 0 before a number is given; time in ms since 1970."""
+    """Revision, 0 before numbering; time in ms since 1970."""
 
     revision: int = field(default=0, name="#revision")
     at: Millis = field(default=0, name="#at")
@@ -47,14 +47,14 @@ class LinkedRecord(RecordHead, frozen=True, tag="linked", kw_only=True):
 
 
 class ForkedRecord(RecordHead, frozen=True, tag="forked", kw_only=True):
-    """The end of `source`'s part, up to a message, that a fork took over."""
+    """The end of what a fork took over from `source`, up to a message."""
 
     source: str = field(name="from")
     at_message_id: MessageId | None
 
 
 class ImportedRecord(RecordHead, frozen=True, tag="imported", kw_only=True):
-    """The end of the part read from a file; `redacted` counts keys."""
+    """The end of what was read from a file; `redacted`: keys."""
 
     format: str = ""
     source: str | None = field(default=None, name="from")
@@ -72,7 +72,7 @@ class InheritedRecord(RecordHead, frozen=True, tag="inherited", kw_only=True):
 
 
 class OptionRecord(RecordHead, frozen=True, tag="option", kw_only=True):
-    """A setting was changed."""
+    """A setting changed."""
 
     config_id: str = ""
 
@@ -84,7 +84,7 @@ class TurnStartedRecord(_OfMessage, frozen=True, tag="turn_started", kw_only=Tru
 
 
 class FailureShape(Struct, frozen=True, rename="camel"):
-    """The error's kind, its text, and the provider's HTTP status."""
+    """Kind, text, and the provider's HTTP status."""
 
     kind: str
     message: str
@@ -93,7 +93,7 @@ class FailureShape(Struct, frozen=True, rename="camel"):
 
 
 class TurnEndedRecord(RecordHead, frozen=True, tag="turn_ended", kw_only=True):
-    """`stop_reason` is ACP's, or `blocked`, or `error`."""
+    """`stop_reason`: ACP's, `blocked`, or `error`."""
 
     turn_id: TurnId
     stop_reason: str = ""
@@ -105,7 +105,7 @@ class SteeredRecord(_OfMessage, frozen=True, tag="steered"):
 
 
 class _Request(RecordHead, frozen=True, kw_only=True):
-    """Tokens predicted to come from the cache; if fewer came, why."""
+    """Tokens expected from the cache; if fewer came, why."""
 
     predicted_read: Signed | None = None
     miss: str | None = None
@@ -114,7 +114,7 @@ class _Request(RecordHead, frozen=True, kw_only=True):
 
 
 class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
-    """An answer ended; `sdk`: the reading library, with version."""
+    """An answer ended; `sdk`: the reading library and version."""
 
     message_id: MessageId
     read: Signed | None = None
@@ -122,7 +122,7 @@ class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
 
 
 class StepFailedRecord(_OfMessage, frozen=True, tag="step_failed", kw_only=True):
-    """The provider failed in an answer; `failure` is the kind of error."""
+    """The provider failed in an answer; `failure`: kind of error."""
 
     failure: str = field(name="kind")
 
@@ -145,25 +145,25 @@ class CutRecord(RecordHead, frozen=True, tag="cut", kw_only=True):
 
 
 class ToolRecord(RecordHead, frozen=True, tag="tool", kw_only=True):
-    """A call ended; `failure` is the kind."""
+    """A call ended; `failure`: kind."""
 
     part_id: PartId
     failure: str | None = None
 
 
 class PatchedRecord(_OfMessage, frozen=True, tag="patched"):
-    """A step's changes of files were added to its answer."""
+    """A step's file changes joined its answer."""
 
 
 class DelegatedRecord(RecordHead, frozen=True, tag="delegated", kw_only=True):
-    """A call began a session for a subtask."""
+    """A call began a subtask's session."""
 
     session_id: str
     call_id: str = ""
 
 
 class UsageShape(Struct, frozen=True):
-    """Tokens of requests, by price, under the names of `core.parts.Usage`."""
+    """Tokens by price, named as in `core.parts.Usage`."""
 
     input: Signed = 0
     cache_read: Signed = 0
@@ -175,7 +175,7 @@ class UsageShape(Struct, frozen=True):
 
 
 class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
-    """A model was asked beside the conversation; `cost` in USD, None if unknown.
+    """A model was asked beside the conversation; `cost`: USD, None if unknown.
 
     A subtask's requests (`session_id`) are summed up.
     """
@@ -189,7 +189,7 @@ class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
 
 
 class PingRecord(_Request, frozen=True, tag="ping", kw_only=True):
-    """A request that kept an answer's prompt cached; counts in tokens."""
+    """A request that kept a prompt cached; counts in tokens."""
 
     message_id: MessageId
     started: Signed
@@ -202,7 +202,7 @@ class PingRecord(_Request, frozen=True, tag="ping", kw_only=True):
 
 
 class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
-    """The session's own pauses chose the static part's time in the cache; costs in USD."""
+    """A lifetime chosen for the static part by the session's pauses; costs in USD."""
 
     static_ttl: Ttl
     why: str = ""
@@ -213,7 +213,7 @@ class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
 
 
 class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
-    """For people, under a sequence number of the wire."""
+    """For people; `seq`: the wire's."""
 
     seq: Signed
     level: NoticeLevel
@@ -221,7 +221,7 @@ class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
 
 
 class ToldRecord(RecordHead, frozen=True, tag="instructions_told", kw_only=True):
-    """The model learned of changed instructions; `files`: hashes by path."""
+    """The model was told of changed instructions; `files`: hashes by path."""
 
     files: dict[str, str]
 
@@ -233,7 +233,7 @@ class ComparedRecord(RecordHead, frozen=True, tag="workspace_compared", kw_only=
 
 
 class RefusedRecord(RecordHead, frozen=True, tag="refused", kw_only=True):
-    """A rewrite's plans were not admitted; sizes in tokens."""
+    """A rewrite's plans were refused; sizes in tokens."""
 
     reasons: tuple[str, ...] = ()
     used: Signed = 0

@@ -1,4 +1,4 @@
-"""The schema, as steps. Never edit a released step: add one. `user_version` counts steps taken."""
+"""The schema, as steps. Never edit a released one. `user_version` counts steps taken."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -254,13 +254,13 @@ WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
 
 
 def version(con: sqlite3.Connection) -> int:
-    """Number of steps; 0 for an empty file."""
+    """0 for an empty file."""
     (number,) = con.execute("PRAGMA user_version").fetchone()
     return int(number)
 
 
 def migrate(con: sqlite3.Connection, steps: Sequence[Migration], at: int) -> None:
-    """Each missing step in one transaction; safe in several processes."""
+    """Each in one transaction; safe in several processes."""
     while (done := version(con)) < len(steps):
         con.execute("BEGIN IMMEDIATE")
         try:

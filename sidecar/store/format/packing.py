@@ -1,6 +1,6 @@
 """Bodies on disk: tagged msgpack, long strings in blobs.
 
-Opaque JSON is stored as text: msgpack has no integers beyond 64 bits. Lone surrogates are possible.
+Opaque JSON is text: msgpack has no integers beyond 64 bits. Lone surrogates are possible.
 """
 
 from collections.abc import Callable

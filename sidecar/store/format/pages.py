@@ -27,7 +27,7 @@ BROKEN = (IndexError, ValueError, struct.error, OSError)
 
 @dataclass(slots=True)
 class Pages:
-    """A file's pages at the last commit, and pages seen."""
+    """A file's, at the last commit, and those seen."""
 
     size: int
     """Bytes per page."""
@@ -44,7 +44,6 @@ class Pages:
 
     @property
     def count(self) -> int:
-        """The number of the last page."""
         return max(self.whole, max(self.logged, default=0)) if self.cut is None else self.cut
 
     def page(self, number: int) -> bytes:

@@ -158,7 +158,7 @@ def _negative(value: Json, name: str = "") -> str:
 
 
 def named_by(record: LogRecord) -> tuple[MessageId, ...]:
-    """Messages that a record names; each began before."""
+    """Each message began before."""
     match record:
         case (
             TurnStartedRecord(message_id=name) | SteeredRecord(message_id=name)

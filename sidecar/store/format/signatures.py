@@ -1,4 +1,4 @@
-"""First bytes of files, by which their format is known."""
+"""First bytes of files, which tell their format."""
 
 from typing import Final
 

@@ -52,7 +52,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the session list; `next` is a cursor."""
+    """Of the session list; `next`: a cursor."""
 
     rows: tuple[SessionRow, ...]
     next: str | None
@@ -77,7 +77,7 @@ class PutMessage:
 class PutPart:
     """Insert or replace a stored message's part.
 
-    `final=False`: growing; long texts stay in the row, so no save leaves a blob.
+    `final=False`: growing; long texts stay in the row, not in blobs.
     """
 
     session_id: SessionId
@@ -146,7 +146,7 @@ class DeleteSession:
 class PutFold:
     """A log's state up to a message and revision, for quick resumes.
 
-    A cache, void when the log or `version` differs.
+    Void when the log or `version` differs.
     """
 
     session_id: SessionId
@@ -160,7 +160,7 @@ class PutFold:
 class CopyLog:
     """Copy a log's beginning to a new session, sharing blobs.
 
-    Settled `messages`, records up to revision `until`, facts before a time or all.
+    Settled `messages`, records up to `until`, facts before a time or all.
     """
 
     source: SessionId

@@ -34,7 +34,7 @@ class ToolShape(Struct, frozen=True, rename="camel"):
 
 
 class EpochRecord(RecordHead, frozen=True, tag="epoch", kw_only=True):
-    """Begins the static part of every prompt from here on."""
+    """Begins the static part of prompts from here on."""
 
     compaction_id: str
     cause: str
@@ -99,7 +99,7 @@ class NoteShape(Struct, frozen=True):
 
 
 class ViewRecord(RecordHead, frozen=True, kw_only=True):
-    """The fields of `session.log.rewrite_records.Recorded`."""
+    """As `session.log.rewrite_records.Recorded`."""
 
     compaction_id: str
     cause: Cause
@@ -139,8 +139,8 @@ class PinRecord(RecordHead, frozen=True, tag="pin", kw_only=True):
 class FilesRestoredRecord(RecordHead, frozen=True, tag="restored", kw_only=True):
     """Files went back, not the conversation.
 
-    Fields as in `session.log.restore_records.Restored`; `sets` as in `session.log.change_records`;
-    `snapshot`: the state reached.
+    Fields: as in `session.log.restore_records.Restored`; `sets`: as in
+    `session.log.change_records`; `snapshot`: the state reached.
     """
 
     restore_id: str
@@ -181,7 +181,7 @@ RestoreRecord: TypeAlias = FilesRestoredRecord | TalkRestoredRecord
 
 
 class ReachedRecord(RecordHead, frozen=True, tag="snapshot_reached", kw_only=True):
-    """The snapshot after a restore; `sets`: others' changes during the restore."""
+    """After a restore; `sets`: others' changes meanwhile."""
 
     snapshot: Signed | None = field(default=None, name="at")
     sets: list[Any] = field(default_factory=list)

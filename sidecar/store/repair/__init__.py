@@ -1,1 +1,1 @@
-"""Verify and repair a store. Below the journal alone."""
+"""Verify and repair a store."""

@@ -1,4 +1,4 @@
-"""Copy a damaged store's readable rows into a new one."""
+"""Copies a damaged store's readable rows into a new one."""
 
 import os
 import sqlite3
@@ -63,7 +63,7 @@ class Revive:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """The old store's new place, the new one's content, losses."""
+    """Where the old store is now, the new one's content, losses."""
 
     aside: Path
     kept: VerifyReport
@@ -72,7 +72,7 @@ class Repaired:
 
 
 def repair(folder: Path, now: int, revive: Revive) -> Repaired:
-    """Put a store aside, and its readable content into a new one.
+    """Put a store aside, its readable content into a new one.
 
     Blocks, perhaps long. `now`: ms since 1970. StorageFailed changes nothing.
     """

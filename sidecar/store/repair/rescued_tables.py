@@ -28,7 +28,7 @@ def copy_tables(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
 
 
 def copy_gone(con: sqlite3.Connection, made: SalvagedRows) -> None:
-    """Parts need removed outputs later."""
+    """Needed later by parts."""
     for row in made.rows.get("output", ()):
         if len(row) == 7 and row[4] is not None:
             _insert(con, "output", row, 7)
@@ -37,7 +37,7 @@ def copy_gone(con: sqlite3.Connection, made: SalvagedRows) -> None:
 
 
 def copy_snapshots(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
-    """All of a workspace's snapshots or none; yields losses."""
+    """All of a workspace's or none; yields losses."""
     torn = any(name in made.damaged for name in (*SNAPSHOTS, "schema"))
     for name, columns in zip(SNAPSHOTS, (6, 5, 12, 2), strict=True):
         for row in made.rows.get(name, ()):

@@ -78,7 +78,7 @@ class SalvagedRows:
 
 
 def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
-    """Orphaned pages' rows last; whole blobs go to `con`."""
+    """Orphaned pages' rows last; blobs go to `con`."""
     made = SalvagedRows()
     roots = tables(pages)
     if pages.damaged or not roots:

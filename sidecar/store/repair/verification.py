@@ -1,4 +1,4 @@
-"""Check every hash and reference. Damage is reported, never raised."""
+"""Checks every hash and reference. Damage is reported, never raised."""
 
 import sqlite3
 from collections.abc import Callable, Iterable

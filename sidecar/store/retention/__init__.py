@@ -1,1 +1,1 @@
-"""Retention: limits, due removals, sizes. Knows no repair."""
+"""Retention: limits, due removals, sizes."""

@@ -24,7 +24,7 @@ class LeavingRows:
         self._now = now
 
     async def family(self, session_id: SessionId) -> tuple[SessionRow, ...]:
-        """A session's closed subtasks, then the session; raises UnknownSession."""
+        """Closed subtasks, then the session; raises UnknownSession."""
         now = self._now()
         return await self._read(
             lambda con: retention_due.family(con, session_rows.row(con, session_id), now)

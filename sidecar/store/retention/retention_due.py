@@ -1,4 +1,4 @@
-"""Removals due by the rules of retention. Changes nothing."""
+"""Removals due by the rules of retention."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ _DELEGATED = str(DelegatedRecord.__struct_config__.tag).encode()
 
 @dataclass(frozen=True, slots=True)
 class GoingSession:
-    """A session to archive, freeing `size` bytes; a subtask with its `parent`."""
+    """To archive, freeing `size` bytes; a subtask with its `parent`."""
 
     id: SessionId
     title: str
@@ -48,7 +48,7 @@ class RetentionPlan:
 
 
 class _Blobs:
-    """Remaining users of blobs, as planned removals add up."""
+    """Remaining users of blobs, as removals add up."""
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con
@@ -169,7 +169,7 @@ def _leaves(con: sqlite3.Connection, blobs: _Blobs, session_id: SessionId) -> in
 
 
 def family(con: sqlite3.Connection, row: SessionRow, now: Millis) -> tuple[SessionRow, ...]:
-    """Stored subtasks not open anywhere, then the session."""
+    """Subtasks not open anywhere, then the session."""
     found: list[SessionRow] = []
     for name in sorted(_subtasks(con, row.id)):
         child = row_of(con, SessionId(name))

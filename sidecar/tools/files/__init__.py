@@ -1,1 +1,1 @@
-"""The tools that read, find and change files. Knows no rule."""
+"""The tools that read, find and change files."""

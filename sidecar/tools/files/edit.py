@@ -64,7 +64,7 @@ async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[J
 
 
 def _block(place: Place, removed: str | None, added: str, most: int) -> Json:
-    """`_meta.sidecar.whole`, of a text that is cut, is the hash of the whole."""
+    """`_meta.sidecar.whole`: hash of a cut text's whole."""
     is_cut = max(len(removed or ""), len(added)) > most
     same = equal(removed or "", added) - _LEAD if is_cut else 0
     block: JsonObject = {
@@ -79,7 +79,7 @@ def _block(place: Place, removed: str | None, added: str, most: int) -> Json:
 
 
 def _comparable(before: str, after: str) -> tuple[str, str]:
-    """As shown; CRLF for LF too: one may become the other."""
+    """As shown; or CRLF as LF, where one becomes the other."""
     both = before + after
     if both.count("\r\n") in (0, both.count("\n")):
         return legible(before), legible(after)
@@ -87,7 +87,7 @@ def _comparable(before: str, after: str) -> tuple[str, str]:
 
 
 def _cut(text: str, same: int, most: int) -> str:
-    """Without the first characters, if over `_LEAD` are the same in the other text."""
+    """Without the first `same` characters of both texts, if over `_LEAD`."""
     before = f"[… the same {same:,} characters before, not shown here]\n" if same > 0 else ""
     rest = text[max(0, same) :]
     after = f"\n[… {len(rest) - most:,} more characters, not shown here]\n"

@@ -14,7 +14,7 @@ _CONTEXT = 3
 
 @dataclass(frozen=True, slots=True)
 class EditDiff:
-    """Cut after `MAX_DIFF_LINES`; total counts of lines."""
+    """Cut after `MAX_DIFF_LINES`; counts are total."""
 
     diff: str
     additions: int
@@ -68,13 +68,13 @@ def _lines(text: str) -> list[str]:
 
 
 def equal(one: Sequence[str], other: Sequence[str]) -> int:
-    """Count lines or characters that both begin with."""
+    """Number of lines or characters that both begin with."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _moved(line: str, by: int) -> str:
-    """A hunk's head, shifted by the lines left out before."""
+    """A hunk's head, shifted by the lines left out."""
     if not line.startswith("@@") or not by:
         return line
     return " ".join(_shift(word, by) if word[0] in "+-" else word for word in line.split(" "))

@@ -32,7 +32,7 @@ async def editor_text(real: Path, context: ToolContext) -> str | None:
 
 
 async def current_text(real: Path, context: ToolContext) -> str:
-    """In the editor, else on disk. Raises BadRequest for no text or too much, or OSError."""
+    """Raises BadRequest for no text or too much, OSError."""
     held = await editor_text(real, context)
     return held if held is not None else await asyncio.to_thread(files.read_text, real)
 
@@ -40,7 +40,7 @@ async def current_text(real: Path, context: ToolContext) -> str:
 async def change_text(place: Place, after: str, label: str, context: ToolContext) -> Written:
     """Through the editor's undo history where possible.
 
-    Raises BadRequest if the path now leads elsewhere, or OSError; the file is unchanged.
+    Raises BadRequest if the path now leads elsewhere, OSError; the file is unchanged.
     """
     real = place.real
     if await asyncio.to_thread(os.path.realpath, real) != str(real):

@@ -1,4 +1,4 @@
-"""`list_files` and `search`: find files by name and content."""
+"""`list_files` and `search`."""
 
 import asyncio
 import errno
@@ -46,7 +46,7 @@ class Query:
 
 
 async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """A folder's entries, or with `pattern` matching files below."""
+    """A folder's entries, or with `pattern` files below."""
     pattern = inputs.optional_text(given, "pattern")
     place = await reach(inputs.optional_text(given, "path") or ".", context)
     real = await asyncio.to_thread(folder, place, context)

@@ -1,4 +1,4 @@
-"""Search text by regular expression without ripgrep. Blocks.
+"""Search by regular expression without ripgrep. Blocks.
 
 `regex` has a time limit and releases other threads, unlike `re`.
 """
@@ -21,7 +21,7 @@ LINE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Path relative to the search's root; line from 1."""
+    """`path`: relative to the search's root; `line`: from 1."""
 
     path: str
     line: int
@@ -35,7 +35,7 @@ Lines = Callable[[str, float], bool]
 
 
 def compile_pattern(pattern: str) -> Lines:
-    """A test of lines; raises BadRequest."""
+    """Raises BadRequest."""
     if len(pattern) > MAX_PATTERN:
         raise BadRequest(f"The pattern is longer than {MAX_PATTERN} characters.", "input.pattern")
     try:

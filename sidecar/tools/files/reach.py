@@ -9,7 +9,7 @@ from sidecar.workspace.paths import Place, in_git, locate
 
 
 async def reach(given: str, context: ToolContext) -> Place:
-    """Resolve a path just before use: a link may have moved.
+    """Resolved just before use: a link may have moved.
 
     Raises BadRequest outside the workspace, unless allowed.
     """

@@ -17,7 +17,7 @@ from sidecar.workspace.paths import Place, printable
 
 
 async def read_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """`offset`: first line, from 1; `limit`: number of lines."""
+    """`offset`: first line, from 1; `limit`: lines."""
     path = inputs.text(given, "path")
     offset, limit = inputs.whole(given, "offset", least=1), inputs.whole(given, "limit", least=1)
     place = await reach(path, context)

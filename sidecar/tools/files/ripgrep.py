@@ -96,7 +96,7 @@ async def _collect(
     limit: int,
     matches: list[Match],
 ) -> None:
-    """Lines confirmed in a file reached without links: ripgrep follows paths."""
+    """Lines confirmed in a file without links: ripgrep follows paths."""
     assert stream is not None
     asked: dict[str, list[bytes]] = {}
     while len(matches) < limit and (line := await stream.readline()):

@@ -1,1 +1,1 @@
-"""Tools of MCP servers, within limits. Knows no built-in tool."""
+"""Tools of MCP servers, within limits."""

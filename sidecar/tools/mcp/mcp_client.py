@@ -69,7 +69,7 @@ class Live:
     async def call(self, tool: str, given: JsonObject, seconds: float) -> JsonObject:
         """`{content, isError?}`, as in `tool/call`.
 
-        Raises SidecarError for an error as answer; the server still runs.
+        Raises SidecarError for an error; the server still runs.
         """
         try:
             result = await self._client.call_tool(tool, given, read_timeout_seconds=seconds)
@@ -84,7 +84,7 @@ class Live:
 
 
 class ServerWords(asyncio.Protocol):
-    """The last bytes a server wrote to stderr."""
+    """A server's last bytes on stderr."""
 
     def __init__(self) -> None:
         self._bytes = b""
@@ -130,7 +130,7 @@ def _started(command: Sequence[str]) -> Sequence[str]:
 
 
 def _environment(server: McpServer) -> dict[str, str]:
-    """Keeps `python -m` from importing the workspace's modules, and the system from its programs.
+    """Keeps `python -m` from the workspace's modules, the system from its programs.
 
     A server that is one of those needs `PYTHONSAFEPATH = ""`.
     """

@@ -77,9 +77,9 @@ class _Server:
         self._limit: asyncio.Timeout | None = None
 
     def end(self) -> None:
-        """End the server, even while starting.
+        """Even while starting.
 
-        Only the time limit cancels its task, once: a second cancel during the SDK's clean-up would
+        Only the time limit cancels its task, once: a second cancel in the SDK's clean-up would
         hang.
         """
         self.live = None
@@ -156,7 +156,7 @@ class FoundTools:
 
 
 class McpServers:
-    """By session. `variables`: of the window, in whose PATH programs are looked for."""
+    """By session. `variables`: of the window, whose PATH has the programs."""
 
     def __init__(self, variables: Mapping[str, str] = os.environ) -> None:
         self._variables = variables
@@ -188,7 +188,7 @@ class McpServers:
         *,
         configured: bool = False,
     ) -> None:
-        """Start all except those running unchanged.
+        """All except those running unchanged.
 
         A client's server precedes a `configured` one.
         """
@@ -222,12 +222,12 @@ class McpServers:
         )
 
     def problems(self, owner: str) -> tuple[str, ...]:
-        """In sentences; none of servers still starting."""
+        """None of servers still starting."""
         servers = self._servers.get(owner, {}).values()
         return tuple(text for server in servers for text in server.said())
 
     def as_now(self, owner: str, spec: ToolSpec) -> ToolSpec:
-        """A tool as a session began, or stricter by its server's present word.
+        """As when the session began, or stricter by its server's present word.
 
         Another program may answer by then.
         """

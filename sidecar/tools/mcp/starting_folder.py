@@ -1,7 +1,7 @@
 """An MCP server's folder: the workspace only where the command's words say so.
 
-Many programs obey the current folder, which a rule for writing lets a model fill. So a trusted
-workspace's server too starts in an empty one, unless the words name a file of the workspace or a
+Many programs obey the current folder, which a rule for writing lets a model fill. So even a trusted
+workspace's server starts in an empty one, unless the words name a file of the workspace or a
 program that runs a project's own code.
 """
 
@@ -92,8 +92,8 @@ def starting(
 ) -> tuple[McpServer, Path]:
     """The server as started, and its folder.
 
-    A setting's folder is taken, unless in an untrusted workspace, which gives no program either.
-    From a trusted workspace, a server in the empty folder gets absolute paths for `.`, `./x` and
+    A setting's folder is taken, unless in an untrusted workspace, whose programs are not taken
+    either. In the empty folder a trusted workspace's server gets absolute paths for `.`, `./x`,
     `../x`.
     """
     workspace = standing.workspace
@@ -114,7 +114,7 @@ def starting(
 
 
 def is_of_the_workspace(command: tuple[str, ...]) -> bool:
-    """Whether a command names a file of the workspace, or runs a project's own code.
+    """Whether a command names a file of the workspace, or runs its code.
 
     Never with a runner of packages behind any word, or in a shell's text: wrappers (`op run --`,
     `nice`, `env -S`) start their words in place.
@@ -142,7 +142,7 @@ def _stands_for(words: list[str], names: Collection[str]) -> bool:
 
 
 def _program(word: str) -> str:
-    """`npx` of `/usr/bin/npx`, `NPX.cmd`, `x/npx-cli.js`, `'npx` and `-Snpx`."""
+    """`npx` of `/usr/bin/npx`, `NPX.cmd`, `x/npx-cli.js` and `-Snpx`."""
     base = re.split(r"[/\\]", word.strip("\"'();&|"))[-1].casefold()
     return _ENDING.sub("", base.removeprefix("-s"))
 

@@ -1,1 +1,1 @@
-"""What a rule's `*` covers of each program, and why not the rest. Knows no rule and no command."""
+"""What a rule's `*` covers of each program, and why not the rest."""

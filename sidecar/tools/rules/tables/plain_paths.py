@@ -1,8 +1,8 @@
-"""Words that every program reads alike, however it takes them apart. Pure.
+"""Words that every program reads alike.
 
 Linters and test runners expand patterns, `~` and braces themselves, split at signs and blanks, take
-a backslash for a slash, fetch addresses. What none of them can lead out of the folder by is told by
-its form: plain relative paths and texts without a slash, neither with two dots in a row.
+a backslash for a slash, fetch addresses. None can be led out of the folder by plain relative paths,
+or texts without a slash, neither with two dots in a row.
 """
 
 import re

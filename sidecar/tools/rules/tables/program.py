@@ -19,9 +19,9 @@ class Program:
     if the rule names that one, as in `npm run test *`. `nowhere`: pattern forbidden in any word.
     `writes`: words must not lead to hidden files, outside, or to files that run later, unless
     `unwritten` matches all words so far; `creates`: paths must be of a known kind, too. `rewrites`:
-    files change whatever the words name. `walks`: goes through folders, and reads words in ways of
-    its own, so that they must be plain (`plain_paths`). `subcommands`: covered; those in `named`
-    only if the rule names them.
+    files change whatever the words name. `walks`: goes through folders, and reads words its own
+    way: they must be plain (`plain_paths`). `subcommands`: covered; those in `named` only if the
+    rule names them.
     """
 
     why: str
@@ -45,7 +45,7 @@ class Program:
 
 
 def options(*groups: str) -> frozenset[str]:
-    """`abc` are letters; `--long` and `-single` stand for themselves."""
+    """`abc`: letters; `--long` and `-single`: themselves."""
     found: set[str] = set()
     for word in " ".join(groups).split():
         found.update({word} if word.startswith("-") else {f"-{letter}" for letter in word})

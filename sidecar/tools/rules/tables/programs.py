@@ -316,7 +316,7 @@ TRUSTED: Mapping[str, Program] = OWN_CODE | CHECKING
 
 
 def _table() -> dict[str, Program]:
-    """By name; without words for programs that run their arguments."""
+    """Programs that run their arguments have no words."""
     tables = {**_READING, **TRUSTED, "git": GIT}
     found = {name: program for names, program in tables.items() for name in names.split()}
     for why, names in _RUNNING.items():

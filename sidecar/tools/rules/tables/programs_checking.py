@@ -1,4 +1,4 @@
-"""Words covered by a rule's `*` of linters, formatters, checkers and test runners.
+"""Words that a rule's `*` covers of linters, formatters, checkers and test runners.
 
 A rule trusts the workspace's own code and settings, but none from elsewhere.
 """
@@ -23,7 +23,7 @@ def _checker(
     unwritten: str = NO_OPERAND,
     nowhere: str = "",
 ) -> Program:
-    """`starting`: words that start something else, wherever they stand."""
+    """`starting`: words anywhere that start something else."""
     return Program(
         _WHY,
         options(*covered),
