@@ -1,11 +1,14 @@
 """Files that an allowed command obeys: settings in its folder, and those that its rule names. Pure.
 
-Programs look for settings in the folder where they are started, as in a project's root.
+Programs look for settings in the folder where they are started, as in a project's root, and above.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
+from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath
 
 from sidecar.tools.rules.coverage import known, uncovered
@@ -13,18 +16,23 @@ from sidecar.tools.rules.pattern import with_stars
 from sidecar.tools.rules.shell_words import STAR, simple_commands
 from sidecar.tools.tool_contract import Access
 
+_HERE = re.compile(r"\$(?:PWD|\{PWD\}|\(pwd\))/")
+_BETWEEN = re.compile(r"[\s'\"=;&|()<>`{},:]+|(?<!\S)-[A-Za-z](?=[^\s-])")
+"""What parts names in a text for shells, a letter before a name (`-tx.yaml`) too."""
+_ENTERED = re.compile(r"\b(?:cd|pushd)\s+(?:-\w+\s+)*['\"]?([^\s'\"();&|]+)")
+
 
 def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
     """With the names that an edited file has to commands which rules allow."""
     if access.kind != "edit":
         return access
-    places = {place for rule in allow for place in _places(rule)}
+    places = _places(allow)
     paths = (*access.shown, *access.linked, *access.paths)
     found = {name for path in paths for name in _names_from(places, path)}
     return replace(access, linked=(*access.linked, *sorted(found - {*access.shown})))
 
 
-def _names_from(places: set[str], path: str) -> Iterator[str]:
+def _names_from(places: frozenset[str], path: str) -> Iterator[str]:
     if path in places:
         yield basename(path)
     at = path.find("/")
@@ -34,9 +42,13 @@ def _names_from(places: set[str], path: str) -> Iterator[str]:
         at = path.find("/", at + 1)
 
 
-@lru_cache(maxsize=512)
-def _places(rule: str) -> frozenset[str]:
-    """Folders in which a rule starts programs, and what its words without a `*` may name.
+@lru_cache(maxsize=64)
+def _places(allow: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(place for rule in allow for place in _places_of(rule)) - {".", "/"}
+
+
+def _places_of(rule: str) -> set[str]:
+    """Folders in which a rule starts programs, those above, and names in words without a `*`.
 
     Nothing of commands that a `*` would cover too, since these obey no settings, or are known to.
     Of rules for files a folder outside (`write_file:/x/other/*`).
@@ -44,16 +56,23 @@ def _places(rule: str) -> frozenset[str]:
     tool, _, pattern = rule.partition(":")
     name, _, folder = tool.partition("@")
     if name not in ("*", "shell", "execute"):
-        above, star, _ = with_stars(pattern).partition(STAR)
-        return frozenset({dirname(above)} if star and above.startswith("/") else ())
-    place = normpath(folder or ".")
-    found = {place}
-    for words in reversed(simple_commands(with_stars(pattern))):
-        plain = tuple(word for word in words[1:] if STAR not in word)
-        named = {normpath(join(place, word.rpartition("=")[2])) for word in plain}
-        if words[0] in ("cd", "pushd"):
-            place = normpath(join(place, *(word for word in plain if word[:1] != "-")))
-            found.add(place)
-        elif known(words[0]) is None or uncovered((words[0], *plain), 0):
-            found |= named
-    return frozenset(found - {"."})
+        outside, star, _ = with_stars(pattern).partition(STAR)
+        return {dirname(outside)} if star and outside.startswith("/") else set()
+    place, text = normpath(folder or "."), with_stars(pattern)
+    folders = {place}
+    named: set[str] = set()
+    commands = [tuple(word for word in one if STAR not in word) for one in simple_commands(text)]
+    if not all(not words or _obeys_nothing(words) for words in commands):
+        at = place
+        for into in _ENTERED.findall(text):
+            at = normpath(join(at, into))
+            folders |= {at, normpath(join(place, into))}
+        # Also names in a text that `sh -c` gets.
+        parts = (*chain(*commands), *_BETWEEN.split(_HERE.sub("", text)))
+        named = {one for one in parts if one and STAR not in one}
+    above = {str(up) for one in folders for up in PurePosixPath(one).parents}
+    return folders | above | {normpath(join(one, inner)) for one in folders for inner in named}
+
+
+def _obeys_nothing(words: tuple[str, ...]) -> bool:
+    return known(words[0]) is not None and not uncovered(words, 0)

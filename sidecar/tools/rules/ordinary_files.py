@@ -55,6 +55,9 @@ write where they are told (tsc, by `tsBuildInfoFile`; hugo, by `publishDir`)."""
 _COMPILERS = ("tsconfig", "jsconfig")
 """The same; the rest of such a name is free: `tsconfig.build.json`."""
 
+_HUGO = ["config", "_default"]
+"""A folder whose files hugo joins; its folders for one environment count beside it alone."""
+
 _TAKEN_FOR_MORE = re.compile(r"(?:\A|/)-|(?:\A|/)@[^/]*\Z|['\"`\\\n\r;|&<>]|\$[({]|\s[-@]")
 """Names that a pattern, `xargs` or `sh -c` hands on as an option or a command: `-e1e touch x.txt`
 beside `sed -n '1,5p' *.txt`."""
@@ -72,6 +75,8 @@ def is_ordinary(path: str) -> bool:
     if _TAKEN_FOR_MORE.search(path):
         return False
     if name in _LEADING_OUT or (name.startswith(_COMPILERS) and name.endswith(".json")):
+        return False
+    if folders[-2:] == _HUGO:
         return False
     if name in _KNOWN_NAMES:
         return True

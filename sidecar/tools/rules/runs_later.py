@@ -75,7 +75,7 @@ _RUN_LATER: Mapping[str, str] = {
     ".agents/ .agent/ .amp/ .cline/ .kilocode/ .kilocodemodes .roomodes .openhands/ .factory/ "
     ".qwen/ .trae/ .devin/ .goose/ .qodo/ .tabnine/ .aiassistant/ .augment-guidelines codex.md "
     "soul.md heartbeat.md hermes.md workflow.md codex.local.md crush.local.md opencode.md "
-    "opencode.local.md context.md replit.md iflow.md "
+    "opencode.local.md context.md replit.md iflow.md llxprt.md octo.md dear_llm.md "
     "knowledge.md codebuff.json amazonq.md codebuddy.md agents.local.md "
     "tools.md identity.md user.md boot.md bootstrap.md memory.md review.md rules.md "
     "best_practices.md ai_rules.md *.knowledge.md readme.pochi.md neovate.md "
@@ -100,7 +100,7 @@ _RUN_LATER: Mapping[str, str] = {
     "site-packages/ dist-packages/ sitecustomize.py sitecustomize/ usercustomize.py "
     "usercustomize/ *.pth .pdbrc .pdbrc.py .pythonrc .pythonrc.py .pythonstartup "
     "ipython_config.* jupyter_config.* jupyter_server_config.* jupyter_notebook_config.* "
-    "jupyter_lab_config.* jupyter_nbconvert_config.* jupyterhub_config.* profile_default/ "
+    "jupyter_lab_config.* voila.py jupyter_nbconvert_config.* jupyterhub_config.* profile_default/ "
     "ipython_kernel_config.* entry_points.txt .ipython/ .jupyter/": _PYTHON,
     ".gdbinit .lldbinit .gdbearlyinit .irbrc .pryrc .psqlrc .sqliterc .my.cnf .rprofile "
     ".renviron .octaverc .ocamlinit .rdbgrc .byebugrc .duckdbrc .ghci .iex.exs .perldb .guile "

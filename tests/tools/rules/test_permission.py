@@ -242,6 +242,7 @@ def test_an_answer_is_remembered_for_the_same_call_alone(inside: ToolContext) ->
      ".vs\u200bcode/tasks.json", ".github/workflows/ci.yml", ".gitlab-ci.yml", "Jenkinsfile",
      "x/trusted-workspaces.json",
      ".sidecar/config.toml", ".sidecar/learned/x.md", "AGENTS.md", "sub/agents.md", "CLAUDE.md",
+     "LLXPRT.md", "OCTO.md", "docs/dear_llm.md", "voila.py",
      ".claude/settings.json", ".cursorrules", ".husky/pre-commit", ".githooks/pre-push",
      ".pre-commit-config.yaml", ".gitattributes", ".gitmodules", ".npmrc", ".mcp.json",
      "sitecustomize.py", "x/evil.pth", ".devcontainer/devcontainer.json", ".nvim.lua",
@@ -329,7 +330,14 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
         ("shell:make -C proto gen", "proto/x.yaml", Ask),
         ("shell:buf build --template conf/x.yaml 2>&1 | tail", "conf/x.yaml", Ask),
         ("shell:X=1 buf generate --template ROOT/conf/x.yaml > out.txt", "conf/x.yaml", Ask),
+        ("shell:bash -c 'cd site && hugo'", "site/config.toml", Ask),
+        ("shell:sh -c 'hugo --config conf/x.toml'", "conf/x.toml", Ask),
+        ("shell:for d in docs web; do (cd $d && hugo); done", "web/config.toml", Ask),
+        ("shell:foo -tconf/x.yaml", "conf/x.yaml", Ask),
+        ("shell:foo --conf $PWD/conf/x.yaml", "conf/x.yaml", Ask),
+        ("shell:cd web/app && ng build", "web/x.json", Ask),
         ("shell:pytest tests -q && rg x tests", "tests/x.yaml", Allow),
+        ("shell:sh -c 'hugo --config conf/x.toml'", "src/x.toml", Allow),
         ("shell:python scripts/run.py", "scripts/run.py", Allow),
         ("shell:hugo --config=conf/x.toml", "conf/y.toml", Allow),
         ("read_file:conf/x.toml", "conf/x.toml", Allow),
@@ -356,7 +364,8 @@ def test_settings_of_a_command_that_a_rule_allows_are_as_in_the_root(
              "phpstan.neon.dist", "tool.dist", "pyproject.toml", "a/pyproject.toml",
              "sub/biome.json", "conf/Ruff.toml", "setup.cfg", ".editorconfig",
              "tsconfig.json", "a/tsconfig.build.json", "jsconfig.json", "config.toml", "mkdocs.yml",
-             ".eslintignore", "conf/hugo.toml", "config/api-extractor.json", "app/angular.json"],
+             ".eslintignore", "conf/hugo.toml", "config/_default/config.toml",
+             "config/api-extractor.json", "app/angular.json"],
 )  # fmt: skip
 def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: ToolContext) -> None:
     (inside.cwd / "link.py").symlink_to(inside.cwd / path)
