@@ -7,7 +7,6 @@ from sidecar import __version__
 
 
 def main() -> None:
-    """Run the command named by the arguments."""
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         sys.stdout.write(f"sidecar {__version__}\n")

@@ -1,1 +1,1 @@
-"""Commands typed by people. Know no session from within; never imported by `serve`."""
+"""Commands typed by people; never imported by `serve`."""

@@ -1,4 +1,4 @@
-"""Draw checkpoints, changes and restore outcomes."""
+"""Checkpoints, changes and restore outcomes as tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -42,7 +42,7 @@ def turns_of(checkpoints: Sequence[Checkpoint]) -> Mapping[str, int]:
 
 
 def timeline(listed: CheckpointListResult) -> Table:
-    """Oldest first; the head is marked, abandoned branches are dim."""
+    """Oldest first; abandoned branches are dim."""
     table = Table(box=None, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("when", no_wrap=True)

@@ -1,6 +1,6 @@
 """`sidecar checkpoints`, `diff` and `restore`.
 
-No daemon runs while a question waits: the session is free.
+No daemon runs while a question waits.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class RestoreChoices:
-    """`paths` are relative to the session's folder."""
+    """`paths`: relative to the session's folder."""
 
     scope: Scope = "both"
     on_conflict: OnConflict = "refuse"
@@ -64,7 +64,7 @@ class RestoreChoices:
 
 
 class Unclear(Exception):
-    """An ambiguous or unknown name, with advice."""
+    """A name is ambiguous or unknown."""
 
 
 def show(session: str, *, as_json: bool) -> int:
@@ -86,7 +86,7 @@ def show(session: str, *, as_json: bool) -> int:
 
 
 async def _stored(session: SessionId) -> CheckpointListResult:
-    """As the store has them: no daemon, no lease."""
+    """From the store: no daemon, no lease."""
     config, _ = load(workspace=None, environment=os.environ, options={})
     store = await asyncio.to_thread(open_store, config.data_dir)
     try:

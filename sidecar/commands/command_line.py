@@ -1,4 +1,4 @@
-"""Declares the commands for people; each imports its own parts when it is called."""
+"""Declares the commands; each imports its own parts when called."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ _OVERWRITE_HELP = "Replace a file that is there."
 
 
 def commands() -> typer.Typer:
-    """Declare the commands for people; `docs/reference/commands` is made from these."""
+    """`docs/reference/commands` is made from these."""
     app = typer.Typer(
         add_completion=False,
         no_args_is_help=True,

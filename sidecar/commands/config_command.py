@@ -25,7 +25,7 @@ PIPED = 200
 
 
 def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
-    """With `origin`, each setting's source too; `options` are JSON."""
+    """`origin`: each source too; `options`: JSON."""
     try:
         resolved = _resolved(folder, options)
     except BadRequest as error:
@@ -59,7 +59,7 @@ def check(folder: Path) -> int:
 
 
 def readable_keys(resolved: Resolved) -> list[str]:
-    """Files with a secret setting, readable by others."""
+    """Files with a secret setting that others can read."""
     given = (resolved.origins.get(name, ()) for name, one in SETTINGS.items() if one.secret)
     layers = {origin.layer.name: origin.layer for found in given for origin in found}
     files = (name for name, layer in layers.items() if layer.kind == "user")

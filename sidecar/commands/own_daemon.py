@@ -1,4 +1,7 @@
-"""A daemon for one command: the one that windows share where that runs, else one of its own."""
+"""A daemon for one command: the one that windows share where that runs.
+
+Else one of its own, which could not write sessions that windows have open.
+"""
 
 import os
 import sys
@@ -13,10 +16,7 @@ DAEMON = (sys.executable, "-P", "-m", "sidecar", "serve", "--stdio")
 
 
 def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
-    """One of its own could not write the sessions that windows have open.
-
-    It logs errors only, unless SIDECAR_LOG is set.
-    """
+    """Logs errors only, unless SIDECAR_LOG is set."""
     command = (*DAEMON, "--shared") if _shared_runs() else DAEMON
     return connect(command, env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")})
 

@@ -1,4 +1,4 @@
-"""`sidecar status` and `sidecar stop`: the daemon that windows share, those stopping too."""
+"""`sidecar status` and `sidecar stop`: the daemon that windows share."""
 
 import json
 import os

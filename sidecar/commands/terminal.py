@@ -39,7 +39,7 @@ def wide_terminal() -> Terminal:
 
 
 def shown(text: str, style: str = "") -> Text:
-    """One line, escaped, for a table or sentence."""
+    """One line, escaped."""
     return Text(visible(text), style=style)
 
 

@@ -1,4 +1,4 @@
-"""The configuration: one frozen value, merged once. Knows no session.
+"""The configuration: one frozen value, merged once.
 
 Weakest layer first: defaults, user file, trusted workspace's file, environment, `initialize`.
 """

@@ -17,7 +17,7 @@ HIDDEN = "(set, not shown)"
 
 
 def sample() -> str:
-    """A TOML file with every setting commented out."""
+    """In TOML, every setting commented out."""
     lines = [
         "# Sidecar's settings. Everything is at its default: take away a # to set something.",
         "# `sidecar config check` says what is wrong, `sidecar config show --origin` what holds.",
@@ -80,7 +80,7 @@ def _fields(value: object) -> Iterator[tuple[str, object]]:
 def given(resolved: Resolved, config: Config) -> JsonObject:
     """`{value, origin: [{layer, at}], pending?}` by name.
 
-    `pending`: other than running, for the next start.
+    `pending`: for the next start.
     """
     found: JsonObject = {}
     for name, origins in resolved.origins.items():

@@ -1,4 +1,4 @@
-"""Merge layers of settings; an unusable value changes nothing."""
+"""Merges layers of settings; an unusable value changes nothing."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -56,7 +56,7 @@ class Origin:
 class Problem:
     """An ignored setting; `theirs`: a workspace's.
 
-    `unknown`: no such key, or a rule for no known tool (kept); else a wrong value.
+    `unknown`: no such key, or a rule for an unknown tool (kept); else a wrong value.
     """
 
     where: str
@@ -74,7 +74,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """`origins` by setting, weakest first: several for joined lists."""
+    """`origins`: by setting, weakest first; several for joined lists."""
 
     config: Config
     origins: Mapping[str, tuple[Origin, ...]]
@@ -82,7 +82,6 @@ class Resolved:
 
 
 def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
-    """As `resolve`, without origins."""
     resolved = resolve(layers)
     return resolved.config, resolved.problems
 
@@ -128,7 +127,7 @@ def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
 
 
 def _rules(table: Mapping[str, object]) -> dict[str, object]:
-    """Also `{shell = "allow"}`, as in other agents; their `"ask"` stays, to be told."""
+    """Also `{shell = "allow"}`, as in other agents; `"ask"` stays, to be told."""
     lists = {key: value for key, value in table.items() if value not in ("allow", "reject")}
     for verdict in ("allow", "reject"):
         named = [key for key, value in table.items() if value == verdict]

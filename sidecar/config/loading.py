@@ -1,4 +1,4 @@
-"""Read the configuration from files, environment and `initialize`."""
+"""Reads the configuration from files, environment and `initialize`."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ def load(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> tuple[Config, tuple[Problem, ...]]:
-    """Raises BadRequest for a wrong client option."""
+    """As `resolve_all`; raises BadRequest for a wrong client option."""
     resolved = resolve_all(
         workspace=workspace,
         environment=environment,

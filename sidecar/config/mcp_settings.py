@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 class McpServer:
     """A `command` to start, or a streamable HTTP `url`.
 
-    `cwd`: also relative to the workspace or `~`. `repr` omits `environment` and `headers`: both may
-    hold keys.
+    `cwd`: also relative to the workspace or `~`. `repr` omits `environment` and `headers`, which
+    may hold keys.
     """
 
     name: str

@@ -68,7 +68,6 @@ def _flag(value: object) -> bool:
 
 
 def count(least: int, most: int = 1_000_000_000) -> Reader:
-    """A whole number from `least` to `most`."""
 
     def read(value: object) -> int:
         if isinstance(value, float) and value.is_integer():
@@ -141,7 +140,7 @@ def _rules(value: object) -> tuple[str, ...]:
 
 
 def _at_home(rule: str) -> str:
-    """With the home folder for `~`, as in calls."""
+    """As in calls: the home folder for `~`."""
     tool, colon, text = rule.partition(":")
     name, at, folder = tool.partition("@")
     if name.strip().casefold() not in (*WITH_COMMANDS, "execute"):

@@ -26,10 +26,9 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting.
+    """`own`: not for workspaces; `theirs`: reader of a workspace's values.
 
-    `own`: not for workspaces; `theirs`: reader of a workspace's values; `secret`: never shown;
-    `adds_up`: layers' lists are joined.
+    `secret`: never shown; `adds_up`: layers' lists are joined.
     """
 
     name: str
@@ -89,7 +88,7 @@ def setting(
     adds_up: bool = False,
     theirs: Reader | None = None,
 ) -> object:
-    """Declare a dataclass field; a callable `default` is called."""
+    """A dataclass field; a callable `default` is called."""
     given = _About(reader, meaning, applies, own, secret, adds_up, theirs or reader)
     about = {_ABOUT: given}
     if callable(default):

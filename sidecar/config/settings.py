@@ -1,7 +1,4 @@
-"""All settings.
-
-A new setting is a field of `Config` or of one of its tables.
-"""
+"""All settings: fields of `Config` or of its tables."""
 # ruff: noqa: RUF009 - what `setting` gives is a dataclass's field
 
 from collections.abc import Mapping
@@ -300,7 +297,6 @@ class Config:
 
 
 def value_of(config: Config, name: str) -> object:
-    """By dotted name."""
     table, _, key = name.rpartition(".")
     return getattr(getattr(config, table) if table else config, key)
 

@@ -1,1 +1,1 @@
-"""The composition root: joins the parts, reads the clock, mints ids, starts processes."""
+"""Joins the parts, reads the clock, mints ids, starts processes."""

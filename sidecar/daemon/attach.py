@@ -1,7 +1,6 @@
 """A window's thin process: passes bytes between stdin, stdout and the shared daemon.
 
-Started by editors, so imports as little as possible, and nothing of Sidecar's own but what is as
-thin.
+Started by editors, so imports little, and of Sidecar only what does the same.
 """
 
 import os
@@ -40,7 +39,7 @@ LOST = "sidecar: the daemon ended; the editor may start it again\n"
 
 
 def attach() -> int:
-    """Serve one window until either end closes; gives the exit code."""
+    """For one window, until either end closes; gives the exit code."""
     try:
         path = socket_path(os.environ, __version__)
         until = time.monotonic() + GREETING

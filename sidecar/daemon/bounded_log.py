@@ -8,7 +8,7 @@ LARGEST = 1024 * 1024
 
 
 def cut_back(descriptor: int) -> None:
-    """Of a file opened to read and to append; anything else is left. Blocks for milliseconds."""
+    """A file opened to read and append; others are left. Blocks for milliseconds."""
     about = os.fstat(descriptor)
     if not stat.S_ISREG(about.st_mode) or about.st_size <= LARGEST:
         return

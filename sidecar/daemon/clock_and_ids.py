@@ -15,8 +15,8 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 def read_clock() -> Millis:
     """Milliseconds since 1970.
 
-    For tests, `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use: seconds to add, and
-    perhaps seconds the clock was set ahead while no time passed.
+    For tests, `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use: seconds to add, perhaps
+    seconds of a clock set ahead.
     """
     passed, jump = offset()
     return round((time.time() + passed + jump) * 1000)

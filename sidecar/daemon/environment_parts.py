@@ -1,4 +1,4 @@
-"""Parts of an environment that need the clock, the variables or the disk."""
+"""Parts of an environment that need clock, variables or disk."""
 
 import asyncio
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ from sidecar.workspace.workspaces import Workspaces
 def read_settings(
     options: JsonObject, root: Path | None, variables: Mapping[str, str], trusted: set[Path]
 ) -> Resolved:
-    """With those of a trusted workspace, which is `trusted` from then on. Blocks."""
+    """With a trusted workspace's, added to `trusted`. Blocks."""
 
     def trusts(config: Config) -> bool:
         folder = root and root.resolve()

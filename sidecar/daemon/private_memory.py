@@ -9,7 +9,7 @@ PR_SET_DUMPABLE = 4
 
 
 def keep_memory_private() -> None:
-    """Hide this process's memory and environment, with keys, from the same user's others.
+    """Environment too, with keys.
 
     A model's command could read `/proc/PID/environ`, a crash leave a dump. Linux only; off with
     `SIDECAR_DEBUGGABLE=1`.

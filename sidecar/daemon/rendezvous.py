@@ -1,7 +1,7 @@
 """Where windows find the daemon that they share. Imports little: each window waits for it.
 
-A socket in a folder of the user's own, whose name says for which data folder, version and place of
-the program. Whoever finds nobody behind it makes it anew, under a lock, and starts a daemon on it.
+A socket in the user's own folder, named for a data folder, version and place of the program.
+Whoever finds nobody behind makes it anew, under a lock, and starts a daemon on it.
 """
 
 import binascii
@@ -46,12 +46,12 @@ def socket_path(variables: Mapping[str, str], version: str) -> str:
 
 
 def stopping_path(path: str) -> str:
-    """Where commands find this process once new windows start another daemon."""
+    """Where commands find this process, while new windows start another daemon."""
     return f"{path.removesuffix('.sock')}.{os.getpid()}.sock"
 
 
 def paths_beside(path: str) -> list[str]:
-    """Of a socket and those of its daemons that are stopping; nobody may be behind them."""
+    """Also those of its stopping daemons; nobody may be behind them."""
     folder, name = os.path.split(path)
     begin = name.removesuffix("sock")
     beside = (one for one in os.listdir(folder) if one.startswith(begin) and one.endswith(".sock"))
@@ -104,7 +104,7 @@ def reached(path: str) -> socket.socket | None:
 
 
 def listening(path: str) -> socket.socket:
-    """A new socket in the place of those behind which nobody is; hold `Locked`."""
+    """In place of those with nobody behind; hold `Locked`."""
     for old in paths_beside(path):
         connection = None if old == path else reached(old)
         if connection is None:
@@ -118,7 +118,6 @@ def listening(path: str) -> socket.socket:
 
 
 def user_of(connection: socket.socket) -> int:
-    """The user at the other end."""
     if sys.platform == "darwin":
         # `struct xucred` of `<sys/ucred.h>`: a version, then the user.
         about = connection.getsockopt(0, 1, 76)

@@ -35,7 +35,7 @@ logger = logging.getLogger("sidecar.daemon")
 
 
 def reside(descriptor: int, path: str) -> None:
-    """Serve windows on a listening socket until all are gone for a while."""
+    """Until all windows are gone for a while; `descriptor`: a listening socket."""
     log_of_windows()
     # A program that outlives this process would keep windows waiting there.
     os.set_inheritable(descriptor, False)
@@ -120,7 +120,7 @@ class _Resident:
             task.add_done_callback(self._taken.discard)
 
     async def _take(self, connection: socket.socket) -> None:
-        """One window's or command's, whose failure is nobody else's."""
+        """A window's or command's, whose failure is nobody else's."""
         with connection:
             connection.setblocking(False)
             greeting = await _greeted(connection)
@@ -149,7 +149,7 @@ class _Resident:
                     os.close(greeting.outcome)
 
     def _status(self) -> bytes:
-        """Of one line, for `sidecar status`."""
+        """One line, for `sidecar status`."""
         sessions: list[Json] = [
             {
                 "sessionId": session.id,
@@ -227,7 +227,7 @@ class _Resident:
                 return
 
     def _leave(self) -> None:
-        """Windows that come from now on start another; commands find this one."""
+        """New windows start another; commands find this one."""
         if self._has_left:
             return
         self._has_left = True
@@ -246,7 +246,7 @@ class _Resident:
 
 
 async def _greeted(connection: socket.socket) -> _Greeting | None:
-    """`None` for whoever is another user, says nothing, or wants another daemon."""
+    """`None` for another user, silence, or who wants another daemon."""
     descriptors: list[int] = []
     try:
         if user_of(connection) != os.getuid():
@@ -288,7 +288,7 @@ async def _readable(connection: socket.socket) -> None:
 
 
 async def _piece(connection: socket.socket, size: int) -> bytes:
-    """Raises OSError where the other end says less, or would say more than `LONGEST`."""
+    """Raises OSError for less, or for more than `LONGEST`."""
     loop, data = asyncio.get_running_loop(), b""
     while len(data) < size <= LONGEST and (
         more := await loop.sock_recv(connection, size - len(data))

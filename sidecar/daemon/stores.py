@@ -1,4 +1,4 @@
-"""The store of a data folder, of a daemon or a command; imports no session."""
+"""The store of a data folder; imports no session."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from sidecar.store.journal import Store
 
 
 def look_into(folder: Path) -> Store:
-    """For reading only, whoever writes; raises StorageFailed where missing."""
+    """Whoever writes; raises StorageFailed where missing."""
     return Store.look(folder, now=read_clock)
 
 

@@ -57,7 +57,7 @@ LAST_NUMBERS = 1.0
 
 
 class Daemon:
-    """What all windows of a process share."""
+    """Shared by all windows of a process."""
 
     def __init__(self, *, resident: bool = False) -> None:
         self.resident = resident

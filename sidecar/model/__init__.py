@@ -1,1 +1,1 @@
-"""Models behind one interface: alone in knowing a vendor. Knows no session and no store."""
+"""Models behind one interface: alone in knowing a vendor."""

@@ -1,7 +1,7 @@
 """Streamed answers and pings with the Anthropic SDK, under our own retries.
 
 The SDK's import takes 1 to 2 s and 70 MB: after `initialize`, in a thread, without garbage
-collection, to stall the event loop for milliseconds only.
+collection, to stall the event loop only for milliseconds.
 """
 
 import asyncio
@@ -105,7 +105,7 @@ class AnthropicModel:
         await self.warm_up()
 
     async def warm_up(self) -> None:
-        """Import the SDK and make the client, once; requests wait."""
+        """Import the SDK and make the client; requests wait."""
         async with self._loading:
             if self._client is None:
                 self._client = await asyncio.to_thread(self._load)

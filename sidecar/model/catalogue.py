@@ -1,7 +1,6 @@
 """Known models.
 
-A test compares prices with `genai-prices`, the source for others. The rest: Anthropic's pages,
-2026-11.
+A test compares prices with `genai-prices`, the source for others. Else: Anthropic's pages, 2026-11.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,7 +58,7 @@ KNOWN: tuple[str, ...] = tuple(MODELS)
 
 @lru_cache(maxsize=256)
 def lookup(model_id: str) -> ModelInfo:
-    """By id, dated or not. Unknown models get a cautious window, and no price."""
+    """Dated or not. Unknown models get a cautious window, and no price."""
     known = MODELS.get(model_id) or MODELS.get(_undated(model_id))
     if known is not None:
         return replace(known, id=model_id)
@@ -67,7 +66,7 @@ def lookup(model_id: str) -> ModelInfo:
 
 
 def _cautious(model_id: str, window: int | None = None) -> ModelInfo:
-    """Without a price; `None` for an unknown window."""
+    """`None`: unknown window."""
     return ModelInfo(model_id, window or WINDOW, OUTPUT, 1_024, CURRENT)
 
 

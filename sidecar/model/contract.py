@@ -12,7 +12,7 @@ class Model(Protocol):
     """Streams answers; `AttemptFailed` voids all earlier events."""
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """Exactly as `stream` sends it."""
+        """As `stream` sends it."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:

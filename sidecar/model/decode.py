@@ -1,4 +1,4 @@
-"""Decode the Messages API's stream into provider-neutral events."""
+"""Decodes the Messages API's stream into provider-neutral events."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -165,7 +165,7 @@ def usage_of(told: JsonObject, before: Usage) -> Usage:
 
 
 def _size(value: Json) -> int:
-    """Bytes of text; other values count `PER_VALUE` each."""
+    """Bytes of text; others count `PER_VALUE`."""
     total, waiting = 0, [value]
     while waiting:
         match waiting.pop():

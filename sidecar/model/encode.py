@@ -1,4 +1,4 @@
-"""Encode prompts for the Messages API: equal prompts become equal bytes."""
+"""Encodes prompts for the Messages API: equal prompts become equal bytes."""
 
 import msgspec
 
@@ -51,7 +51,7 @@ def _tool(tool: ToolSpec) -> JsonObject:
 
 
 def _without_blanks(last: JsonObject) -> None:
-    """Of a prefilled answer: the API refuses any."""
+    """The API refuses a prefilled answer that ends in blanks."""
     if last["type"] == "text":
         last["text"] = str(last["text"]).rstrip()
 

@@ -1,4 +1,4 @@
-"""Classify failed model calls by attributes.
+"""Classifies failed model calls by attributes.
 
 SDK 2.11 reports a broken stream as an APIStatusError with status 200 (an error event), a bare
 transport error (drop or stall), or not at all (a clean early end).
@@ -44,7 +44,7 @@ class EndedEarly(Exception):
 
 
 def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
-    """`key` is redacted: some servers quote refused keys."""
+    """`key` is redacted: some servers quote it."""
     status = getattr(error, "status_code", None)
     kind_word = str(getattr(error, "type", "") or "")
     said = Redaction((key,) if key else ()).text(_said(error))

@@ -16,7 +16,7 @@ from sidecar.model.vocabulary import load_counter
 
 
 class Vocabulary:
-    """A counter of tokens for all windows of a daemon: 27 MiB."""
+    """Counts tokens for all windows of a daemon: 27 MiB."""
 
     def __init__(self) -> None:
         self._count: Count | None = None
@@ -31,7 +31,7 @@ class Vocabulary:
 
 
 class Models:
-    """Models, each made at first use. `shared`: for one window of a daemon of several."""
+    """Made at first use. `shared`: for one of several windows."""
 
     def __init__(
         self,

@@ -112,7 +112,7 @@ def _recall(found: re.Match[str], _: Collection[str]) -> OfflineStep:
 
 
 def _call(found: re.Match[str], tools: Collection[str]) -> OfflineStep:
-    """`NAME {json} and NAME2 {json}`; every name must be in `tools`."""
+    """`NAME {json} and NAME2 {json}`; all in `tools`."""
     rest = found[1].strip()
     calls: list[Call] = []
     given: Json

@@ -41,9 +41,9 @@ async def with_retries(
     sleep: Callable[[float], Awaitable[None]],
     random: Callable[[], float],
 ) -> AsyncIterator[StreamEvent]:
-    """After a passing failure `AttemptFailed`, a wait, and the next attempt.
+    """After a passing failure: `AttemptFailed`, a wait, the next attempt.
 
-    Raises ModelFailed: permanent, no attempt left, or the wait too long.
+    Raises ModelFailed: permanent, no attempt left, or too long a wait.
     """
     number, others, left = 0, 0, patience.total
     while True:
@@ -96,7 +96,7 @@ def _wait(
 def delay(attempt: int, asked: float | None, chance: float) -> float:
     """Seconds: as asked, else doubling.
 
-    `chance` (0 to 1) takes up to a quarter off, to spread clients.
+    `chance` (0 to 1) takes up to a quarter off.
     """
     # A provider that asks for no wait is retried at once only a few times.
     if asked is not None and (asked >= FIRST or attempt < OTHERWISE):

@@ -30,7 +30,7 @@ PER_EVENT = 1024 * 1024
 
 
 class CutEvent(Protocol):
-    """An event of the SDK's decoder; pings included."""
+    """Of the SDK's decoder; pings included."""
 
     event: str | None
 
@@ -49,7 +49,7 @@ class Stalled(Exception):
 
 
 class Endless(Exception):
-    """An answer too long for its number of tokens."""
+    """Too long for its number of tokens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """The tokenizer for estimates: tiktoken with a packed vocabulary.
 
-tiktoken would download one, but the daemon works offline. To pack: `python -m
-sidecar.model.vocabulary SOURCE.tiktoken`.
+tiktoken would download one. To pack: `python -m sidecar.model.vocabulary SOURCE.tiktoken`.
 """
 
 import base64
@@ -52,7 +51,7 @@ def load_counter() -> Callable[[str], int]:
 
 
 def slices(text: str) -> list[str]:
-    """At most `SLICE` characters each, preferably cut at line ends."""
+    """At most `SLICE` characters each, cut at line ends if possible."""
     pieces = []
     start = 0
     while len(text) - start > SLICE:

@@ -1,1 +1,1 @@
-"""Metrics, alerts, the inspector, the report. Reads and decides nothing; knows no session."""
+"""Metrics, alerts, the inspector, the report."""

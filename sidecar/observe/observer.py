@@ -1,4 +1,4 @@
-"""Feed observations to totals, alerts, metrics and traces."""
+"""Feeds observations to totals, alerts, metrics and traces."""
 
 import asyncio
 from collections import Counter, deque
@@ -33,7 +33,7 @@ Take = Callable[[Observation], None]
 class Observer:
     """`now` is ms since 1970.
 
-    `tell` receives each alert change once; `later` schedules a call in some seconds.
+    `tell` gets each alert change once; `later` schedules a call in some seconds.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Observer:
         self._exporting, self._sinks = made, tuple(sinks)
 
     def take(self, seen: Observation | PendingObservation) -> None:
-        """Queue an observation; call on the event loop."""
+        """Call on the event loop."""
         self._waiting.append(seen)
         if isinstance(seen, SessionClosed):
             # At once: clients must hear that the session's alerts end, before they stop listening.
@@ -132,7 +132,7 @@ class Observer:
         self._past = after(self._past, seen)
 
     async def run(self) -> None:
-        """Check standing alerts every 30 s, until cancelled."""
+        """Check alerts every 30 s, until cancelled."""
         while True:
             await self._raised.wait()
             await asyncio.sleep(EVERY)
@@ -153,7 +153,7 @@ class Observer:
         return Counter((one.name, one.level) for one in tuple(self._alerts.values()))
 
     def metrics(self) -> JsonObject:
-        """Totals for `daemon/status`, and the Prometheus address."""
+        """With the Prometheus address."""
         self.settle()
         address = "" if self._exporting is None else self._exporting.address
         return {**self._totals.as_json(), **({"prometheus": address} if address else {})}

@@ -1,4 +1,4 @@
-"""Totals since the daemon's start. Mutable: copies for each observation were most of the cost."""
+"""Totals since the daemon's start. Mutable: copies were most of the cost."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""Recorded sessions, played under policies. Knows no live session and no model."""
+"""Recorded sessions, played under policies."""

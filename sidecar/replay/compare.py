@@ -1,4 +1,4 @@
-"""Replay recordings under several policies, and add up results."""
+"""Replays recordings under several policies, and adds up results."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ BREAK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Policies, window and prices of a replay."""
+    """Policies, window and prices."""
 
     policies: tuple[str, ...]
     window: int

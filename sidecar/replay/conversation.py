@@ -51,11 +51,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The input of a simulation; `tokens` and `calls` are calibrated, per unit.
+    """A simulation's input; `tokens` and `calls`: calibrated, per unit.
 
     `compacted`: steps following the agent's own rewrites. `factor`: tokens per raw `count`.
-    `messages`: without media bytes; empty if only sizes are known. `cwd`: the folder that relative
-    paths are of, empty if unknown.
+    `messages`: without media bytes; empty if only sizes are known. `cwd`: of relative paths, empty
+    if unknown.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Conversation:
 
 
 class Listener:
-    """A builder of conversations, message by message."""
+    """Builds conversations message by message."""
 
     def __init__(self, count: Count) -> None:
         self._count = count

@@ -29,9 +29,9 @@ CARDS: Mapping[str, Rates] = {
 
 
 def read_card(name: str) -> Rates:
-    """A card by name, or from JSON `{input, output, write, read}` in USD per million tokens.
+    """By name, or from JSON `{input, output, write, read}` in USD per million tokens.
 
-    Raises BadRequest where neither exists.
+    Raises BadRequest.
     """
     if name in CARDS:
         return CARDS[name]

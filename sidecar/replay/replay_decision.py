@@ -1,4 +1,4 @@
-"""Decide about rewrites in a replay, by a session's rules.
+"""Decides about rewrites in a replay, by a session's rules.
 
 Unknown to a replay: pins, preserve settings, tools protected from pruning, compaction while idle or
 by hand, refusals. Recorded thinking without proof counts as sent.
@@ -81,7 +81,7 @@ class Decider:
         self._whole: dict[MessageId, tuple[Rendered, ...]] = {}
 
     def hear(self, unit: Unit) -> None:
-        """A unit's names, and lines of files shown or changed."""
+        """With lines of files shown or changed."""
         learn(self.names, unit)
         part = self._parts.get(unit.part_id)
         if isinstance(part, ToolPart):
@@ -108,7 +108,7 @@ class Decider:
         return None if told.done is None else replace(told.done, billed=draft)
 
     def complete(self, plan: Plan, situation: Situation) -> Decided | None:
-        """Keep protected parts, drop thinking without its prefix, measure."""
+        """Keep protected parts, drop unbound thinking, measure."""
         made = outlined(plan, situation, f"cmp_{self._made + 1}")
         if made is None:
             return None

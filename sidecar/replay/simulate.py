@@ -1,4 +1,4 @@
-"""Simulate a policy over a recorded conversation: requests, costs, losses."""
+"""Simulates a policy over a recorded conversation."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ NO_NEEDS: Mapping[int, Needs] = MappingProxyType({})
 class SimulatedRewrite:
     """A rewrite before request `step`, in tokens, with USD for a summary.
 
-    `gone`: tokens of everything changed; `come`: tokens left, notes included.
+    Of what changed, `gone` tokens before, `come` after, with notes.
     """
 
     step: int
@@ -108,7 +108,7 @@ def simulate(
     tell: TellSummary | None = None,
     needs: Mapping[int, Needs] = NO_NEEDS,
 ) -> SimulatedRun:
-    """Without `tell`, a summary has cost and tokens, but no words; `needs` are by step."""
+    """Without `tell`, a summary has cost and tokens, but no words; `needs`: by step."""
     state = _played(_Simulation(conversation, policy, window, rates, tell, needs))
     state.memory.finish(state.items)
     return SimulatedRun(
@@ -140,8 +140,6 @@ def _played(state: "_Simulation") -> "_Simulation":
 
 
 class _Simulation:
-    """One run's state."""
-
     def __init__(
         self,
         conversation: Conversation,

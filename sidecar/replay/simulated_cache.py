@@ -1,4 +1,4 @@
-"""A provider's cache in a replay: each prompt's reads, writes and costs."""
+"""A provider's cache in a replay."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -30,7 +30,6 @@ class Bill:
     uncached: int
 
     def cost(self, rates: Rates) -> float:
-        """USD."""
         return (
             self.read * rates.read
             + self.write_5m * rates.write
@@ -49,7 +48,7 @@ class StaticLifetime:
         self._ttl: Ttl = "5m"
 
     def choose(self, starts: Sequence[Millis], now: Millis, spent: float) -> Ttl:
-        """For a request at `now`, after `starts` and USD `spent`."""
+        """At `now`, after `starts` and USD `spent`."""
         rates, last = self._rates, starts[-1] if starts else None
         if self.wants == "1h" and not is_kept(self._ttl, last, now):
             self._ttl = lifetime(
@@ -100,7 +99,7 @@ class Segments:
             self.hashes[index] = hash((reached, "and another call"))
 
     def marks(self, shared: int, anchored: int) -> list[CacheMark]:
-        """Segments with a breakpoint, behind the static prefix.
+        """Behind the static prefix.
 
         As `core/prompt/breakpoints`: anchor, last, newest. `shared`: items that the last prompt had
         too; `anchored`: the item before which a rewritten stretch ends.
@@ -131,7 +130,6 @@ class SimulatedCache:
         self._warm: dict[object, CachedPrefix] = {}
 
     def send(self, prompt: Segments, marks: Sequence[CacheMark], at: Millis) -> Bill:
-        """Bill a prompt with breakpoints after `marks`."""
         hashes, sizes, places = prompt.hashes, prompt.sizes, prompt.places
         found, warm = predict(self._warm, hashes, sizes, places, marks, at, MINIMUM)
         self._warm = dict(warm)

@@ -41,7 +41,7 @@ LEGEND = (
 
 
 def reference_of(sums: Iterable[PolicyTally]) -> PolicyTally | None:
-    """Opencode's way, if played."""
+    """Opencode, if played."""
     return next((one for one in sums if one.policy == "opencode"), None)
 
 

@@ -46,7 +46,7 @@ _SLASH_COMMAND = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DamagedLine:
-    """A skipped, unreadable line; `line` counts from 1."""
+    """Skipped as unreadable; `line`: from 1."""
 
     line: int
     why: str
@@ -76,7 +76,7 @@ def read_each(
     lines: Iterable[tuple[int, JsonObject]],
     read: Callable[[int, JsonObject], Iterator[TranscriptEntry | str]],
 ) -> Iterator[TranscriptEntry]:
-    """Texts describe skipped parts. An impossible value damages its line alone."""
+    """Strings describe skipped parts. An impossible value damages its line alone."""
     for number, line in lines:
         try:
             for entry in read(number, line):
@@ -116,8 +116,8 @@ class TranscriptWriter:
     def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[TranscriptEntry]:
         """Unless empty; a typed message opens a turn.
 
-        While calls are open, the message waits: results came first. Text that a program wrote in
-        the user's name is context; a slash command that a skill answers was typed.
+        While calls are open, the message waits: results came first. What a program wrote in the
+        user's name is context; a slash command for a skill was typed.
         """
         if not parts:
             return
@@ -221,7 +221,7 @@ class TranscriptWriter:
 
 
 def is_machine_made(text: str) -> bool:
-    """A program's words in the user's name."""
+    """Whether a program wrote in the user's name."""
     return _MACHINE_MADE.fullmatch(text) is not None
 
 
@@ -315,7 +315,6 @@ def _is_base64(data: str) -> bool:
 
 
 def media_in(value: object) -> tuple[Media, ...]:
-    """Of a list of blocks."""
     return tuple(media for block in objects(value) if (media := media_of(block)))
 
 

@@ -1,6 +1,6 @@
 """Agreement of the simulation with the recorded provider's reports.
 
-Counts requests before the agent's first compaction: until then everything was sent, as by `manual`.
+Only before the agent's first compaction: until then everything was sent, as by `manual`.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ class Agreement:
 
     @property
     def reads(self) -> float | None:
-        """Predicted over recorded cache reads, if recorded."""
+        """Predicted over recorded, if recorded."""
         return self.read / self.read_recorded if self.read_recorded else None
 
 
@@ -70,7 +70,6 @@ class Validity:
 
 
 def validity(agreements: Iterable[Agreement]) -> Validity | None:
-    """`None` for none."""
     all_of_them = list(agreements)
     if not all_of_them:
         return None

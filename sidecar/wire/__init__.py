@@ -1,1 +1,1 @@
-"""Alone in knowing pygls, framing and JSON-RPC. Knows no store, model or workspace."""
+"""Alone in knowing pygls, framing and JSON-RPC."""

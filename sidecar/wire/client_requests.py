@@ -1,4 +1,4 @@
-"""The daemon's requests and notifications to one client."""
+"""Requests and notifications to one client."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ MOST_TOLD = 100
 
 
 class ClientFailed(SidecarError):
-    """The client's answer to a request was an error."""
+    """An error answered a request."""
 
     kind = "client"
 
@@ -80,7 +80,7 @@ class ClientRequests:
 
 
 class ClientLog:
-    """Problems, in the daemon's log and, through `requests`, the client's."""
+    """Problems, for the daemon's log and, by `requests`, the client's."""
 
     def __init__(self, requests: ClientRequests | None) -> None:
         self._requests = requests
@@ -102,7 +102,6 @@ class ClientLog:
 
 
 def shown(kind: int, text: str) -> JsonObject:
-    """Parameters of a message."""
     return {"type": kind, "message": visible_message(text)}
 
 

@@ -147,7 +147,7 @@ class Connection:
         self._outbox.update(session_id, message)
 
     async def show(self, event: Event) -> None:
-        """Wait for room: replays lose nothing."""
+        """Waits for room: replays lose nothing."""
         message = notification(event)
         await self._outbox.paced(_session_of(message), message)
 
@@ -156,7 +156,7 @@ class Connection:
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """Cancellation reaches the client; raises ClientFailed, also without announced tools."""
+        """Cancellation reaches the client; raises ClientFailed, also without tools."""
         if not self.can.call_tools:
             raise self._lacks("this editor runs no tools: it did not announce `toolCall`")
         params: JsonObject = {
@@ -202,7 +202,6 @@ class Connection:
         await self.requests.request("fs/write_text_file", params)
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Through the editor's undo history."""
         end: JsonObject = {"line": 2**31 - 1, "character": 0}
         start: JsonObject = {"line": 0, "character": 0}
         edit: JsonObject = {"range": {"start": start, "end": end}, "newText": content}

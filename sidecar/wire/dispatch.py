@@ -39,8 +39,8 @@ class Ticket:
     """One request in progress.
 
     A handler that `ends_itself` learns of a cancellation by `on_cancel`, or `cancelled` if earlier;
-    others' tasks are cancelled. `on_answered` runs once the result is queued. `arrived`: a prompt
-    stands in line.
+    other tasks are cancelled. `on_answered` runs once the result is queued. `arrived`: a prompt is
+    in line.
     """
 
     ends_itself: bool = False
@@ -61,10 +61,10 @@ Greet: TypeAlias = Callable[[JsonObject], Awaitable[None]]
 
 
 class Face(Protocol):
-    """A protocol's handling of requests and notifications."""
+    """A protocol's requests and notifications."""
 
     def allow(self, method: str) -> None:
-        """Raise RefusedMessage for a request out of turn."""
+        """Raise RefusedMessage out of turn."""
         ...
 
     def listens(self, method: str) -> bool:
@@ -78,7 +78,7 @@ class Face(Protocol):
     def answered(self, method: str) -> None: ...
 
     def explain(self, method: str, error: Exception) -> JsonObject | None:
-        """JSON-RPC error for an expected error, else `None`."""
+        """`None` for an unexpected error."""
         ...
 
 
@@ -100,13 +100,13 @@ class Dispatch:
         return tuple(task for _, task in self._under_way.values())
 
     async def settle(self, limit: float) -> None:
-        """Wait up to `limit` seconds for all answers but prompts'."""
+        """`limit`: seconds; prompts' answers are not awaited."""
         asked = [task for ticket, task in self._under_way.values() if not ticket.ends_itself]
         if asked:
             await asyncio.wait(asked, timeout=limit)
 
     async def arrivals(self) -> None:
-        """Until the prompts sent so far stand in line."""
+        """Until prompts sent so far are in line."""
         for ticket, _ in tuple(self._under_way.values()):
             if ticket.ends_itself:
                 await ticket.arrived.wait()

@@ -50,7 +50,7 @@ MOST_SAID = 800
 
 
 class RefusedMessage(Exception):
-    """A message refused before reaching a handler."""
+    """Refused before reaching a handler."""
 
     def __init__(self, code: int, kind: str, message: str, **data: Json) -> None:
         super().__init__(message)
@@ -75,7 +75,7 @@ def fault(error: SidecarError) -> JsonObject:
 
 
 def _short(message: str) -> str:
-    """Cut the middle: input stands there, advice at the end."""
+    """Cut the middle: advice stands at the end."""
     if len(message) <= MOST_SAID:
         return message
     half = MOST_SAID // 2
@@ -83,7 +83,7 @@ def _short(message: str) -> str:
 
 
 def internal(error: BaseException) -> JsonObject:
-    """A JSON-RPC error for a bug, without paths or bodies."""
+    """For a bug, without paths or bodies."""
     message = "Something went wrong inside the daemon: its log on stderr says what."
     # Python has no class of its own for a thread without memory.
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":

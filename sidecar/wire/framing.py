@@ -51,7 +51,7 @@ class DroppedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Framing is lost: nothing further can be read."""
+    """Nothing further can be read."""
 
     reason: str
 
@@ -72,7 +72,6 @@ class FrameDecoder:
         self.framing: Framing | None = None
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Frames completed by these bytes."""
         frames: list[Frame] = []
         try:
             self._buffer += data

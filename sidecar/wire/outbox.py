@@ -1,7 +1,7 @@
 """Messages waiting for one client: bounded, never delaying others.
 
-With too many unread answers, the client's requests wait. At the limits, a session's updates are
-dropped; `session/changed` asks the client to catch up by `session/load {after}`.
+With too many unread answers, the client's requests wait. At the limits, updates are dropped;
+`session/changed` has the client catch up by `session/load {after}`.
 """
 
 import asyncio
@@ -60,15 +60,15 @@ class Outbox:
         return len(self._waiting)
 
     def answer(self, message: JsonObject) -> None:
-        """A response or a request: never dropped."""
+        """Or a request: never dropped."""
         self._add(_Entry("answer", message, _size(message)))
 
     def update(self, session_id: str, message: JsonObject) -> None:
-        """A session's notification: dropped if full."""
+        """Dropped if full."""
         self._offer(_Entry("update", message, _size(message), session_id))
 
     def chunk(self, session_id: str, key: str, message: JsonObject, text: list[str]) -> None:
-        """A piece of a part, joined to a preceding piece of the same `key`.
+        """Joined to a preceding one of the same `key`.
 
         `text`: the keys to the text in the message.
         """
@@ -107,14 +107,14 @@ class Outbox:
         self._add(entry)
 
     async def paced(self, session_id: str, message: JsonObject) -> None:
-        """Wait for room: replays lose nothing."""
+        """Waits for room: replays lose nothing."""
         while self._full() and not self._closed:
             self._moved.clear()
             await self._moved.wait()
         self.update(session_id, message)
 
     async def readable(self) -> None:
-        """Wait while too many answers are unread."""
+        """Waits while too many answers are unread."""
         while self._answer_bytes > MAX_ANSWER_BYTES and not self._closed:
             self._moved.clear()
             await self._moved.wait()
@@ -125,7 +125,7 @@ class Outbox:
         self._moved.set()
 
     async def run(self) -> None:
-        """Write until closed and empty, or the client is gone."""
+        """Until closed and empty, or the client is gone."""
         while True:
             if not self._waiting:
                 self._resync()

@@ -31,7 +31,7 @@ LEVELS = {"error": ERROR, "warning": WARNING}
 class PlainEditor(ThroughClient):
     """Implements `tools.tool_contract.Client`.
 
-    Asks by `window/showMessageRequest`; shows important events only.
+    Asks by `window/showMessageRequest`; shows only important events.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -112,7 +112,7 @@ class PlainEditor(ThroughClient):
 
 
 def _asked(title: str, tool_call: JsonObject) -> list[str]:
-    """The change, or all of the input missing in the title."""
+    """The change, or all input missing in the title."""
     content = tool_call.get("content")
     lines: list[str] = []
     for block in content if isinstance(content, list) else ():
@@ -174,7 +174,7 @@ def meter_line(meter: Meter) -> str:
 
 
 def tokens(number: int) -> str:
-    """950, 4.2k, 84k."""
+    """As 950, 4.2k, 84k."""
     if number < 1_000:
         return str(number)
     return f"{number / 1000:.1f}k" if number < 10_000 else f"{number / 1000:.0f}k"

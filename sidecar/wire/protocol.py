@@ -1,6 +1,6 @@
 """pygls, repaired: one answer to each request.
 
-pygls 2.1.1 renames params of unknown methods, looks for messages inside nested objects, leaves bad
+pygls 2.1.1 renames params of unknown methods, finds messages inside nested objects, leaves bad
 requests unanswered, and writes tracebacks onto the wire. So messages are parsed here; all output
 passes `_send_data`.
 """

@@ -1,4 +1,4 @@
-"""Serve one client from start to end."""
+"""Serves one client from start to end."""
 
 import asyncio
 import logging
@@ -57,12 +57,11 @@ async def serve(
     outboxes: list[Outbox] | None = None,
     is_child: bool = True,
 ) -> int:
-    """Serve a client until `exit`, end of stream or its death; return the exit code.
+    """Until `exit`, end of stream or the client's death; returns the exit code.
 
     The first byte tells the protocol. `on_initialized`, for slow loading, follows the answer to
-    `initialize`; `on_gone` comes before the last answers are written.
-    `outboxes` hold this client's meanwhile. `is_child`: this process ends with the one that
-    started it.
+    `initialize`; `on_gone` precedes the last answers. `outboxes` hold this client's meanwhile.
+    `is_child`: this process ends with its parent.
     """
     outbox = Outbox(write, sessions.open.revision_of)
     decoder = FrameDecoder()
@@ -110,7 +109,7 @@ async def serve(
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """`arrivals`: prompts in line, where none is lost. `end_code`: of a stream that just ends."""
+    """`arrivals`: prompts in line. `end_code`: of a stream that just ends."""
 
     connection: Connection
     dispatch: Dispatch
@@ -236,7 +235,7 @@ async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -
 
 
 async def _until_orphaned(parent: "asyncio.Future[int | None]", *, is_child: bool) -> None:
-    """Wait for the end of the named process, or of our parent."""
+    """Until the named process, or our parent, ends."""
     started_by = os.getppid()
     named = await parent
     while (not is_child or os.getppid() == started_by) and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells

@@ -29,7 +29,7 @@ class JsonLines(logging.Formatter):
 
 
 class WindowLog:
-    """A pipe that a window's process passes on to its stderr; full, it takes no more."""
+    """A pipe to a window's stderr; full, it takes no more."""
 
     def __init__(self, descriptor: int | None) -> None:
         self._level = logging.INFO
@@ -44,7 +44,7 @@ class WindowLog:
         self._level = logging.getLevelNamesMapping().get(level.upper(), self._level)
 
     def write(self, level: int, line: str) -> None:
-        """Cut where longer than comes whole."""
+        """Cut if too long to come whole."""
         with self._lock, suppress(OSError):
             if self._descriptor is not None and level >= self._level:
                 data = line.encode(errors="replace")[: select.PIPE_BUF - 1]
@@ -84,7 +84,7 @@ def log_of_windows() -> None:
 
 
 def _log(level: str, *handlers: logging.Handler) -> None:
-    """Of libraries errors only: pygls logs whole bodies."""
+    """Libraries' errors only: pygls logs whole bodies."""
     for handler in handlers:
         handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=handlers, level=level.upper(), force=True)

@@ -17,7 +17,7 @@ WriteBytes: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 
 def take_stdio() -> tuple[int, int]:
-    """Reserve stdin and stdout for the protocol; return their descriptors.
+    """Reserved for the protocol; returns their descriptors.
 
     Later prints go to stderr; children inherit neither.
     """

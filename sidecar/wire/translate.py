@@ -110,7 +110,7 @@ def part_update(
 
 
 def meter(measured: Meter) -> JsonObject:
-    """Regions add up to `used` tokens."""
+    """Regions add up to `used`."""
     cache, cost = measured.cache, measured.cost
     told_cache: JsonObject = {"warm": cache.warm, "hitRate": cache.hit_rate}
     if cache.expires_at is not None:
@@ -201,7 +201,6 @@ def summary(session: SessionSummary) -> JsonObject:
 
 
 def listing_json(listing: Listing) -> JsonObject:
-    """The result of `checkpoint/list`."""
     return {
         "checkpoints": [_checkpoint(one) for one in listing.checkpoints],
         "head": listing.head,

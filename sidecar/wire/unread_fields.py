@@ -1,4 +1,4 @@
-"""Warn of fields unknown to the protocol."""
+"""Warns of fields unknown to the protocol."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches

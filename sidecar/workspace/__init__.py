@@ -1,1 +1,1 @@
-"""Alone in touching the user's files. Knows no session and no prompt."""
+"""Alone in touching the user's files."""

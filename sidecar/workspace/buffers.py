@@ -11,7 +11,7 @@ from sidecar.core.parts import SessionId
 
 
 class DocumentEditor(Protocol):
-    """The window that has documents open."""
+    """The window with open documents."""
 
     @property
     def can_apply_edits(self) -> bool: ...
@@ -24,7 +24,7 @@ class DocumentEditor(Protocol):
         ...
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Through the editor's undo history; returns success. Raises EditorGone."""
+        """Through the editor's undo history; whether done. Raises EditorGone."""
         ...
 
 
@@ -39,7 +39,7 @@ class Buffer:
 
 
 class Buffers:
-    """Open documents by resolved path. Of one open in several windows the last changed counts."""
+    """By resolved path. Of one open in several windows the last changed counts."""
 
     def __init__(self) -> None:
         self._open: dict[str, dict[object, Buffer]] = {}
@@ -52,11 +52,10 @@ class Buffers:
         held[owner] = Buffer(Path(real), text, version, owner)
 
     def close(self, path: Path, owner: object = None) -> None:
-        """Another window's counts again, or the file."""
+        """Another window's text counts again, or the file's."""
         self._close(os.path.realpath(path), owner)
 
     def close_of(self, owner: object) -> None:
-        """All that a window has open."""
         for real in tuple(self._open):
             self._close(real, owner)
 

@@ -29,7 +29,7 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
-    """`more` when others follow."""
+    """`more`: others follow."""
 
     text: str
     more: bool
@@ -38,7 +38,7 @@ class FileLines:
 def read_text(real: Path) -> str:
     """Line endings unchanged.
 
-    Raises BadRequest for an irregular, binary or too large file, or OSError.
+    Raises BadRequest for an irregular, binary or too large file, OSError.
     """
     with _open_exact(real) as (descriptor, size):
         if size > MAX_FILE:
@@ -65,10 +65,10 @@ def read_beginning(path: Path | str, most: int) -> bytes:
 
 
 def git_folders(git: Path) -> tuple[Path, Path]:
-    """A repository's own folder, and the one with its hooks and excludes, by its `.git`.
+    """A repository's own folder, and the one with hooks and excludes.
 
-    A worktree's or submodule's `.git` is a file; worktrees share all but a few files.
-    Raises OSError or ValueError.
+    A worktree's or submodule's `.git` is a file; worktrees share all but a few files. Raises
+    OSError or ValueError.
     """
 
     def named(file: Path) -> str:
@@ -83,9 +83,9 @@ def git_folders(git: Path) -> tuple[Path, Path]:
 
 
 def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
-    """From line `offset` (first is 1), at most `MAX_FILE` bytes.
+    """From line `offset` (from 1), at most `MAX_FILE` bytes.
 
-    Raises BadRequest for an irregular or binary file, or OSError.
+    Raises BadRequest for an irregular or binary file, OSError.
     """
     kept: list[bytes] = []
     number, room = 1, MAX_FILE

@@ -1,4 +1,4 @@
-"""Instructions for every agent, by user and project: AGENTS.md, else CLAUDE.md. Blocks."""
+"""The user's and project's instructions for agents: AGENTS.md, else CLAUDE.md. Blocks."""
 
 import os
 import stat
@@ -34,7 +34,7 @@ def user_folder() -> Path:
 
 
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
-    """Instructions of the folder `user`, then from the top down to `cwd`.
+    """From the folder `user`, then from the top down to `cwd`.
 
     The top: the root of the repository, the home folder or the file system. Skips files that others
     may write above `cwd` (/tmp), links out of their folder, and untrusted workspaces.
@@ -51,7 +51,7 @@ def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction
 
 
 def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
-    """Folders that `read_instructions` looks in if the workspace is trusted."""
+    """Where `read_instructions` looks if the workspace is trusted."""
     folders = (user, *_downward(Path(os.path.realpath(cwd))))
     return tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
 

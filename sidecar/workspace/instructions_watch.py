@@ -1,4 +1,4 @@
-"""Notice changed files of instructions while the daemon runs.
+"""Notices changed files of instructions.
 
 Hashes are compared after events and every few seconds: edits over a network or behind a link may
 cause no event.
@@ -52,7 +52,7 @@ class _Follower:
 
 
 class InstructionsWatch:
-    """One watch, in one thread, for all workspaces."""
+    """One thread for all workspaces."""
 
     def __init__(
         self, read: ReadInstructions, user: Path | None = None, every: float = EVERY
@@ -73,7 +73,7 @@ class InstructionsWatch:
         trusted: Callable[[], bool],
         seen: SeenInstructions,
     ) -> None:
-        """Call `seen` with the instructions soon, and after each change."""
+        """Call `seen` with the instructions soon, and after changes."""
         self._followers[key] = _Follower(cwd, trusted, seen)
         self._moved.set()
 
@@ -82,10 +82,7 @@ class InstructionsWatch:
             self._moved.set()
 
     def status(self) -> JsonObject:
-        """`{mode, folders}`: how changes are noticed, in how many folders.
-
-        `mode`: `events`, `polling`, `idle` (nothing followed) or `off` (before `run`).
-        """
+        """`{mode, folders}`; `mode`: `events`, `polling`, `idle` or `off` (before `run`)."""
         return {"mode": self._mode, "folders": len(self._folders)}
 
     async def run(self) -> None:

@@ -1,6 +1,6 @@
 """Learned facts of a workspace, in `.sidecar/learned`. Blocks.
 
-Only of trusted workspaces. No link is followed, lest to instructions, or files that run later.
+Only of trusted workspaces. No link is followed: some lead to instructions, or files that run later.
 """
 
 import os
@@ -38,7 +38,7 @@ def promote(
     facts: Sequence[Fact],
     writes: Callable[[Path, str], None] | None = None,
 ) -> frozenset[str]:
-    """Add facts to their files; return the keys of all there.
+    """Add facts to files; return the keys of all there.
 
     `writes` gets path and text before each write. OSError leaves a file unchanged.
     """

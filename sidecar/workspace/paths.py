@@ -1,4 +1,4 @@
-"""Resolve paths given by the model, inside the workspace or outside."""
+"""Resolves paths given by the model, inside the workspace or outside."""
 
 import itertools
 import os
@@ -50,7 +50,7 @@ INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """A folder's names: links with what each leads to, folders, and all but links by inode."""
+    """A folder's names: links with their targets, folders, and all but links by inode."""
 
     count: int
     whole: bool
@@ -75,7 +75,7 @@ class Place:
 
 
 def locate(given: str, root: Path) -> Place:
-    """Resolve a path, absolute or relative to `root`, through every link.
+    """Through every link; `given` is absolute or relative to `root`.
 
     A missing path resolves by its nearest existing parent. Raises BadRequest if empty, too long,
     invalid, or a loop of links.
@@ -102,7 +102,7 @@ def _joined(given: str, root: Path) -> Path:
 
 
 def own_names(base: Path) -> tuple[str, ...]:
-    """Of folders down to a resolved root, from below the home or temporary folder, if any."""
+    """Of folders down to a resolved root, from below the home or temporary folder."""
     known = [os.path.expanduser("~")]
     with suppress(OSError):
         # The first look writes a file, which fails while descriptors or disks are full.
@@ -122,8 +122,8 @@ def linked_names(
     """Other names of paths through links, as `Place.shown`; `base`: the resolved root.
 
     Links on each path, its resolved path, a variable's usual place, and links to the path or its
-    parents: in parent folders, the home folder, their repository's hooks, and up to `MAX_DEPTH`
-    levels of subfolders with names for `holding`, hard links too.
+    parents: in parent folders, the home folder, the repository's hooks, and `MAX_DEPTH` levels of
+    subfolders with names for `holding`, hard links too.
     """
     home = str(Path(os.path.expanduser("~")))
     found: list[str] = []
@@ -162,7 +162,6 @@ def linked_names(
 
 
 def _upwards(path: str) -> list[str]:
-    """An absolute path and all above."""
     found = [path]
     while (above := os.path.dirname(found[-1])) != found[-1]:
         found.append(above)
@@ -185,7 +184,7 @@ def spelt_names(given: str, root: Path) -> tuple[str, ...]:
 
 
 def _signs(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[object, ...]:
-    """Marks of one place: the path, inode, and folder and name in any case.
+    """What marks a place: the path, inode, and folder and name in any case.
 
     Some disks find `a` as `A`; a file may have many hard links.
     """
@@ -208,9 +207,9 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def roots_above(folder: Path, base: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
-    """Of a folder and those above, below the root, those with one of these names, nearest first.
+    """Of a folder and those above, those below the root with one of these names.
 
-    Both are resolved.
+    Nearest first; both are resolved.
     """
     if not folder.is_relative_to(base):
         return ()
@@ -236,7 +235,7 @@ def _links(
     holding: Callable[[str], object],
     numbers: set[int],
 ) -> Iterator[tuple[str, str]]:
-    """Links in a folder and its searched subfolders with their targets, nearest first.
+    """In a folder and its searched subfolders, with targets, nearest first.
 
     Names of an inode in `numbers` are links, too. Subfolders take turns up to `MAX_LOOKED` names: a
     large one hides none.
@@ -268,7 +267,7 @@ def _hooks(git: str) -> str:
 
 
 def _listed(folder: str, most: int) -> _Listed:
-    """At most so many names in a folder, from an earlier look if its time stamps prove it the same.
+    """At most so many; from an earlier look if time stamps prove it the same.
 
     A name that comes, goes or is replaced changes its folder's times.
     """
@@ -311,7 +310,7 @@ _KEPT: dict[str, tuple[tuple[int, ...], _Listed]] = {}
 
 
 def _followed(path: str) -> str:
-    """The end of a chain of links, in a folder that may be reached by others."""
+    """The end of a chain of links."""
     for _ in range(MAX_LINKS):
         if (led := _led(path)) == path:
             break
@@ -335,7 +334,7 @@ def display(path: Path, root: Path) -> str:
 
 
 def printable(name: str) -> str:
-    r"""Fit for JSON: bytes invalid in UTF-8 become `\xe9`."""
+    r"""For JSON: bytes invalid in UTF-8 become `\xe9`."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
@@ -343,8 +342,8 @@ def in_git(real: Path) -> bool:
     """Whether a resolved path lies in a repository's own folder, changed by git alone.
 
     As on some disks, `.git` matches in any case, with trailing dots or spaces, invisible letters,
-    and as `GIT~1`. Folders with HEAD and commondir, or objects and refs, match too: a `.git` file
-    may name them.
+    and as `GIT~1`; so do folders with HEAD and commondir, or objects and refs: a `.git` file may
+    name them.
     """
     named = any(re.fullmatch(r"\.git|git~\d+", plain_path(part)) for part in real.parts)
     return named or any(map(_is_history, _upwards(str(real))))

@@ -21,7 +21,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def hash_files(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
-    """Hashes of the first `MOST_FILES` files as tools see them: open documents first.
+    """The first `MOST_FILES` files as tools see them: open documents first.
 
     `None` for a missing file, empty if too long or unreadable.
     """
@@ -49,7 +49,7 @@ def _hash(path: str, root: Path, buffers: Buffers) -> str | None:
 
 
 def read_present(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
-    """Texts of a workspace's files as tools see them: open documents first.
+    """As tools see them: open documents first.
 
     `None` for a missing, binary, too long or unreadable file; without files outside.
     """
@@ -74,7 +74,7 @@ def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
 
 
 def read_branch(root: Path) -> str:
-    """The branch, 12 digits of a detached commit, or empty. Runs nothing: safe in any workspace."""
+    """The branch, 12 digits of a detached commit, or empty. Runs nothing."""
     for folder in (root, *root.parents):
         try:
             at = git_folders(folder / ".git")[0] / "HEAD"

@@ -1,4 +1,4 @@
-"""One set of snapshots per folder in use, for all sessions."""
+"""One set of snapshots per folder, for all sessions."""
 
 import asyncio
 import logging
@@ -73,7 +73,7 @@ class SharedSnapshots:
         return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
     async def run(self) -> None:
-        """Ends interrupted restores and stores first contents until `close`."""
+        """Ends interrupted restores and stores first contents, until `close`."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             self._tasks.append(group.create_task(self._settle_all()))
@@ -141,7 +141,7 @@ class SharedSnapshots:
         self._in_background(_recheck(made))
 
     def look_ahead(self, folder: str) -> None:
-        """In the background, to leave turns but changes."""
+        """In the background, so that turns find only changes."""
         if self._group is not None:
             self._in_background(self._look(folder))
 
@@ -168,7 +168,7 @@ class SharedSnapshots:
         )
 
     async def read_anew(self, folder: str) -> None:
-        """Drop an outdated chain; the last session's end starts a new one."""
+        """Drop an outdated chain; a new one starts after the last session's end."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         made = self._open.get(root)
         if made is not None and not await made.stands():
@@ -241,7 +241,6 @@ async def _run(made: Snapshots) -> None:
 
 
 async def _recheck(made: Snapshots) -> None:
-    """Errors are only logged: they recur in the next snapshot."""
     try:
         found = await made.recheck()
     except (SidecarError, OSError) as error:

@@ -14,7 +14,7 @@ MARK = b'{"private": true}\n'
 
 @dataclass(frozen=True, slots=True)
 class StartingPlaces:
-    """Places for the user's own programs: the `workspace`, if `trusted`, or `empty`."""
+    """For the user's own programs: the `workspace`, if `trusted`, or `empty`."""
 
     workspace: Path
     empty: Path
@@ -42,14 +42,13 @@ def trust(data: Path, workspace: Path) -> None:
 
 
 def standing(data: Path, workspace: Path, *, trusted: bool) -> StartingPlaces:
-    """`make_empty` makes the empty one."""
     return StartingPlaces(workspace, data / SERVERS, trusted)
 
 
 def make_empty(empty: Path) -> None:
     """Make the empty folder, or mend its mark.
 
-    A package.json that names nothing: npx would take the `bin` of the nearest above.
+    The mark: a package.json that names nothing, as npx takes the `bin` of the nearest.
     """
     make_folder(empty.parent)
     make_folder(empty)

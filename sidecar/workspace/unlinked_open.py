@@ -1,6 +1,6 @@
-"""Open and stat resolved paths through no link.
+"""Opens and stats resolved paths through no link.
 
-Blocks. On Linux a single `openat2`; otherwise folder by folder.
+Blocks. On Linux one `openat2`; otherwise folder by folder.
 """
 
 import ctypes

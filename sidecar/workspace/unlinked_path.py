@@ -1,4 +1,4 @@
-"""Reach a resolved path folder by folder. Blocks. Folders may since have become links."""
+"""Reaches a resolved path folder by folder, as folders may have become links. Blocks."""
 
 import errno
 import os

@@ -60,7 +60,7 @@ def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word of a variable's value, with its path relative to the root and that path's plain end.
+    """With its path relative to the root and that path's plain end.
 
     `slash`: with one; `configures`: of a variable called after a configuration.
     """
@@ -75,7 +75,7 @@ class _Word:
 
 @lru_cache(maxsize=8)
 def _words_of(environment: tuple[tuple[str, str], ...], base: str, home: str) -> tuple[_Word, ...]:
-    """Once for all looks of a daemon: the environment stays, while files come and go."""
+    """Cached: the environment stays, while files come and go."""
     given = {**dict(environment), "PWD": base}
     found: list[_Word] = []
     for name, value in environment:
@@ -129,7 +129,7 @@ def _holds(real: Path, word: str, base: Path) -> bool:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without variables named like secrets, with a key's shape, or with any secret's value."""
+    """Without variables named like secrets, shaped like keys, or with a secret's value."""
     held = {value for name, value in environment.items() if _is_kept_back(name, value)}
     secrets = tuple(value for value in held if len(value) >= SHORTEST)
     return {
@@ -145,12 +145,12 @@ def program(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def absolute_path(environment: Mapping[str, str]) -> str:
-    """PATH without relative folders, and empty entries, the current one."""
+    """Without relative folders, and empty entries, the current one."""
     return os.pathsep.join(filter(os.path.isabs, environment.get("PATH", "").split(os.pathsep)))
 
 
 def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
-    """PATH without relative folders and a workspace's, unless around the home."""
+    """As `absolute_path`, without a workspace's folders, unless around the home."""
     real, home = os.path.realpath(workspace), Path(os.path.realpath(os.path.expanduser("~")))
     return os.pathsep.join(
         one
@@ -163,7 +163,7 @@ def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
 def shed_import_paths(workspace: Path) -> None:
     """Take a workspace's folders off `sys.path`: a late import would run its files.
 
-    PYTHONPATH or editable installs add them. Sidecar's folder stays, and Python's own.
+    PYTHONPATH or editable installs add them. Sidecar's folder and Python's own stay.
     """
     real, own = os.path.realpath(workspace), os.path.realpath(Path(__file__).parents[2])
     pythons = {*site.PREFIXES, sys.base_prefix, site.USER_SITE or sys.prefix}
@@ -181,7 +181,7 @@ def for_git(
     """With variables that keep git from programs named by a folder's files.
 
     Bare repositories only if named; no file monitor, pager or diff program. `settings`: more of
-    git's.
+    them.
     """
     kept = {name: value for name, value in environment.items() if not _names_setting(name)}
     own = re.compile(r"GIT_CONFIG_KEY_\d+")

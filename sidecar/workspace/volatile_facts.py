@@ -1,4 +1,4 @@
-"""Current state for the end of the newest user message: always changing, so never in the prefix."""
+"""Current state for the end of the newest user message: ever changing, so not in the prefix."""
 
 import asyncio
 import os
@@ -70,10 +70,10 @@ def git_environment(environment: Mapping[str, str]) -> GitEnvironment:
 
 
 async def read_git(cwd: Path, trusted: bool, environment: GitEnvironment) -> Git | None:
-    """Branch and status, within a second each; `None` without an answer.
+    """Within a second each; `None` without an answer.
 
-    Not in untrusted workspaces, whose configuration could name programs. Nor are filters run in
-    trusted ones: the user's (git-lfs) may run programs of the repository's settings.
+    Not in untrusted workspaces, whose configuration could name programs. No filters: the user's
+    (git-lfs) may run programs of the repository's settings.
     """
     if not trusted or not await asyncio.to_thread(_in_repository, cwd):
         return None
@@ -88,7 +88,7 @@ async def read_git(cwd: Path, trusted: bool, environment: GitEnvironment) -> Git
 
 
 def _in_repository(cwd: Path) -> bool:
-    """Without `.git` here or above git says nothing: the environment names no other folder."""
+    """Without `.git` here or above git says nothing."""
     real = Path(os.path.realpath(cwd))
     return any(os.path.lexists(os.path.join(up, ".git")) for up in (real, *real.parents))
 
@@ -104,7 +104,7 @@ def _without(listed: bytes) -> list[tuple[str, str]]:
 async def _said(
     command: tuple[str, ...], cwd: Path, environment: Mapping[str, str]
 ) -> bytes | None:
-    """The output's beginning; `None` for a failure."""
+    """The beginning; `None` for a failure."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,

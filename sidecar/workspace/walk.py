@@ -1,7 +1,4 @@
-"""Files of a folder, without those of .gitignore or `SKIPPED`. Blocks.
-
-Links are listed, never followed.
-"""
+"""Files of a folder, without those of .gitignore or `SKIPPED`. Blocks. Links are never followed."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -43,7 +40,7 @@ def list_folder(real: Path) -> tuple[str, ...]:
 def walk(real: Path) -> Iterator[str]:
     """Sorted relative paths with `/`.
 
-    The enclosing repository's .gitignore files apply; unreadable folders are skipped, as by git.
+    The enclosing repository's .gitignore files apply; unreadable folders are skipped.
     """
     yield from _walk(str(real), "", inherited(real))
 
@@ -62,7 +59,7 @@ def visible(real: Path, relative: str) -> bool:
 
 
 def glob(pattern: str) -> Callable[[str], bool]:
-    """A test of relative paths by .gitignore's rules; raises BadRequest.
+    """Tests relative paths by .gitignore's rules; raises BadRequest.
 
     `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
     """
@@ -108,7 +105,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
-    """The innermost file with a match decides, by its last matching line."""
+    """The innermost file with a match decides, by its last match."""
     for ignore in reversed(ignores):
         relative = os.path.relpath(path, ignore.folder).replace(os.sep, "/")
         verdict = ignore.spec.check_file(f"{relative}/" if is_folder else relative).include
@@ -118,9 +115,9 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 
 
 def inherited(real: Path) -> tuple[Ignore, ...]:
-    """Rules from .git/info/exclude and the .gitignore files above, down from the one with .git.
+    """From .git/info/exclude and the .gitignore files above, down from the one with .git.
 
-    Empty outside of git, or if they ignore `real` itself, which was asked for.
+    Empty outside git, or if they ignore `real` itself, which was asked for.
     """
     above = [real, *real.parents]
     top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)
@@ -160,7 +157,7 @@ def _valid(lines: list[str]) -> Iterator[str]:
 
 
 def _alternatives(pattern: str, limit: int = 64) -> list[str]:
-    """Expand `{a,b}`: models use braces, unknown to .gitignore."""
+    """Expands `{a,b}`, unknown to .gitignore."""
     done: list[str] = []
     open_ones = [pattern]
     while open_ones and len(done) + len(open_ones) < limit:

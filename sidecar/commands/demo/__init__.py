@@ -1,1 +1,1 @@
-"""`sidecar demo`: a session with the offline model. Knows only the protocol."""
+"""`sidecar demo`: a session with the offline model."""

@@ -1,1 +1,1 @@
-"""`sidecar inspect`, `report`, `audit`: a session shown. Changes nothing."""
+"""`sidecar inspect`, `report`, `audit`: a session shown."""

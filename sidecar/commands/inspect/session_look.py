@@ -35,7 +35,7 @@ def course_of(session: str | None, *, last: bool) -> Course:
 
 
 def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
-    """A session's log, and the redaction of keys; raises as `course_of`."""
+    """With the redaction of keys; raises as `course_of`."""
     return asyncio.run(_stored(session, last=last))
 
 

@@ -1,1 +1,1 @@
-"""`sidecar replay`: recordings, priced and judged. Knows no stored session."""
+"""`sidecar replay`: recordings, priced and judged."""

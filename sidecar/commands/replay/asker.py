@@ -1,4 +1,4 @@
-"""Ask a model for `sidecar replay --judge`."""
+"""Asks a model for `sidecar replay --judge`."""
 
 import asyncio
 import threading
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class UnreadAnswer(Exception):
-    """A model's answer stayed unreadable after all tries."""
+    """Unreadable after all tries."""
 
 
 class Asker:
@@ -45,7 +45,7 @@ class Asker:
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def ask(self, text: str, system: str = "") -> str:
-        """Raises ModelFailed if no answer comes in time."""
+        """Raises ModelFailed."""
         told = (Block(TextBlock(system), "system"),) if system else ()
         said = Rendered("user", (Block(TextBlock(text), "context"),))
         request = ModelRequest(self.info.id, Prompt((), told, (said,)), self.most, purpose="judge")
@@ -67,7 +67,7 @@ class Asker:
         return "\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
 
     def _count(self, usage: Usage) -> None:
-        """A request that failed before its answer is free."""
+        """Failed requests are free."""
         if not usage.prompt:
             return
         cost = price(self.info, usage)

@@ -193,7 +193,7 @@ def _no_modules_of_the_folder() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """Processes begun meanwhile take none until `_prepare`: imports would end in a traceback."""
+    """Processes begun meanwhile take none until `_prepare`: imports would print a traceback."""
     if sys.platform == "win32":
         yield
         return

@@ -1,1 +1,1 @@
-"""A store checked, cleared, exported. Knows no turn."""
+"""A store checked, cleared, exported."""

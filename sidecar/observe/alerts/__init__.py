@@ -1,1 +1,1 @@
-"""The recent past, and its alerts. Knows no exporter."""
+"""The recent past, and its alerts."""

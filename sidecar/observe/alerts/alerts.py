@@ -1,4 +1,4 @@
-"""Raise and clear alerts by comparing numbers with thresholds."""
+"""Raises and clears alerts by thresholds."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ AlertKey: TypeAlias = tuple[str, SessionId | None]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A standing alert, in the setting's unit; `well_since`: well, but not yet cleared."""
+    """In the setting's unit; `well_since`: well, but not yet cleared."""
 
     name: str
     level: AlertLevel
@@ -41,7 +41,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """An alert raised or cleared, with its value then."""
+    """Raised or cleared, with its value then."""
 
     state: Literal["raised", "cleared"]
     alert: Alert
@@ -127,8 +127,7 @@ def _of_one(one: SessionStanding) -> Iterable[tuple[str, float | None]]:
 def burn_spike(past: RecentPast, now: Millis) -> float | None:
     """The newest 5 minutes' cost by the dearest 5 of the hour before.
 
-    The dearest: bursts and a cold cache are usual. `None` with fewer than three stretches with
-    costs.
+    Bursts and a cold cache are usual. `None` with fewer than three stretches with costs.
     """
     minutes = {one.number: one.spent for one in past.within(now, 60 + STRETCH)}
     newest = now // 60_000

@@ -1,4 +1,4 @@
-"""The recent past for alerts: a bounded fold over observations."""
+"""The recent past for alerts: a bounded fold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -66,7 +66,7 @@ class RecentPast:
     sessions: Mapping[SessionId, SessionStanding] = field(default_factory=dict)
 
     def within(self, now: Millis, minutes: int) -> tuple[Minute, ...]:
-        """The newest `minutes`, the current one included."""
+        """The current one included."""
         first = now // MINUTE - minutes + 1
         return tuple(one for one in self.minutes if one.number >= first)
 

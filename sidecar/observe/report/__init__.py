@@ -1,1 +1,1 @@
-"""A session as values, charts and a page. Knows no metric and no alert."""
+"""A session as values, charts and a page."""

@@ -17,8 +17,7 @@ CourseChangeKind: TypeAlias = Literal["rewrite", "undo", "restore", "model"]
 class About:
     """The session's row.
 
-    Empty if missing: `parent` (of a fork), `recorded_by` (an agent), `priced_as` (for a free
-    model).
+    May be empty: `parent` (of a fork), `recorded_by` (an agent), `priced_as` (for a free model).
     """
 
     id: str
@@ -38,7 +37,7 @@ class About:
 class Spent:
     """A model call's tokens and USD; `uncached`: USD without a cache.
 
-    `None` without a known price. Unless `own`, a fork's parent or a recorded agent paid.
+    `None`: unknown. Unless `own`, a fork's parent or a recorded agent paid.
     """
 
     usage: Usage
@@ -154,7 +153,7 @@ class CourseFile:
 
 @dataclass(frozen=True, slots=True)
 class CourseCheckpoint:
-    """A state to go back to; files changed since the last."""
+    """`files`: changed since the last."""
 
     number: int
     id: str
@@ -203,7 +202,7 @@ class CourseNote:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """One session up to now; `messages` and `parts` count by kind.
+    """`messages` and `parts` count by kind.
 
     `problems`: sentences on unreadable entries.
     """

@@ -24,7 +24,7 @@ SHAPES = {"rewrite": "●", "undo": "○", "restore": "■", "model": "◆"}
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A field with a slot per request, and the present.
+    """One slot per request, and the present.
 
     `columns`: half-open ranges of requests, from 0.
     """
@@ -57,7 +57,7 @@ def plot(course: Course, height: int, most: float) -> Plot:
 
 
 def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequence[float]) -> str:
-    """Area between step lines; `ends`: x of columns."""
+    """Between step lines; `ends`: x of columns."""
     there = (f"V{plot.y(upper[n]):.1f}H{end:.1f}" for n, end in enumerate(ends[1:]))
     back = (f"V{plot.y(lower[n]):.1f}H{ends[n]:.1f}" for n in reversed(range(len(lower))))
     return f"M{ends[0]:.1f} {plot.y(lower[0]):.1f}{''.join(there)}{''.join(back)}Z"

@@ -1,4 +1,4 @@
-"""The report's tables as HTML, with the charts' figures."""
+"""The report's tables as HTML."""
 
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal

@@ -6,7 +6,7 @@ from sidecar.observe.report.course import Course
 
 
 def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]:
-    """Sums of USD paid and uncached, before the first and after each request.
+    """USD paid and uncached, before the first and after each request.
 
     Asides count with the request before. Sums after an unknown price are `None`. Others' costs
     count nothing, a recorded agent's at list prices.

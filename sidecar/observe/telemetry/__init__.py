@@ -1,1 +1,1 @@
-"""OpenTelemetry, loaded only if enabled. Knows no alert's rules."""
+"""OpenTelemetry, loaded only if enabled."""

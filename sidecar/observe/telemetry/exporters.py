@@ -27,7 +27,7 @@ PROVIDERS = ("OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER")
 
 @dataclass(frozen=True, slots=True)
 class Exporting:
-    """Metrics can be read at `address`. `close` sends the rest, and blocks for seconds at most."""
+    """At `address`, metrics can be read. `close` sends the rest; blocks for seconds at most."""
 
     metrics: "MeterProvider | None"
     traces: "TracerProvider | None"

@@ -22,7 +22,7 @@ MODEL = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model"
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """One metric; an `observed` gauge is read on demand."""
+    """An `observed` gauge is read on demand."""
 
     name: str
     kind: Literal["counter", "histogram", "gauge", "observed"]

@@ -1,1 +1,1 @@
-"""Recordings of other agents, read as our messages: one module per format. Knows no policy."""
+"""Recordings of other agents, read as our messages: one module per format."""

@@ -1,4 +1,4 @@
-"""Read recordings as JSON lines or one document, perhaps gzip."""
+"""Reads recordings as JSON lines or one document, perhaps gzip."""
 
 import gzip
 import zlib
@@ -29,8 +29,7 @@ def read_lines(
 ) -> Iterator[NumberedLine | DamagedLine]:
     """(line number, object), without blank lines.
 
-    `each` is called per line, and may raise to stop. Raises BadRequest for unsupported compression,
-    OSError.
+    `each` is called per line. Raises BadRequest for unsupported compression, OSError.
     """
     with _opened(path) as file:
         for number, raw in _raw_lines(file):

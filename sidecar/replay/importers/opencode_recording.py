@@ -29,7 +29,6 @@ _UNSEEN: Final = ("agent", "compaction", "patch", "retry", "snapshot", "subtask"
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """An export, or its messages."""
     return any(
         isinstance(info := line.get("info"), dict)
         and (

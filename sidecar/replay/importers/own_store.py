@@ -62,7 +62,7 @@ def stored_sessions(store: Path) -> list[SessionRow]:
 
 
 def stored_transcript(store: Path, session: str) -> Transcript:
-    """A session, or the only one; raises BadRequest without a single one."""
+    """A session, or the only one; raises BadRequest."""
     rows = stored_sessions(store)
     chosen = [row for row in rows if not session or row.id == session]
     if len(chosen) != 1:

@@ -29,7 +29,7 @@ SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst")
 
 
 class Importer(Protocol):
-    """The interface of importer modules."""
+    """The interface of importers."""
 
     FORMAT: str
 
@@ -46,7 +46,7 @@ def importers() -> tuple[Importer, ...]:
 
 
 def find_files(path: Path) -> Iterator[Path]:
-    """The file, or recordings below a folder, by name."""
+    """Below a folder, by name."""
     if not path.is_dir():
         yield path
         return
@@ -58,7 +58,7 @@ def find_files(path: Path) -> Iterator[Path]:
 def find_recordings(path: Path) -> Iterator[Path]:
     """A path for `open_transcript` per session; in stores `STORE/ID`.
 
-    Unreadable files are included, to report the error on opening.
+    Unreadable files too: opening them reports the error.
     """
     for file in find_files(path):
         try:
@@ -72,10 +72,7 @@ def find_recordings(path: Path) -> Iterator[Path]:
 def open_transcript(
     path: Path, format_name: str = "", each: Callable[[], None] = lambda: None
 ) -> Transcript:
-    """Reads the first lines only.
-
-    `each` is called per line, and may raise to stop. Raises BadRequest if unreadable.
-    """
+    """`each` is called per line, and may raise. Raises BadRequest if unreadable."""
     store = _store(path)
     if store is not None:
         return stored_transcript(*store)

@@ -1,1 +1,1 @@
-"""Questions about a log, and a model's answers after rewrites. Knows no table."""
+"""Questions about a log, and a model's answers after rewrites."""

@@ -73,7 +73,7 @@ class Case:
 
 
 def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, most: int) -> Case:
-    """Play a recording under the first policy; `most` is tokens per answer.
+    """Under the first policy; `most`: tokens per answer.
 
     Raises BadRequest without a recording, or for one never compacted or too large.
     """

@@ -1,4 +1,4 @@
-"""The result of judging sessions: score, gate, JSON."""
+"""The result of judging: score, gate, JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -57,7 +57,6 @@ class Judgement:
         return {kind: (len(judged), score(judged)) for kind, judged in grouped.items()}
 
     def conclusion(self) -> str:
-        """In a sentence."""
         if self.score is None:
             return "No session was judged: the gate is not passed."
         told = f"Fidelity {self.score:.3f}, judged by {self.model}"

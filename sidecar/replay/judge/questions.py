@@ -162,7 +162,6 @@ def _listed(lines: Sequence[str]) -> str:
 
 
 def bounded(text: str, most: int) -> str:
-    """Without its middle, if longer."""
     if len(text) <= most:
         return text
     half = most // 2

@@ -1,4 +1,4 @@
-"""Measures of a policy's memory, as in docs/how-to/measuring.md: names, failures, rules, prose.
+"""Measures of a policy's memory, as in docs/how-to/measuring.md.
 
 Whole parts count apart: kept lines are chosen by the same notion of a name.
 """
@@ -151,7 +151,7 @@ class Memory:
 
 
 def _constraints(unit: Unit) -> list[str]:
-    """Typed sentences that surely forbid or require, none of attached files."""
+    """Typed sentences that surely forbid or require."""
     if unit.kind != "typed" or unit.attached:
         return []
     return [unit.text[slice(*rule.span)] for rule in unit.rules if rule.sure == FIRM]

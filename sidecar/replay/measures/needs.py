@@ -1,7 +1,7 @@
 """Text that the recorded agent needed word for word, and the blocks that had shown it.
 
-docs/how-to/measuring.md defines far lines. An edit needs the old text, or a patch's context and
-removed lines; line ends and numbers do not count.
+An edit needs the old text, or a patch's context and removed lines; line ends and numbers do not
+count. Far lines: docs/how-to/measuring.md.
 """
 
 import re
@@ -56,7 +56,7 @@ class Needs:
 
 
 def plain_text(text: str) -> str:
-    """Without ends of lines and, if most lines have one, line numbers."""
+    """Without line ends and, if most lines have one, line numbers."""
     lines = text.split("\n")
     if len(NUMBERED.findall(text)) * 2 > len(lines):
         lines = [NUMBERED.sub("", line) for line in lines]
@@ -64,7 +64,7 @@ def plain_text(text: str) -> str:
 
 
 def needs_of(conversation: Conversation) -> Mapping[int, Needs]:
-    """By step; only needs that had been shown."""
+    """By step; only what had been shown."""
     log = _Log()
     found: dict[int, Needs] = {}
     step = 0
@@ -101,7 +101,7 @@ class _Log:
                         self._lines.setdefault(line, []).append((place, step))
 
     def edited(self, text: str, step: int) -> NeededEdit | None:
-        """The need of a replaced text; `None` if nothing had shown the text."""
+        """`None` if nothing had shown the text."""
         held = [block for block in self._blocks if text in block[2]]
         if not held:
             return None
@@ -147,7 +147,6 @@ def _written(message: Message) -> list[str]:
 
 
 def _replaced(message: Message) -> Iterator[str]:
-    """Texts that successful edits replaced."""
     for part in message.parts:
         if not isinstance(part, ToolPart) or not isinstance(part.state, ToolCompleted):
             continue

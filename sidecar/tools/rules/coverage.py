@@ -1,4 +1,4 @@
-"""Whether a rule's `*` covers a command's words. Pure."""
+"""Whether a rule's `*` covers a command's words."""
 
 import re
 import unicodedata
@@ -33,9 +33,9 @@ _GIT_VALUED = (
 
 
 def known(name: str) -> Program | None:
-    """By name or path, without GNU's `g` before it and a version behind.
+    """By name or path, without GNU's `g` before and a version behind.
 
-    Of those that run what they are given also by a longer name, as `python3.13t` or `vim.gtk3`.
+    Programs that run others also by a longer name, as `python3.13t`.
     """
     base = _ENDING.sub("", name.rsplit("/", 1)[-1].casefold())
     for spelt in (base, re.sub(r"-[.\d]+$", "", base), re.sub(r"[-.\d]+$", "", base)):
@@ -49,7 +49,7 @@ def known(name: str) -> Program | None:
 
 
 def is_systems(name: str) -> bool:
-    """Whether a program is found by `PATH`, or in a folder of programs: `./test` is another."""
+    """Whether found by `PATH`, or in a folder of programs: `./test` is another."""
     return bool(_SYSTEMS.fullmatch(name))
 
 
@@ -106,7 +106,7 @@ def walks(words: tuple[str, ...]) -> bool:
 
 
 def reads_by_git(words: tuple[str, ...]) -> bool:
-    """By a subcommand that `*` covers. Not `remote`, which may also fetch."""
+    """Whether by a subcommand that `*` covers, but for `remote`, which may fetch."""
     if not words or known(words[0]) is not GIT:
         return False
     rest = behind_options(words)
@@ -114,7 +114,7 @@ def reads_by_git(words: tuple[str, ...]) -> bool:
 
 
 def behind_options(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words behind a program's name; of git's, from the subcommand."""
+    """Words behind a program's name, or behind git's subcommand."""
     rest = words[1:]
     while known(words[0]) is GIT and rest and rest[0].startswith("-"):
         rest = rest[2 if rest[0] in _GIT_VALUED else 1 :]
@@ -122,7 +122,7 @@ def behind_options(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def without_pager(words: tuple[str, ...], rule: tuple[str, ...]) -> tuple[str, ...]:
-    """Without git's `--no-pager`, which changes nothing else, where the rule names a subcommand."""
+    """Without git's `--no-pager`, where the rule names a subcommand."""
     named = rule[1:] and rule[1][:1].isalpha()
     if named and words[1:2] == ("--no-pager",) and known(words[0]) is GIT:
         return words[0], *words[2:]
@@ -147,7 +147,7 @@ def _acting(words: tuple[str, ...]) -> Program:
 def wider(words: tuple[str, ...]) -> tuple[str, ...]:
     """Leading words after which `*` is safe.
 
-    Empty if unknown, or not the system's program (`./test`).
+    Empty if unknown, or not the system's program.
     """
     bare = re.sub(r"^(?:/usr/local|/usr)?/bin/", "", words[0])
     program = PROGRAMS.get(bare)
@@ -212,7 +212,7 @@ def _is_covered(program: Program, word: str) -> bool:
 
 
 def _leads_away(program: Program, word: str) -> bool:
-    """May name more than an ordinary file.
+    """Whether a word may name more than an ordinary file.
 
     In git a leading `:` leads beyond the folder; globs expand to unseen names, but those of a
     program that `walks` are plain.
@@ -226,7 +226,7 @@ def _leads_away(program: Program, word: str) -> bool:
 
 
 def _is_unknown(path: str) -> bool:
-    """A file of unknown kind; a bare name may be none, as `make test`."""
+    """Whether of unknown kind; a bare name may be no file, as `make test`."""
     plain = "/".join(part for part in path.split("/") if part not in ("", "."))
     return bool(re.search("[./]", plain)) and not is_ordinary(plain)
 

@@ -38,11 +38,11 @@ def leading_out(
 ) -> tuple[str, ...]:
     """Words of a command, run in `folder`, that name something outside the workspace.
 
-    Links are followed; text after `=` and before `::` counts too. The name of a program that
-    `walks` folders leads out with any link out in the workspace, that of a checker of Python where
-    the workspace lies in a package, that of a package manager or the like where the package begins
-    above. Missing paths count behind a link out, and where they are absolute, in a folder of the
-    disk's root; invalid paths never.
+    Links are followed; text after `=` and before `::` counts too. A program's name leads out: one
+    that `walks` folders, with any link out; a checker of Python, where the workspace lies in a
+    package; a package manager or the like, where the package begins above. Missing paths count
+    behind a link out, and where they are absolute, in a folder of the disk's root; invalid paths
+    never.
     """
     base = Path(os.path.realpath(root))
     if not words:
@@ -57,7 +57,7 @@ def leading_out(
 
 
 def _package(program: str, folder: Path) -> Path:
-    """Where the words of Node's programs count from: the nearest package, if there is any."""
+    """Where Node's programs count from: the nearest package, if any."""
     if "package.json" not in _NEAREST.get(_stem(program), ()):
         return folder
     return next(_above(folder, "package.json"), folder)
@@ -70,7 +70,6 @@ def _begins_above(program: str, folder: Path, base: Path) -> bool:
 
 
 def _stem(program: str) -> str:
-    """A program's name without its version or ending."""
     return re.split(r"[^a-z-]|-(?![a-z])", os.path.basename(program).lower(), maxsplit=1)[0]
 
 
@@ -94,9 +93,9 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 
 
 def _holds_way_out(base: Path) -> bool:
-    """Whether any link in the workspace leads out or is written through, or names are too many.
+    """Whether any link leads out or is written through, or names are too many.
 
-    Passed over is a virtual environment's Python.
+    A virtual environment's Python is passed over.
     """
     folders, names = [base], 0
     while folders:
@@ -144,7 +143,7 @@ def _is_out(path: Path, base: Path) -> bool:
 
 
 def _depends(path: Path) -> bool:
-    """Through /proc or /dev, whose contents differ by process, or beyond a limit."""
+    """Whether through /proc or /dev, whose contents differ by process, or beyond a limit."""
     at, left, links = "/", [*reversed(path.parts[1:])], 0
     while left:
         step = os.path.normpath(os.path.join(at, left.pop()))

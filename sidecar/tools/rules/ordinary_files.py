@@ -66,8 +66,8 @@ beside `sed -n '1,5p' *.txt`."""
 def is_ordinary(path: str) -> bool:
     """By name, relative to the workspace.
 
-    Hidden names are not, except some files that only list others; nor are names with invisible
-    letters, ignored by some disks.
+    Hidden names are not, except files that only list others; nor names with invisible letters,
+    ignored by some disks.
     """
     *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
     if as_found(path) != path or any(folder.startswith(".") for folder in folders):

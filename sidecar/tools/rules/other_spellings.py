@@ -1,4 +1,4 @@
-"""The texts of a command for comparison with a rejecting rule. Pure.
+"""The texts of a command for comparison with a rejecting rule.
 
 A well-meaning model puts a command behind `sudo`, a path or options, or into `sh -c`; no comparison
 stops one that hides a command.
@@ -64,9 +64,9 @@ _NO_PROGRAM = re.compile(
 class Spellings:
     """Of a command, for comparison.
 
-    `texts`: the whole and the commands within; `commands`: the words of these. `unread`: texts
-    that a program may run, though no table says where; `together`: words of commands that may take
-    one another's text. `hidden`: some program's name cannot be read.
+    `texts`: the whole and the commands within; `commands`: their words. `unread`: texts that a
+    program may run, though no table says where; `together`: words of commands that may take one
+    another's text. `hidden`: some program's name cannot be read.
     """
 
     texts: tuple[str, ...]
@@ -193,7 +193,7 @@ class _Reading:
                     self._later(text, before)
 
     def _read_in_folder(self, words: tuple[str, ...], folder: str) -> None:
-        """`cd bin && ./x` runs `bin/x`."""
+        """As `cd bin && ./x` runs `bin/x`."""
         for start in islice(_starts(words), MOST_BEFORE):
             program, *rest = words[start:]
             if program_name(program) in _READING_FILES:
@@ -216,7 +216,7 @@ def _operands(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _entered(folder: str, words: tuple[str, ...]) -> str:
-    """The next command's folder, below the first if this is known; empty for the first."""
+    """The next command's folder, if known; empty for the first."""
     if words[0] not in ("cd", "pushd", "popd"):
         return folder
     into = next(iter(_operands(words)), "")
@@ -225,7 +225,7 @@ def _entered(folder: str, words: tuple[str, ...]) -> str:
 
 
 def _reads(names: set[str]) -> bool:
-    """Whether any of some programs may run a given text: `sudo sh` does, `sudo tee` does not."""
+    """Whether one of these may run a given text, as `sudo sh`, unlike `sudo tee`."""
     return bool(names & (READERS - PASSING)) or (bool(names & READERS) and not names & KEEPING)
 
 
@@ -237,7 +237,7 @@ def _without_reader(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _any_may_begin(words: Sequence[str]) -> str:
-    """Of a text that is not read, and for programs that are not known only to name others."""
+    """Of a text not read, for programs not known only to name others."""
     return "\0--\0".join(("", *(part for word in words for part in _SIGNS.sub(" ", word).split())))
 
 
@@ -262,7 +262,7 @@ def _keeps(words: tuple[str, ...]) -> bool:
 
 
 def _starts(words: tuple[str, ...]) -> Iterator[int]:
-    """Where a command may begin: at first, and behind each program or option that runs one."""
+    """Where a command may begin: at first, and behind each runner or its option."""
     anywhere, behind, value = False, bool(words), False
     searched, lone = frozenset[str](), _NOTHING
     for at, word in enumerate(words):
@@ -287,7 +287,7 @@ def _starts(words: tuple[str, ...]) -> Iterator[int]:
 
 
 def _stands_for_program(words: tuple[str, ...], at: int) -> bool:
-    """Whether a variable stands right behind what runs the next word, as in `sudo $x`."""
+    """Whether a variable follows what runs the next word, as in `sudo $x`."""
     last = words[at - 1] if at else ""
     is_value = _NO_PROGRAM.fullmatch(last) and last[:1] not in '-$"'
     runs_next = is_value or program_name(last) in PREFIXES | FIND_OPTIONS
@@ -303,7 +303,7 @@ def _spelt(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def names_of(word: str) -> tuple[str, ...]:
-    """A program's name, and this without its version's parts: `python3.12`, `python3`, `python`."""
+    """With and without its version's parts: `python3.12`, `python3`, `python`."""
     name = program_name(word)
     return name, re.sub(r"\.\d+$", "", name), name.rstrip("0123456789.") or name
 

@@ -1,4 +1,4 @@
-"""Patterns of rules: text in which `STAR` stands for any characters. Pure."""
+"""Patterns of rules: text in which `STAR` stands for any characters."""
 
 import re
 

@@ -1,8 +1,8 @@
-"""Whether a call may run: a pure decision over rules, asking nobody.
+"""Whether a call may run, by rules; asks nobody.
 
-docs/reference/permissions.md has the rules' form. A rule for writing never covers files that run
-later (`tools/rules/runs_later`), and files of unknown kind (`tools/rules/ordinary_files`) only by
-name. `*` covers one simple command of literal words (`tools/rules/shell_words`), but for
+Rules' form: docs/reference/permissions.md. A rule for writing never covers files that run later
+(`tools/rules/runs_later`), and files of unknown kind (`tools/rules/ordinary_files`) only by name.
+`*` covers one simple command of literal words (`tools/rules/shell_words`), but for
 `tools/rules/tables/programs`.
 """
 
@@ -89,7 +89,7 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
     """Reading inside the workspace, todo and recall are free.
 
     A subtask costs money, so asks, trusted or not. In an untrusted workspace, built-in tools that
-    edit or execute are refused; a client's tools run there, so only ask.
+    edit or execute are refused; a client's tools, run there, only ask.
     """
     if access.problem:
         return Allow()
@@ -194,7 +194,7 @@ def _shortfall(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> str:
 
 
 def _knows(rule: str, access: Access) -> bool:
-    """Whether a rule covers a command that a rejecting one cannot be compared with.
+    """Whether a rule covers a command not comparable with a rejecting one.
 
     By the whole command, or by what the table knows of its program.
     """
@@ -286,7 +286,7 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
 
 
 def _is_folder(one: str, word: str) -> bool:
-    """Whether a word is the folder whose files are named: `build/`, `build/.` of `build/*`."""
+    """Whether a word is the folder of the named files: `build/`, `build/.` of `build/*`."""
     return one.endswith("/" + STAR) and not word.removeprefix(one[:-1]).strip("./")
 
 
@@ -307,7 +307,7 @@ def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
 def _stands_in(folder: str, access: Access) -> bool:
     """By default in the root.
 
-    Never for names of invalid bytes: shown with backslashes, they look like others.
+    Never for names of invalid bytes, which look like others.
     """
     where = access.shown[0] if len(access.shown) == 1 else ""
     named = folder.removeprefix("./").rstrip("/") or ("/" if folder[:1] == "/" else ".")
@@ -373,7 +373,7 @@ def _means(name: str, spec: ToolSpec) -> bool:
 
 
 def _upward(path: str) -> Iterator[str]:
-    """The path and all folders above: to `/`, or to the workspace's root, an empty name."""
+    """The path and folders above: to `/`, or to the workspace's root, an empty name."""
     top = "/" if path.startswith("/") else ""
     while path.strip("/"):
         yield path
@@ -382,7 +382,7 @@ def _upward(path: str) -> Iterator[str]:
 
 
 def _names(rule: str, spec: ToolSpec) -> bool:
-    """By its kind no tool of a server or client, whose effects are not known."""
+    """Never by kind a tool of a server or client, whose effects are unknown."""
     tool = rule.partition(":")[0].partition("@")[0]
     return tool in ("*", spec.name) or (tool == spec.kind and spec.origin == "builtin")
 

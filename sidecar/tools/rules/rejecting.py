@@ -1,6 +1,6 @@
-"""Whether a rule that rejects commands hits one, or words that its program may run. Pure.
+"""Whether a rule that rejects commands hits one, or words that its program may run.
 
-A rule is the pattern of a rejecting one, its `*` as `STAR`.
+Rules have `*` as `STAR`.
 """
 
 import re
@@ -50,7 +50,7 @@ _QUOTING = re.compile(r"\\\n|[\"'\\]")
 class _Wanted(NamedTuple):
     """A rule's words behind its program.
 
-    `named`: in order, up to the first star or option; `options` and `values`: behind, in any.
+    `named`: in order, up to the first star or option; `options`, `values`: behind, in any order.
     """
 
     named: tuple[str, ...]
@@ -91,9 +91,9 @@ def may_hit(rule: str, spelt: Spellings) -> bool:
 def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
     """Whether the rule's words stand where a program may run them, with or without quotes.
 
-    As a list of strings too (`["git", "push"]`). A rule that begins with an assignment is that
-    assignment alone. A rule of one word must begin a text of several,
-    or stand behind `--`: `apt install curl` runs nothing.
+    Also as a list of strings (`["git", "push"]`). Of a rule that begins with an assignment, that
+    alone counts. A rule of one word must begin a text of several, or stand behind `--`: `apt
+    install curl` runs nothing.
     """
     first, *rest = _words(rule)
     name, wanted = _program(first), _wanted(rest)
@@ -122,10 +122,10 @@ def _mentions(rule: str, unread: tuple[str, ...]) -> bool:
 
 
 def _has_all_words(rule: str, together: tuple[str, ...]) -> bool:
-    """Whether all words of a rule for a runner stand among those of commands that hand on text.
+    """Whether all words of a rule for a runner stand among commands that hand on text.
 
-    As in `ssh prod 'sudo sh' <<<'rm x'` for `ssh prod rm *`: which text comes to which program is
-    known of the usual forms alone.
+    As `ssh prod 'sudo sh' <<<'rm x'` for `ssh prod rm *`: which text goes where is known of the
+    usual forms alone.
     """
     words = _words(_JOINING.sub(f"{STAR} ", rule))
     first, *rest = [word for word in words if word != "--"] or [""]
@@ -141,7 +141,7 @@ def _has_all_words(rule: str, together: tuple[str, ...]) -> bool:
 
 
 def _names_inner(program: str, words: Sequence[str]) -> bool:
-    """Whether a rule names a runner, and more than that."""
+    """Whether a rule names a runner and more."""
     plain = [word.strip(STAR) for word in words if word.strip(STAR)]
     if inner := SEARCHES.get(program):
         return any(word in inner for word in plain) and not inner.issuperset(plain)
@@ -166,7 +166,7 @@ def _forms(rule: str) -> set[str]:
 
 
 def _program(word: str) -> str:
-    """A rule's program by its name, or by its path where a star stands for the name."""
+    """By name, or by path where a star stands for the name."""
     name = program_name(word)
     return name if name.strip(STAR) else normpath(word)
 
@@ -179,7 +179,7 @@ def _ways_to_spell(word: str) -> tuple[str, ...]:
 
 
 def _ways_within(word: str) -> tuple[str, ...]:
-    """Of a later word: its path; names of a known program (`/bin/rm`, `pip3`); a script's ends."""
+    """Of a later word: its path; a known program's names (`/bin/rm`, `pip3`); a script's ends."""
     path = normpath(word) if word else word
     if _SCRIPT.search(word):
         return (path, *(path[one.end() :] for one in re.finditer("/", path)))

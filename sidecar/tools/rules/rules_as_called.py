@@ -23,7 +23,7 @@ def as_called(rules: Rules, root: Path) -> Rules:
 
 
 def _named(rule: str) -> Iterator[str]:
-    """For each possible server and tool: `__` may be in both, and between them."""
+    """For each possible server and tool: `__` may be in both, and between."""
     start, name = rule.strip()[:5], rule.strip()[5:]
     if start.casefold() != "mcp__" or ":" in name:
         return

@@ -120,8 +120,7 @@ beginnings (`x*`)."""
 def runs_later(path: str) -> str:
     """Why writing a resolved path has later effects; empty for an ordinary file.
 
-    Ignores case and invisible letters, since some disks find `.vscode` under `.VSCode.`; any name
-    like `VSCODE~1` may be another's.
+    Ignores case and invisible letters, as some disks do; any name like `VSCODE~1` may be another's.
     """
     parts = [plain_path(part) for part in path.split("/") if part not in ("", ".")]
     if any(_SHORT.fullmatch(part) for part in parts):
@@ -143,12 +142,11 @@ def runs_later(path: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def holds_later(folder: str) -> bool:
-    """Whether files in a folder of this name may run later."""
     return bool(runs_later(folder)) or plain_path(folder) in _FIRSTS
 
 
 def held_above(folders: Sequence[str], path: str = "") -> str:
-    """A hidden folder, or one whose files run later, that holds a workspace; else empty.
+    """A folder around a workspace that is hidden or whose files run later; else empty.
 
     `folders`: names from the home folder to the root; `path`: a file relative to the root, whose
     name may matter (`gradle` and `wrapper/x`).

@@ -1,7 +1,7 @@
 """A command's words as its shell will see them, if known without running.
 
-The grammar finds their borders. Accepted are words that every shell reads alike: letters, digits, a
-few signs, and quotes without anything to replace.
+The grammar finds borders. Accepted are words that every shell reads alike: letters, digits, a few
+signs, and quotes without anything to replace.
 """
 
 import re
@@ -77,7 +77,7 @@ _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 
 
 def trimmed(command: str) -> str:
-    """Without blanks around, but for one behind a backslash, which is the command's."""
+    """But for a blank behind a backslash, which is the command's."""
     return _ENDING_BLANK.sub("", command.lstrip(BLANK))
 
 
@@ -115,8 +115,8 @@ def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
 def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
     """Words of each, nested too, the last first, without redirections and assignments.
 
-    Of an ungrammatical text, or one over `LONGEST` characters, which may take quadratic time:
-    anything between two signs of the shell's.
+    Of an ungrammatical text, or one over `LONGEST` characters (perhaps quadratic time): all between
+    two signs of the shell's.
     """
     root = _parsed(command)
     found: list[tuple[str, ...]] = []
@@ -129,8 +129,8 @@ def simple_commands(command: str) -> tuple[tuple[str, ...], ...]:
 def handing_on(command: str) -> Iterator[tuple[tuple[tuple[str, ...], ...], bool]]:
     """Words of all commands of each statement in which one may take another's text, in order.
 
-    By a pipe, `<(…)`, `>(…)` or a here-document, whose text is the word of a nameless command.
-    Whether only by a pipe: each takes the text of the one before.
+    By a pipe, `<(…)`, `>(…)` or a here-document, whose text is a nameless command's word. The flag:
+    only by pipes, so each takes the text before.
     """
     left = [_parsed(command)]
     while left:
@@ -154,9 +154,9 @@ def _commands(root: "Node | None") -> Iterator[tuple[str, ...]]:
 
 
 def hides_programs(command: str) -> bool:
-    """Whether some program's name, or a place where one may stand, cannot be read.
+    """Whether some program's name, or a possible place of one, cannot be read.
 
-    Of a variable, or where the grammar is at an end.
+    Because of a variable, or where the grammar is at an end.
     """
     root = _parsed(command)
     if root is None or root.has_error:
@@ -195,9 +195,9 @@ def _nodes(root: "Node | None") -> Iterator["Node"]:
 
 
 def _words_of(node: "Node") -> Iterator["Node"]:
-    """Words of a command, those behind a redirection too, as in `git 2>/dev/null push`.
+    """Words of a command, behind a redirection too, as in `git 2>/dev/null push`.
 
-    The grammar gives these to the whole list whose last command they belong to.
+    The grammar gives these to the list that the command ends.
     """
     if node.type == "redirected_statement":
         last = node.child_by_field_name("body")
@@ -214,8 +214,8 @@ def _words_of(node: "Node") -> Iterator["Node"]:
 def _by_lines(node: "Node") -> Iterator[tuple[str, ...]]:
     """Words of a command, line by line.
 
-    The grammar takes for words of the line before one that begins with a backslash, and one behind
-    a pipeline of three.
+    The grammar joins to the line before one that begins with a backslash, and one behind a pipeline
+    of three.
     """
     found: list[list[str]] = [[]]
     data, end = node.text or b"", 0
@@ -237,7 +237,7 @@ def _holds_lines(node: "Node") -> bool:
 
 
 def without_options(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The words, and these without options between the first, as in `docker compose -f x down`.
+    """With and without options between the first, as in `docker compose -f x down`.
 
     An option's value may or may not be the next word: read both ways, in `MOST_READINGS`.
     """
@@ -260,7 +260,6 @@ def _without_options(kept: tuple[str, ...], words: tuple[str, ...]) -> Iterator[
 
 
 def assigned(command: str) -> Iterator[tuple[str, str]]:
-    """Names and values of variables."""
     for node in _nodes(_parsed(command)):
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if node.type == "variable_assignment" and name and value:
@@ -270,7 +269,7 @@ def assigned(command: str) -> Iterator[tuple[str, str]]:
 def fed_texts(command: str) -> Iterator[tuple[frozenset[str], str]]:
     """Each here-document and here-string, with the words of its possible readers.
 
-    None of a text over `LONGEST` characters.
+    None if over `LONGEST`.
     """
     yield from _fed_texts(_parsed(command), command)
 
@@ -335,7 +334,7 @@ def _command(text: str) -> "Node | None":
 
 
 def _parsed(text: str) -> "Node | None":
-    """`None` also of over `LONGEST` characters, and without a descriptor to load the parser."""
+    """`None` also if over `LONGEST`, or no descriptor is left to load the parser."""
     try:
         return _tree(text).root_node if len(text) <= LONGEST else None
     except (UnicodeEncodeError, ImportError, OSError):
@@ -344,7 +343,7 @@ def _parsed(text: str) -> "Node | None":
 
 @lru_cache(maxsize=16)
 def _tree(text: str) -> "Tree":
-    """A decision looks at each text some five times."""
+    """Cached: a decision looks at each text some five times."""
     from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
 
     return Parser(_language()).parse(text.encode())

@@ -1,1 +1,1 @@
-"""The Agent Client Protocol, version 1. Knows no LSP."""
+"""The Agent Client Protocol, version 1."""

@@ -52,7 +52,7 @@ class AgentRequests(ClientRequests):
 class AgentConnection(Connection):
     """Implements `tools.tool_contract.Client` for an ACP client.
 
-    A session's updates wait until the client has its id. `window`: the environment of its own.
+    A session's updates wait until the client has its id. `window`: its environment.
     """
 
     def __init__(self, outbox: Outbox, window: Callable[[], object] = lambda: None) -> None:
@@ -83,9 +83,9 @@ class AgentConnection(Connection):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Without a diff, a call is shown whole in a fence, and each answer on one line.
+        """Without a diff, the call stands whole in a fence, each answer on one line.
 
-        Drawn as Markdown, a title hides comments and links' addresses.
+        As Markdown, a title hides comments and links' addresses.
         """
         tool_call = {**tool_call, "title": visible_lines(str(tool_call.get("title") or ""))}
         given = tool_call.get("rawInput")
@@ -132,7 +132,7 @@ class AgentConnection(Connection):
                 return False
 
     async def show(self, event: Event) -> None:
-        """Wait for room: replays lose nothing."""
+        """Waits for room: replays lose nothing."""
         session_id = _session_of(event)
         told = update(event, self.acp, self._folders.get(session_id, "/"))
         if told is not None:

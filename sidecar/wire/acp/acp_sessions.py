@@ -150,7 +150,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
 
 
 async def _made(desk: Desk, made: Json, ticket: Ticket) -> JsonObject:
-    """The session's updates follow the answer."""
+    """The session's updates follow."""
     assert isinstance(made, dict)
     session = await desk.sessions.get(SessionId(str(made["sessionId"])))
     folder = session.row.cwd

@@ -66,7 +66,7 @@ def usage_update(measured: Meter) -> JsonObject:
 
 
 def text_update(kind: str, text: str) -> JsonObject:
-    """Text outside the log, such as a command's answer."""
+    """Text outside the log, as a command's answer."""
     return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
 
 

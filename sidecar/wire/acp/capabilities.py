@@ -18,7 +18,7 @@ KEY_HELP = (
 class Abilities:
     """Beyond ACP's core.
 
-    `ours`: Sidecar's own notifications; `compaction`, `notices`: updates shown; `terminal`: runs
+    `ours`: Sidecar's notifications; `compaction`, `notices`: updates shown; `terminal`: runs
     commands.
     """
 
@@ -29,7 +29,7 @@ class Abilities:
 
 
 def announced(capabilities: JsonObject) -> Abilities:
-    """Some of `clientCapabilities` count as announced by any object."""
+    """Any object announces some of `clientCapabilities`."""
     session = _object(capabilities.get("session"))
     return Abilities(
         ours="sidecar" in _object(capabilities.get("_meta")),

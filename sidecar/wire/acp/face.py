@@ -125,7 +125,7 @@ class AgentFace:
         return welcome(self._version)
 
     def _take_root(self, cwd: object) -> None:
-        """Take the first named folder as the workspace of the configuration.
+        """The first named folder is the configuration's workspace.
 
         Without a valid one, the daemon's current folder.
         """

@@ -1,1 +1,1 @@
-"""A module per family of methods; handlers take connection, params, ticket. Knows no framing."""
+"""A module per family of methods; handlers take connection, params, ticket."""

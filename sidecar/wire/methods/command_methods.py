@@ -33,7 +33,7 @@ logger = logging.getLogger("sidecar.wire")
 
 
 class Commands:
-    """The commands of one connection, on its newest session."""
+    """Of one connection, on its newest session."""
 
     def __init__(self, sessions: Sessions, editor: PlainEditor, group: asyncio.TaskGroup) -> None:
         self._sessions = sessions
@@ -62,7 +62,7 @@ class Commands:
         return tuple(self._tasks)
 
     async def arrivals(self) -> None:
-        """Until the prompts sent so far stand in line."""
+        """Until prompts sent so far are in line."""
         for arrived in tuple(self._arriving):
             await arrived.wait()
 

@@ -9,7 +9,6 @@ from sidecar.wire.connection import path_of
 
 
 def follow_documents(server: LanguageServer, documents: EditorDocuments) -> None:
-    """Sessions' buffers equal the editor's documents."""
 
     def opened(uri: str) -> None:
         path = path_of(uri)
@@ -39,7 +38,7 @@ def follow_documents(server: LanguageServer, documents: EditorDocuments) -> None
 
 
 def follow_cancellations(server: LanguageServer, sessions: OpenSessions) -> None:
-    """Cancel work shown by `$/progress` on the user's wish."""
+    """Of work shown by `$/progress`."""
 
     @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
     def cancelled(params: types.WorkDoneProgressCancelParams) -> None:

@@ -1,4 +1,4 @@
-"""MCP servers named by clients in `session/new`."""
+"""MCP servers named in `session/new`."""
 
 from collections.abc import Sequence
 

@@ -1,1 +1,1 @@
-"""Planned restores, carried out completely or not at all. Knows no conversation."""
+"""Planned restores, carried out completely or not at all."""

@@ -1,4 +1,4 @@
-"""Carry out a restore's steps: check again, move, check the moved. Blocks."""
+"""Carries out a restore's steps: check again, move, check the moved. Blocks."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ from sidecar.workspace.restore.staging import new_name, old_name
 
 
 class StateMoved(Exception):
-    """Changed since the check: the whole restore must be undone."""
+    """The whole restore must be undone."""
 
     def __init__(self, conflict: Conflict) -> None:
         super().__init__(conflict.reason)
@@ -47,7 +47,7 @@ def apply(
     changed: Mapping[bytes, int],
     done: Callable[[int], None],
 ) -> list[bytes]:
-    """Carry out all steps; return folders kept for other entries.
+    """Returns folders kept for other entries.
 
     `changed`: `ctime` (ns) by path at the check. `done` gets the number of finished steps, and may
     raise. After any error the caller must undo.

@@ -1,4 +1,4 @@
-"""Compare the files with a plan's expectations. Changes nothing; blocks."""
+"""Compares the files with a plan's expectations. Blocks."""
 
 import os
 import stat
@@ -33,7 +33,7 @@ HOLDS_OTHERS = "The folder holds other files, so nothing can take its place."
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A path that differs from the plan, and why."""
+    """A path unlike the plan, and why."""
 
     path: bytes
     reason: str
@@ -52,7 +52,7 @@ class Checked:
 
 
 def check_plan(actions: Sequence[Action]) -> None:
-    """Raises BadRequest for a closed or repeated path, or unstored content."""
+    """Raises BadRequest for a closed or repeated path, unstored content."""
     seen: set[bytes] = set()
     for action in actions:
         check_path(action.path)
@@ -172,7 +172,7 @@ def names_in(top: int, path: bytes) -> list[bytes]:
 
 
 def missing_folders(top: int, checked: Sequence[Checked]) -> list[bytes]:
-    """Parents of new entries, except those made by an action."""
+    """Parents of new entries that no action makes."""
     made = {c.action.path for c in checked if c.action.entry is not None}
     found: set[bytes] = set()
     there: set[bytes] = set()

@@ -1,6 +1,6 @@
-"""Order a plan's steps, each with a staging folder.
+"""Orders a plan's steps, each with a staging folder.
 
-Files leave first, then emptied folders; new entries follow, outer before inner. Modes come last, so
+Files leave first, then emptied folders; new entries follow, outer before inner. Modes come last:
 folders close when complete.
 """
 
@@ -36,7 +36,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`stages`: folders for staging folders. `loosened`: folders made writable first."""
+    """`stages`: folders of staging folders. `loosened`: made writable first."""
 
     stages: tuple[bytes, ...]
     puts: tuple[Put, ...]

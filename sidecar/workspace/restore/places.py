@@ -1,6 +1,6 @@
-"""Reach paths folder by folder without links, so never outside the root.
+"""Reaches paths folder by folder without links, so never outside the root.
 
-Descriptors are not kept between uses: a folder may be moved away.
+Descriptors are not kept: a folder may be moved away.
 """
 
 import errno
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Blocked(Exception):
-    """A path cannot be reached: its parent `at` is missing, a file or a link."""
+    """The parent `at` of a path is missing, a file or a link."""
 
     def __init__(self, at: bytes, *, missing: bool) -> None:
         super().__init__(at)
@@ -30,7 +30,7 @@ class Blocked(Exception):
 
 
 def check_path(path: bytes) -> None:
-    """Raise BadRequest for a path outside the root, in a version history, or a restore's own."""
+    """Raise BadRequest outside the root, in a version history, or a restore's own folder."""
     names = path.split(b"/")
     shown = path.decode("utf-8", "backslashreplace")
     if b"\0" in path or any(name in (b"", b".", b"..") for name in names):
@@ -64,7 +64,7 @@ def root_folder(root: bytes) -> AbstractContextManager[int]:
 
 
 def folder(root: int, path: bytes) -> AbstractContextManager[int]:
-    """A folder below the root, or the root (empty path); raises Blocked or OSError."""
+    """Below the root, or the root (empty path); raises Blocked or OSError."""
     descriptor = _entered(root, path)
     return _Opened(descriptor, descriptor)
 
@@ -98,7 +98,7 @@ def _entered(root: int, path: bytes) -> int:
 
 
 def stat_in(at: int, name: bytes) -> os.stat_result | None:
-    """Not through a link; `None` if missing."""
+    """Not through links; `None` if missing."""
     try:
         return os.stat(name, dir_fd=at, follow_symlinks=False)
     except FileNotFoundError:
@@ -164,7 +164,7 @@ def set_mode(at: int, name: bytes, mode: int) -> None:
 
 
 def sync(root: int, path: bytes) -> None:
-    """Sync a folder's names, if readable; raises OSError."""
+    """A folder's names, if readable; raises OSError."""
     try:
         with folder(root, path) as at:
             # A descriptor by `O_PATH` cannot be synced.

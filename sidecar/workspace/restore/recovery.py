@@ -1,4 +1,4 @@
-"""End interrupted restores."""
+"""Ends interrupted restores."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ async def recover(
 ) -> Recovered | None:
     """End a dead process's restore; `None` without one.
 
-    Due before loading a session of the workspace and its first snapshot. Raises StorageFailed; the
+    Due before loading a session of the workspace, and the first snapshot. Raises StorageFailed; the
     next call tries again.
     """
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
@@ -52,7 +52,7 @@ async def recover(
 
 
 async def settle(root: Path, store: Store, *, touched: OnTouched | None = None) -> Recovered | None:
-    """As `recover`, with the report left for the next `recover`."""
+    """As `recover`, which reports next time."""
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     rows = store.restores
     with claimed(base) as claim:
@@ -106,9 +106,9 @@ async def end(
 
 
 async def take_back(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conflict, ...]:
-    """Undo and forget a restore; return paths changed by somebody meanwhile.
+    """Undo and forget; returns paths changed by somebody meanwhile.
 
-    Raises StorageFailed: some steps cannot be undone now.
+    Raises StorageFailed if some steps cannot be undone now.
     """
     left = await _undo(root, rows, found)
     await _tidy(root, rows, found)
@@ -124,7 +124,7 @@ async def clean(
     *,
     small: bool = False,
 ) -> str:
-    """Remove the staging folders and forget the restore; return a failure, or "".
+    """Remove the staging folders, forget the restore; return a failure, or "".
 
     `meanwhile` runs during the removal, and may raise.
     """

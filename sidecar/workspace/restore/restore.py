@@ -1,6 +1,6 @@
 """Carry out a plan and log it, completely or not at all.
 
-New content is written beside the files; the moves are stored, for an undo at a restart. One
+New content is written beside the files; moves are stored, to be undone at a restart. One
 transaction writes the records and ends the restore.
 """
 
@@ -104,11 +104,11 @@ async def restore(
     """Carry out a plan in a workspace.
 
     `record`, called once after all moves, returns the session's changes to commit with the files.
-    `touched` gets the paths before and after moves, and after an undo. `stands` is called once
-    durable, and must not raise. `progress` gets steps done and total. `quick`: few small files need
-    no thread. Raises BadRequest for an impossible plan or unwritable files, Overloaded while
-    another window restores here, StorageFailed, or CancelledError before the commit: files
-    unchanged, or undone later if the message says so.
+    `touched` gets the paths before and after moves, and after an undo. `stands`, called once
+    durable, must not raise. `progress` gets steps done and total. `quick`: few small files need no
+    thread. Raises BadRequest for an impossible plan or unwritable files, Overloaded while another
+    window restores, StorageFailed, or CancelledError before the commit: files unchanged, or undone
+    later if the message says so.
     """
     check_plan(actions)
     stop = threading.Event()
@@ -286,7 +286,7 @@ def _write(
 
 
 async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> RestoreOutcome:
-    """Also when cancelled: nothing may be left half done."""
+    """Also when cancelled: nothing stays half done."""
     cancelled: asyncio.CancelledError | None = None
 
     async def guarded() -> RestoreOutcome | Exception:

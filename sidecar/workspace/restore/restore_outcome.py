@@ -71,7 +71,7 @@ class Recovered:
 
 
 def failure(error: Exception) -> Exception:
-    """For people, about a fully undone restore."""
+    """In words, about a fully undone restore."""
     match error:
         case SidecarError():
             return error

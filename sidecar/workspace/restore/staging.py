@@ -1,4 +1,4 @@
-"""Write new content durably into staging folders. Blocks."""
+"""Writes new content durably into staging folders. Blocks."""
 
 import ctypes
 import os
@@ -37,9 +37,9 @@ def old_name(number: int) -> bytes:
 
 
 def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Make the folders `stages`, relative to `root`; raises OSError, also for an existing one.
+    """Relative to `root`; raises OSError, also for an existing one.
 
-    In each, a `.gitignore` of everything stops `git clean` and `git add`.
+    A `.gitignore` of everything in each stops `git clean` and `git add`.
     """
     with root_folder(root) as top:
         for stage in stages:
@@ -71,7 +71,7 @@ def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
 def write_batch(
     root: bytes, stages: Sequence[bytes], batch: Sequence[Put], contents: Mapping[str, bytes]
 ) -> dict[int, FileMark]:
-    """Write and sync; return staged entries' marks by number. Raises OSError."""
+    """Write and sync; marks of staged entries by number. Raises OSError."""
     marks: dict[int, FileMark] = {}
     opened: list[int] = []
     with root_folder(root) as top:
@@ -110,7 +110,7 @@ def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def remove_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """With their contents; raises OSError."""
+    """With contents; raises OSError."""
     with root_folder(root) as top:
         for stage in stages:
             outer, _, name = stage.rpartition(b"/")

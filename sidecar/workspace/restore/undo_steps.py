@@ -1,4 +1,4 @@
-"""Undo steps from last to first; may be repeated. Blocks.
+"""Undoes steps from last to first; repeatable. Blocks.
 
 Finished steps are recognised on disk: a restore may be killed between any two system calls.
 """
@@ -47,7 +47,7 @@ def undo(
     steps: Sequence[RestoreStep],
     contents: Mapping[str, bytes],
 ) -> list[Conflict]:
-    """Undo all steps; return paths changed by somebody meanwhile, with their outcome.
+    """Returns paths changed by somebody meanwhile, with their outcome.
 
     `contents`: bytes by hash, for `lacking` hashes. Raises OSError if a step cannot be undone,
     after all others.
@@ -86,7 +86,7 @@ def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[RestoreStep]) 
 class _Now(NamedTuple):
     """A step's path and staging folder on disk.
 
-    `staged`: the folder exists. `aside`: the former entry's name there. `waiting`: the new entry is
+    `staged`: the folder exists. `aside`: the former entry's name in it. `waiting`: the new entry is
     there.
     """
 
@@ -237,7 +237,7 @@ def _undo_mode(top: int, step: RestoreStep) -> Conflict | None:
 
 
 def _is_ours(mark: FileMark, found: os.stat_result) -> bool:
-    """Folders may still lack their mode."""
+    """Folders may lack their mode."""
     if stat.S_ISDIR(mark.mode):
         return mark.inode == found.st_ino and stat.S_ISDIR(found.st_mode)
     return same(mark, found)

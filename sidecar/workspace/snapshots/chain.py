@@ -22,7 +22,7 @@ BRIEFLY = 5
 
 
 class SnapshotChain:
-    """`head`: 0 before the first; `complete`: that one's content is stored. `held`: bytes."""
+    """`head`: 0 before the first; `complete`: its content is stored. `held`: bytes."""
 
     def __init__(self, base: bytes, rows: SnapshotRows, now: Callable[[], int]) -> None:
         self._base = base
@@ -121,7 +121,7 @@ class SnapshotChain:
         return self.head in await self._rows.ids(self._id)
 
     async def sweep(self, before: SnapshotId) -> bool:
-        """Drop earlier snapshots' content; whether any was left."""
+        """Drop the content of earlier ones; whether any was left."""
         done = await self._rows.sweep(self._id, before, SWEPT_AT_ONCE)
         self.held = done.held
         return done.looked > 0
@@ -146,6 +146,6 @@ class SnapshotChain:
 
 
 def _to_look_at(path: bytes, seen: SeenEntry | None) -> SeenEntry | None:
-    """Distrust others' stats of folders and .gitignore files, to be read here."""
+    """Distrust others' stats of folders and .gitignore files, read here."""
     rules = path.rpartition(b"/")[2] == b".gitignore"
     return seen._replace(ctime=0) if seen and (rules or seen.entry.is_folder) else seen

@@ -1,4 +1,4 @@
-"""Paths tracked by git, read from a repository's index."""
+"""Paths tracked by git, read from the index."""
 
 import struct
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MOST_BYTES = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """Files and their parents, relative to the repository."""
+    """Files and their parents, by relative path."""
 
     files: frozenset[bytes]
     folders: frozenset[bytes]

@@ -73,7 +73,7 @@ class Patterns:
         self._names: tuple[dict[bytes, tuple[int, bool]], ...] = ({}, {})
 
     def silent(self, names: list[bytes], text: bytes) -> bool:
-        """Quickly, whether no line matches; `text` contains all names."""
+        """Whether no line matches; quick. `text` contains all names."""
         if not self._literals.isdisjoint(names):
             return False
         # A generator would take longer than the search.
@@ -107,7 +107,6 @@ class Repository:
 
     @cached_property
     def tracked(self) -> Tracked:
-        """Read once."""
         return read_tracked(self.git)
 
     def tracks(self, path: bytes, is_folder: bool) -> bool:
@@ -118,7 +117,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreLevel:
-    """Patterns of `folder`, or of one around the root, `above` the path."""
+    """Of `folder`, or of one around the root, with `above`."""
 
     patterns: Patterns
     folder: bytes
@@ -146,7 +145,7 @@ class IgnoreRules:
         return self.repository is None or not self.repository.tracks(path, is_folder)
 
     def keeps_all(self, names: list[bytes]) -> bool:
-        """Quickly, whether no name is ignored, as usual."""
+        """Whether no name is ignored, as usual; quick."""
         text = b"/" + b"/".join(names)
         # Names ignored by themselves begin with a dot, as few others do.
         dotted = b"/." in text and (
@@ -178,7 +177,7 @@ class IgnoreRules:
         return rules
 
     def with_own_looked_at(self, real: Path, folder: bytes) -> Self:
-        """Treat a self-ignoring .gitignore as unwatched."""
+        """Treat a .gitignore that ignores itself as unwatched."""
         path = folder + b"/.gitignore" if folder else b".gitignore"
         if not (self.own[1] and self.ignored(path, False)):
             return self

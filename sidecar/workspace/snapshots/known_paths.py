@@ -84,7 +84,6 @@ class KnownPaths:
         return self._table
 
     def copy(self) -> "KnownPaths":
-        """For a scan beside changes."""
         other = KnownPaths()
         other.folders = {folder: names.copy() for folder, names in self.folders.items()}
         other.root = self.root
@@ -115,7 +114,7 @@ def join(folder: bytes, name: bytes) -> bytes:
 
 
 def ancestors(path: bytes) -> Iterator[bytes]:
-    """Outermost first, without the root."""
+    """Outermost first, no root."""
     at = path.find(b"/")
     while at >= 0:
         yield path[:at]
@@ -146,14 +145,13 @@ def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def is_tracked_kind(mode: int) -> bool:
-    """Whether restorable: no pipes, sockets, devices."""
+    """No pipes, sockets, devices."""
     return mode & 0o170000 in KINDS
 
 
 def seen_of(
     entry: TreeEntry, found: os.stat_result, read_ms: int, *, followed: bool = False
 ) -> SeenEntry:
-    """`read_ms`: time of the read."""
     racy = is_racy(found, read_ms)
     return SeenEntry(entry, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, racy, followed)
 

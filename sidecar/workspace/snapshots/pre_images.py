@@ -1,4 +1,4 @@
-"""File contents before the agent's changes. Blocks."""
+"""Contents before the agent's changes. Blocks."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ Batch: TypeAlias = dict[bytes, SeenEntry]
 
 
 class Beginning:
-    """Files of a first snapshot, until their content is stored."""
+    """A first snapshot's files, until their content is stored."""
 
     def __init__(self) -> None:
         self._left: Batch | None = {}
@@ -34,7 +34,6 @@ class Beginning:
         self._left = None
 
     def left(self, state: KnownPaths) -> Batch:
-        """The first call takes time in proportion."""
         if self._left is None:
             self._left = dict(state.items())
         return self._left
@@ -51,7 +50,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class PreImage:
-    """`same` if equal to the newest snapshot's."""
+    """`same`: equal to the newest snapshot's."""
 
     seen: SeenEntry
     blob: PressedBlob | None
@@ -66,7 +65,7 @@ class PreImage:
 
 
 def slice_of(unread: Mapping[bytes, SeenEntry]) -> Batch:
-    """The next paths, up to `SLICE_FILES` or `SLICE_BYTES`."""
+    """Up to `SLICE_FILES` or `SLICE_BYTES`."""
     batch: Batch = {}
     size = 0
     for path, seen in unread.items():
@@ -84,7 +83,7 @@ def read_batch(
     room: int,
     now: Callable[[], int],
 ) -> Looked:
-    """Paths unchanged since the first snapshot; others are left to later ones."""
+    """Paths changed since the first snapshot are left to later ones."""
     stats: dict[bytes, os.stat_result] = {}
     restless: set[bytes] = set()
     for path, seen in batch.items():

@@ -95,9 +95,9 @@ class Snapshots:
         return self
 
     async def snapshot(self) -> SnapshotId:
-        """Contains every change whose system call returned before.
+        """With every change whose system call returned before.
 
-        Without changes, the newest snapshot.
+        Without changes, the newest.
         """
         if not self._lock.locked() and self._chain.head and self._noticing.quiet(self._state):
             return self._chain.head
@@ -111,7 +111,7 @@ class Snapshots:
                 await (self._read_more() if self._chain.head else self._take())
 
     async def run(self) -> None:
-        """Store first contents, keep stats, sweep beyond the size limit; until `close`."""
+        """Store first contents, keep stats, sweep beyond the limit; until `close`."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -145,7 +145,7 @@ class Snapshots:
             self._noticing.waiting.add(path)
 
     async def delta(self, before: SnapshotId, after: SnapshotId) -> Delta | None:
-        """In either direction; `None` if either snapshot was swept."""
+        """In either direction; `None` if one was swept."""
         first, last = sorted((before, after))
         deltas = await self._chain.deltas(first, last)
         if deltas is None:
@@ -180,7 +180,7 @@ class Snapshots:
             return tuple(sorted(found))
 
     async def sweep(self, before: SnapshotId) -> None:
-        """Forget earlier snapshots and their own content; in slices."""
+        """Forget earlier ones and their own content, in slices."""
         while True:
             async with self._lock:
                 if not await self._chain.sweep(before):
@@ -188,7 +188,7 @@ class Snapshots:
 
     @property
     def quick(self) -> bool:
-        """Whether the file system is local: few files are read sooner without a thread."""
+        """Whether the disk is local: few files are read sooner without a thread."""
         return self._noticing.quick
 
     def status(self) -> JsonObject:

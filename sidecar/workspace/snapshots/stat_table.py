@@ -1,7 +1,4 @@
-"""Stats of all known paths as raw kernel bytes, compared in bulk.
-
-Comparing objects by field would double the time of the system calls.
-"""
+"""Stats of all known paths as raw kernel bytes, compared in bulk: objects would double the time."""
 
 import ctypes
 import os
@@ -44,7 +41,7 @@ class StatTable:
         return len(self._paths)
 
     def suspects(self) -> set[bytes]:
-        """Paths without a proven stat, or with another; raises OSError without the root."""
+        """Paths without a proven stat; raises OSError without the root."""
         self._found.clear()
         suspects: set[bytes] = set()
         root = os.open(self._base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -64,7 +61,7 @@ class StatTable:
         return suspects
 
     def prove(self, path: bytes) -> None:
-        """Keep the latest raw stat as proof, after an `os.lstat` without change."""
+        """Keep the latest raw stat, after an `os.lstat` without change."""
         piece, at = divmod(self._at[path], AT_ONCE)
         if piece in self._found:
             found = self._found[piece][at * ROOM : (at + 1) * ROOM]
@@ -72,7 +69,7 @@ class StatTable:
                 self._put(path, found)
 
     def doubt(self, path: bytes, *, known: bool) -> None:
-        """Drop proof after a change or removal (`known` false)."""
+        """After a change, or a removal (`known` false)."""
         if path not in self._at:
             if len(self._paths) % AT_ONCE == 0:
                 self._proven.append(bytearray(ROOM * AT_ONCE))

@@ -1,6 +1,6 @@
-"""Read scanned files between two equal stats.
+"""Reads scanned files between two equal stats. Blocks.
 
-Blocks. A scan goes by path; a folder may since be a link.
+A scan goes by path; a folder may since be a link.
 """
 
 import os
@@ -45,7 +45,7 @@ USUAL = Limits.of(SnapshotSizes())
 
 @dataclass(slots=True)
 class SnapshotBudget:
-    """Bytes a snapshot may still read and store."""
+    """Bytes still to read and store."""
 
     read: int
     store: int
@@ -60,7 +60,7 @@ class Looked:
     restless: set[bytes] = field(default_factory=set)
 
     def miss(self, path: bytes) -> None:
-        """Record as missing, to look again next time."""
+        """As missing, to look again next time."""
         self.seen[path] = None
         self.restless.add(path)
 
@@ -124,8 +124,8 @@ def look(
 ) -> Looked:
     """Small files first, within the budget.
 
-    `limit`: most bytes to read, by path and size. `now`, and `scanned` (before any folder was
-    listed), are milliseconds since 1970.
+    `limit`: most bytes, by path and size. `now`, and `scanned` (before any folder was listed), in
+    ms.
     """
     looked = Looked()
     for path in sorted(stats, key=lambda path: stats[path].st_size) if len(stats) > 1 else stats:

@@ -1,4 +1,4 @@
-"""Whether time stamps prove that nothing changed since they were read."""
+"""Whether time stamps prove that nothing changed."""
 
 import os
 
@@ -11,9 +11,6 @@ POSIX = os.name == "posix"
 
 
 def is_racy(found: os.stat_result, read_ms: int) -> bool:
-    """Whether a file may have changed since without a new time stamp.
-
-    `read_ms`: time of the read, in milliseconds since 1970.
-    """
+    """Whether a file may have changed, under the same time stamp, since `read_ms`."""
     stamp = found.st_ctime_ns if POSIX else found.st_mtime_ns
     return stamp >= read_ms * 1_000_000 - (FINE_NS if stamp % 1_000_000 else COARSE_NS)

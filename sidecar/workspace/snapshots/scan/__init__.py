@@ -1,1 +1,1 @@
-"""Possible changes by stat alone. Knows no event."""
+"""Possible changes by stat alone."""

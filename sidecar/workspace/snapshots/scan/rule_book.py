@@ -1,6 +1,6 @@
 """The rules of each folder of a workspace, read once.
 
-Kept only with a scan's result: after a failed scan, the next notices changed rules again.
+Kept only with a scan's result: after a failed scan, the next notices changed rules.
 """
 
 import os
@@ -25,7 +25,6 @@ class RuleBook:
         self.unsaid: set[bytes] = set()
 
     def known(self, folder: bytes) -> IgnoreRules | None:
-        """`None` if not read yet."""
         return self._changes[folder] if folder in self._changes else self._kept.get(folder)
 
     def inside(self, folder: bytes) -> IgnoreRules:
@@ -47,7 +46,7 @@ class RuleBook:
         return self._read(folder, own)
 
     def keep_all(self, listed: Mapping[bytes, list[bytes]]) -> bool:
-        """Whether no name in new folders of one parent is ignored; quick, `False` where unknown."""
+        """Whether no name in new folders of one parent is ignored; `False` where unknown."""
         folder = next(iter(listed), b"")
         if not folder or not self.unsaid.issuperset(listed):
             return False
@@ -74,7 +73,7 @@ class RuleBook:
         self._changes[folder] = None
 
     def forget(self, folder: bytes, kept: Container[bytes]) -> None:
-        """Forget rules of unvisited folders (not `kept`) below changed rules."""
+        """Of unvisited folders (not `kept`) below changed rules."""
         begin = folder + b"/" if folder else b""
         for path in self._kept.keys() | self._changes.keys():
             if path.startswith(begin) and path not in kept:

@@ -1,4 +1,4 @@
-"""Find possible changes by stat alone. Blocks: runs in a thread.
+"""Finds possible changes by stat alone. Blocks: runs in a thread.
 
 Rules exclude new paths only: as in git, a later rule takes no known file away from a restore.
 """
@@ -154,7 +154,7 @@ class Scan:
         self._visit((folder, True, True, False), everywhere=True)
 
     def _target(self, path: bytes) -> bytes | None:
-        """The path itself, or its outermost unknown folder."""
+        """The path, or its outermost unknown folder."""
         followed = path in self._follow
         known = followed or self._state.get(path) is not None
         if known and not self._visited and not self._closed:

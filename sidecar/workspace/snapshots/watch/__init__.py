@@ -1,1 +1,1 @@
-"""Changes noticed by events or stats. Knows no content."""
+"""Changes noticed by events or stats."""

@@ -36,7 +36,7 @@ class Noticing:
 
     @property
     def quick(self) -> bool:
-        """Whether the file system is local, as with every inotify watch."""
+        """Whether the disk is local, as with inotify."""
         return self.mode == "inotify"
 
     def begin(self, watch: Watch) -> None:
@@ -46,7 +46,7 @@ class Noticing:
             asyncio.get_running_loop().add_reader(watch.descriptor, self._read_some, watch)
 
     def give_up(self, why: str) -> None:
-        """Stop using events; `why` is for people."""
+        """`why`: for people."""
         self.close()
         self.why_rescan = why
         self.waiting.lose()
@@ -60,7 +60,7 @@ class Noticing:
         watch.close()
 
     def quiet(self, state: KnownPaths) -> bool:
-        """Quickly, whether nothing changed before this call; `False` where unknown."""
+        """Whether nothing changed before this call; quick, `False` where unknown."""
         watch, waiting = self.watch, self.waiting
         if watch is None or waiting or not watch.idle() or self._moved(state):
             return False

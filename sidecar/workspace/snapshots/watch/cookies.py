@@ -1,6 +1,6 @@
 """A watch by `watchfiles`, complete after the event of a file of our own.
 
-The file, a cookie, lies in a watched folder: its event follows all earlier ones.
+The file, a cookie, lies in a watched folder: its event follows earlier ones.
 """
 
 import os
@@ -62,7 +62,7 @@ class CookieWatch:
     def settle(self, into: Noticed) -> bool:
         """Make a cookie and take all events up to its own.
 
-        A folder's creation or removal needs a second, as watching follows its event.
+        A folder's creation or removal needs a second: watching follows its event.
         """
         if not self._until_cookie(into):
             return False

@@ -1,7 +1,7 @@
 """A watch by inotify, complete when its queue is empty.
 
-A folder is watched, then listed: no write escapes. New folders' contents are suspect until the next
-snapshot lists, and so watches, them.
+A folder is watched, then listed: no write escapes. New folders' contents are suspect until listed,
+and so watched, by the next snapshot.
 """
 
 import ctypes
@@ -82,7 +82,6 @@ class InotifyWatch:
         return True
 
     def read(self, into: Noticed) -> None:
-        """Up to `BUFFER` bytes of queued events."""
         with suppress(BlockingIOError):
             self._take(os.read(self.descriptor, BUFFER), into)
 

@@ -1,4 +1,4 @@
-"""Paths without events, few enough to look at each time.
+"""Paths without events, looked at each time.
 
 Ignored files written by tools, files with several hard links, rule files outside the workspace.
 """
@@ -16,7 +16,7 @@ MOST_LINKED = 1000
 
 
 class Unwatched:
-    """Checked at each snapshot; `follow`: ignored files written by tools."""
+    """`follow`: ignored files written by tools."""
 
     def __init__(self, base: bytes) -> None:
         self._base = base
@@ -51,7 +51,7 @@ class Unwatched:
         self._outside = {path: _stamp(path) for path in paths}
 
     def link(self, linked: dict[bytes, int]) -> bool:
-        """Follow files with several links; whether at most `MOST_LINKED`."""
+        """Whether at most `MOST_LINKED` have several links."""
         self._linked.update(linked)
         return len(self._linked) <= MOST_LINKED
 

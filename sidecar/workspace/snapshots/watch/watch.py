@@ -54,11 +54,11 @@ class Noticed:
 
 
 class WatchFailed(Exception):
-    """No further events, with the reason for people."""
+    """No further events; the message is for people."""
 
 
 class Watch(Protocol):
-    """Notices changes below a folder; paths are relative bytes."""
+    """Paths are relative bytes."""
 
     mode: Mode
 
@@ -69,15 +69,15 @@ class Watch(Protocol):
         """
 
     def drop(self, folder: bytes) -> None:
-        """For a removed folder; from any thread."""
+        """A removed folder; from any thread."""
 
     def idle(self) -> bool:
-        """Quickly, whether nothing happened; `False` where unknown."""
+        """Whether nothing happened; quick, `False` where unknown."""
 
     def drain(self, into: Noticed) -> bool:
-        """Add noticed paths without waiting; return whether complete."""
+        """Without waiting; whether complete."""
 
     def settle(self, into: Noticed) -> bool:
-        """Add all changes before this call; whether complete. Blocks."""
+        """All changes before this call; whether complete. Blocks."""
 
     def close(self) -> None: ...

@@ -1,6 +1,6 @@
-"""Choose a workspace's watch (docs/decisions/own-inotify.md).
+"""Chooses a workspace's watch (docs/decisions/own-inotify.md).
 
-Without a trusted one, every snapshot looks at everything.
+Without one, every snapshot looks at everything.
 """
 
 import os
@@ -22,9 +22,9 @@ NO_EVENTS = frozenset(
 
 
 def why_no_events(root: bytes, mounts: str | None = None) -> str:
-    """Names the remote file system at, around or below `root`, or "".
+    """The remote file system at, around or below `root`, or "".
 
-    `mounts`: text of /proc/self/mountinfo, on Linux read if not given, which may raise OSError.
+    `mounts`: text of /proc/self/mountinfo, by default read on Linux; may raise OSError.
     """
     if mounts is None:
         if not sys.platform.startswith("linux"):
