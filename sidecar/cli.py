@@ -24,17 +24,38 @@ def main() -> None:
 
 
 def _serve(given: set[str]) -> None:
-    if unknown := sorted(given - {"--shared"}):
+    if unknown := sorted(given - {"--shared", "--alone"}):
         sys.stderr.write(
-            f"sidecar serve: unknown argument {unknown[0]!r}; it takes --stdio and --shared\n"
+            f"sidecar serve: unknown argument {unknown[0]!r}; "
+            "it takes --stdio, and --shared or --alone\n"
         )
         sys.exit(2)
-    if given and sys.platform == "win32":
-        sys.stderr.write("sidecar: no daemon is shared on Windows; this window has its own\n")
-    elif given:
-        from sidecar.daemon.attach import attach
+    if len(given) > 1:
+        sys.stderr.write("sidecar serve: take one of --shared and --alone\n")
+        sys.exit(2)
+    if "--shared" in given:
+        if sys.platform != "win32":
+            from sidecar.daemon.attach import attach
 
-        os._exit(attach())
+            os._exit(attach())
+        sys.stderr.write("sidecar: no daemon is shared on Windows; this window has its own\n")
+    why, said = ("", b"") if given else _tried()
     from sidecar.daemon.serving import serve_stdio
 
-    serve_stdio()
+    serve_stdio(why, said)
+
+
+def _tried() -> tuple[str, bytes]:
+    """Why no daemon is shared, and what the editor has said; where one is, this ends with it."""
+    from sidecar.daemon.choice import why_alone
+
+    why = why_alone(os.environ)
+    if why is not None:
+        return why, b""
+    from sidecar.daemon.attach import Alone, attach_if_possible
+
+    try:
+        code = attach_if_possible()
+    except Alone as alone:
+        return f"no daemon is shared: {alone.why}", alone.said
+    os._exit(code)

@@ -1,7 +1,12 @@
 """Sockets of daemons that were killed hold nobody up."""
 
+import errno
 import os
+import socket
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,7 +15,7 @@ if sys.platform == "win32":
     pytest.skip("the socket is a Unix socket", allow_module_level=True)
 
 from sidecar.cli import main
-from sidecar.daemon import attach, serving
+from sidecar.daemon import attach, rendezvous, serving
 from sidecar.daemon.rendezvous import listening, paths_beside, reached, stopping_path
 
 
@@ -50,11 +55,86 @@ def test_a_daemon_that_answers_nothing_is_waited_for_once(
             hanging.accept()
 
 
+@contextmanager
+def hanging(path: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with listening(path):
+        yield
+
+
+@contextmanager
+def full(path: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As many wait already as may."""
+    monkeypatch.setattr(rendezvous, "BACKLOG", 0)
+    with listening(path), socket.socket(socket.AF_UNIX) as waiting:
+        waiting.connect(path)
+        yield
+
+
+@contextmanager
+def locked(path: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As by a process that is stopped while it starts a daemon."""
+    with rendezvous.Locked(path, 1):
+        yield
+
+
+@contextmanager
+def of_another(path: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(rendezvous, "user_of", lambda _: os.getuid() + 1)
+    with listening(path):
+        yield
+
+
+@contextmanager
+def ending(path: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A daemon that ends as soon as it is started."""
+    monkeypatch.setattr(attach, "_spawn", lambda *_: None)
+    yield
+
+
+@contextmanager
+def unlike_sockets(path: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A file system without sockets."""
+
+    class Unbound(socket.socket):
+        def bind(self, _: object) -> None:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(socket, "socket", Unbound)
+    yield
+
+
+@pytest.mark.parametrize(
+    ("prepare", "why"),
+    [
+        (hanging, "does not answer"),
+        (full, "none has taken this window"),
+        (locked, "another process holds"),
+        (of_another, "is another user's"),
+        (ending, "none has taken this window|did not start"),
+        (unlike_sockets, "Operation not permitted"),
+    ],
+)
+def test_no_daemon_that_a_window_may_share_is_waited_for_long(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    prepare: Callable[[str, pytest.MonkeyPatch], AbstractContextManager[None]],
+    why: str,
+) -> None:
+    path = str(tmp_path / "0123abcd.sock")
+    monkeypatch.setattr(attach, "SOON", 0.5)
+    monkeypatch.setattr(attach, "socket_path", lambda *_: path)
+    begun = time.monotonic()
+    with prepare(path, monkeypatch), pytest.raises(attach.Alone, match=why) as alone:
+        attach.attach_if_possible()
+    assert alone.value.said == b""
+    assert time.monotonic() - begun < 5
+
+
 def test_a_window_on_windows_has_a_daemon_of_its_own(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     served: list[bool] = []
-    monkeypatch.setattr(serving, "serve_stdio", lambda: served.append(True))
+    monkeypatch.setattr(serving, "serve_stdio", lambda *_: served.append(True))
     monkeypatch.setattr(attach, "attach", lambda: 1)
     monkeypatch.setattr(os, "_exit", sys.exit)
     monkeypatch.setattr(sys, "argv", ["sidecar", "serve", "--stdio", "--shared"])

@@ -26,8 +26,15 @@ def commands() -> typer.Typer:
         shared: Annotated[
             bool, typer.Option("--shared", help="One daemon for all windows, which outlives them.")
         ] = False,
+        alone: Annotated[
+            bool, typer.Option("--alone", help="A daemon of this window's own.")
+        ] = False,
     ) -> None:
-        """Run the daemon for an editor."""
+        """Run the daemon for an editor.
+
+        With neither option the setting `shared` says which, and a window for which no daemon can
+        be shared has its own.
+        """
         # `cli` has told this command apart unless it is asked for help.
 
     @app.command()

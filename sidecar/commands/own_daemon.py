@@ -11,13 +11,17 @@ from sidecar_client import Client, connect
 
 from sidecar import __version__
 
-DAEMON = (sys.executable, "-P", "-m", "sidecar", "serve", "--stdio")
+_SERVE = (sys.executable, "-P", "-m", "sidecar", "serve", "--stdio")
+DAEMON = (*_SERVE, "--alone")
 """Starts this program's daemon; `-P` excludes the current folder's modules."""
 
 
 def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
-    """Logs errors only, unless SIDECAR_LOG is set."""
-    command = (*DAEMON, "--shared") if _shared_runs() else DAEMON
+    """One of its own could not write the sessions that windows have open.
+
+    It logs errors only, unless SIDECAR_LOG is set.
+    """
+    command = (*_SERVE, "--shared") if _shared_runs() else DAEMON
     return connect(command, env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")})
 
 

@@ -291,6 +291,14 @@ class Config:
         applies="restart",
         own=True,
     )
+    shared: bool = setting(
+        False,
+        FLAG,
+        "whether `sidecar serve --stdio` shares one daemon with your other windows, where one can "
+        "be shared; read from your own file alone",
+        applies="restart",
+        own=True,
+    )
     log: LogLevel = setting(
         "info", LEVEL, "how much is written to stderr", applies="turn", own=True
     )

@@ -14,6 +14,9 @@ from contextlib import suppress
 from sidecar import __version__
 from sidecar.daemon.rendezvous import (
     HERE,
+    LONGEST,
+    MAY,
+    MUST,
     PROXIES,
     Locked,
     identity,
@@ -27,6 +30,8 @@ PARENT_EVERY = 3.0
 """Seconds between looks at whether the editor still lives."""
 GREETING = 30.0
 """Seconds for a daemon to take a window, its start and further tries included."""
+SOON = 10.0
+"""The same for a window that may have its own daemon."""
 PAUSE = 0.2
 """Seconds between tries, of a daemon that ends just now or has no free descriptor."""
 LAST_WORDS = 0.5
@@ -38,30 +43,66 @@ _KEPT_BEGINNINGS = ("XDG_", "LC_", "SIDECAR_", "COVERAGE_", "OTEL_")
 LOST = "sidecar: the daemon ended; the editor may start it again\n"
 
 
+class Alone(Exception):
+    """No daemon is shared, for the reason `why`; the editor has `said` that much."""
+
+    def __init__(self, why: str, said: bytes = b"") -> None:
+        super().__init__(why)
+        self.why, self.said = why, said
+
+
 def attach() -> int:
-    """For one window, until either end closes; gives the exit code."""
+    """Serve a window that must share until either end closes; gives the exit code."""
     try:
-        path = socket_path(os.environ, __version__)
-        until = time.monotonic() + GREETING
-        while time.monotonic() < until:
-            connection = reached(path) or _started(path)
-            heard, told = os.pipe()
-            outcome = greet(connection, "window", told)
-            os.close(told)
-            if outcome is not None:
-                return _pass(connection, outcome, heard)
-            os.close(heard)
-            connection.close()
-            time.sleep(PAUSE)
+        window = _taken(MUST, GREETING)
     except OSError as error:
         sys.stderr.write(f"sidecar: no shared daemon: {error}\n")
         return 1
-    sys.stderr.write(LOST)
-    return 1
+    if window is None:
+        sys.stderr.write(LOST)
+        return 1
+    return _pass(*window)
 
 
-def _started(path: str) -> socket.socket:
-    with Locked(path):
+def attach_if_possible() -> int:
+    """As `attach`, for a window that may have its own daemon; raises `Alone`."""
+    try:
+        window = _taken(MAY, SOON)
+    except OSError as error:
+        raise Alone(str(error)) from None
+    if window is None:
+        raise Alone(f"none has taken this window within {SOON:.0f} seconds")
+    connection, outcome, heard = window
+    ended = _begin(connection, outcome)
+    return _pass(connection, outcome, heard) if ended is None else ended
+
+
+def _taken(wish: str, within: float) -> tuple[socket.socket, int, int] | None:
+    """The connection, whence the exit code comes, and whence a log; `None` if none has in time.
+
+    Raises OSError if none can.
+    """
+    path = socket_path(os.environ, __version__)
+    until = time.monotonic() + within
+    while (left := until - time.monotonic()) > 0:
+        try:
+            connection = reached(path) or _started(path, left)
+        except BlockingIOError:
+            time.sleep(PAUSE)
+            continue
+        heard, told = os.pipe()
+        outcome = greet(connection, wish, told, within=left)
+        os.close(told)
+        if outcome is not None:
+            return connection, outcome, heard
+        os.close(heard)
+        connection.close()
+        time.sleep(PAUSE)
+    return None
+
+
+def _started(path: str, within: float) -> socket.socket:
+    with Locked(path, within):
         # Another window may have started one meanwhile.
         if connection := reached(path):
             return connection
@@ -94,8 +135,8 @@ def _spawn(descriptor: int, path: str) -> None:
         )
 
 
-def greet(connection: socket.socket, wish: str, *told: int) -> int | None:
-    """Say who comes for what: "window", "status", "stop" or "stop now".
+def greet(connection: socket.socket, wish: str, *told: int, within: float = GREETING) -> int | None:
+    """Say who comes for what: `MUST`, `MAY`, "status", "stop" or "stop now".
 
     `told`: the descriptor that takes what a window's user is told on stderr.
     Gives the descriptor from which the exit code comes; `None` if the daemon ends just now, or
@@ -105,7 +146,7 @@ def greet(connection: socket.socket, wish: str, *told: int) -> int | None:
     readable, writable = os.pipe()
     named = identity(os.environ, __version__), wish, os.getcwd()
     data = os.fsencode("\0".join([*named, *map("=".join, os.environ.items())]))
-    connection.settimeout(GREETING)
+    connection.settimeout(within)
     try:
         socket.send_fds(connection, [len(data).to_bytes(4, "big")], [writable, *told])
         connection.sendall(data)
@@ -126,6 +167,37 @@ def greet(connection: socket.socket, wish: str, *told: int) -> int | None:
     return None
 
 
+def _begin(connection: socket.socket, outcome: int) -> int | None:
+    """Pass bytes on until the daemon answers, when it gives `None`; else the exit code.
+
+    Raises `Alone` if the daemon sends the window away, or ends.
+    """
+    said, started_by, ears = b"", os.getppid(), [0, connection.fileno()]
+    with suppress(OSError):
+        while os.getppid() == started_by and len(said) < LONGEST:
+            ready, _, _ = select.select(ears, [], [], PARENT_EVERY)
+            if connection.fileno() in ready:
+                if connection.recv(1, socket.MSG_PEEK):
+                    return None
+                break
+            if 0 in ready:
+                data = os.read(0, CHUNK)
+                said += data
+                connection.sendall(data)
+                if not data:
+                    ears.remove(0)
+                    connection.shutdown(socket.SHUT_WR)
+        else:
+            if os.getppid() != started_by:
+                connection.shutdown(socket.SHUT_WR)
+            return None
+    code = os.read(outcome, CHUNK)
+    connection.close()
+    if code.isdigit():
+        return int(code)
+    raise Alone(code.decode() or "it has ended", said)
+
+
 def _pass(connection: socket.socket, outcome: int, heard: int) -> int:
     threading.Thread(target=_send, args=(connection,), daemon=True).start()
     telling = threading.Thread(target=_tell, args=(heard,), daemon=True)
@@ -140,7 +212,7 @@ def _pass(connection: socket.socket, outcome: int, heard: int) -> int:
         # A mere close would wait for what is being sent.
         with suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)
-    code = os.read(outcome, 8)
+    code = os.read(outcome, CHUNK)
     # An editor may read no stderr.
     telling.join(LAST_WORDS)
     if not code:

@@ -11,9 +11,12 @@ import socket
 import stat
 import struct
 import sys
+import time
 from collections.abc import Mapping
 
 BACKLOG = 128
+TRY_EVERY = 0.02
+"""Seconds between tries to lock."""
 PROXIES = (
     "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",
     "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -26,6 +29,8 @@ DECIDING = (
 """Variables that are the daemon's, not a window's: windows that differ in one share nothing."""
 LONGEST = 8 * 1024 * 1024
 """Bytes of what a window says of itself, its variables above all."""
+MUST, MAY = "window", "window or alone"
+"""What windows wish: one that must share, and one that may have its own daemon instead."""
 HERE = b"\x06"
 """From a daemon that has taken a window."""
 
@@ -73,22 +78,42 @@ def _own_folder(variables: Mapping[str, str]) -> str:
 
 
 class Locked:
-    """Held while a socket is made or removed."""
+    """Held while a socket is made or removed; waits for another process `within` seconds."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, within: float) -> None:
         self._path = f"{path}.lock"
+        self._until = time.monotonic() + within
 
     def __enter__(self) -> None:
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        held = False
+        try:
+            while not (held := self._locked()) and time.monotonic() < self._until:
+                time.sleep(TRY_EVERY)
+        finally:
+            if not held:
+                os.close(self._descriptor)
+        if not held:
+            raise OSError(f"another process holds {self._path}")
+
+    def _locked(self) -> bool:
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
 
 
 def reached(path: str) -> socket.socket | None:
-    """Connected to a daemon of this user's; `None` if nobody listens."""
+    """Connected to a daemon of this user's; `None` if nobody listens.
+
+    Raises OSError, such as BlockingIOError where too many wait already.
+    """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.setblocking(False)
     try:
         connection.connect(path)
     except (FileNotFoundError, ConnectionRefusedError):
@@ -100,6 +125,7 @@ def reached(path: str) -> socket.socket | None:
     if user_of(connection) != os.getuid():
         connection.close()
         raise OSError(f"{path} is another user's")
+    connection.setblocking(True)
     return connection
 
 
@@ -112,8 +138,12 @@ def listening(path: str) -> socket.socket:
         else:
             connection.close()
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    made.bind(path)
-    made.listen(BACKLOG)
+    try:
+        made.bind(path)
+        made.listen(BACKLOG)
+    except OSError:
+        made.close()
+        raise
     return made
 
 

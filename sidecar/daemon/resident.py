@@ -16,7 +16,17 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.visible import visible_json
 from sidecar.daemon.bounded_log import cut_back
 from sidecar.daemon.clock_and_ids import seconds
-from sidecar.daemon.rendezvous import HERE, LONGEST, Locked, identity, stopping_path, user_of
+from sidecar.daemon.first_message import first_message, why_alone
+from sidecar.daemon.rendezvous import (
+    HERE,
+    LONGEST,
+    MAY,
+    MUST,
+    Locked,
+    identity,
+    stopping_path,
+    user_of,
+)
 from sidecar.daemon.windows import Daemon, EditorWindow
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import WINDOW, WindowLog, log_of_windows
@@ -127,11 +137,11 @@ class _Resident:
             if greeting is None:
                 return
             try:
-                if self._has_left and greeting.wish == "window":
+                if self._has_left and greeting.wish in (MUST, MAY):
                     return
                 await asyncio.get_running_loop().sock_sendall(connection, HERE)
                 match greeting.wish:
-                    case "window":
+                    case wish if wish in (MUST, MAY):
                         await self._serve(connection, greeting)
                     case "status":
                         async with asyncio.timeout(GREETING):
@@ -181,14 +191,16 @@ class _Resident:
         await asyncio.Event().wait()
 
     async def _serve(self, connection: socket.socket, greeting: _Greeting) -> None:
-        loop = asyncio.get_running_loop()
-        self._windows += 1
+        loop, said = asyncio.get_running_loop(), list[bytes]()
+        assert greeting.outcome is not None
         WINDOW.set(greeting.log)
         window = EditorWindow(
             self._daemon, greeting.variables, greeting.folder, greeting.log.set_level
         )
 
         async def read() -> bytes:
+            if said:
+                return said.pop()
             try:
                 return await loop.sock_recv(connection, CHUNK)
             except OSError:
@@ -197,6 +209,13 @@ class _Resident:
         async def gone() -> None:
             """Nothing more: turns go on."""
 
+        if greeting.wish == MAY:
+            first, options = await first_message(read)
+            if why := await why_alone(options, greeting.variables):
+                os.write(greeting.outcome, why.encode())
+                return
+            said.append(first)
+        self._windows += 1
         try:
             code = await serve(
                 window.sessions,
@@ -211,7 +230,6 @@ class _Resident:
         finally:
             self._windows -= 1
             self._needed = monotonic()
-        assert greeting.outcome is not None
         with suppress(OSError):
             os.write(greeting.outcome, str(code).encode())
 
@@ -232,7 +250,7 @@ class _Resident:
             return
         self._has_left = True
         # Where somebody removed the socket, another daemon's may be in its place.
-        with suppress(OSError), Locked(self._path):
+        with suppress(OSError), Locked(self._path, LOOK):
             if _file_at(self._path) == self._socket:
                 os.rename(self._path, stopping_path(self._path))
 
@@ -263,7 +281,7 @@ async def _greeted(connection: socket.socket) -> _Greeting | None:
         if name == identity(variables, __version__):
             # It arrives only where this process has a number free for it.
             outcome = descriptors.pop(0) if descriptors else None
-            if outcome is None and wish == "window":
+            if outcome is None and wish in (MUST, MAY):
                 logger.warning("no window can be taken: its descriptor did not arrive")
                 return None
             log = WindowLog(descriptors.pop() if descriptors else None)

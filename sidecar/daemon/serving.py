@@ -1,6 +1,7 @@
 """A daemon of one window, on stdin and stdout."""
 
 import asyncio
+import logging
 import os
 import sys
 
@@ -10,13 +11,18 @@ from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import log_to_stderr
 from sidecar.wire.streams import reader, take_stdio, writer
 
+logger = logging.getLogger("sidecar.daemon")
 
-def serve_stdio() -> None:
+
+def serve_stdio(why: str = "", said: bytes = b"") -> None:
+    """`why` none is shared goes to the log; `said`: what the editor has said already."""
     read, write = take_stdio()
     log_to_stderr(os.environ.get("SIDECAR_LOG", "info"))
+    if why:
+        logger.info("%s; this window has its own daemon", why)
 
     async def serve_and_exit() -> None:
-        code = await _serve(read, write)
+        code = await _serve(read, write, said)
         sys.stderr.flush()
         # Leaving the loop would wait for threads that read stdin, load a library or wait for a
         # tool.
@@ -25,7 +31,7 @@ def serve_stdio() -> None:
     asyncio.run(serve_and_exit())
 
 
-async def _serve(read: int, write: int) -> int:
+async def _serve(read: int, write: int, said: bytes) -> int:
     daemon = Daemon()
     async with asyncio.TaskGroup() as group:
         group.create_task(daemon.sessions.run())
@@ -33,7 +39,7 @@ async def _serve(read: int, write: int) -> int:
         try:
             return await serve(
                 window.sessions,
-                reader(read),
+                reader(read, said),
                 writer(write),
                 version=__version__,
                 on_initialized=window.warm_up,

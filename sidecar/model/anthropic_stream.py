@@ -178,12 +178,12 @@ class AnthropicModel:
                 options["base_url"] = self._endpoint.base_url
             if self._endpoint.name == "foundry" and self._endpoint.api_key:
                 options["api_key"] = self._endpoint.api_key
-            if self._endpoint.shared and not {"base_url", "api_key"} <= options.keys():
+            if self._endpoint.shared and self._endpoint.ambient:
                 # Those of another account might be found.
                 raise ModelFailed(
                     f"the provider {self._endpoint.name} takes its account from the environment of "
                     "the daemon's process, which windows share here: have the editor start "
-                    "`sidecar serve --stdio`, without --shared",
+                    "`sidecar serve --stdio --alone`",
                     kind="bad_request",
                 )
         try:

@@ -19,3 +19,9 @@ class Endpoint:
     @property
     def hosted(self) -> bool:
         return not self.base_url
+
+    @property
+    def ambient(self) -> bool:
+        """Whether the account is looked for in the process's variables."""
+        keyed = self.name == "foundry" and self.api_key and self.base_url
+        return self.name != "anthropic" and not keyed

@@ -30,10 +30,12 @@ def take_stdio() -> tuple[int, int]:
     return read, write
 
 
-def reader(descriptor: int) -> ReadBytes:
-    """From a thread; `b""` at the end."""
+def reader(descriptor: int, before: bytes = b"") -> ReadBytes:
+    """From a thread, after what was read `before`; `b""` at the end."""
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
+    if before:
+        chunks.put_nowait(before)
 
     def pump() -> None:
         while True:

@@ -157,7 +157,7 @@ def test_a_clouds_account_is_not_looked_for_where_windows_share(
     client = window(options={"provider": {"name": "bedrock"}, "model": "claude-sonnet-4-6"})
     session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
     ended = client.result(prompt(client, session, "hello"))
-    assert "without --shared" in ended["error"]["message"]
+    assert "--alone" in ended["error"]["message"]
 
 
 def test_a_subtask_begins_and_ends_without_the_window_that_asked(
