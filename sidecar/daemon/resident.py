@@ -28,6 +28,7 @@ from sidecar.daemon.rendezvous import (
     user_of,
 )
 from sidecar.daemon.windows import Daemon, EditorWindow
+from sidecar.session.desk.open_sessions import give_questions_up, working
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import WINDOW, WindowLog, log_of_windows
 
@@ -35,7 +36,7 @@ CHUNK = 64 * 1024
 GREETING = 10.0
 """Seconds for a window to say who it is."""
 LINGER = 300.0
-"""Seconds after the last window went and the last turn ended."""
+"""Seconds after the last window went and the last turn ended, or waits for an answer."""
 PATIENCE = 60.0
 """Seconds for turns to end when somebody stops the daemon gently."""
 LOOK = 0.5
@@ -239,9 +240,10 @@ class _Resident:
             await asyncio.sleep(min(LOOK, linger))
             with suppress(OSError):
                 cut_back(sys.stderr.fileno())
-            if self._taken or self._daemon.sessions.busy:
+            if self._taken or working(self._daemon.sessions):
                 self._needed = monotonic()
             elif monotonic() - self._needed >= linger:
+                give_questions_up(self._daemon.sessions)
                 return
 
     def _leave(self) -> None:

@@ -9,7 +9,19 @@ import pytest
 
 from tests.e2e.lines import LineClient
 from tests.e2e.plain import LIMIT
-from tests.e2e.resident import SHARED, Open, about, allow, busy, command, prompt, seqs, told, until
+from tests.e2e.resident import (
+    SHARED,
+    Open,
+    about,
+    allow,
+    busy,
+    command,
+    is_gone,
+    prompt,
+    seqs,
+    told,
+    until,
+)
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text, tools
 
 pytestmark = [
@@ -140,6 +152,61 @@ def test_a_question_waits_for_the_next_window(window: Open, workspace: Path) -> 
     assert not (workspace / "made").exists()
     second.request("session/load", {"sessionId": session})
     until((workspace / "made").exists)
+
+
+def never(params: Any) -> Any:
+    threading.Event().wait(60)
+
+
+def test_a_question_that_nobody_answers_does_not_keep_the_daemon(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    variables["SIDECAR_LINGER"] = "2"
+    first = window(**{"session/request_permission": never})
+    session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    prompt(first, session, "run touch made")
+    first.wait_for(lambda n: "pending" in str(n))
+    prompt(first, session, "say two")
+    until(lambda: any(one["method"] == "session/request_permission" for one in first.requests))
+    pid = about(variables)["pid"]
+    first.kill()
+    until(lambda: is_gone(pid))
+    second = window(**{"session/request_permission": allow})
+    second.request("session/load", {"sessionId": session})
+    (call,) = [u for u in second.updates("tool_call") if u.get("status") == "failed"]
+    assert "did not run: nobody answered" in str(call)
+    assert "It ended when the daemon did" in str(second.notifications)
+    # What waited in line is not lost, and the model hears of all of it.
+    assert "say two" in str(second.updates("user_message_chunk"))
+    assert not (workspace / "made").exists()
+    assert second.result(prompt(second, session, "run touch made"))["stopReason"] == "end_turn"
+    assert (workspace / "made").exists()
+
+
+def test_a_question_ends_nothing_that_runs_beside_it(
+    window: Open, variables: dict[str, str], workspace: Path
+) -> None:
+    def respond(body: Any, number: int) -> Reply:
+        if len(body["messages"]) > 1:
+            return text("Done.")
+        slow = {"command": "sleep 5; touch ended"}
+        return tools(("c1", "shell", slow), ("c2", "shell", {"command": "touch made"}))
+
+    variables["SIDECAR_LINGER"] = "1"
+    with FakeMessagesApi(respond) as api:
+        provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-test"}
+        options = {"provider": provider, "model": "claude-sonnet-4-6"}
+        rules = {"permissions": {"allow": ["shell:sleep 5; touch ended"]}}
+        first = window(options={**options, **rules}, **{"session/request_permission": never})
+        session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+        prompt(first, session, "do")
+        until(lambda: any(one["method"] == "session/request_permission" for one in first.requests))
+        first.wait_for(lambda n: "in_progress" in str(n))
+        pid = about(variables)["pid"]
+        first.kill()
+        until(lambda: is_gone(pid))
+    assert (workspace / "ended").exists()
+    assert not (workspace / "made").exists()
 
 
 def test_each_window_has_variables_of_its_own(window: Open, workspace: Path) -> None:

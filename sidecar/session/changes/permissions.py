@@ -31,12 +31,17 @@ class _Book:
 
 
 class Permissions:
-    """`always` answers hold until closed."""
+    """`always` answers hold until closed.
+
+    `waiting`: calls that wait for the user, or for a subtask which may; `working`: the others that
+    are carried out.
+    """
 
     def __init__(self, rules: Rules, root: Path) -> None:
         self._book = _Book(rules)
         self._root = root
         self.loops_allowed = False
+        self.waiting = self.working = 0
 
     def for_subtask(self) -> "Permissions":
         """Rules and later answers are shared; loops are asked about anew.

@@ -17,6 +17,10 @@ HEARTBEAT = 5.0
 """Seconds between beats on the daemon's leases."""
 SHUTDOWN = 1.5
 """Seconds for running turns to end their logs at the daemon's stop."""
+NOBODY = (
+    "The last turn waited for an answer while no window was open. It ended when the daemon did: "
+    "send a prompt to go on."
+)
 UNWATCHED = 60.0
 """Seconds until an idle session that nobody watches is closed."""
 
@@ -160,3 +164,15 @@ class OpenSessions:
                 async with self.opening:
                     if not (session.prompts.busy or session.audience.heard):
                         await self.close(session)
+
+
+def working(sessions: OpenSessions) -> bool:
+    """Whether any turn goes on though nobody is there to answer."""
+    return any(session.prompts.busy and not session.waits for session in sessions)
+
+
+def give_questions_up(sessions: OpenSessions) -> None:
+    """Say why the turns that wait for an answer end, before `shutdown`."""
+    for session in sessions:
+        if session.prompts.busy and session.delegating.bound is None:
+            session.notify("warning", NOBODY)

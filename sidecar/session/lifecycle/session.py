@@ -119,6 +119,11 @@ class Session:
         """Unstored changes included."""
         return self._state.log.row
 
+    @property
+    def waits(self) -> bool:
+        """Whether its turn goes on only once somebody answers, or a subtask does."""
+        return self.permissions.waiting > 0 and not self.permissions.working
+
     def opened(self) -> Opened:
         state, row = self._state, self._state.log.row
         described = self._options.described()

@@ -1,6 +1,7 @@
 """Whether a call may run, and whom to ask."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sidecar.core.parts import Json, JsonObject, SessionId, ToolPart
@@ -20,7 +21,24 @@ class Consent:
     permissions: Permissions
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
-        return await self.client.request_permission(self.session_id, tool_call, options)
+        with self.waiting():
+            return await self.client.request_permission(self.session_id, tool_call, options)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        self.permissions.waiting += 1
+        try:
+            yield
+        finally:
+            self.permissions.waiting -= 1
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        self.permissions.working += 1
+        try:
+            yield
+        finally:
+            self.permissions.working -= 1
 
     async def settle(
         self,

@@ -33,7 +33,7 @@ from sidecar.session.turn.turn_log import TurnLog
 from sidecar.session.turn.workplace import Workplace
 from sidecar.store.format.log_records import ToolRecord
 from sidecar.tools.access import access
-from sidecar.tools.builtin_tools import kept_end
+from sidecar.tools.builtin_tools import DELEGATE, kept_end
 from sidecar.tools.client_tool import call_client_tool
 from sidecar.tools.files.edit import foreseen
 from sidecar.tools.runner import run_builtin
@@ -44,6 +44,7 @@ _OTHERWISE = (
     "The file changed while the user was asked: what this call would change now is not what they "
     "were shown. Read the file again, then send the call again."
 )
+UNASKED = "This call did not run: nobody answered whether it may."
 AT_ONCE = 32
 """Calls under way; of a thousand that are ready at once the loop would do nothing else."""
 UNANSWERED = 180
@@ -146,6 +147,9 @@ class _Call:
 
         try:
             answer = await self.calls.consent.settle(spec, wanted, part, change)
+        except asyncio.CancelledError:
+            self._unasked(started, wanted)
+            raise
         except SidecarError as error:
             text = f"The user could not be asked for permission: {error.message}."
             return await self._fail(text, "denied", started, wanted)
@@ -173,8 +177,10 @@ class _Call:
     async def _perform(self, spec: ToolSpec, wanted: Access) -> CallsEnd:
         part, turn = self.part, self.calls.turn
         started = turn.clock.now()
+        consent, subtask = self.calls.consent, (spec.origin, spec.name) == ("builtin", DELEGATE)
         try:
-            answer = await self._answer(spec, wanted)
+            with consent.waiting() if subtask else consent.working():
+                answer = await self._answer(spec, wanted)
         except SidecarError as error:
             return await self._fail(error.message, "error", started, wanted)
         output = self._output(spec, answer)
@@ -251,9 +257,27 @@ class _Call:
     async def _fail(
         self, text: str, failure: ToolFailure, started: Millis, wanted: Access | None = None
     ) -> CallsEnd:
+        self._put_error(text, failure, started, wanted)
+        await self._keep(ToolRecord(part_id=self.part.id, failure=failure))
+        self._show_error(text, failure)
+        return CallsEnd.done
+
+    def _unasked(self, started: Millis, wanted: Access) -> None:
+        """Nothing that is settled later tells such a call from one that was cut off half-way."""
+        self._put_error(UNASKED, "cancelled", started, wanted)
+        record = ToolRecord(part_id=self.part.id, failure="cancelled")
+        # The turn's end reports a failure.
+        written = self.calls.turn.log.writer.commit(record)
+        written.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._show_error(UNASKED, "cancelled")
+
+    def _put_error(
+        self, text: str, failure: ToolFailure, started: Millis, wanted: Access | None
+    ) -> None:
         title = "" if wanted is None else wanted.title
         self._put(ToolError(text, failure, started, self.calls.turn.clock.now(), title))
-        await self._keep(ToolRecord(part_id=self.part.id, failure=failure))
+
+    def _show_error(self, text: str, failure: ToolFailure) -> None:
         self._show(
             "failed",
             output=text,
@@ -261,7 +285,6 @@ class _Call:
             raw_input=self.part.input,
             metadata={"failure": failure},
         )
-        return CallsEnd.done
 
     async def _keep(self, record: ToolRecord) -> None:
         """Commit a call's end, or show a failed call, so nobody waits."""
