@@ -1,12 +1,13 @@
 """Streamed answers and pings with the Anthropic SDK, under our own retries.
 
-The SDK's import takes 1 to 2 s and 70 MB: after `initialize`, in a thread, without garbage
-collection, to stall the event loop only for milliseconds.
+The SDK's import takes half a second and 30 MiB: after `initialize`, in a thread, without garbage
+collection, to stall the event loop for milliseconds only.
 """
 
 import asyncio
 import gc
 import importlib
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
@@ -20,6 +21,7 @@ from sidecar.model.decode import ResponseDecoder, usage_of
 from sidecar.model.encode import encode
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.failures import EndedEarly, classify
+from sidecar.model.late_names import late_names
 from sidecar.model.retry import USUAL, Patience, with_retries
 from sidecar.model.stalls import STALL, AnswerLimits, InTime, limits
 
@@ -35,6 +37,8 @@ _CLIENTS = {
     "vertex": "AsyncAnthropicVertex",
     "foundry": "AsyncAnthropicFoundry",
 }
+_ONE_AT_A_TIME = threading.Lock()
+"""Held by who imports the SDK: windows do in threads of their own."""
 NO_KEY = (
     "there is no API key: set ANTHROPIC_API_KEY or the provider's apiKey, "
     'or choose the model "offline", which needs none'
@@ -149,16 +153,6 @@ class AnthropicModel:
             raise classify(error, self._now(), self._endpoint.api_key) from None
 
     def _load(self) -> Any:  # noqa: ANN401 - one of the SDK's clients, imported late
-        gc.disable()
-        try:
-            sdk = importlib.import_module("anthropic")
-            gc.freeze()
-        finally:
-            gc.enable()
-        transport = importlib.import_module("httpx2")
-        self._stream_class = sdk.AsyncStream[object]
-        self._sdk = f"anthropic {sdk.__version__}"
-        timeout = transport.Timeout(connect=10.0, read=self._stall, write=60.0, pool=60.0)
         name = _CLIENTS.get(self._endpoint.name)
         if name is None:
             known = ", ".join(_CLIENTS)
@@ -166,6 +160,20 @@ class AnthropicModel:
                 f"there is no provider {self._endpoint.name!r}; there are {known}",
                 kind="bad_request",
             )
+        gc.disable()
+        try:
+            with _ONE_AT_A_TIME, late_names("anthropic", within="types"):
+                sdk = importlib.import_module("anthropic")
+                self._stream_class = sdk.AsyncStream[object]
+                make = getattr(sdk, name)
+            gc.freeze()
+        except (ImportError, AttributeError) as error:
+            raise self._unusable(error) from None
+        finally:
+            gc.enable()
+        transport = importlib.import_module("httpx2")
+        self._sdk = f"anthropic {sdk.__version__}"
+        timeout = transport.Timeout(connect=10.0, read=self._stall, write=60.0, pool=60.0)
         options: dict[str, Any] = {"max_retries": 0, "timeout": timeout}
         if self._endpoint.name == "anthropic":
             # Local servers take any key; a key keeps the SDK from looking for others.
@@ -187,10 +195,13 @@ class AnthropicModel:
                     kind="bad_request",
                 )
         try:
-            return getattr(sdk, name)(**options)
+            return make(**options)
         except (ImportError, TypeError, ValueError, sdk.AnthropicError) as error:
-            text = f"the provider {self._endpoint.name} cannot be used: {error}"
-            raise ModelFailed(text, kind="bad_request") from None
+            raise self._unusable(error) from None
+
+    def _unusable(self, error: Exception) -> ModelFailed:
+        text = f"the provider {self._endpoint.name} cannot be used: {error}"
+        return ModelFailed(text, kind="bad_request")
 
 
 async def _drained(response: AsyncIterator[object]) -> None:
