@@ -7,6 +7,7 @@ import re
 import unicodedata
 
 from sidecar.core.text.visible import as_found
+from sidecar.tools.rules.tables.plain_paths import NAMES
 
 ODD = "of no kind that is known to be source, text or data"
 _ENDINGS = (
@@ -58,9 +59,7 @@ _COMPILERS = ("tsconfig", "jsconfig")
 _HUGO = ["config", "_default"]
 """A folder whose files hugo joins; its folders for one environment count beside it alone."""
 
-_TAKEN_FOR_MORE = re.compile(r"(?:\A|/)-|(?:\A|/)@[^/]*\Z|['\"`\\\n\r;|&<>]|\$[({]|\s[-@]")
-"""Names that a pattern, `xargs` or `sh -c` hands on as an option or a command: `-e1e touch x.txt`
-beside `sed -n '1,5p' *.txt`."""
+_PLAIN_NAMES = re.compile(NAMES)
 
 
 def is_ordinary(path: str) -> bool:
@@ -72,7 +71,7 @@ def is_ordinary(path: str) -> bool:
     *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
     if as_found(path) != path or any(folder.startswith(".") for folder in folders):
         return False
-    if _TAKEN_FOR_MORE.search(path):
+    if not _PLAIN_NAMES.fullmatch(path.lstrip("/")):
         return False
     if name in _LEADING_OUT or (name.startswith(_COMPILERS) and name.endswith(".json")):
         return False

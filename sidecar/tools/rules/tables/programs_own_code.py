@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from sidecar.tools.rules.tables.plain_paths import NAMES
 from sidecar.tools.rules.tables.program import NO_OPERAND, Program, options
 
 _RUNS_OWN = "other options take code, settings or a place from elsewhere"
@@ -57,6 +58,11 @@ _GO = Program(
     ),
     whole=True,
     operands=r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^@]*",
+)
+_MAKING = Program(
+    "other options are not known, and programs may take the name for more than a file's",
+    operands=NAMES,
+    writes=True,
 )
 OWN_CODE = {
     "pytest py.test": Program(
@@ -126,10 +132,8 @@ OWN_CODE = {
         writes=True,
         creates=True,
     ),
-    "mkdir": Program("other options are not known", options("pv --parents --verbose"), writes=True),
-    "touch": Program(
-        "other options are not known", options("acm --no-create"), writes=True, creates=True
-    ),
+    "mkdir": replace(_MAKING, options=options("pv --parents --verbose")),
+    "touch": replace(_MAKING, options=options("acm --no-create"), creates=True),
     "rmdir": Program("other options are not known", options("pv --parents"), writes=True),
     "rm": Program(
         "other options are not known",
