@@ -1,6 +1,6 @@
-"""A daemon for one command: the one that windows share where that runs.
+"""The daemon that windows share, if any, or one for one command.
 
-Else one of its own, which could not write sessions that windows have open.
+The latter could not write sessions that windows have open.
 """
 
 import os

@@ -87,10 +87,7 @@ def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
 
 
 def resolve(layers: Iterable[Layer]) -> Resolved:
-    """Weakest first; lists with `adds_up` are joined.
-
-    The default model depends on a key or base URL.
-    """
+    """Weakest first; lists with `adds_up` are joined."""
     chosen: dict[str, object] = {}
     origins: dict[str, tuple[Origin, ...]] = {}
     problems: list[Problem] = []

@@ -78,8 +78,8 @@ def resolve_all(
 ) -> Resolved:
     """Read and merge all layers. Blocks.
 
-    `user` replaces the user's file. The workspace's file counts if the other layers set
-    `workspace_trusted`, or leave it unset and `trusted` agrees.
+    `user` replaces the user's file. The workspace's file counts if other layers set
+    `workspace_trusted`, or none does and `trusted` agrees.
     """
     unread: list[Problem] = []
     usual = _read(user or user_file(), unread)

@@ -1,7 +1,4 @@
-"""Errors, by whose fault they are; each message gives advice.
-
-`wire` decides the JSON-RPC codes.
-"""
+"""Errors, by whose fault they are; each message gives advice."""
 
 from typing import Literal, TypeAlias
 

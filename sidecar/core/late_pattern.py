@@ -1,6 +1,6 @@
 """Regular expressions compiled when first used.
 
-All take as long as half the other imports, and a command uses few.
+All take as long as half the other imports.
 """
 
 import re

@@ -138,10 +138,9 @@ def _spawn(descriptor: int, path: str) -> None:
 def greet(connection: socket.socket, wish: str, *told: int, within: float = GREETING) -> int | None:
     """Say who comes for what: `MUST`, `MAY`, "status", "stop" or "stop now".
 
-    `told`: the descriptor that takes what a window's user is told on stderr.
-    Gives the descriptor from which the exit code comes; `None` if the daemon ends just now, or
-    cannot take that descriptor. Without it a command is served all the same.
-    Raises OSError for one that hangs.
+    `told`: the descriptor of a window's stderr. Gives the descriptor from which the exit code
+    comes; `None` if the daemon ends just now, or takes none, which a command does without. Raises
+    OSError if it hangs.
     """
     readable, writable = os.pipe()
     named = identity(os.environ, __version__), wish, os.getcwd()

@@ -1,4 +1,4 @@
-"""Where windows find the daemon that they share. Imports little: each window waits for it.
+"""Where windows find the daemon that they share. Imports little: windows wait.
 
 A socket in the user's own folder, named for a data folder, version and place of the program.
 Whoever finds nobody behind makes it anew, under a lock, and starts a daemon on it.

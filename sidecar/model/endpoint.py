@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 class Endpoint:
     """`name` is anthropic, bedrock, vertex or foundry.
 
-    With `base_url`, anthropic means a proxy or local server (as Ollama, vLLM). From the environment
-    the SDK reads clouds' credentials and region only. `shared`: this process's is not the window's.
+    With `base_url`, anthropic means a proxy or local server (as Ollama, vLLM). The SDK itself reads
+    only clouds' credentials and region. `shared`: this process's is not the window's.
     """
 
     name: str = "anthropic"

@@ -130,7 +130,7 @@ class OfflineModel:
     def _usage(self, prompt: Prompt, *, keep: bool = True) -> Usage:
         """As if the same conversation's last kept prompt were cached.
 
-        `keep`: this prompt is cached from now on; otherwise the rest is plain input.
+        `keep`: this prompt is cached; otherwise the rest is plain input.
         """
         static = sum(count_tool(tool, self._count) for tool in prompt.tools)
         static += sum(count_block(block, self._count) for block in prompt.system)

@@ -1,6 +1,6 @@
 """The tokenizer for estimates: tiktoken with a packed vocabulary.
 
-tiktoken would download one. To pack: `python -m sidecar.model.vocabulary SOURCE.tiktoken`.
+To pack: `python -m sidecar.model.vocabulary SOURCE.tiktoken`.
 """
 
 import base64

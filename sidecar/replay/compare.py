@@ -107,7 +107,7 @@ class ReplayedSession:
 
 
 def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession:
-    """Under every policy; requests are kept of the first only.
+    """Under every policy; keeps requests of the first.
 
     Raises BadRequest without a recording, or without an answer of a model.
     """
@@ -118,7 +118,7 @@ def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession
 def sent_last(path: Path, count: Count, settings: Settings) -> Prompt:
     """The last request under the first policy.
 
-    Without system text and tools, which recordings lack. Raises as `replay_file`.
+    Without system text and tools. Raises as `replay_file`.
     """
     conversation, _ = _heard(path, count)
     policy = policies()[settings.policies[0]]

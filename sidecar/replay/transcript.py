@@ -102,8 +102,7 @@ class Transcript:
 class TranscriptWriter:
     """A builder of messages from any recording.
 
-    An assistant's message waits for its tool results until the next begins. Ids follow from order:
-    same file, same ids.
+    An assistant's message waits for its results until the next begins. Same file, same ids.
     """
 
     _turn: int = -1

@@ -1,6 +1,6 @@
 """Agreement of the simulation with the recorded provider's reports.
 
-Only before the agent's first compaction: until then everything was sent, as by `manual`.
+Up to the agent's first compaction, where all was sent, as by `manual`.
 """
 
 from collections.abc import Iterable

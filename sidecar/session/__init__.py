@@ -1,1 +1,1 @@
-"""Sessions at work: one inbox and one task each. Knows no JSON-RPC, SDK or SQL."""
+"""Sessions at work: one inbox and one task each."""

@@ -58,8 +58,8 @@ class SessionSummary:
 class PromptRequest:
     """`blocks`: ACP content blocks; `context`: the editor's state.
 
-    `ticket` cancels the request alone; if already `cancelled`, the turn only logs the prompt.
-    `window`: the asker's environment.
+    `ticket` cancels the request; if `cancelled` already, the turn only logs the prompt. `window`:
+    the asker's environment.
     """
 
     blocks: tuple[JsonObject, ...]

@@ -46,7 +46,7 @@ class Store:
     """The file and its contents by kind. Call on an event loop; nothing blocks.
 
     Everything may raise StorageFailed: `full`, `corrupt`, `newer_schema`, `read_only` or `io`;
-    nothing of the call is stored, and later calls may succeed. `folder`: the daemon's data folder.
+    nothing of the call is stored. `folder`: the daemon's data folder.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ async def call_client_tool(name: str, given: Json, context: ToolContext) -> Tool
 def read_answer(name: str, result: Json) -> ToolAnswer:
     """`result`: `{content, isError?, title?, metadata?, attachments?}`.
 
-    Malformed ones become errors: the effect is unknown.
+    Malformed ones become errors.
     """
     if not isinstance(result, dict):
         return _malformed(name, "an object with `content`", result)

@@ -51,7 +51,7 @@ _MOVED = "What this call would touch changed since it was decided on. Send it ag
 class _Rechecked:
     """Changes, followed while the call's access is as decided.
 
-    Before a change comes a snapshot; meanwhile another command may move a link.
+    During the snapshot before, another command may move a link.
     """
 
     changes: Changes

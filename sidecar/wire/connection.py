@@ -172,7 +172,7 @@ class Connection:
     ) -> str | None:
         """`None` for a dismissed question.
 
-        Raises ClientFailed if the client cannot ask, or chose an unknown option.
+        Raises ClientFailed for a client that cannot ask, or an unknown option.
         """
         if not self.can.ask_permission:
             raise self._lacks(

@@ -226,8 +226,8 @@ class Dispatch:
     async def _in_turn(self, method: str, work: DispatchedWork, ticket: Ticket) -> Json:
         """Run a handler once its answer has room.
 
-        Pausing reads would not do: thousands of requests may be read already, and cancellations
-        must pass.
+        Reads are not paused: thousands of requests may be read already, and cancellations must
+        pass.
         """
         if ticket.ends_itself or method == "shutdown":
             # A prompt waits for people, has its session's own queue, and has a small answer.

@@ -67,8 +67,7 @@ def read_beginning(path: Path | str, most: int) -> bytes:
 def git_folders(git: Path) -> tuple[Path, Path]:
     """A repository's own folder, and the one with hooks and excludes.
 
-    A worktree's or submodule's `.git` is a file; worktrees share all but a few files. Raises
-    OSError or ValueError.
+    A worktree's or submodule's `.git` is a file. Raises OSError or ValueError.
     """
 
     def named(file: Path) -> str:

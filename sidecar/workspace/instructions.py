@@ -36,8 +36,8 @@ def user_folder() -> Path:
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
     """From the folder `user`, then from the top down to `cwd`.
 
-    The top: the root of the repository, the home folder or the file system. Skips files that others
-    may write above `cwd` (/tmp), links out of their folder, and untrusted workspaces.
+    The top: the repository's, home, or the file system's root. Skips files that others may write
+    above `cwd` (/tmp), links out of their folder, and untrusted workspaces.
     """
     found = [_first(user, Path(user.anchor))]
     if trusted:

@@ -64,7 +64,7 @@ class _Listed:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`real` is absolute and without links.
+    """`real`: absolute, without links.
 
     `shown`: relative with `/` inside the workspace, else absolute.
     """
@@ -269,7 +269,7 @@ def _hooks(git: str) -> str:
 def _listed(folder: str, most: int) -> _Listed:
     """At most so many; from an earlier look if time stamps prove it the same.
 
-    A name that comes, goes or is replaced changes its folder's times.
+    A changed name changes its folder's times.
     """
     there, at = _stat(folder), time.time_ns() // 1_000_000
     if there is None:

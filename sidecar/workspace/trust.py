@@ -24,7 +24,7 @@ class StartingPlaces:
 def is_trusted(data: Path, workspace: Path) -> bool:
     """Whether this very folder is trusted; an unreadable list trusts none.
 
-    One above says nothing: other people's code is cloned into it.
+    One above does not count: other people's code is cloned into it.
     """
     return workspace in map(Path, _read(data))
 

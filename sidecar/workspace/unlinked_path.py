@@ -25,8 +25,7 @@ class PathMoved(PermissionError):
 def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
     """Open the folder of a resolved path; `make` creates missing folders.
 
-    To look, open and rename, not read or sync. Raises PathMoved, or OSError for a missing or closed
-    one.
+    To look, open and rename, not read or sync. Raises PathMoved, OSError.
     """
     descriptor = os.open(real.anchor, WAY)
     try:

@@ -60,7 +60,7 @@ def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """With its path relative to the root and that path's plain end.
+    """A word of a variable's value, its path relative to the root, and that path's plain end.
 
     `slash`: with one; `configures`: of a variable called after a configuration.
     """
@@ -163,7 +163,7 @@ def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
 def shed_import_paths(workspace: Path) -> None:
     """Take a workspace's folders off `sys.path`: a late import would run its files.
 
-    PYTHONPATH or editable installs add them. Sidecar's folder and Python's own stay.
+    PYTHONPATH or editable installs add them. Sidecar's and Python's own stay.
     """
     real, own = os.path.realpath(workspace), os.path.realpath(Path(__file__).parents[2])
     pythons = {*site.PREFIXES, sys.base_prefix, site.USER_SITE or sys.prefix}

@@ -1,4 +1,4 @@
-"""Current state for the end of the newest user message: ever changing, so not in the prefix."""
+"""Current state for the end of the newest user message, not the prefix."""
 
 import asyncio
 import os

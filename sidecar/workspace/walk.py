@@ -40,7 +40,7 @@ def list_folder(real: Path) -> tuple[str, ...]:
 def walk(real: Path) -> Iterator[str]:
     """Sorted relative paths with `/`.
 
-    The enclosing repository's .gitignore files apply; unreadable folders are skipped.
+    The enclosing repository's .gitignore files apply.
     """
     yield from _walk(str(real), "", inherited(real))
 

@@ -21,8 +21,7 @@ REPAIR = "`sidecar verify --repair` saves what is readable and keeps the damaged
 def check(*, mend: bool = False) -> int:
     """Exit code 1 for any problem.
 
-    `mend` puts a damaged store aside, and prints the new one's counts and losses; then 1 only if
-    that failed.
+    `mend` puts a damaged store aside and prints losses; then 1 only if that failed.
     """
     console = terminal()
     try:

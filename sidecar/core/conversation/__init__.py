@@ -1,1 +1,1 @@
-"""Turns, calls and streamed answers as values. Knows no prompt, no file and no policy."""
+"""Turns, calls and streamed answers as values."""

@@ -51,7 +51,7 @@ def lacking(text: str) -> frozenset[str]:
 
 
 def unlike(text: str) -> bool:
-    """Whether an edit found a file other than thought: to look at it is the remedy."""
+    """Whether an edit found another file than thought: a look at it is the remedy."""
     return bool(_UNLIKE.search(text[:300]))
 
 

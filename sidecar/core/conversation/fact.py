@@ -20,8 +20,8 @@ SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
 class Fact:
     """A confirmed claim: the turn `source`, when (`at`) and by whom (`who`) said.
 
-    A user's decision or constraint is typed text, word for word. A tool's words may be anybody's;
-    `nobody`: only the names were found, or a rule that quotes no whole sentence.
+    A user's decision or constraint is typed text, word for word. `nobody`: only the names were
+    found, or a rule that quotes no whole sentence.
     """
 
     kind: FactKind

@@ -1,4 +1,4 @@
-"""Makes a call's id, name and input acceptable to providers, for all later requests."""
+"""Makes a call's id, name and input acceptable to providers."""
 
 import re
 from typing import Final

@@ -1,6 +1,6 @@
 """Provider-neutral events of a streamed answer.
 
-Boundaries mean nothing: ten deltas of a character fold like one of ten.
+Boundaries mean nothing.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Whether a rewrite may be installed: a gain in room, and nothing needed lost."""
+"""Whether a rewrite may be installed: room gained, nothing needed lost."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""One decision on a rewrite, for sessions and replays: equal logs give equal plans."""
+"""One decision on a rewrite, for sessions and replays."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """The user is away: nobody waits; the next turn should add `growth` tokens.
+    """The user is away; the next turn should add `growth` tokens.
 
     `hurried`: do only the next turn's duties, in the situation from `forced`.
     """
@@ -90,7 +90,7 @@ def choose(
     draft: Plan | None = None,
     away: Away | None = None,
 ) -> Chosen[One]:
-    """The first admitted plan, or nothing.
+    """The first admitted plan.
 
     `complete` measures a plan as carried out; `None`: without effect. `tell` adds a written summary
     to `draft`.

@@ -91,8 +91,8 @@ def descend(
 ) -> tuple[One | None, tuple[str, ...]]:
     """The first admitted plan, and the refusals before.
 
-    `complete`: `None` for a plan without effect. If none is admitted, the sound plan with fewest
-    tokens: for a prompt that is too long or a person's request; merely over the limit, if it fits.
+    `complete`: `None` for a plan without effect. If none is admitted, the smallest sound plan: for
+    a prompt too long or a person's request; merely over the limit, if it fits.
     """
     tried: list[One] = []
     refused: list[str] = []

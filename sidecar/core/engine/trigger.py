@@ -12,7 +12,7 @@ def compaction_point(policy: Policy, rest: Standing) -> int:
     """Tokens at which an opening turn makes the policy rewrite.
 
     `rest`: a standing in which only size and messages, in proportion, can be a cause. The limit, if
-    nothing fires below, or size does not matter.
+    nothing fires below.
     """
     history = rest.used - rest.static
 

@@ -65,7 +65,7 @@ def attribute(
     between_steps: bool,
     vouched: Callable[[TreeChange], bool] = lambda _: True,
 ) -> tuple[PathChange, ...]:
-    """The author of each change in an interval.
+    """Authors of an interval's changes.
 
     `tools`: in order. `shell`: a command ran; `vouched` tests whether one states a change. `saved`:
     paths saved by the editor. `between_steps`: all is the user's. Omits paths merely hidden or

@@ -27,7 +27,7 @@ _MAY = re.compile(
 
 
 def formatted(command: str) -> frozenset[str]:
-    """Ends of the paths that may have been laid out anew; `ANY`: of all."""
+    """Ends of paths that may have been laid out anew; `ANY`: of all."""
     if not _MAY.search(command):
         return frozenset()
     text, _ = split(command)

@@ -15,7 +15,7 @@ _UNCHANGED = "Nothing was changed here since then."
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A change of one path, at most one each.
+    """At most one for each path.
 
     `entry`: wanted (`None`: nothing). Without `expect` there, nothing is done. `content`: merged
     bytes, not stored. Equal contents change the mode only; another kind is removed first. A new
@@ -69,9 +69,9 @@ def plan_restore(
 ) -> RestorePlan:
     """Undo the agent's part.
 
-    `sets`: all since the target state, oldest first, the user's too; restores count as the agent's.
-    `now`: entries, lost as `ignored` if ignored since. `paths`: only these and below (`b""`: the
-    root), with renames' other paths. `inside`: a folder's paths, ignored too.
+    `sets`: all since the target state, oldest first; restores count as the agent's. `now`: entries,
+    lost as `ignored` if ignored since. `paths`: only these and below (`b""`: the root), with
+    renames' other paths. `inside`: a folder's paths, ignored too.
     """
     known = strands(sets, now, take_unknown=choices.on_conflict == "overwrite")
     paths = None if paths is None else frozenset(paths)

@@ -24,7 +24,7 @@ class StrandPart:
 
 @dataclass(frozen=True, slots=True)
 class Strand:
-    """A path's history since the target state.
+    """A path's history since the target.
 
     `parts`: left to undo, the agent's first, then others' and the agent's in turn. `ever`: the
     agent had a part. `source`: path before the agent's move. `unknown`: possibly the agent's; in
@@ -167,10 +167,7 @@ def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[S
 
 
 def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
-    """Drop changes that one side took back, with no other side's between.
-
-    A row: one side's parts by starting state, none twice: a circle is cut.
-    """
+    """Drop changes that one side took back, with no other side's between."""
     rows: list[tuple[bool, list[StrandPart], dict[Hashable, int]]] = []
     for part in parts:
         if not rows or rows[-1][0] != part.agent:

@@ -94,7 +94,7 @@ class Rename:
 
 
 class SeenEntry(NamedTuple):
-    """An entry and its stat (ns). A tuple: frozen dataclasses take twice as long.
+    """An entry and its stat (ns). A tuple, for speed.
 
     `racy`: read within its time stamp's grain, so the stat proves nothing. `followed`: ignored, but
     written by our tool.

@@ -1,4 +1,4 @@
-"""Attempts: a command, read or edit may fail first and go through later.
+"""Attempts: a call may fail first and go through later.
 
 A failure is a lesson while nothing of it went through; a mere look teaches none.
 """

@@ -1,6 +1,6 @@
 """Facts: claims of a model confirmed by the log.
 
-Models invent, and facts outlive the session.
+Facts outlive the session.
 """
 
 import re

@@ -110,7 +110,7 @@ _SPEAKS = late_pattern(
 
 
 def guidance_of(part: ToolPart) -> tuple[str, ...]:
-    """A source and its rules, each on one line; empty without.
+    """A source and its rules, each on one line.
 
     The source: a file of rules, or a server's tool that speaks of rules in few words.
     """

@@ -1,7 +1,6 @@
 """Files of learned facts: Markdown by people and Sidecar.
 
-People's text is kept byte for byte. Our bullets end in a comment whose check of the text reveals
-edits.
+People's text is kept byte for byte. Our bullets end in a comment that reveals edits.
 """
 
 import re

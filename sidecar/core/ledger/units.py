@@ -52,10 +52,10 @@ class Unit:
 
     `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
     text. `names`: identifiers in text and call. `at`: 0 if unknown. `asked`: names to keep.
-    `attempt`: equal for calls that try the same. `steps`: a call's achievements, or if it failed,
-    those that must go through before nobody need know. `replaced`: texts of files. `guidance`: a
-    source and its stated rules. `attached`: name of a file sent along, whose text is not the
-    user's. `said`: the user's answer to a call; `refused`: by the user.
+    `attempt`: equal for calls that try the same. `steps`: what a call achieved, or if it failed,
+    must still go through. `replaced`: texts of files. `guidance`: a source and its stated rules.
+    `attached`: name of a file sent along, not the user's words. `said`: the user's answer to a
+    call; `refused`: by the user.
 
     Found once: `means`, the paths `touched` and `changed`.
     """
@@ -158,7 +158,7 @@ def learn(index: NameIndex, unit: Unit) -> None:
 
 
 def overcome(units: Iterable[Unit]) -> frozenset[PartId]:
-    """Failed calls that are no lesson: they went through later, step by step, or only looked.
+    """Failed calls that are no lesson: they went through later, or only looked.
 
     The newest of equal attempts stands for all; each refusal for itself.
     """

@@ -17,7 +17,7 @@ OPEN_SHARE = 2
 def render(ledger: Ledger, most: int) -> str:
     """Within `most` tokens.
 
-    Goal, newest directive, failures and the newest changed files stay even beyond the bound.
+    Goal, newest directive, failures and newest changed files stay even beyond.
     """
     sections = list(_needed(ledger))
     left = most - sum(tokens_of(section) for section in sections)

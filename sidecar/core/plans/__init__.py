@@ -1,1 +1,1 @@
-"""What plans are made of: what must stay, what items are worth, how they are shortened."""
+"""What plans are made of: what stays, what items are worth, how they are shortened."""

@@ -49,7 +49,7 @@ def full(standing: Standing, at: int) -> Cause | None:
 def below(standing: Standing, reserve: int) -> int:
     """Trigger, in tokens, that leaves `reserve` of the window free.
 
-    Never under a quarter of the window: presets' reserves are made for 200,000 tokens.
+    At least a quarter of the window: presets' reserves are made for 200,000 tokens.
     """
     window = standing.window
     return min(standing.limit, max(window - reserve, window // 4))
@@ -139,7 +139,7 @@ def draft(
 ) -> Plan | None:
     """`None` if the prompt would not shrink.
 
-    If parts are dropped or notes retired, a note holds their ledger and the id for recall.
+    If parts are dropped or notes retired, a note has their ledger and recall id.
     """
     items, used = situation.items, situation.standing.used
     retired = frozenset(edits.retired)

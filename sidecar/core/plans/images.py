@@ -80,7 +80,7 @@ def stretches(situation: Situation) -> list[Stretch]:
 def _past_imports(
     texts: Sequence[str | None], kinds: Sequence[tuple[KnownLine, int]], start: int, end: int
 ) -> int:
-    """Where a stretch begins behind its imports, if these are many and were only read."""
+    """Where a stretch begins behind its imports, if many and only read."""
     lines = range(start, end)
     shown = (n for n in lines if kinds[n][0] == "written" or not _IMPORTS.match(texts[n] or ""))
     first = next(shown, end)
@@ -125,7 +125,7 @@ def _kinds(file: SeenFile, step: int) -> list[tuple[KnownLine, int]]:
 
 
 def _near(written: Sequence[int]) -> list[int]:
-    """For each line that was not written, when one within `NEAR` of it was."""
+    """For each unwritten line, when one within `NEAR` was written."""
     found = [NEVER] * len(written)
     places = [index for index, step in enumerate(written) if step != NEVER]
     after = (*places[1:], len(written))

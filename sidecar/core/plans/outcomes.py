@@ -1,4 +1,4 @@
-"""What calls came to, in a few words: files, commits, ends of commands, failures."""
+"""What calls came to: files, commits, ends of commands, failures."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set

@@ -49,7 +49,7 @@ class Standing:
 
     In tokens: `used`, the prompt as it would be sent; `static`, before the history; `limit`, the
     window less the reserve; `base`, the prompt after the last rewrite (`static` before the first);
-    `rent`, the sum above `base` over requests since, dearer ones counted for more; `newest`, unsent
+    `rent`, the sum above `base` over requests since, dearer ones weighted; `newest`, unsent
     content; `guessed`, the estimated part of `used`.
 
     `messages` are in view; `requests`: since the last rewrite; `opens_turn`: a typed message is
@@ -95,9 +95,9 @@ def rent_of(prompts: Sequence[int], base: int, rates: Rates) -> int:
 class Situation:
     """Input of a plan: `items` in prompt order, notes included.
 
-    `step` numbers the coming request. The last one held the first `sent` items; changing later ones
-    costs nothing. `factor`: the model's tokens per token of a raw estimate. `tools`: names of those
-    at hand, none if unknown.
+    `step` numbers the coming request. The last held the first `sent` items; changing later ones is
+    free. `factor`: the model's tokens per token of a raw estimate. `tools`: names of those at hand,
+    none if unknown.
     """
 
     standing: Standing
@@ -152,7 +152,7 @@ class Summary:
 
     `input_tokens`, `output_tokens`: of each call; the input counts for `fresh` only. `calls`: of a
     preset's agent; a session makes one. `prompt`: what is asked. `finish` makes the answer the
-    final plan, or raises `ValueError` if unusable; by default the text precedes the plan's notes.
+    final plan, or raises `ValueError`; by default the text precedes the notes.
     """
 
     asking: Asking

@@ -1,7 +1,6 @@
 """Rebuilds a stretch of history from the parts worth their tokens.
 
-A greedy knapsack keeps whole blocks, by chance of need and names not yet covered; a note stands for
-the rest.
+A greedy knapsack keeps whole blocks; a note stands for the rest.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -65,8 +64,7 @@ class Keeping:
     the newest requests' share.
 
     Typed, in tokens: `first` message, `each` other, `typed` in all, `old` for rules and first
-    words. Caps in windows times `share`: an eighth for `first`, a tenth for `typed`, a sixteenth
-    for `old`.
+    words. Caps, in windows times `share`: 1/8 for `first`, 1/10 for `typed`, 1/16 for `old`.
     """
 
     keep: int = 10_000

@@ -1,4 +1,4 @@
-"""Rules that a rewrite would take out of view, word for word, with who stated them."""
+"""Rules that a rewrite takes out of view, word for word, with who stated them."""
 
 from collections.abc import Iterable, Iterator
 

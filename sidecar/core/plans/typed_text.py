@@ -1,4 +1,4 @@
-"""Typed messages: what is asked last, and what stays of those that do not all fit."""
+"""Typed messages: what is asked last, and what stays of the rest."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -107,7 +107,7 @@ def _answers(units: Sequence[Unit]) -> bool:
 
 
 def _goes_on(units: Sequence[Unit]) -> bool:
-    """Whether a program's message came last, or a subtask or to-do that was begun may be open."""
+    """Whether a program's message came last, or a begun subtask or to-do may be open."""
     listed: Mapping[str, tuple[str, TodoProgress]] = {}
     for deed in (deed for unit in units for deed in unit.deeds):
         if isinstance(deed, Delegated) and (
@@ -254,7 +254,7 @@ def _ends(text: str, room: int) -> tuple[Span, ...]:
 
 
 def _fitting(text: str, room: int) -> int:
-    """Characters from the start within `room` bytes, to the end of a line or a word if near."""
+    """Characters that fit in `room` bytes, to the end of a line or a word if near."""
     room = max(0, room)
     head = text[:room].encode("utf-8", "surrogatepass")[:room]
     length = len(head.decode("utf-8", "ignore"))

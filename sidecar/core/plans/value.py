@@ -1,4 +1,4 @@
-"""Worth of context: the chance that a block is needed word for word, or a name of it used again.
+"""Worth of context: the chance that a block is needed word for word, or a name again.
 
 Fitted on recorded sessions; see `core/policies/README.md`.
 """
@@ -72,10 +72,10 @@ def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
 
 
 def fidelity(changed: Set[str], left: Set[str], names: NameIndex, step: int) -> float:
-    """How much of what is likely needed a rewrite leaves in sight, by code.
+    """How much of what is likely needed a rewrite leaves in sight.
 
-    The share, 0 to 1, of the `changed` identifiers' weight that is `left`.
-    1 without any. `step` is the number of the coming request.
+    The share, 0 to 1, of the `changed` identifiers' weight that is `left`. 1 without any. `step` is
+    the number of the coming request.
     """
     known = names.known
     weights = chances({name: known[name] for name in changed if name in known}, step)

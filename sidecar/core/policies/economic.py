@@ -1,6 +1,6 @@
 """`economic`: rewrite when carrying on has cost more than rebuilding; keep what earns its place.
 
-Everything after the static prefix is rebuilt, the newest parts too.
+All after the static prefix is rebuilt.
 """
 
 from bisect import bisect_left
@@ -66,12 +66,11 @@ class Economic:
 
     `most`: history share that forces a rewrite; `cold`: the same on a cold cache, but `whole` for
     what is imported or resumed after an hour. Due when carrying tokens above the base has cost
-    `rent` rebuilds as a turn opens, or `within` a turn, whose own text is needed most, and `least`
-    tokens were added. `first`: history share a first rebuild should leave. `arrival`: share for new
-    results together. `spacing`: requests between rewrites that only pay, as each costs the model
-    its thinking; none at a price cliff, where `ahead` requests are expected to follow. `said`:
-    tokens of the model's words that must go for a summary to be asked for; `None`: only by the
-    user.
+    `rent` rebuilds as a turn opens, or `within` a turn, and `least` tokens were added. `first`:
+    history share a first rebuild should leave. `arrival`: share for new results together.
+    `spacing`: requests between rewrites that only pay, as each costs the model its thinking; none
+    at a price cliff, with `ahead` requests expected. `said`: tokens of the model's words that must
+    go for a summary to be asked for; `None`: only by the user.
     """
 
     name: str = "economic"

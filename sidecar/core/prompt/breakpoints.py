@@ -37,13 +37,12 @@ def place(
     """At most four breakpoints, in prompt order.
 
     They stand after: the static system text; the newest block; the previous request's last block,
-    or what a rewrite left of that prompt (`sent_before` message blocks, 0 for none), to find its
-    write; the last rewrite (`anchor` message blocks), so its prefix outlives the next. Spare ones:
-    every `STRIDE` positions back from the newest.
+    or what a rewrite left of that (`sent_before` message blocks, 0 for none), to find its write;
+    the last rewrite (`anchor` message blocks), so its prefix outlives the next. Spare ones: every
+    `STRIDE` positions back from the newest.
 
     `sizes`: cumulative tokens of all tools, each system block, each message block; nothing below
-    `minimum` is marked, as the provider ignores it. Only the static text may live for an hour:
-    longer lifetimes come first.
+    `minimum` is marked. Only the static text may live for an hour: longer lifetimes come first.
     """
     blocks = flat(prompt)
     head = 1 + len(prompt.system)

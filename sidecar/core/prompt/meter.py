@@ -46,7 +46,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Tokens of the window by region; `used` is the sum of `regions`, output apart.
+    """Tokens by region; `used` sums `regions`, without output.
 
     `percent`: `used / (window - reserved_output)`, one decimal. The policy rewrites at
     `compact_at`. `velocity`: tokens a turn, last five. `spike`: the last turn added three times the

@@ -1,4 +1,4 @@
-"""What a session did, for metrics, traces and alerts: numbers and names, never texts."""
+"""What a session did, for metrics, traces and alerts: never texts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class TurnDone:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """A model request ended; `purpose` is turn, summary or ping.
+    """A request ended; `purpose`: turn, summary or ping.
 
     `cost`: USD; `uncached`: USD without a cache; `None` if unknown. `error`: kind of failure, or
     empty. `foreseen`: tokens expected from the cache; `break_`: a shortfall's cause and kind of

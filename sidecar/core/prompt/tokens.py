@@ -99,7 +99,7 @@ def count_tool(tool: ToolSpec, count: Count) -> int:
 
 
 def count_media(media: Media) -> int:
-    """Of an image (width x height / 750, at most 1,600) or a document (by bytes)."""
+    """Of an image (width x height / 750, up to 1,600) or a document (by bytes)."""
     if media.media_type == "application/pdf":
         return PDF_PAGE * max(1, len(media.data) * 3 // 4 // PDF_PAGE_BYTES)
     try:

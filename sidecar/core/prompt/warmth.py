@@ -3,8 +3,7 @@
 A read walks back from a breakpoint over at most 20 positions, its own included, to a live entry. An
 entry lives five minutes or an hour from the start of the last request that wrote it, read it, or
 marked its end before a longer one; readable once the first response begins. Source: Anthropic,
-"Prompt caching", read 2026-11. Renewal by marking: recorded sessions read their static part after
-20 warm minutes.
+"Prompt caching", read 2026-11. Renewal by marking: seen in recorded sessions after 20 minutes.
 """
 
 from bisect import bisect_right
@@ -259,8 +258,8 @@ def find_miss(
 ) -> Miss | None:
     """Why `read` falls short of the last request's cache, or `None`.
 
-    Compares reported counts only: estimates could feign a miss. A prompt below `minimum`, never
-    cached, is a miss of the next request.
+    Compares reported counts only: estimates could feign a miss. A prompt below `minimum` is a miss
+    of the next request.
     """
     if last is None:
         return None

@@ -1,4 +1,4 @@
-"""Files as a log tells them: lines shown or written, with all edits since."""
+"""Files as a log tells them: lines shown or written, with later edits."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,9 +28,9 @@ NEVER, LATER = -1, 1 << 30
 class SeenFile:
     """Lines, `None` for one never shown, with the steps of their last showing and writing.
 
-    `changed`: step of the newest change. `removed`: lines that an edit took out, without their
-    indentation, with its step, the newest last. `ends`: the last line is the file's. `drift`: most
-    lines that edits at unknown places moved them by. `formatted`: step of a formatter's newest run.
+    `changed`: step of the newest change. `removed`: lines that an edit took out, without
+    indentation, by step, the newest last. `ends`: the last line is the file's. `drift`: most lines
+    that edits at unknown places moved them by. `formatted`: step of a formatter's newest run.
     """
 
     texts: list[str | None] = field(default_factory=list)

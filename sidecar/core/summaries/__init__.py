@@ -1,1 +1,1 @@
-"""Texts in place of omitted ones: by a model or by code. Knows no policy."""
+"""Texts in place of omitted ones: by a model or by code."""

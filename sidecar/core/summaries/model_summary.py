@@ -1,4 +1,4 @@
-"""Summaries by a model. Quotes stand in frames that no quoted text can close."""
+"""Summaries by a model."""
 
 import json
 import re

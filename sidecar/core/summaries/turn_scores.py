@@ -1,6 +1,6 @@
 """Scores of turns: question to a model, checked answer, changes.
 
-No turn is invented; failed approaches, paths and URLs stay.
+Failed approaches, paths and URLs stay.
 """
 
 import re
@@ -142,7 +142,7 @@ def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
 def changes(turn: ScoredTurn, action: TurnAction, spared: Set[PartId]) -> list[Change]:
     """An action's changes, except to spared parts.
 
-    A failed call keeps a line, unless summarised: then the ledger names it.
+    A failed call keeps a line, unless summarised.
     """
     made: list[Change | None] = []
     for item in _may_go(turn, spared):

@@ -70,9 +70,9 @@ def without_code(text: str) -> list[str]:
 def abridged(text: str, most: int, mark: str) -> list[str]:
     """Lines of about `most` characters: all without code if that fits, else both ends.
 
-    Each item's first words for a long list; `mark` stands where the text is cut, and nothing ends
-    in an announcement. The last sentence stands if short or a question, then with the one before,
-    preceded by what is set apart in bold.
+    Of a long list each item's first words; `mark` stands at cuts, and nothing ends in an
+    announcement. The last sentence stands if short or a question, then with the one before, and
+    what is set apart in bold.
     """
     groups = list(_groups(text))
     lines = [line for group in groups for line in group.lines()]

@@ -138,7 +138,7 @@ def rules_in(text: str) -> tuple[RuleSentence, ...]:
 def standing(text: str, span: Span) -> Span | None:
     """A sentence with those before that it leans on; `None` if there are none.
 
-    `It must stay` and `not like that` lean. Sentences longer than a rule are not looked at.
+    `It must stay` and `not like that` lean.
     """
     start, end = span
     if not _leans(text[start:end]):

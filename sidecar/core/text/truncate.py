@@ -1,4 +1,4 @@
-"""Cuts outputs at the source and parts in a prompt, and says how to read the rest."""
+"""Cuts outputs and parts, and says how to read the rest."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Providers of metrics and traces: existing or configured.
-
-OpenTelemetry is imported only in use.
-"""
+"""Providers of metrics and traces: existing or configured."""
 
 import logging
 import os

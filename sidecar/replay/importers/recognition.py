@@ -58,7 +58,7 @@ def find_files(path: Path) -> Iterator[Path]:
 def find_recordings(path: Path) -> Iterator[Path]:
     """A path for `open_transcript` per session; in stores `STORE/ID`.
 
-    Unreadable files too: opening them reports the error.
+    Unreadable files too.
     """
     for file in find_files(path):
         try:

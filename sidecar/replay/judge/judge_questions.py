@@ -1,6 +1,6 @@
 """Fidelity by a model as judge: requests, replies, score.
 
-The same questions are answered from the full and the compacted context; a judge compares.
+Questions are answered from the full and the compacted context; a judge compares.
 """
 
 import json

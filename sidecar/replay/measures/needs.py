@@ -1,7 +1,7 @@
 """Text that the recorded agent needed word for word, and the blocks that had shown it.
 
 An edit needs the old text, or a patch's context and removed lines; line ends and numbers do not
-count. Far lines: docs/how-to/measuring.md.
+count. See docs/how-to/measuring.md.
 """
 
 import re

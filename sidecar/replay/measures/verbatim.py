@@ -1,7 +1,6 @@
 """Measure of needed text in view, word for word.
 
-A text counts in one piece in one block: a whole part, a shortened form, a note. Only an edit's
-missing text forces a re-read.
+A text counts in one piece in one block. Only an edit's missing text forces a re-read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

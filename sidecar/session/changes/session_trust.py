@@ -27,7 +27,7 @@ class Trust:
     """The editor's word, `said`, is final.
 
     Otherwise the user is asked once, before the first tool; an `always` is kept on disk. `tell`
-    returns once the settings of a folder trusted by an answer hold.
+    returns once a trusted folder's settings hold.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ T = TypeVar("T")
 class _Interval:
     """The time since the log's last snapshot.
 
-    `open`: a step's tools have begun to write; earlier changes are `early`. `unsaved`: writes in
+    `open`: a step's tools have begun to write; before, changes are `early`. `unsaved`: writes in
     open buffers only. `calls`: those that may change anything. `lost`: no earlier state, so authors
     are unknown.
     """
@@ -51,7 +51,7 @@ class _Interval:
 
 
 class Tracking:
-    """A failure is told once and stops no turn.
+    """Failures are told once and stop no turn.
 
     `shared`: `None` to follow nothing. `took` hears each snapshot's seconds. `step`: its message.
     `above`: a subtask's delegating session, whose agent authors all writes here.
@@ -144,7 +144,7 @@ class Tracking:
             await self._shared.recover(self._log.row.cwd)
 
     def opened(self, *, writes: bool) -> None:
-        """A client has come: report a broken-off restore, and look at the files ahead of a turn."""
+        """Report a broken-off restore, and look at the files ahead of a turn."""
         self._tell_news()
         if writes and self._shared is not None and self._snapshots is None:
             self._shared.look_ahead(self._log.row.cwd)

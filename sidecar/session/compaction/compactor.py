@@ -1,6 +1,6 @@
 """Make room: decide, get the summary, decide again, carry out.
 
-A model is asked at most once. Failure or cancellation leaves the view as before.
+A model is asked at most once.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class Compactor:
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
         """Let the policy rewrite before a request; whether an epoch began.
 
-        Raises ModelFailed for a prompt still longer than the window allows.
+        Raises ModelFailed if the prompt is still too long.
         """
         begun = False
         await self._checkpoints.at("step")
@@ -165,7 +165,7 @@ class Compactor:
     ) -> JsonObject:
         """By hand; carried out unless `dry_run`.
 
-        Waits for a streaming answer. A dry run asks a model only with `summary`, for the money.
+        Waits for a streaming answer. A dry run asks a model, for money, only with `summary`.
         `token` names the progress.
 
         Raises NothingToDo (a dry run returns an empty plan instead), Cancelled by the user,

@@ -1,6 +1,6 @@
 """A policy's plan completed into a rewrite: checked, measured, priced.
 
-Dry runs rely on the session's staying unchanged.
+The session stays unchanged.
 """
 
 from collections.abc import Callable, Sequence
@@ -65,7 +65,7 @@ class Decision:
 
 
 class Decisions:
-    """Decides on rewrites, by the policy or by hand; changes nothing.
+    """Decides on rewrites, by the policy or by hand.
 
     `timed` hears how many seconds a policy's plan took.
     """

@@ -1,7 +1,4 @@
-"""A session's milestones: written, read, compared with the workspace.
-
-A failed write is only logged: the log can be folded again.
-"""
+"""A session's milestones: written, read, compared with the workspace."""
 
 import asyncio
 import json
@@ -193,7 +190,7 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
 def write(data_dir: Path, checkpoint: Milestone) -> bool:
     """Unless a newer is stored; whether written. Blocks.
 
-    Files are replaced whole. OSError leaves the former `state.json`.
+    OSError leaves the former `state.json`.
     """
     folder = folder_of(data_dir, checkpoint.session_id)
     stored = read(data_dir, checkpoint.session_id)

@@ -42,7 +42,7 @@ IDLE_KEEPS = 2
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Why a decision is wanted: a request follows, unless `asked` by hand or while `idle`.
+    """Why a decision is wanted: a request follows, unless `asked` or `idle`.
 
     `growth`: tokens of a usual turn. `hurried`: only rewrites forced on the next turn.
     """
@@ -61,7 +61,7 @@ BY_HAND = Occasion(asked=True)
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Input of a decision: the session now, or after a coming prompt.
+    """The session now, or after a coming prompt.
 
     `rewrites`: in effect; `number`: the next rewrite's; `head`: of an epoch that would begin.
     """

@@ -1,7 +1,4 @@
-"""Commit a rewrite by one record and one event.
-
-A plan fits a single revision of the log.
-"""
+"""Commit a rewrite by one record and one event."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """A session's work for the next: ledger, facts, and a draft of the first prompt.
 
-All from the store: running sessions, even another daemon's, can be handed on.
+All from the store, so any daemon's sessions can be handed on.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Text that stands for a rewrite's omitted parts.
+"""Text in place of omitted parts.
 
 One model is asked once, the cheapest way; on failure the log's own words serve.
 """

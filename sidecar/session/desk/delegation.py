@@ -48,7 +48,7 @@ async def delegate(
     call_id: str,
     progress: Progress,
 ) -> SubtaskEnd:
-    """The subtask's end, from a new session; errors as in `found_child`. `state`: the parent's.
+    """Errors as in `found_child`. `state`: the parent's.
 
     Cancelling ends the child's turn first, for a whole log and known cost.
     """

@@ -115,7 +115,7 @@ class Sessions:
     ) -> Handoff:
         """Draft the first prompt for `goal`; with `go_on` also open a session with the work.
 
-        Raises UnknownSession, or BadRequest for an empty goal or, with `go_on`, a missing folder.
+        Raises UnknownSession, BadRequest for an empty goal or, with `go_on`, a missing folder.
         """
         environment = await self.shared.ready()
         store, clock = environment.store, environment.clock
@@ -234,7 +234,7 @@ class Sessions:
         return session
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:
-        """Whose key and settings a session goes on with, once the window that opened it is gone."""
+        """Whether `environment` goes on with a session whose own window is gone."""
         of = session.environment
         gone = self.open.windows.is_left(of) and not session.prompts.busy
         return gone and of.store is environment.store

@@ -14,7 +14,7 @@ from sidecar.session.log.log_fold import version
 
 
 class SharedEnvironment:
-    """`build` takes the editor's options and root folder; a failure fails only that request.
+    """`build` takes the editor's options and root; a failure fails only that request.
 
     `check` returns errors in options.
     """

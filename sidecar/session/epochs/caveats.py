@@ -55,8 +55,8 @@ class Caveats:
     def _tell_volatile_text(self) -> None:
         """Dates, times, ids and the like in the system prompt and in tools.
 
-        Exempt: instructions, where people may mean a date, and tools' dates, as examples. A date in
-        every prompt keeps sessions from sharing a prefix.
+        Exempt: instructions, where people may mean a date, and tools' dates, as examples. Dates
+        keep sessions from sharing a prefix.
         """
         static = self._view.static
         for tool in static.tools:

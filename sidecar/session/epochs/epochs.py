@@ -45,10 +45,7 @@ class Epochs:
         self._instructions = instructions
 
     async def follow_tools(self) -> None:
-        """Add MCP tools that started late, behind the others, if nothing was sent yet.
-
-        Waits for servers still starting.
-        """
+        """Add MCP tools that started late, behind the others, if nothing was sent yet."""
         log = self._log
         if any(message.role == "assistant" for message in log):
             return
@@ -65,8 +62,8 @@ class Epochs:
     async def follow_model(self) -> EpochChanged | None:
         """Begin an epoch if the session's model differs from the prefix's.
 
-        Another model has another cache and cannot read earlier thinking, which is left out. `None`
-        without a difference or a request before.
+        Another model has another cache and cannot read earlier thinking. `None` without a
+        difference or a request before.
         """
         log, view = self._log, self._view
         static, model = view.static, self._settings.model_id

@@ -46,7 +46,7 @@ class Lessons:
     async def promote(self) -> None:
         """The session's worthwhile facts.
 
-        Never raises for a failure: facts stay in the store, for the next promotion.
+        Raises nothing: after a failure, facts wait in the store.
         """
         if not (self._environment.settings.config.learned and self._trust.granted):
             return

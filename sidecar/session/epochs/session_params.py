@@ -48,7 +48,7 @@ def resolved(cwd: str) -> str:
 def named(model: str, path: str) -> str:
     """A model's name, as a part of requests and hashes.
 
-    Raises BadRequest if empty or unprintable, such as half a surrogate pair.
+    Raises BadRequest if empty or unprintable.
     """
     if is_model_name(model):
         return model

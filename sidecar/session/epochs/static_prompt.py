@@ -1,6 +1,6 @@
 """A prompt's static part: agent prompt, guidance, instructions, learned facts.
 
-Stored with the epoch, so that a restart sends the same bytes.
+Stored: a restart sends the same bytes.
 """
 
 import re

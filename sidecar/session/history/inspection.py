@@ -60,8 +60,8 @@ def segments(
 ) -> tuple[Segment, ...]:
     """Pieces in prompt order.
 
-    Cached up to link `hit` of the prompt's chain, where all tools are one link. Tokens add up to
-    the meter's, per region. Dropped parts have none; their ids serve recall.
+    Cached up to link `hit` of the prompt's chain, in which all tools are one. Tokens add up to the
+    meter's, per region. Dropped parts have none; their ids serve recall.
     """
     pieces = list(_pieces(view, log, count))
     raws: dict[Region, list[int]] = {}

@@ -49,7 +49,7 @@ def ended_record(turn_id: TurnId, end: TurnEnd) -> TurnEndedRecord:
 
 
 async def record_end(log: SessionLog, views: Views, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
-    """Log a turn's end; if the store fails, a failed end, owed to the next commit."""
+    """Log a turn's end; if that fails, a failed end, owed to the next commit."""
     try:
         await log.writer.commit(ended_record(turn_id, end))
     except StorageFailed as error:

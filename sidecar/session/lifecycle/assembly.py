@@ -111,7 +111,7 @@ def replace_gone_policy(state: State) -> None:
 async def read_again(state: State, *, writes: bool = False) -> Sequence[str]:
     """Make a session's parts as another daemon has made them.
 
-    Who `writes` from now on begins a log without epochs again. Returns sentences on unreadable
+    If this daemon `writes`, a log without epochs begins again. Returns sentences on unreadable
     content. Raises StorageFailed.
     """
     problems = state.log.become(await state.store.logs.load(state.log.row.id))

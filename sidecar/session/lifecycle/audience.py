@@ -113,8 +113,8 @@ class Audience:
 class Everyone:
     """Implements `tools.tool_contract.Client`: questions go to all windows, the rest to one.
 
-    Files are read and written by whose prompt runs, else by who opened the session, else by the
-    newest; of those, who can. Tools are run by who opened the session, else by the newest.
+    For files: whose prompt runs, else who opened the session, else the newest; of those, who can.
+    For tools: who opened the session, else the newest.
 
     Where one goes meanwhile, its request fails with EditorGone, and the turn goes on; with
     Cancelled where the daemon ends with the last.
@@ -142,7 +142,7 @@ class Everyone:
     ) -> str | None:
         """The first answer; other clients' questions are withdrawn.
 
-        Newcomers are asked, too; fails only once nobody present can be asked.
+        Fails only once nobody present can be asked.
         """
         answers: dict[Connected, str | None] = {}
         failures: dict[Connected, SidecarError] = {}

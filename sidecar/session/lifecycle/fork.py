@@ -51,7 +51,7 @@ class ForkCut:
 async def fork(
     store: Store, clock: Clock, source: SessionId, at_message: MessageId | None
 ) -> SessionId:
-    """Make a durable session of a log, up to a message or all.
+    """Durable, up to a message or all.
 
     Raises UnknownSession, BadRequest for an unknown message, or StorageFailed; nothing was made.
     """

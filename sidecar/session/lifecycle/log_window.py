@@ -1,4 +1,4 @@
-"""Opens a session by a window of the log, where the prompt stays the same.
+"""Opens a session by a window of the log, for the same prompt.
 
 The rest is folded; `SessionLog.whole` reads it where needed.
 """

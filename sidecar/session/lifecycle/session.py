@@ -136,9 +136,9 @@ class Session:
     ) -> PromptResult:
         """Run a turn in line, or steer the running turn.
 
-        `arrived` is set once the turn no longer needs whoever waits for the result. Raises
-        BadRequest for an empty, unusable or too large prompt, RevisionConflict, Overloaded where
-        sixteen prompts wait, SessionOwned.
+        `arrived` is set once the turn needs no caller any more. Raises BadRequest for an empty,
+        unusable or too large prompt, RevisionConflict, Overloaded where sixteen prompts wait,
+        SessionOwned.
         """
         try:
             with self.prompts.arriving(request) as waiting:

@@ -1,7 +1,7 @@
 """A prompt's one telling of the work before.
 
 A new session's first prompt tells of inherited work, in a pinned part; a reopened session's, of
-changes in the workspace. Both are logged.
+changes in the workspace.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class _Told:
 
 
 class WorkNews:
-    """Told once, unless the telling has left the conversation.
+    """Told once, unless that left the conversation.
 
     `folder`: the data folder, for the milestone with the last known branch.
     """

@@ -1,4 +1,4 @@
-"""A fold of the log up to a record; earlier messages stay unread until needed."""
+"""A fold of the log up to a record; earlier messages stay unread."""
 
 import json
 from collections.abc import Iterable, Sequence

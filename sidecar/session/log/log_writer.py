@@ -1,6 +1,6 @@
 """Writes a log: changes hold in memory at once; `commit` stores them as one unit.
 
-No history is edited: parts advance in their state machines, a change of the view is a record.
+No history is edited: parts advance, and a change of the view is a record.
 """
 
 import asyncio

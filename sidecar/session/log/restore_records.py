@@ -30,9 +30,9 @@ MOST_NAMED = 10
 class Restored:
     """A restore or redo.
 
-    `id`: the state before; `title`: the target; `undoes`: the restore taken back; `newest`: the
-    newest message then. `left`, `back`: messages out of and into it. `fates`: `(path, fate)`;
-    `head`: the checkpoint afterwards.
+    `id`: the state before; `title`: the target; `undoes`: what is taken back; `newest`: the newest
+    message then. `left`, `back`: messages out of and into it. `fates`: `(path, fate)`; `head`: the
+    checkpoint afterwards.
     """
 
     id: str

@@ -69,8 +69,8 @@ def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message]
 def foreign_messages(log: SessionLog) -> frozenset[MessageId]:
     """Messages that came by an import or a fork, and in a subtask all that look typed.
 
-    Records tell turns, as an imported message may bear any time; a window, lacking old ones, may
-    count too many as foreign.
+    By records, as imported messages may bear any time; a window, lacking old ones, may count too
+    many.
     """
     records, foreign = log.records, set[MessageId]()
     came = (i for i, r in enumerate(records, 1) if isinstance(r, ForkedRecord | ImportedRecord))

@@ -19,7 +19,7 @@ BATCH = 3
 class Idle:
     """Calls `rewrite` at most once.
 
-    `True`: only one that the next turn cannot do without.
+    `True`: only one forced on the next turn.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Pings refresh the provider's cache in pauses, where worth the price.
 
-A ping repeats the last request for no answer, shortly before that request's five minutes are over.
+A ping repeats the last request for no answer, shortly before five minutes are over.
 """
 
 import asyncio

@@ -95,8 +95,8 @@ def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
 async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]:
     """After its subtasks; each is in exactly one place at any time.
 
-    Raises UnknownSession, SessionOwned, BadRequest for one too large for a bundle, or
-    StorageFailed; the session stays in the store.
+    Raises UnknownSession, SessionOwned, BadRequest if too large, or StorageFailed; the session
+    stays.
     """
     rows = await ground.store.leaving.family(session_id)
     return tuple([await _archive_one(ground, row.id) for row in rows])
@@ -211,7 +211,7 @@ def _finish(pending: Path) -> Path:
 
 
 async def settle(ground: Ground) -> None:
-    """Finish dead processes' work: a session ends in the store or in a bundle."""
+    """Finish dead processes' work: in the store or in a bundle."""
     for name, at in (await ground.store.leaving.unfinished()).items():
         if at != DELETED:
             await remove_rest(ground.store.leaving, name)
@@ -272,7 +272,7 @@ def is_own(data_dir: Path, path: Path) -> bool:
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
     """As used `now`; `None` if the id is taken.
 
-    Raises BadRequest for a damaged bundle, or StorageFailed; nothing was stored.
+    Raises BadRequest if damaged, or StorageFailed; nothing was stored.
     """
     bundle = await asyncio.to_thread(lambda: read_lines(bundle_file.read(path)))
     row = replace(bundle.session, updated=now)

@@ -147,7 +147,7 @@ class _Work:
 async def import_session(
     environment: Environment, source: ImportSource, cwd: str | None, root: Path | None
 ) -> Imported:
-    """Import a session, durably and as a whole.
+    """Durably and as a whole.
 
     The folder is `cwd`, else the workspace `root`, never one named by the file. Raises BadRequest
     for a refused file, or StorageFailed; nothing was stored.

@@ -65,7 +65,7 @@ class OwnHead:
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """`retold`: system text or texts of our tools were others, and stand as here.
+    """`retold`: system text or our tools' texts were replaced.
 
     `model_left`: a model that may not be asked.
     """

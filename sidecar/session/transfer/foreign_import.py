@@ -60,8 +60,7 @@ def read_recording(
 ) -> Recording:
     """Blocks. Ids begin with `name`; no time is after `now`.
 
-    `check` is called often. Raises BadRequest for an unknown format or a recording too large,
-    OSError.
+    `check` is called often. Raises BadRequest for an unknown format or too much, OSError.
     """
     if isinstance(source, bytes):
         with tempfile.TemporaryDirectory(prefix="sidecar-import-") as folder:

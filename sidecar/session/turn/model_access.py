@@ -17,7 +17,7 @@ from sidecar.session.view.model_view import ModelView
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """`find` by id; `info`: the catalogue's entry; `known`: the catalogue's ids.
+    """`find` by id; `info`, `known`: the catalogue's entry, ids.
 
     `count`: estimated tokens, to be multiplied by `token_factor`. `cold` holds back requests with
     the same cold prefix.
@@ -42,7 +42,7 @@ class ModelAccess:
     ) -> AbstractAsyncContextManager[Callable[[], None]]:
         """Enclose a request at the gate; see `ColdGate.request`.
 
-        Prefixes too short to cache, or without a breakpoint, do not wait.
+        Prefixes that cannot be cached do not wait.
         """
         mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
         minimum = self.info(request.model).min_cacheable

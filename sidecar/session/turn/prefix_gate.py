@@ -1,6 +1,6 @@
 """One request writes a cold prefix for a daemon's sessions.
 
-Concurrent requests would each pay for writing.
+Else each would pay for writing.
 """
 
 import asyncio

@@ -141,7 +141,7 @@ class PromptLine:
     def cancel(self) -> None:
         """The running turn and all in line.
 
-        Each prompt keeps its message: no typed text is lost.
+        Each keeps its message.
         """
         for waiting in (*self._arriving, *self._line):
             waiting.cancelled = True

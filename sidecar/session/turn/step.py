@@ -214,7 +214,7 @@ class _Attempt:
         return StepEnd(message, "error", {}, error)
 
     def _unique(self, call_id: str) -> str:
-        """The provider's id if valid and new, since results refer to calls by id."""
+        """The provider's id if valid and new, as results refer to it."""
         new = call_id not in self._calls and not self._turn.log.has_call(call_id)
         name = call_id if new and is_id(call_id) else self._turn.clock.new_id("call")
         self._calls.add(name)

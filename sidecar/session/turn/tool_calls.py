@@ -83,7 +83,7 @@ class ToolCalls:
     tokens: Count
 
     async def run(self, message: Message, problems: dict[PartId, str]) -> CallsEnd:
-        """Run all of a message's calls together, `AT_ONCE` at a time, and log an end for each.
+        """Together, `AT_ONCE` at a time; logs an end for each.
 
         Results keep the order. Cancelling leaves unfinished calls for the turn to close.
         """

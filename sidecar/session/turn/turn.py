@@ -104,7 +104,7 @@ class RunningTurn:
     max_steps: int
 
     async def run(self, steering: Steering, absorb: Callable[[Message], None]) -> TurnEnd:
-        """Run steps until the model or the user stops, or an error.
+        """Steps until the model or the user stops, or an error.
 
         `absorb` logs and shows a steering message. Cancelling the task ends the turn as cancelled,
         with a whole log.

@@ -1,7 +1,6 @@
 """A session as the model sees it: parts shown, tokens, the cached prefix.
 
-Messages are rendered and counted once: a step takes time by new content, plus one pass over the
-prompt.
+Messages are rendered and counted once: a step takes time by new content.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,8 +42,7 @@ class ModelView:
     """`since`: start of the epoch. `rendering`: messages as shown.
 
     `anchor_message`: first after the newest rewritten stretch, before which a cached prefix ends.
-    `static_ttl`: how long the static part is kept cached; `minimum`: fewest tokens the provider
-    caches.
+    `static_ttl`: of the static part; `minimum`: fewest tokens the provider caches.
     """
 
     def __init__(

@@ -107,7 +107,7 @@ class Views:
     def left_out(self, compaction_id: str) -> frozenset[PartId] | None:
         """Parts omitted or shortened by a rewrite; `None`: unknown id.
 
-        Includes those of earlier rewrites with retired notes, since no note names them now.
+        Also of earlier rewrites with retired notes, now named by no note.
         """
         found = self.find(compaction_id)
         if found is None:

@@ -1,6 +1,6 @@
 """The writer: one thread with the write connection, a bounded queue, group commit.
 
-Waiting units share a transaction and sync; savepoints let a bad unit fail alone.
+Waiting units share a transaction; savepoints let a bad unit fail alone.
 """
 
 import asyncio

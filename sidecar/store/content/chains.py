@@ -1,4 +1,4 @@
-"""Chains of snapshots in SQL: a base, then deltas up to a head. Deltas hold blobs until swept."""
+"""Chains of snapshots: a base, then deltas up to a head. Deltas hold blobs until swept."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence

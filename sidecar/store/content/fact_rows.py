@@ -254,7 +254,7 @@ def drop_facts(
 ) -> int:
     """Delete a session's unpromoted facts; return the bytes.
 
-    Without `shared`, facts in common with the folder's other sessions stay. `dry`: only count.
+    Without `shared`, facts of the folder's other sessions stay. `dry`: only count.
     """
     stays = _LEARNED if shared else f"({_LEARNED} OR {_SHARED})"
     gone = con.execute(

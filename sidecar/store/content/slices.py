@@ -53,7 +53,7 @@ class LogRows:
     ) -> Window | None:
         """From a valid fold of this version on, or `None`.
 
-        In a thread, `choose` maps the fold's body to earlier messages still needed, or `None`.
+        In a thread, `choose` maps the fold's body to earlier messages needed, or `None`.
         """
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 

@@ -177,7 +177,7 @@ class UsageShape(Struct, frozen=True):
 class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
     """A model was asked beside the conversation; `cost`: USD, None if unknown.
 
-    A subtask's requests (`session_id`) are summed up.
+    A subtask's (`session_id`) are summed up.
     """
 
     purpose: str = ""

@@ -1,6 +1,6 @@
 """Read SQLite files page by page: damage costs only its own page.
 
-Reads format 3 and write-ahead logs (https://sqlite.org/fileformat2.html).
+Format 3 and write-ahead logs (https://sqlite.org/fileformat2.html).
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Encode and decode core values. Short names keep their meaning; later fields have defaults."""
+"""Encode and decode core values. Names keep their meaning; later fields have defaults."""
 
 from typing import assert_never, get_args
 

@@ -14,8 +14,8 @@ REASONS: tuple[SweepReason, ...] = get_args(SweepReason)
 class SessionRow:
     """A session without messages.
 
-    `seq`: highest sequence number reserved for the wire; `cost`: USD as a decimal string, or
-    `None`; `settings`: opaque here.
+    `seq`: highest number reserved for the wire; `cost`: USD as a decimal string, or `None`;
+    `settings`: opaque here.
     """
 
     id: SessionId

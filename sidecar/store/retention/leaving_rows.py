@@ -33,8 +33,7 @@ class LeavingRows:
     async def leave(self, row: SessionRow, token: str) -> RemovedRows:
         """Hide a bundled session; `remove_some` removes the rows.
 
-        Raises SessionOwned for a lost lease under this token, or StorageFailed if somebody wrote to
-        the session.
+        Raises SessionOwned for a lost lease, StorageFailed if somebody wrote to the session.
         """
         return await self._submit(partial(_leave, row=row, token=token, at=self._now()))
 

@@ -79,8 +79,7 @@ class _Server:
     def end(self) -> None:
         """Even while starting.
 
-        Only the time limit cancels its task, once: a second cancel in the SDK's clean-up would
-        hang.
+        Only the time limit cancels its task, once: a second cancel would hang.
         """
         self.live = None
         self._ending.set()

@@ -1,8 +1,8 @@
 """An MCP server's folder: the workspace only where the command's words say so.
 
 Many programs obey the current folder, which a rule for writing lets a model fill. So even a trusted
-workspace's server starts in an empty one, unless the words name a file of the workspace or a
-program that runs a project's own code.
+workspace's server starts in an empty one, unless the words name its files or a program that runs
+its code.
 """
 
 import os

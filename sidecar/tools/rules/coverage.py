@@ -54,7 +54,7 @@ def is_systems(name: str) -> bool:
 
 
 def uncovered(words: tuple[str, ...], named: int) -> str:
-    """Why a rule's `*` does not cover a command's words; empty if covered.
+    """Why a rule's `*` does not cover words; empty if covered.
 
     `named`: number of words spelt out in the rule.
     """

@@ -1,7 +1,7 @@
 """The texts of a command for comparison with a rejecting rule.
 
 A well-meaning model puts a command behind `sudo`, a path or options, or into `sh -c`; no comparison
-stops one that hides a command.
+stops a hidden one.
 """
 
 import re

@@ -238,7 +238,7 @@ def _is_odd(access: Access) -> bool:
 
 
 def _problem(rule: str, access: Access) -> str | None:
-    """Why a rule does not cover a command; empty if covered, `None` if unrelated."""
+    """Why a rule does not cover a command; `None` if unrelated."""
     tool, colon, pattern = rule.partition(":")
     _, at, folder = tool.partition("@")
     if not colon and not at:

@@ -247,7 +247,7 @@ def _has(wanted: _Wanted, command: tuple[str, ...]) -> bool:
 
 
 def _stand_in(named: tuple[str, ...], words: Sequence[str], *, any_behind: bool) -> bool:
-    """Whether words begin with those named, but for options with a value or without, and variables.
+    """Whether words begin with those named, but for options, their values, and variables.
 
     `any_behind`: whatever stands between.
     """

@@ -148,8 +148,8 @@ def holds_later(folder: str) -> bool:
 def held_above(folders: Sequence[str], path: str = "") -> str:
     """A folder around a workspace that is hidden or whose files run later; else empty.
 
-    `folders`: names from the home folder to the root; `path`: a file relative to the root, whose
-    name may matter (`gradle` and `wrapper/x`).
+    `folders`: names from the home folder to the root; `path`: a file relative to the root, which
+    may matter (`gradle` and `wrapper/x`).
     """
     names = [plain_path(folder) for folder in folders]
     ends = (at + 1 for at, name in enumerate(names) if name in _APART)

@@ -267,10 +267,7 @@ def assigned(command: str) -> Iterator[tuple[str, str]]:
 
 
 def fed_texts(command: str) -> Iterator[tuple[frozenset[str], str]]:
-    """Each here-document and here-string, with the words of its possible readers.
-
-    None if over `LONGEST`.
-    """
+    """Each here-document and here-string, with the words of its possible readers."""
     yield from _fed_texts(_parsed(command), command)
 
 

@@ -126,7 +126,7 @@ async def clean(
 ) -> str:
     """Remove the staging folders, forget the restore; return a failure, or "".
 
-    `meanwhile` runs during the removal, and may raise.
+    `meanwhile` may raise.
     """
     removed = asyncio.get_running_loop().run_in_executor(None, remove_stages, root, stages)
     try:

@@ -1,7 +1,7 @@
 """Carry out a plan and log it, completely or not at all.
 
 New content is written beside the files; moves are stored, to be undone at a restart. One
-transaction writes the records and ends the restore.
+transaction ends it.
 """
 
 import asyncio
@@ -107,7 +107,7 @@ async def restore(
     `touched` gets the paths before and after moves, and after an undo. `stands`, called once
     durable, must not raise. `progress` gets steps done and total. `quick`: few small files need no
     thread. Raises BadRequest for an impossible plan or unwritable files, Overloaded while another
-    window restores, StorageFailed, or CancelledError before the commit: files unchanged, or undone
+    window restores, StorageFailed, CancelledError before the commit: files unchanged, or undone
     later if the message says so.
     """
     check_plan(actions)

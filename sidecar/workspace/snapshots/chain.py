@@ -39,7 +39,7 @@ class SnapshotChain:
     async def wait(self, patience: int) -> None:
         """Wait while another process stores a first snapshot, up to `patience` idle looks.
 
-        Two processes with many files could otherwise replace each other's new chain for ever.
+        Else two processes could replace each other's new chain for ever.
         """
         before, still = None, 0
         while self._patient and still < patience:

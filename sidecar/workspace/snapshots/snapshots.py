@@ -153,7 +153,7 @@ class Snapshots:
         return net(deltas) if before <= after else inverse(net(deltas))
 
     async def recheck(self) -> tuple[bytes, ...]:
-        """Look at all files; return those changed without an event, for the next snapshot.
+        """Look at all files; return those changed without an event.
 
         Causes: writes through `mmap` or outside hard links. After any, every snapshot looks at all.
         """

@@ -1,4 +1,4 @@
-"""Stats of all known paths as raw kernel bytes, compared in bulk: objects would double the time."""
+"""Stats of all known paths as raw kernel bytes: objects would double the time."""
 
 import ctypes
 import os

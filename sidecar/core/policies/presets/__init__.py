@@ -1,4 +1,4 @@
-"""Presets: other agents' ways to shrink a context, for habits and comparison.
+"""Presets: other agents' ways to shrink a context.
 
 A module is one preset: its name with dashes is the policy's, `POLICY` the policy. Constants and
 prompts are the named system's.

@@ -1,6 +1,6 @@
 """`claude-code`: a full summary near the limit, on the warm prefix.
 
-The last results of the last five files read stay; the original reads these files anew.
+The last five files read stay; the original reads them anew.
 """
 
 from collections.abc import Set

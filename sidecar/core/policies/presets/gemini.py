@@ -1,6 +1,6 @@
 """`gemini`: at half of the window the oldest 70 per cent become a snapshot.
 
-If a single turn fills the window, the cut falls between steps; the original gives up.
+Where one turn fills the window, it is cut between steps; the original gives up.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """`opencode`: summarises all but a short tail.
 
-The original can also prune old results after each turn; since 2026 that is off unless set.
+The original also prunes old results after each turn, if set.
 """
 
 from collections.abc import Sequence

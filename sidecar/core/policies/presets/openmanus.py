@@ -1,6 +1,6 @@
 """`openmanus`: first in, first out; the newest 100 messages stay.
 
-Over the limit, nearly every request breaks the cached prefix.
+Beyond, nearly every request breaks the prefix.
 """
 
 from dataclasses import dataclass
