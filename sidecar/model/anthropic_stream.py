@@ -18,7 +18,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Millis, Usage
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.decode import ResponseDecoder, usage_of
-from sidecar.model.encode import encode
+from sidecar.model.encode import Encoder, encode
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.failures import EndedEarly, classify
 from sidecar.model.late_names import late_names
@@ -39,6 +39,8 @@ _CLIENTS = {
 }
 _ONE_AT_A_TIME = threading.Lock()
 """Held by who imports the SDK: windows do in threads of their own."""
+_BODIES_CHANGED = frozenset({"bedrock", "vertex"})
+"""Providers whose SDK clients write into the body, which others get as bytes."""
 NO_KEY = (
     "there is no API key: set ANTHROPIC_API_KEY or the provider's apiKey, "
     'or choose the model "offline", which needs none'
@@ -65,6 +67,7 @@ class AnthropicModel:
         self._stall = stall
         self._limits = limits
         self._client: AsyncAnthropic | None = None
+        self._encoder = Encoder()
         self._sdk = ""
         self._loading = asyncio.Lock()
 
@@ -73,11 +76,10 @@ class AnthropicModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         await self._get_ready()
-        body = self.body(request)
         headers = {"x-sidecar-purpose": request.purpose}
         allowed = self._limits(request.max_tokens, self._stall)
         tries = with_retries(
-            lambda: self._attempt(body, headers, allowed),
+            lambda: self._attempt(request, headers, allowed),
             self._patience,
             asyncio.sleep,
             self._random,
@@ -91,11 +93,12 @@ class AnthropicModel:
         client = self._client
         assert client is not None
         # The API refuses to stream an answer of 0 tokens.
-        body = encode(replace(request, max_tokens=0))
+        asked = replace(request, max_tokens=0)
         headers = {"x-sidecar-purpose": request.purpose}
         options: Any = {"headers": headers, "follow_redirects": False}
         try:
-            told = await client.post("/v1/messages", body=body, cast_to=object, options=options)
+            sent = self._sent(asked, stream=False)
+            told = await client.post("/v1/messages", **sent, cast_to=object, options=options)
         except Exception as error:  # noqa: BLE001 - the SDK's failures have no common base
             # Without the chain: the SDK's exceptions quote headers and bodies.
             raise classify(error, self._now(), self._endpoint.api_key) from None
@@ -119,7 +122,7 @@ class AnthropicModel:
             await self._client.close()
 
     async def _attempt(
-        self, body: JsonObject, headers: Mapping[str, str], allowed: AnswerLimits
+        self, request: ModelRequest, headers: Mapping[str, str], allowed: AnswerLimits
     ) -> AsyncIterator[StreamEvent]:
         decoder = ResponseDecoder(allowed, self._sdk)
         client = self._client
@@ -129,7 +132,7 @@ class AnthropicModel:
             # more than everything else we do for a step.
             response = await client.post(
                 "/v1/messages",
-                body=body,
+                **self._sent(request, stream=True),
                 cast_to=object,
                 options={"headers": headers, "follow_redirects": False},
                 stream=True,
@@ -151,6 +154,13 @@ class AnthropicModel:
         except Exception as error:  # noqa: BLE001 - the SDK's failures have no common base
             # Without the chain: the SDK's exceptions quote headers and bodies.
             raise classify(error, self._now(), self._endpoint.api_key) from None
+
+    def _sent(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+        """As an argument of the SDK's."""
+        if self._endpoint.name in _BODIES_CHANGED:
+            return {"body": self.body(request) if stream else encode(request)}
+        # The SDK copies a body value by value.
+        return {"content": self._encoder.write(request, stream=stream)}
 
     def _load(self) -> Any:  # noqa: ANN401 - one of the SDK's clients, imported late
         name = _CLIENTS.get(self._endpoint.name)

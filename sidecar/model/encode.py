@@ -1,5 +1,9 @@
 """Encodes prompts for the Messages API: equal prompts become equal bytes."""
 
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
+
 import msgspec
 
 from sidecar.core.parts import Json, JsonObject, Media
@@ -18,28 +22,85 @@ NOTHING = "(no output)"
 """For no text: the API refuses empty blocks, local servers empty results."""
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+"""As the SDK writes a body."""
+EncodedPiece: TypeAlias = Block | ToolSpec
+
+
+class _Written(Protocol):
+    def __call__(
+        self, piece: EncodedPiece, mark: Breakpoint | None = None, *, ends: bool = False
+    ) -> Any:  # noqa: ANN401 - JSON, or text of it
+        """`ends`: last of a prefilled answer."""
+        ...
+
+
 def encode(request: ModelRequest) -> JsonObject:
     """Without `stream`."""
+    return _body(request, _finished)
+
+
+class Encoder:
+    """Writes bodies; the pieces of the last one are remembered, which the next mostly repeats."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, tuple[EncodedPiece, msgspec.Raw]] = {}
+
+    def write(self, request: ModelRequest, *, stream: bool) -> bytes:
+        """`encode` as the SDK writes it.
+
+        Raises ValueError for a number that JSON lacks.
+        """
+        last, now = self._last, dict[int, tuple[EncodedPiece, msgspec.Raw]]()
+
+        def written(
+            piece: EncodedPiece, mark: Breakpoint | None = None, *, ends: bool = False
+        ) -> msgspec.Raw:
+            if mark is not None or ends:
+                return _raw(_finished(piece, mark, ends=ends))
+            known = now[id(piece)] = last.get(id(piece)) or (piece, _raw(_finished(piece)))
+            return known[1]
+
+        body = _body(request, written)
+        self._last = now
+        return msgspec.json.encode({**body, "stream": True} if stream else body)
+
+
+def _raw(piece: JsonObject) -> msgspec.Raw:
+    return msgspec.Raw(_JSON.encode(piece).encode())
+
+
+def _body(request: ModelRequest, written: _Written) -> JsonObject:
     marks = {(b.message, b.block): b for b in request.prompt.breakpoints}
+
+    def blocks(given: Sequence[Block], number: int | None) -> list[Json]:
+        return [written(block, marks.get((number, at))) for at, block in enumerate(given)]
+
     body: JsonObject = {"model": request.model, "max_tokens": request.max_tokens}
     if request.prompt.system:
-        body["system"] = [
-            _marked(_sent(_block(block)), marks.get((None, index)))
-            for index, block in enumerate(request.prompt.system)
-        ]
+        body["system"] = blocks(request.prompt.system, None)
     if request.prompt.tools:
-        body["tools"] = [_sent(_tool(tool)) for tool in request.prompt.tools]
+        body["tools"] = [written(tool) for tool in request.prompt.tools]
     messages: list[Json] = []
     for number, message in enumerate(request.prompt.messages):
-        content = [_sent(_block(block)) for block in message.blocks]
+        content = blocks(message.blocks, number)
         if message.role == "assistant" and number == len(request.prompt.messages) - 1:
-            _without_blanks(content[-1])
-        marked: list[Json] = [_marked(one, marks.get((number, i))) for i, one in enumerate(content)]
-        messages.append({"role": message.role, "content": marked})
+            last = len(content) - 1
+            content[-1] = written(message.blocks[last], marks.get((number, last)), ends=True)
+        messages.append({"role": message.role, "content": content})
     body["messages"] = messages
     if request.effort:
         body["output_config"] = {"effort": request.effort}
     return body
+
+
+def _finished(
+    piece: EncodedPiece, mark: Breakpoint | None = None, *, ends: bool = False
+) -> JsonObject:
+    sent = _sent(_tool(piece) if isinstance(piece, ToolSpec) else _block(piece))
+    if ends:
+        _without_blanks(sent)
+    return _marked(sent, mark)
 
 
 def _tool(tool: ToolSpec) -> JsonObject:

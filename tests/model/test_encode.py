@@ -3,9 +3,10 @@
 import json
 
 import pytest
+from anthropic._utils._json import openapi_dumps
 
-from sidecar.core.parts import Media
-from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
+from sidecar.core.parts import JsonObject, Media
+from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec
 from sidecar.core.prompt.render import (
     Block,
     CallBlock,
@@ -17,7 +18,7 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
-from sidecar.model.encode import encode
+from sidecar.model.encode import Encoder, encode
 from tests.core.prompts import system
 
 ODD = "a\ud800b"
@@ -44,3 +45,19 @@ def test_in_tools_and_system_too() -> None:
     tool = ToolSpec("look", ODD, {"type": "object", "title": ODD})
     body = encode(ModelRequest("m", Prompt((tool,), system(ODD), (), ()), 9))
     assert json.dumps(body, ensure_ascii=False).encode().count(b"a?b") == 3
+
+
+def test_bodies_are_written_as_the_sdk_would_whatever_was_written_before() -> None:
+    given: JsonObject = {"n": 2**70, "small": 1e-7, "large": 1e16, "text": '\x7f\x00\u2028"\\é'}
+    tool = ToolSpec("look", "Look.", {"type": "object", "multipleOf": 1e-9})
+    asked = Rendered("user", (Block(TextBlock("Go."), "user"), Block(TextBlock("on"), "user")))
+    called = Rendered("assistant", (Block(CallBlock("c", "look", given), "assistant"),))
+    odd = Rendered("user", tuple(Block(content, "user") for content in BLOCKS))
+    said = Rendered("assistant", (Block(TextBlock("So far \n"), "assistant"),))
+    talk, first, last = (asked, called, odd, said), Breakpoint(None, 0, "1h"), Breakpoint(2, 1)
+    encoder = Encoder()
+    for until, marks in ((1, ()), (4, (first, last)), (2, (first,)), (4, ()), (3, (last,))):
+        request = ModelRequest("m", Prompt((tool,), system("You"), talk[:until], marks), 9, "low")
+        body = encode(request)
+        assert encoder.write(request, stream=False) == openapi_dumps(body)
+        assert encoder.write(request, stream=True) == openapi_dumps({**body, "stream": True})

@@ -48,7 +48,7 @@ _NAMES = (
 )
 _SETTINGS_THAT_LEAD_OUT = (
     "pyproject.toml ruff.toml setup.cfg tox.ini biome.json biome.jsonc pyrightconfig.json "
-    "angular.json api-extractor.json hugo.toml hugo.yaml hugo.yml hugo.json mkdocs.yml"
+    "angular.json api-extractor.json hugo.toml hugo.yaml hugo.yml hugo.json mkdocs.yml mkdocs.yaml"
 )
 """Settings, in any folder, by which programs that run nothing of a project's own put any text into
 whatever files they include (isort and ruff, by `import-heading`), show any file (`extends`), or
