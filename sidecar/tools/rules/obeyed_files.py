@@ -3,6 +3,7 @@
 Programs look for settings in the folder where they are started, as in a project's root, and above.
 """
 
+import fnmatch
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,9 +15,11 @@ from posixpath import basename, dirname, join, normpath
 from sidecar.tools.rules.coverage import known, uncovered
 from sidecar.tools.rules.pattern import with_stars
 from sidecar.tools.rules.shell_words import STAR, simple_commands
+from sidecar.tools.rules.tables.program import NO_OPERAND
 from sidecar.tools.tool_contract import Access
 
 _HERE = re.compile(r"\$(?:PWD|\{PWD\}|\(pwd\))/")
+_SET = re.compile(r"\{[^{}]*,[^{}]*\}")
 _BETWEEN = re.compile(r"[\s'\"=;&|()<>`{},:]+|(?<!\S)-[A-Za-z](?=[^\s-])")
 """What parts names in a text for shells, a letter before a name (`-tx.yaml`) too."""
 _ENTERED = re.compile(r"\b(?:cd|pushd)\s+(?:-\w+\s+)*['\"]?([^\s'\"();&|]+)")
@@ -32,19 +35,19 @@ def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
     return replace(access, linked=(*access.linked, *sorted(found - {*access.shown})))
 
 
-def _names_from(places: frozenset[str], path: str) -> Iterator[str]:
-    if path in places:
+def _names_from(places: re.Pattern[str], path: str) -> Iterator[str]:
+    if places.fullmatch(path):
         yield basename(path)
-    at = path.find("/")
-    while at >= 0:
-        if path[:at] in places:
-            yield path[at + 1 :]
-        at = path.find("/", at + 1)
+    for slash in re.finditer("/", path):
+        if places.fullmatch(path, 0, slash.start()):
+            yield path[slash.end() :]
 
 
 @lru_cache(maxsize=64)
-def _places(allow: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(place for rule in allow for place in _places_of(rule)) - {".", "/"}
+def _places(allow: tuple[str, ...]) -> re.Pattern[str]:
+    found = {place for rule in allow for place in _places_of(rule)} - {".", "/"}
+    each = (fnmatch.translate(place).replace(".*", "[^/]*") for place in sorted(found))
+    return re.compile("|".join(each) or NO_OPERAND)
 
 
 def _places_of(rule: str) -> set[str]:
@@ -58,7 +61,7 @@ def _places_of(rule: str) -> set[str]:
     if name not in ("*", "shell", "execute"):
         outside, star, _ = with_stars(pattern).partition(STAR)
         return {dirname(outside)} if star and outside.startswith("/") else set()
-    place, text = normpath(folder or "."), with_stars(pattern)
+    place, text = normpath(folder or "."), _SET.sub("*", _HERE.sub("", with_stars(pattern)))
     folders = {place}
     named: set[str] = set()
     commands = [tuple(word for word in one if STAR not in word) for one in simple_commands(text)]
@@ -68,7 +71,7 @@ def _places_of(rule: str) -> set[str]:
             at = normpath(join(at, into))
             folders |= {at, normpath(join(place, into))}
         # Also names in a text that `sh -c` gets.
-        parts = (*chain(*commands), *_BETWEEN.split(_HERE.sub("", text)))
+        parts = (*chain(*commands), *_BETWEEN.split(text))
         named = {one for one in parts if one and STAR not in one}
     above = {str(up) for one in folders for up in PurePosixPath(one).parents}
     return folders | above | {normpath(join(one, inner)) for one in folders for inner in named}

@@ -10,6 +10,13 @@ from tests.tools.conftest import tool_context
 
 
 @pytest.fixture
+def inside(root: Path, context: ToolContext) -> ToolContext:
+    (root / "a").write_text("")
+    (root / "link").symlink_to(root.parent)
+    return context
+
+
+@pytest.fixture
 def plain(root: Path, context: ToolContext) -> ToolContext:
     fill(root)
     return context

@@ -21,11 +21,11 @@ _WORD = re.compile(
 _OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
 
 _PIECE = r"\.?[\w(\[$](?:[\w.,~+@()\[\]-]|\$(?!\())*"
-_NAME = rf"(?!\$\()(?:{_PIECE}(?: +{_PIECE})*|\+\w[\w.-]*|(?<=/)@[\w.-]+(?=/))"
+_NAME = rf"(?!\$\()(?:{_PIECE}|\+\w[\w.-]*|(?<=/)@[\w.-]+(?=/))"
 NAMES = rf"(?:\./)*(?:\.|{_NAME})(?:/{_NAME})*/?"
 """Paths that a pattern, `xargs` or `sh -c` hands on as nothing else: no option (`-e1e x.txt`), no
-command (`+!x.md` to vi, `!x` to ed, `a;b`), file of options (`@x`), address or setting (`x:y`,
-`x=y`). `+page.ts` is none."""
+command (`+!x.md` to vi, `!x` to ed, `a;b`), file of options (`@x`), address, setting (`x:y`, `x=y`)
+or several (`x AGENTS.md`). `+page.ts` is none."""
 
 
 def is_plain(word: str) -> bool:
