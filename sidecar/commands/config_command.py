@@ -41,7 +41,7 @@ def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
 
 
 def check(folder: Path) -> int:
-    """Problems of files and environment; exit code 1 if any."""
+    """Exit code 1 for any problem."""
     resolved = _resolved(folder, "{}")
     for problem in resolved.problems:
         print(visible(str(problem)))

@@ -39,7 +39,6 @@ def wide_terminal() -> Terminal:
 
 
 def shown(text: str, style: str = "") -> Text:
-    """One line, escaped."""
     return Text(visible(text), style=style)
 
 

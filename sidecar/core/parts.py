@@ -25,7 +25,7 @@ MOST_MEDIA = 5 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image or document; `data` is base64."""
+    """An image or document; `data`: base64."""
 
     media_type: str
     data: str
@@ -115,7 +115,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """Thinking; `metadata` is the provider's, such as a signature."""
+    """Thinking; `metadata`: the provider's, as a signature."""
 
     id: PartId
     text: str
@@ -162,7 +162,7 @@ class StepStartPart:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as reported; `thinking` is part of `output`."""
+    """Tokens as reported; `thinking`: part of `output`."""
 
     input: int = 0
     cache_read: int = 0
@@ -191,9 +191,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class StepFinishPart:
-    """A model call ended; `cost` is USD as a decimal string, `None` if unknown.
+    """A model call ended; `cost`: USD as a decimal string, or `None`.
 
-    `stop` is the provider's reason.
+    `stop`: the provider's reason.
     """
 
     id: PartId

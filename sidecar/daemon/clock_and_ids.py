@@ -36,8 +36,8 @@ def offset() -> tuple[float, float]:
 def id_source(now: Callable[[], Millis]) -> Callable[[str], str]:
     """Ids like `msg_01jd…`, ordered by time.
 
-    As in ULID: 48 bits of time, 80 random bits, incremented within a millisecond. If the clock
-    steps back, the last time stays.
+    As ULIDs: 48 bits of time, 80 random bits, incremented within a millisecond. A clock that steps
+    back stands still.
     """
     last = [0, 0]
 

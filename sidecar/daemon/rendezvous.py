@@ -1,7 +1,7 @@
 """Where windows find the daemon that they share. Imports little: windows wait.
 
-A socket in the user's own folder, named for a data folder, version and place of the program.
-Whoever finds nobody behind makes it anew, under a lock, and starts a daemon on it.
+A socket in the user's own folder, named for data folder, version and place of the program. Whoever
+finds nobody behind makes another, under a lock, and starts a daemon.
 """
 
 import binascii

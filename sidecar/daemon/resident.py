@@ -72,7 +72,7 @@ def _file_at(path: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Greeting:
-    """`outcome` is the descriptor that takes a window's exit code, `log` what it is told on stderr.
+    """Descriptors: `outcome` takes a window's exit code, `log` its stderr.
 
     Commands need neither; a window does without the latter where descriptors are short.
     """

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`name` is anthropic, bedrock, vertex or foundry.
+    """`name`: anthropic, bedrock, vertex or foundry.
 
     With `base_url`, anthropic means a proxy or local server (as Ollama, vLLM). The SDK itself reads
     only clouds' credentials and region. `shared`: this process's is not the window's.

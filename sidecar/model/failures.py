@@ -1,7 +1,7 @@
 """Classifies failed model calls by attributes.
 
-SDK 2.11 reports a broken stream as an APIStatusError with status 200 (an error event), a bare
-transport error (drop or stall), or not at all (a clean early end).
+SDK 2.11 reports a broken stream as an APIStatusError of status 200 (error event), a transport error
+(drop, stall), or not at all (early end).
 """
 
 from collections.abc import Mapping

@@ -31,7 +31,7 @@ Take = Callable[[Observation], None]
 
 
 class Observer:
-    """`now` is ms since 1970.
+    """`now`: ms since 1970.
 
     `tell` gets each alert change once; `later` schedules a call in some seconds.
     """
@@ -174,7 +174,7 @@ class Observer:
 
 
 def alert_as_json(alert: Alert) -> JsonObject:
-    """`since` is ms since 1970."""
+    """`since`: ms since 1970."""
     told: JsonObject = {
         "name": alert.name,
         "level": alert.level,

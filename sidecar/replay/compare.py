@@ -93,7 +93,7 @@ _SUMMED = (
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSession:
-    """`recorded` is USD by the recording's own usage."""
+    """`recorded`: USD by the recording's usage."""
 
     name: str
     format: str

@@ -53,9 +53,8 @@ class Request:
 class Conversation:
     """A simulation's input; `tokens` and `calls`: calibrated, per unit.
 
-    `compacted`: steps following the agent's own rewrites. `factor`: tokens per raw `count`.
-    `messages`: without media bytes; empty if only sizes are known. `cwd`: of relative paths, empty
-    if unknown.
+    `compacted`: steps after the agent's own rewrites. `factor`: tokens per raw `count`. `messages`:
+    without media bytes; empty if only sizes are known. `cwd`: of relative paths, empty if unknown.
     """
 
     name: str

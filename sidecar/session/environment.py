@@ -26,8 +26,8 @@ async def ended() -> None:
 class Environment:
     """Parts joined by `daemon/windows` for a window's sessions.
 
-    `observe` gets figures of events; `end` stops this window's own parts; `trusted` applies the
-    settings of a folder that the user trusts. `resident`: the daemon outlives its windows.
+    `observe` gets figures of events; `end` stops this window's own parts; `trusted` applies a
+    trusted folder's settings. `resident`: the daemon outlives its windows.
     """
 
     store: Store

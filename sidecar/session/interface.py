@@ -43,7 +43,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A line of the list; `cost` is USD. `parent` may have been deleted."""
+    """A line of the list; `cost`: USD. `parent` may have been deleted."""
 
     session_id: SessionId
     title: str
@@ -125,7 +125,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A restore's outcome, real or foreseen; `undo`: the former state, empty if foreseen."""
+    """A restore's outcome; `undo`: the former state, empty if foreseen."""
 
     undo: str
     revision: int

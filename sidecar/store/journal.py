@@ -87,8 +87,8 @@ class Store:
     ) -> "Store":
         """In a folder, made if missing; blocks for milliseconds.
 
-        `now` (ms since 1970) and `uptime` are called from other threads. Unwritable stores open for
-        reading; raises StorageFailed if unreadable.
+        `now` (ms since 1970) and `uptime`: for any thread. Unwritable stores open for reading;
+        raises StorageFailed if unreadable.
         """
         try:
             return cls._open(folder, now, uptime)

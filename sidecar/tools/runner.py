@@ -83,7 +83,7 @@ async def run_builtin(
     """Failures become error answers.
 
     A call whose access is no longer as `decided`, through a moved link, does not run; a change is
-    checked right before, as nothing is acted on earlier. Raises Cancelled once the client is gone.
+    checked right before. Raises Cancelled once the client is gone.
     """
     spec, tool = BY_NAME.get(name), TOOLS.get(name)
     if spec is None or tool is None:

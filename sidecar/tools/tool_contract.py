@@ -44,7 +44,7 @@ class Terminals(Protocol):
     ) -> TerminalEnd:
         """Killed after `seconds`; raises SidecarError if the editor fails.
 
-        `variables` are added to the editor's.
+        `variables`: added to the editor's.
         """
         ...
 
@@ -114,7 +114,7 @@ class ThroughClient:
 class ToolAnswer:
     """Before the output is cut and stored.
 
-    `metadata` is for people and the ledger (`exitCode`, `diff`). `most_tokens` limits the model's
+    `metadata`: for people and the ledger (`exitCode`, `diff`). `most_tokens` limits the model's
     view.
     """
 
@@ -137,7 +137,7 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskEnd:
-    """`cost` is USD (`None`: unknown), `failed` the reason, if any."""
+    """`cost`: USD (`None`: unknown), `failed`: the reason."""
 
     session_id: SessionId
     report: str

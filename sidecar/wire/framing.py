@@ -1,7 +1,6 @@
 """Bytes to messages and back, for both framings.
 
-LSP's `Content-Length:` headers, or one JSON object a line if the first byte not blank is `{` or
-`[`.
+LSP's `Content-Length:` headers; or one JSON object a line, if the first is `{` or `[`.
 """
 
 import json

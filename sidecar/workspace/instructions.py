@@ -1,4 +1,4 @@
-"""The user's and project's instructions for agents: AGENTS.md, else CLAUDE.md. Blocks."""
+"""Instructions for agents, by user and project: AGENTS.md, else CLAUDE.md. Blocks."""
 
 import os
 import stat
@@ -36,8 +36,8 @@ def user_folder() -> Path:
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
     """From the folder `user`, then from the top down to `cwd`.
 
-    The top: the repository's, home, or the file system's root. Skips files that others may write
-    above `cwd` (/tmp), links out of their folder, and untrusted workspaces.
+    The top: the repository's, home, or the file system's root. Skips files above `cwd` that others
+    may write, links out of their folder, untrusted workspaces.
     """
     found = [_first(user, Path(user.anchor))]
     if trusted:

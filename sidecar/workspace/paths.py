@@ -75,7 +75,7 @@ class Place:
 
 
 def locate(given: str, root: Path) -> Place:
-    """Through every link; `given` is absolute or relative to `root`.
+    """Through every link; `given`: absolute or relative to `root`.
 
     A missing path resolves by its nearest existing parent. Raises BadRequest if empty, too long,
     invalid, or a loop of links.

@@ -47,7 +47,7 @@ class Git:
 def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
     """Equal arguments give equal bytes.
 
-    `shown` is the client's: `openFiles` (paths, URIs or objects with one), `selection` (`{path,
+    `shown`, the client's: `openFiles` (paths, URIs or objects with one), `selection` (`{path,
     range?, text?}`), `diagnostics` (`{path, range?, severity?, message}`). Malformed items are left
     out.
     """

@@ -16,9 +16,9 @@ ReadFacts: TypeAlias = Callable[[str, bool, JsonObject], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Workspaces:
-    """`variables` are the daemon's, for tools.
+    """`variables`: the daemon's, for tools.
 
-    Without `snapshots` nothing is followed, and no change can be undone.
+    Without `snapshots` no change can be undone.
     """
 
     buffers: Buffers

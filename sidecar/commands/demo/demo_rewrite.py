@@ -29,7 +29,7 @@ SUMMARY_LINES, LEDGER_LINES, RECALLED_LINES = 12, 6, 3
 
 
 async def rewrite(client: Client, screen: Screen, session: str, forgotten: str | None) -> None:
-    """Compact, recall `forgotten` (a pattern), and undo."""
+    """`forgotten`: a pattern."""
     before = await client.context.meter(session)
     sent = await client.context.preview(session)
     await screen.chapter("What would a compaction leave out? context/compact with dryRun")

@@ -133,7 +133,6 @@ class Screen:
 
 
 def bar(meter: Meter, columns: int) -> Text:
-    """Coloured regions, the rest empty."""
     about = "≈" if meter.accuracy == "estimated" else "="
     cached = f"cache {'warm' if meter.cache.warm else 'cold'}, {meter.cache.hit_rate:.0%} read"
     room = max(1, meter.window - meter.reserved_output)

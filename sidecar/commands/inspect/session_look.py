@@ -35,12 +35,12 @@ def course_of(session: str | None, *, last: bool) -> Course:
 
 
 def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
-    """With the redaction of keys; raises as `course_of`."""
+    """Raises as `course_of`."""
     return asyncio.run(_stored(session, last=last))
 
 
 def sent_text(session: str | None, *, last: bool) -> str:
-    """The next request's text; raises as `course_of`."""
+    """Raises as `course_of`."""
     return asyncio.run(_sent(session, last=last))
 
 

@@ -267,7 +267,7 @@ def status(part: ToolPart) -> str:
 
 
 def placeholder(part: ToolPart) -> str:
-    """Stands for an evicted result: tool, argument, status, size, finding, id."""
+    """Tool, argument, status, size, finding, id."""
     text = result_text(part)
     lines = text.count("\n") + (bool(text) and not text.endswith("\n"))
     said = finding(part)

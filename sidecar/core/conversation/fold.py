@@ -41,7 +41,6 @@ class Draft:
     problems: dict[PartId, str] = field(default_factory=dict)
 
     def part_at(self, index: int) -> Part | None:
-        """Of the provider's block `index`, if opened."""
         position = self.positions.get(index)
         return None if position is None else self.parts[position]
 

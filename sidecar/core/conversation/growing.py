@@ -1,4 +1,4 @@
-"""Values of what grows at its end: each message's is made once."""
+"""Values of growing messages, made once for each."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar

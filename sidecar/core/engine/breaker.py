@@ -1,4 +1,4 @@
-"""Memory of plans in vain: none is made anew before something has changed."""
+"""Memory of plans in vain, so that none is made anew before a change."""
 
 from dataclasses import dataclass, replace
 

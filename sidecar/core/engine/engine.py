@@ -56,7 +56,6 @@ class Chosen(Generic[One]):
         return "; ".join(dict.fromkeys(self.refused))
 
     def breaker(self, before: Breaker, standing: Standing, cause: Cause) -> Breaker:
-        """The next breaker after a choice of nothing."""
         if self.waits:
             return before.left(standing, cause)
         return before.in_vain(len(self.refused), standing, cause)

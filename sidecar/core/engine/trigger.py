@@ -1,4 +1,4 @@
-"""The size at which a policy must rewrite, by asking the policy."""
+"""Asks a policy for the size at which it must rewrite."""
 
 from bisect import bisect_left
 from dataclasses import replace

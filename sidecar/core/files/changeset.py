@@ -19,9 +19,9 @@ PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed",
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """A path's change; `None` is absence.
+    """A path's change; `None`: absence.
 
-    A rename stands at the new path, from `source`; `old` is the new path's former entry.
+    A rename stands at the new path, from `source`; `old`: the new path's former entry.
     """
 
     path: bytes

@@ -18,8 +18,8 @@ class Action:
     """At most one for each path.
 
     `entry`: wanted (`None`: nothing). Without `expect` there, nothing is done. `content`: merged
-    bytes, not stored. Equal contents change the mode only; another kind is removed first. A new
-    folder gets its mode once filled; missing parents are made.
+    bytes, not stored. Equal contents change the mode only. A new folder gets its mode once filled;
+    missing parents are made.
     """
 
     path: bytes

@@ -130,7 +130,6 @@ def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def pipelines(text: str) -> Iterator[list[tuple[list[str], list[str]]]]:
-    """Simple commands, those in one pipeline together."""
     joined_so_far: list[tuple[list[str], list[str]]] = []
     for words, targets, end in _ended(text):
         joined_so_far.append((words, targets))

@@ -10,7 +10,7 @@ from sidecar.core.files.tree import TreeEntry
 
 @dataclass(frozen=True, slots=True)
 class StrandPart:
-    """`None` is absence.
+    """`None`: absence.
 
     `unknown`: by the agent or by others. `restoring`: done by a restore.
     """

@@ -55,7 +55,7 @@ class TreeEntry(NamedTuple):
 
 
 class TreeChange(NamedTuple):
-    """`None` is absence; `old` and `new` always differ."""
+    """`None`: absence; `old` and `new` always differ."""
 
     path: bytes
     old: TreeEntry | None

@@ -20,7 +20,7 @@ def drift(
     branch_now: str,
     most: int = MOST_LINES,
 ) -> tuple[str, ...]:
-    """At most `most` lines, and one that counts the rest.
+    """At most `most` lines, and a count of the rest.
 
     `found`: hash by checked path; `None` if missing, `""` if unreadable. Branches: `""` if unknown.
     """

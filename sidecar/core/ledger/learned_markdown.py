@@ -66,7 +66,7 @@ class Bullet:
 class LearnedEntry:
     """A bullet or paragraph, and its lines (`end` exclusive).
 
-    `day` and `session_id` are empty for people's entries; `ours`: unchanged since Sidecar wrote it.
+    `day`, `session_id`: empty for people's entries; `ours`: unchanged since Sidecar wrote it.
     """
 
     text: str

@@ -55,7 +55,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file's history; `state` is the outcome, `turn_id` the last turn.
+    """A file's history; `state`: the outcome, `turn_id`: the last turn.
 
     `read` and `edited`: line numbers of that time. `hash`: content last read or left, `""` if
     unknown.
@@ -114,7 +114,7 @@ class Todo:
 
 @dataclass(frozen=True, slots=True)
 class LedgerSubtask:
-    """`status` is running, done or failed."""
+    """`status`: running, done or failed."""
 
     task: str
     status: str

@@ -1,4 +1,4 @@
-"""What changes came to: files that differ, and their hunks that still stand."""
+"""What changes came to: files that differ, hunks that still stand."""
 
 import re
 from collections import Counter
@@ -133,7 +133,7 @@ def _differing(before: str, after: str) -> tuple[list[str], list[str], list[str]
 
 
 def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()) -> dict[str, str]:
-    """By path, the last changed at the end, whether changed or deleted.
+    """By path, the last changed at the end: changed or deleted.
 
     Omits paths moved away by a call, those made and deleted again unless `told`, and folders of
     which a file was changed.

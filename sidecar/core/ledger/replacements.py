@@ -1,4 +1,4 @@
-"""Texts of files that a call replaced, ours or an imported agent's."""
+"""Texts of files that a call replaced."""
 
 import re
 from collections.abc import Iterator

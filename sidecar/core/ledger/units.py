@@ -100,7 +100,7 @@ class Unit:
 
 @dataclass(slots=True)
 class Item:
-    """A unit in view. Tokens are calibrated; `call` is the call's share."""
+    """A unit in view. Tokens are calibrated; `call`: the call's share."""
 
     unit: Unit
     tokens: int

@@ -1,4 +1,4 @@
-"""Parts that no rewrite may touch, and thinking that an earlier edit invalidates."""
+"""Parts no rewrite may touch, and thinking invalid after an edit."""
 
 from collections.abc import Collection, Iterable, Sequence, Set
 

@@ -32,9 +32,9 @@ def choose(
 ) -> frozenset[PartId]:
     """The densest piece in turn, until `room` tokens are spent; covered names count for nothing.
 
-    `stands`: whether a piece still shows what is so; asked of the next piece alone. `worth` is the
-    chance of use per name, `density` the least worth per token. Densities only fall: a leading
-    piece still as dense as before is the best.
+    `stands`: whether a piece still shows what is so; asked of the next piece alone. `worth`: chance
+    of use per name; `density`: least worth per token. Densities only fall: a leading piece still as
+    dense as before is the best.
     """
     weighed = defaultdict(float, worth)
     weighed.update(dict.fromkeys(covered, 0.0))

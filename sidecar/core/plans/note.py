@@ -61,7 +61,7 @@ _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Tokens per section; failures usually have no limit.
+    """Tokens per section.
 
     `quoted`: characters for an attempt, and for its error. `story`: of passages, which replace the
     sections on asked, worked and said. `hunks`: of what edits came to. `rules`: out of view.

@@ -176,8 +176,8 @@ class Plan:
     """A rewrite not yet made, valid for `revision` only.
 
     Before the changed item `first` stand `told` (the written summary) and `note`, `passages` in
-    their places, `images` before the newest steps; `note_tokens` are of all but `told`. `retired`
-    are earlier notes to remove.
+    their places, `images` before the newest steps; `note_tokens`: of all but `told`. `retired`:
+    earlier notes to remove.
     """
 
     policy: str

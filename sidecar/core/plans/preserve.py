@@ -41,9 +41,8 @@ def preserved(
 ) -> frozenset[PartId]:
     """Pinned parts, parts kept by settings, and parts named in typed messages.
 
-    The latter take `room` tokens at most, newest first: not every version of a file. Looks at files
-    changed or seen alike afterwards give way; so do edits of files written whole or deleted, and
-    what is `stale`.
+    The latter take `room` tokens at most, newest first. Looks at files changed or seen alike
+    afterwards give way; so do edits of files written whole or deleted, and what is `stale`.
     """
     listed = list(items)
     names = frozenset[str]().union(*(item.unit.asked for item in listed))

@@ -58,7 +58,7 @@ STORY = Room(asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=13_00
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What a rebuild keeps: tokens, shares of the window, densities (chance of use per token).
+    """What a rebuild keeps: tokens, shares of the window, densities (chance per token).
 
     `keep`: the knapsack's tokens, at most `KEEP_SHARE` of the window; `density`: the least; `tail`:
     the newest requests' share.

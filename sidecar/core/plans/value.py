@@ -74,8 +74,8 @@ def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
 def fidelity(changed: Set[str], left: Set[str], names: NameIndex, step: int) -> float:
     """How much of what is likely needed a rewrite leaves in sight.
 
-    The share, 0 to 1, of the `changed` identifiers' weight that is `left`. 1 without any. `step` is
-    the number of the coming request.
+    The share, 0 to 1, of the `changed` identifiers' weight that is `left`. 1 without any. `step`:
+    of the coming request.
     """
     known = names.known
     weights = chances({name: known[name] for name in changed if name in known}, step)

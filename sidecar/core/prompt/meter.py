@@ -1,4 +1,4 @@
-"""The meter of the status bar, of exactly the next prompt."""
+"""The status bar's meter, of exactly the next prompt."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -64,7 +64,7 @@ class Retried:
 
 @dataclass(frozen=True, slots=True)
 class ToolDone:
-    """A tool call ended; `failure` is its kind, or empty.
+    """A tool call ended; `failure`: its kind, or empty.
 
     `left_out`: bytes not shown to the model.
     """

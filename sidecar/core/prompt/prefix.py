@@ -107,7 +107,6 @@ def _same(old: Sequence[PrefixPiece], new: Sequence[PrefixPiece]) -> int:
 
 
 def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
-    """Breakpoints on a chain's segments, in prompt order."""
     lengths = [len(message.blocks) for message in prompt.messages]
     firsts = list(accumulate(lengths, initial=1 + len(prompt.system)))
     starts = (1 if b.message is None else firsts[b.message] for b in prompt.breakpoints)

@@ -14,7 +14,7 @@ Ttl: TypeAlias = Literal["5m", "1h"]
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """`output_limit` is in bytes, `None` for 50 KiB."""
+    """`output_limit`: bytes, `None` for 50 KiB."""
 
     name: str
     description: str

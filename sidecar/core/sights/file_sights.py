@@ -1,4 +1,4 @@
-"""Lines of files that a file tool showed, ours or an imported agent's."""
+"""Lines of files that a file tool showed."""
 
 import re
 from collections.abc import Iterator

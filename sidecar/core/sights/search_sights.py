@@ -1,7 +1,6 @@
 """Stretches of lines, not single ones, that `grep -n` or `rg -n` showed in a shell.
 
-Not what search tools of agents show: of a line beside a match, Claude Code's takes doubled slashes
-for a path's, and leaves one.
+Not what agents' search tools show: Claude Code's halves doubled slashes in lines beside a match.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

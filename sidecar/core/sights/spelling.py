@@ -1,4 +1,4 @@
-"""One spelling for each changed file, however the log's calls named it."""
+"""One spelling for each changed file, however calls named it."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Both ends of a longer text, in whole paragraphs, sentences and list items."""
+"""Both ends of a longer text, in whole paragraphs, sentences and items."""
 
 import re
 from collections.abc import Iterator, Sequence

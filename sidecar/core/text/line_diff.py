@@ -99,7 +99,7 @@ def unified(
     source: str | None = None,
     most: int = 2000,
 ) -> Difference:
-    """`None` is a missing file.
+    """`None`: a missing file.
 
     `source`: another old path. `most`: lines shown, context included. Bytes outside UTF-8 become
     U+FFFD.

@@ -1,4 +1,4 @@
-"""Removes keys and passwords of known shapes: a wrong hit spoils a needed text."""
+"""Removes keys and passwords of known shapes: a wrong hit spoils text."""
 
 import re
 from collections.abc import Callable, Iterable

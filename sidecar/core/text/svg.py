@@ -11,7 +11,7 @@ ROW = 14
 
 
 def frame(width: int, height: int, body: str, label: str) -> str:
-    """`label` is for screen readers."""
+    """`label`: for screen readers."""
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">{body}</svg>'
     )

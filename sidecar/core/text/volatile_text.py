@@ -1,7 +1,7 @@
 """Finds text in a static prompt that breaks the cache at the next start.
 
-Skips versions (2024.1), plain years, colours, ratios, known ports, model ids. A date may be meant:
-callers decide by kind.
+Skips versions, plain years, colours, ratios, known ports, model ids. A date may be meant: callers
+decide.
 """
 
 import re

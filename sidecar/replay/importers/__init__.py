@@ -1,1 +1,1 @@
-"""Recordings of other agents, read as our messages: one module per format."""
+"""Recordings of other agents as our messages: one module per format."""

@@ -43,7 +43,7 @@ def read_lines(
 def read_document(path: Path) -> list[NumberedLine | DamagedLine]:
     """One JSON value; a list's objects count as lines.
 
-    Raises BadRequest for no JSON or a too large one, or OSError.
+    Raises BadRequest for no JSON or too much, OSError.
     """
     with _opened(path) as file:
         try:

@@ -1,7 +1,7 @@
 """Importer for `opencode export`, or its messages one per line.
 
 `{"info": {…}, "messages": [{"info": {"role", "time", "tokens", …}, "parts": […]}]}`; a part's
-`type` is text, reasoning, tool, file, step-start, step-finish and more.
+`type`: text, reasoning, tool, file, step-start, step-finish.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

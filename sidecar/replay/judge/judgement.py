@@ -29,7 +29,7 @@ class Unjudged:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`cost` is USD, `None` without a known price."""
+    """`cost`: USD; `None` if unknown."""
 
     model: str
     policy: str

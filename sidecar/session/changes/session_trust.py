@@ -26,7 +26,7 @@ async def nowhere(folder: Path) -> None:
 class Trust:
     """The editor's word, `said`, is final.
 
-    Otherwise the user is asked once, before the first tool; an `always` is kept on disk. `tell`
+    Otherwise the user is asked once, before the first tool; `always` is kept on disk. `tell`
     returns once a trusted folder's settings hold.
     """
 

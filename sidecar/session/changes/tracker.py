@@ -37,8 +37,8 @@ class _Interval:
     """The time since the log's last snapshot.
 
     `open`: a step's tools have begun to write; before, changes are `early`. `unsaved`: writes in
-    open buffers only. `calls`: those that may change anything. `lost`: no earlier state, so authors
-    are unknown.
+    open buffers only. `calls`: those that may change anything. `lost`: no earlier state: unknown
+    authors.
     """
 
     open: bool = False

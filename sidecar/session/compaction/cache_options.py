@@ -46,7 +46,6 @@ class CacheOptions:
         return self._choice(view)[0]
 
     def restore(self) -> None:
-        """As last chosen."""
         self._cache_for(self._logged() if self._hour_prices() else "5m")
 
     def _choice(self, view: ModelView) -> tuple[Ttl, Lifetime | None]:

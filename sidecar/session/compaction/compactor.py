@@ -166,7 +166,6 @@ class Compactor:
         """By hand; carried out unless `dry_run`.
 
         Waits for a streaming answer. A dry run asks a model, for money, only with `summary`.
-        `token` names the progress.
 
         Raises NothingToDo (a dry run returns an empty plan instead), Cancelled by the user,
         BadRequest for an unknown strategy, RevisionConflict, SessionOwned.

@@ -213,7 +213,7 @@ class Planner:
     async def catch_up(self) -> None:
         """Gather settled messages in slices between other tasks, long texts in a thread.
 
-        Turns and steps count from the first message: the log must be in memory.
+        The whole log must be in memory, for turns to count.
         """
         if not self._log.is_whole:
             return

@@ -76,8 +76,7 @@ class Told:
     def on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
         """With the summary, then shortened, at last without.
 
-        Admission reckoned with an expected length; a longer text may not fit, and the model is not
-        asked twice.
+        A longer text than expected may not fit, and the model is not asked twice.
         """
         wanted, bare = plan.summary, without_summary(plan)
         if wanted is not None and wanted.finish is not None and self.by == "model":

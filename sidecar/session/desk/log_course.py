@@ -1,4 +1,4 @@
-"""A log walked in order. No writes: another process may have it open."""
+"""A log walked in order, without writes: another process may have it open."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

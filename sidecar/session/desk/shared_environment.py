@@ -82,7 +82,6 @@ class SharedEnvironment:
             await self._sessions.end_unused()
 
     async def warm_up(self) -> None:
-        """Load slow parts, so that no later call waits."""
         with suppress(SidecarError):
             await self.ready()
         # Read early: another version may be installed over these files later.

@@ -1,4 +1,4 @@
-"""Warnings to clients: settings, MCP servers, limits, and text that costs the cache."""
+"""Warnings to clients: settings, MCP servers, limits, text that costs the cache."""
 
 import json
 from collections.abc import Sequence

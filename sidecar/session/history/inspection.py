@@ -61,7 +61,7 @@ def segments(
     """Pieces in prompt order.
 
     Cached up to link `hit` of the prompt's chain, in which all tools are one. Tokens add up to the
-    meter's, per region. Dropped parts have none; their ids serve recall.
+    meter's, per region. Dropped parts have none.
     """
     pieces = list(_pieces(view, log, count))
     raws: dict[Region, list[int]] = {}

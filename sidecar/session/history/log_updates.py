@@ -43,9 +43,8 @@ class LogReplay:
     ) -> Callable[[], Iterator[Event]]:
         """Oldest first: an event per part, records' events in between.
 
-        Starts behind part `after`, if known. Skips withdrawn attempts and context blocks. The
-        result: open messages, and news since. Raises UnknownSession if deleted meanwhile,
-        StorageFailed.
+        Starts behind part `after`. Skips withdrawn attempts and context blocks. The result: open
+        messages, and news since. Raises UnknownSession if deleted meanwhile, StorageFailed.
         """
         one = _Replay(self, after, emit)
         try:

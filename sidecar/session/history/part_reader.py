@@ -87,7 +87,7 @@ async def recall(
 
 
 def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
-    """A range of the text, or of its lines that match `pattern`, as `number:line`.
+    """A range of the text, or of lines that match `pattern`, as `number:line`.
 
     Offsets and limits: bytes of UTF-8, moved to code points, by default 50 KiB. Raises BadRequest
     for a bad pattern, or over two seconds.

@@ -47,7 +47,7 @@ class Rewriting:
     """A session's context, as changed by user and policy.
 
     `gate` is held while an answer, bound to its prompt, streams, and while the view changes.
-    `works` can be cancelled; `checkpoints` save the ledger; `price` is a compaction's estimate.
+    `works` can be cancelled; `checkpoints` save the ledger; `price`: a compaction's estimate.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Rewriting:
     async def pin(self, part_id: str, *, pinned: bool) -> int:
         """Keep a part through rewrites, or no longer; return the revision.
 
-        Raises BadRequest for an unknown part, or StorageFailed; nothing changed.
+        Raises BadRequest for an unknown part, StorageFailed; nothing changed.
         """
         await self._host.writable(None)
         await self._state.log.whole()

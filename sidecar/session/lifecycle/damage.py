@@ -1,4 +1,4 @@
-"""Opens sessions with lost records, so that work can go on."""
+"""Opens sessions with lost records."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
 """A session forked at a message.
 
-Copies the durable, settled log, ids included: the same bytes read from the provider's cache.
+Copies the durable, settled log, ids too: the same bytes read the provider's cache.
 """
 
 from collections.abc import Sequence

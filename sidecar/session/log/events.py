@@ -45,7 +45,7 @@ class ContentChunk:
 class ToolChanged:
     """A tool call appeared (`first`) or changed.
 
-    `status`: ACP's pending, in_progress, completed or failed; `None`: unchanged. `raw_input` is
+    `status`: ACP's pending, in_progress, completed or failed; `None`: unchanged. `raw_input`:
     opaque; `has_input` tells absent from JSON null.
     """
 
@@ -102,7 +102,7 @@ class Notice:
 class TurnEnded:
     """A turn's end and usage; `cost` in USD.
 
-    `error` is `{kind, message, retryable, status}`.
+    `error`: `{kind, message, retryable, status}`.
     """
 
     session_id: SessionId

@@ -1,4 +1,4 @@
-"""What is left of a damaged log, acceptable to a provider."""
+"""A damaged log made acceptable to a provider."""
 
 from dataclasses import replace
 

@@ -35,9 +35,8 @@ class Recorded:
     """A logged rewrite.
 
     `anchor`: first message after the rewritten stretch; `steps`: model calls before; `opens`: began
-    an epoch (unsent parts alone do not). `factor` (from `observations`), `bias`: the estimate in
-    use. `summary`: author, attempts, cost and facts. An undo's `shown`: only thinking whose prefix
-    fits no more, or again.
+    an epoch. `factor` (from `observations`), `bias`: the estimate in use. `summary`: author,
+    attempts, cost and facts. An undo's `shown`: only thinking whose prefix fits no more, or again.
     """
 
     rewrite: Rewrite

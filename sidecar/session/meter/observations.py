@@ -1,4 +1,4 @@
-"""Observations of durable records: names, numbers and kinds of failures, never a text."""
+"""Observations of durable records: names and numbers, never a text."""
 
 import re
 from collections import Counter

@@ -87,7 +87,7 @@ class ImportSource:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """`notes` are for people."""
+    """`notes`: for people."""
 
     session_id: SessionId
     revision: int
@@ -150,7 +150,7 @@ async def import_session(
     """Durably and as a whole.
 
     The folder is `cwd`, else the workspace `root`, never one named by the file. Raises BadRequest
-    for a refused file, or StorageFailed; nothing was stored.
+    for a refused file, StorageFailed; nothing was stored.
     """
     if cwd is None and root is None:
         raise BadRequest("say in cwd which folder the session is to work in", "params.cwd")

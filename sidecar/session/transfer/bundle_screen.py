@@ -1,7 +1,7 @@
 """Bundles may come from anybody: only texts and their presentation get in.
 
-Removed or refused: files' contents, tools allowed without asking, beginnings of prompts, invalid
-settings, references to later records, circles.
+Removed or refused: files' contents, tools allowed unasked, beginnings of prompts, invalid settings,
+references forward, circles.
 """
 
 import re

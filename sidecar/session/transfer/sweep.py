@@ -1,4 +1,4 @@
-"""The hourly sweep by one of several daemons, in slices with pauses.
+"""The hourly sweep by one daemon, in slices with pauses.
 
 A quota acts an hour after its warning; a folder's snapshot quota at once if snapshots grow by a
 tenth meanwhile.

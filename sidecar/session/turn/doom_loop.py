@@ -35,7 +35,7 @@ _DURATION = re.compile(r"# ?(?:[nuµm]s|s|secs?|seconds?|m|mins?|minutes?|h|hour
 def repeated(calls: Sequence[ToolPart], cwd: str) -> bool:
     """Whether the last three calls and outcomes are the same; `cwd` is not temporary.
 
-    Another call between, as an edit, ends the row.
+    Any other call ends the row.
     """
     last = calls[-IN_A_ROW:]
     return len(last) == IN_A_ROW and len({_signature(call, cwd) for call in last}) == 1

@@ -25,7 +25,6 @@ class TurnLog:
         give_notice(self.log, self.channel, "info", text)
 
     def announce(self, cause: str) -> None:
-        """Tell of a new revision."""
         row = self.log.row
         self.channel.publish(SessionChanged(row.id, row.revision, cause))
 

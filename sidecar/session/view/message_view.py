@@ -45,8 +45,8 @@ class RenderedMessage:
 class Anchor:
     """The last response whose usage still measures the prompt's beginning.
 
-    `blocks`: message blocks in that request. A rewrite ends the anchor; `ModelView.last` keeps the
-    cached tokens and their time.
+    `blocks`: message blocks in that request. A rewrite ends the anchor; `ModelView.last` keeps what
+    is cached.
     """
 
     message_id: MessageId

@@ -21,7 +21,7 @@ THREAD_CHARS = 200_000
 
 
 class Rendering:
-    """`shown`: how parts not verbatim are presented. Estimates are raw.
+    """`shown`: parts not verbatim. Estimates are raw.
 
     Thinking from before `bound` is bound to tools or a system text sent no more.
     """

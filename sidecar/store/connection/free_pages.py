@@ -32,7 +32,7 @@ class Space:
 
 
 class FreePages:
-    """Every method may raise StorageFailed."""
+    """Methods may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, path: Path) -> None:
         self._submit = submit

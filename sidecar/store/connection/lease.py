@@ -19,7 +19,7 @@ HEARTBEAT_LIMIT: Millis = 30_000
 
 
 class Leases:
-    """Every method may raise StorageFailed."""
+    """Methods may raise StorageFailed."""
 
     def __init__(self, submit: Submit, now: Callable[[], Millis]) -> None:
         self._submit = submit

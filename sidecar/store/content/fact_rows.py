@@ -38,7 +38,7 @@ class FactCandidate:
 
 
 class FactRows:
-    """Every method may raise StorageFailed."""
+    """Methods may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead) -> None:
         self._submit = submit

@@ -1,6 +1,6 @@
 """Folds: a log's state up to a record, for quick resumes.
 
-Valid while the last record's chained hash and the fold's own match.
+Valid while the hashes of last record and fold match.
 """
 
 import sqlite3

@@ -47,7 +47,7 @@ class Freed:
 
 
 class OutputRows:
-    """Every method may raise StorageFailed."""
+    """Methods may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, clock: SeenClock) -> None:
         self._submit = submit

@@ -29,7 +29,7 @@ class RemovedRows:
 
 
 def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> RemovedRows:
-    """Hide a session, archived `at` a time or `DELETED`; ignore unknown ids.
+    """Hide a session, archived `at` a time or `DELETED`.
 
     Facts go at once, except an archived session's shared ones.
     """

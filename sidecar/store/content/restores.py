@@ -1,6 +1,6 @@
 """Running restores, for recovery to undo or clean up.
 
-A row lasts from before the first change to the last trace; another process may adopt a dead one's.
+A row lasts from before the first change to the last trace; others may adopt a dead process's.
 """
 
 import sqlite3
@@ -104,7 +104,7 @@ class RestoreClaim:
 
 
 class RestoreRows:
-    """Every method may raise StorageFailed."""
+    """Methods may raise StorageFailed."""
 
     def __init__(
         self,

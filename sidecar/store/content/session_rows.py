@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class SessionRows:
-    """Every method may raise StorageFailed."""
+    """Methods may raise StorageFailed."""
 
     def __init__(self, read: StoreRead) -> None:
         self._read = read

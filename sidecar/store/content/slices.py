@@ -39,7 +39,7 @@ class RecordSlice:
 
 
 class LogRows:
-    """Every method may raise StorageFailed."""
+    """Methods may raise StorageFailed."""
 
     def __init__(self, read: StoreRead) -> None:
         self._read = read

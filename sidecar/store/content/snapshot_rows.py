@@ -24,7 +24,7 @@ log's header."""
 
 
 class SnapshotRows:
-    """Every method may raise StorageFailed."""
+    """Methods may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead) -> None:
         self._submit = submit

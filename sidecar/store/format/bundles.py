@@ -1,4 +1,4 @@
-"""Bundles: a session as lines of JSON, for another store.
+"""A session as lines of JSON, for another store.
 
 First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with chained hashes.
 Between, a line each: a `session`, `message`, `part` (of the message before), `record`, `fact`,

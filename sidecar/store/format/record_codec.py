@@ -120,8 +120,8 @@ def read_all(records: Iterable[Record]) -> tuple[LogRecord, ...]:
 def checked(record: Record) -> LogRecord:
     """A record from elsewhere; an UnknownRecord of unknown kinds.
 
-    Raises ValueError for fields unlike the kind's, ids that are no text, or counts below zero; the
-    text says where.
+    Raises ValueError, with the place, for fields unlike the kind's, ids that are no text, counts
+    below zero.
     """
     try:
         typed = _typed(record)

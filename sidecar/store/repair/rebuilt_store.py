@@ -44,7 +44,7 @@ NOTHING = "There is no store in {folder}, so there is nothing to repair."
 
 @dataclass(frozen=True, slots=True)
 class Headless:
-    """A session's remains; `cwd` is empty if lost."""
+    """A session's remains; `cwd`: empty if lost."""
 
     id: SessionId
     cwd: str

@@ -19,7 +19,7 @@ SWEEP = SessionId("(sweep)")
 
 
 class KeepingRows:
-    """Every method may raise StorageFailed."""
+    """Methods may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, clock: SeenClock) -> None:
         self._submit = submit

@@ -126,7 +126,7 @@ async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Tex
 
 
 def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
-    """Matches exactly, else with LF and CRLF alike; `new` gets the file's line endings.
+    """Matches exactly, else LF as CRLF; `new` gets the file's line endings.
 
     Raises BadRequest if `old` is missing, or ambiguous without `everywhere`.
     """

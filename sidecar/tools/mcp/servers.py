@@ -241,8 +241,7 @@ class McpServers:
     ) -> ToolAnswer:
         """By the model's name; failures become error answers.
 
-        A server started for the call may say more of the tool than was `decided` on: then nothing
-        runs.
+        Nothing runs if the server has become stricter than `decided`.
         """
         try:
             server = await self._ready(owner, name)

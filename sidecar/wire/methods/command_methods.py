@@ -1,7 +1,7 @@
 """`workspace/executeCommand`: sessions through LSP alone.
 
-Answered at once; progress and result come as messages. Arguments answer questions:
-`sidecar.rollback 2 files overwrite`.
+Progress and result come as messages. Arguments answer questions: `sidecar.rollback 2 files
+overwrite`.
 """
 
 import asyncio

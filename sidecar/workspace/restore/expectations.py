@@ -41,7 +41,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An action whose path is as expected; `found` is `None` for nothing.
+    """An action whose path is as expected; `found`: `None` for nothing.
 
     `mark` has the hash of the bytes read.
     """

@@ -1,7 +1,6 @@
 """Orders a plan's steps, each with a staging folder.
 
-Files leave first, then emptied folders; new entries follow, outer before inner. Modes come last:
-folders close when complete.
+Files leave first, then emptied folders; new entries follow, outer before inner. Modes come last.
 """
 
 import os
@@ -23,7 +22,7 @@ OPEN = 0o700
 class Put:
     """Empties a path, fills it with `entry`, or both.
 
-    `action` is `None` for a missing parent folder, with the umask's mode.
+    `action`: `None` for a missing parent, with the umask's mode.
     """
 
     path: bytes

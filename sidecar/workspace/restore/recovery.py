@@ -89,7 +89,7 @@ async def _settle(
 async def end(
     root: bytes, rows: RestoreRows, found: Unfinished, touched: OnTouched | None = None
 ) -> Recovered:
-    """`found` is adopted; raises StorageFailed."""
+    """`found`: adopted; raises StorageFailed."""
     paths = [step.path for step in found.steps]
     left: tuple[Conflict, ...] = ()
     if touched is not None:

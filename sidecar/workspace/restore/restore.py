@@ -104,11 +104,11 @@ async def restore(
     """Carry out a plan in a workspace.
 
     `record`, called once after all moves, returns the session's changes to commit with the files.
-    `touched` gets the paths before and after moves, and after an undo. `stands`, called once
-    durable, must not raise. `progress` gets steps done and total. `quick`: few small files need no
-    thread. Raises BadRequest for an impossible plan or unwritable files, Overloaded while another
-    window restores, StorageFailed, CancelledError before the commit: files unchanged, or undone
-    later if the message says so.
+    `touched` gets paths before and after moves, and after an undo. `stands`, called once durable,
+    must not raise. `progress` gets steps done and total. `quick`: few small files need no thread.
+    Raises BadRequest for an impossible plan or unwritable files, Overloaded while another window
+    restores, StorageFailed, CancelledError before the commit: files unchanged, or undone later if
+    the message says so.
     """
     check_plan(actions)
     stop = threading.Event()

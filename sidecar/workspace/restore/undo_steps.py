@@ -1,6 +1,6 @@
 """Undoes steps from last to first; repeatable. Blocks.
 
-Finished steps are recognised on disk: a restore may be killed between any two system calls.
+Finished steps are recognised on disk: a restore may be killed at any time.
 """
 
 import errno

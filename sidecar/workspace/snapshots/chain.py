@@ -1,4 +1,4 @@
-"""A workspace's chain of snapshots, as known to this process."""
+"""A workspace's chain of snapshots, as this process knows it."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping

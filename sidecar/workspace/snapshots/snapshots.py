@@ -77,8 +77,8 @@ class Snapshots:
     ) -> "Snapshots":
         """New or stored; looks at no file yet.
 
-        `now` returns milliseconds since 1970; without `watch` each snapshot looks at everything.
-        Raises BadRequest if the folder can have none.
+        `now`: ms since 1970; without `watch` each snapshot looks at everything. Raises BadRequest
+        if the folder can have none.
         """
         real = await asyncio.to_thread(check_root, root, data_dir)
         self = cls(real, rows, now, limits)
@@ -129,7 +129,7 @@ class Snapshots:
     async def note_edit(self, path: bytes) -> TreeEntry | None:
         """Store a file's content before a tool's write; `None` if missing.
 
-        Snapshots then include the file even if ignored, up to the limit for tracked files.
+        Snapshots then include the file even if ignored.
         """
         async with self._lock:
             if not self._chain.head:

@@ -1,6 +1,6 @@
 """`adk`: every three turns are summarised, large results become artifacts.
 
-The turn before is summarised once more. An artifact is one line with an id for `recall`.
+The turn before is summarised again. An artifact: one line with an id for `recall`.
 """
 
 from collections.abc import Sequence
@@ -95,7 +95,6 @@ def new_turns(items: Sequence[Item]) -> list[int]:
 
 
 def artifacts(situation: Situation, turns: Sequence[int]) -> tuple[Change, ...]:
-    """Lines with ids for large results of finished turns."""
     spared = untouchable(situation)
     large = (
         item

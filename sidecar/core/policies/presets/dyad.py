@@ -1,6 +1,6 @@
 """`dyad`: purges raw blocks (calls, results, thinking) after seven days.
 
-Here on a cold cache, which is free; the original purges at its start.
+On a cold cache, which is free; the original purges at its start.
 """
 
 from dataclasses import dataclass

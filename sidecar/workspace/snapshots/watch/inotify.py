@@ -1,7 +1,7 @@
 """A watch by inotify, complete when its queue is empty.
 
-A folder is watched, then listed: no write escapes. New folders' contents are suspect until listed,
-and so watched, by the next snapshot.
+A folder is watched, then listed: no write escapes. New folders are suspect until the next snapshot
+lists them.
 """
 
 import ctypes
