@@ -99,7 +99,7 @@ class Segments:
             self.hashes[index] = hash((reached, "and another call"))
 
     def marks(self, shared: int, anchored: int) -> list[CacheMark]:
-        """Behind the static prefix.
+        """Breakpoints behind the static prefix.
 
         As `core/prompt/breakpoints`: anchor, last, newest. `shared`: items that the last prompt had
         too; `anchored`: the item before which a rewritten stretch ends.

@@ -147,7 +147,6 @@ class Connection:
         self._outbox.update(session_id, message)
 
     async def show(self, event: Event) -> None:
-        """Waits for room: replays lose nothing."""
         message = notification(event)
         await self._outbox.paced(_session_of(message), message)
 

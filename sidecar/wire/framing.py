@@ -1,6 +1,6 @@
 """Bytes to messages and back, for both framings.
 
-LSP's `Content-Length:` headers; or one JSON object a line, if the first is `{` or `[`.
+LSP's `Content-Length:` headers; or one JSON object a line, if the first byte is `{` or `[`.
 """
 
 import json

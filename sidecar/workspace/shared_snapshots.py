@@ -221,7 +221,6 @@ class SharedSnapshots:
         return [*told, *refused]
 
     async def close(self) -> None:
-        """Store known stats for the next start; repeatable."""
         async with self._opening:
             self._ended.set()
             for made in self._open.values():

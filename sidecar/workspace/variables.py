@@ -180,7 +180,8 @@ def for_git(
 ) -> dict[str, str]:
     """With variables that keep git from programs named by a folder's files.
 
-    Bare repositories only if named; no file monitor, pager or diff program.
+    Bare repositories only if named; no file monitor, pager or diff program. `settings`: more of
+    git's.
     """
     kept = {name: value for name, value in environment.items() if not _names_setting(name)}
     own = re.compile(r"GIT_CONFIG_KEY_\d+")

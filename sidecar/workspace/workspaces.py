@@ -32,7 +32,7 @@ class Workspaces:
         return {**self.instructions.status(), "workspaces": followed}
 
     async def own(self, real: Path, text: str) -> None:
-        """Record that the daemon is about to write a file; raises StorageFailed."""
+        """As `SharedSnapshots.own`."""
         if self.snapshots is not None:
             await self.snapshots.own(real, text)
 
@@ -41,7 +41,6 @@ class Workspaces:
             await self.snapshots.read_anew(folder)
 
     async def run(self) -> None:
-        """End interrupted restores, and follow folders until `close`."""
         if self.snapshots is not None:
             await self.snapshots.run()
 

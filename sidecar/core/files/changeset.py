@@ -1,7 +1,7 @@
 """Changes between two snapshots, per path, each with an author.
 
-Writes of tools, and those stated by commands, are the agent's; others while a command ran, unknown.
-The rest is the user's: between steps, saved by the editor, or by other sessions.
+Writes of tools, and those stated by commands, are the agent's; others while a command ran are
+unknown. The rest is the user's: between steps, saved by the editor, or by other sessions.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence

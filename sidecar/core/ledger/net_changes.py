@@ -67,9 +67,9 @@ def _joined(hunk: NetHunk, text: str, part_id: PartId) -> NetHunk:
 
 
 def _take(hunks: list[NetHunk], old: str, new: str, part_id: PartId) -> None:
-    """Join the hunk with an earlier one where either's text holds the other's.
+    """Join an edit with earlier hunks that its text holds, or that hold it.
 
-    An edit around a hunk spans both: from what stood before the hunk to what stands now.
+    Hunks whose lines it removes give way. Around a hunk, the edit starts from what stood before.
     """
     for number in reversed(range(len(hunks))):
         before = hunks[number]

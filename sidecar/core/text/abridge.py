@@ -174,7 +174,7 @@ def with_rules(text: str, most: int) -> str:
 
 
 def _groups(text: str) -> Iterator[_Group]:
-    """Without code; a mark stands where it was introduced."""
+    """Without code; a mark stands where code was introduced."""
     here = _Group()
     inside = blank = False
     for line in text.strip().splitlines():

@@ -111,7 +111,7 @@ def plain(value: Json) -> Json:
 
 
 def kind(value: Json) -> str:
-    """As in "an object"."""
+    """With its article: `an object`."""
     return next((name for found, name in _NAMES if isinstance(value, found)), "null")
 
 

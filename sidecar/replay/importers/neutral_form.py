@@ -54,7 +54,6 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 
 def _line(writer: TranscriptWriter, line: JsonObject) -> Iterator[TranscriptEntry | str]:
-    """Strings describe skipped parts."""
     at, origin = millis(line.get("ts")), line.get("origin")
     match line.get("role"):
         case "user" if origin in COMPACTIONS:

@@ -56,7 +56,6 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 
 def _message(writer: TranscriptWriter, message: Json) -> Iterator[TranscriptEntry | str]:
-    """Strings describe skipped parts."""
     match message:
         case {"info": dict(info), "parts": list(parts)} if info.get("role") == "user":
             yield from _user(writer, info, objects(parts))

@@ -87,7 +87,7 @@ class Lessons:
 
 
 async def learned(models: ModelAccess, cwd: str, model: str, without: str) -> str:
-    """Of a trusted workspace; without those of session `without`."""
+    """Facts of a trusted workspace, but for session `without`'s."""
 
     def read() -> str:
         files = read_learned(Path(cwd), True)

@@ -136,7 +136,7 @@ def _listed(part: Part) -> str:
 
 
 def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
-    """By id, or a call by the model's id; raises BadRequest."""
+    """A part by id, or a call by the model's id; raises BadRequest."""
     for message in reversed(messages):
         for part in message.parts:
             if part.id == wanted or (isinstance(part, ToolPart) and part.call_id == wanted):

@@ -123,7 +123,7 @@ def _world() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """In ticks since boot."""
+    """A process's start, in ticks since boot."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

@@ -83,7 +83,7 @@ class FactRows:
         await self._submit(partial(_write, path=path, hash_=hash_), 200)
 
     async def written(self, folder: bytes) -> frozenset[tuple[bytes, str]]:
-        """The daemon's, below a folder: (path, hash)."""
+        """The daemon's own writes below a folder: (path, hash)."""
         return await self._read(partial(_written, folder=folder))
 
 

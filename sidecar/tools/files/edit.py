@@ -87,7 +87,7 @@ def _comparable(before: str, after: str) -> tuple[str, str]:
 
 
 def _cut(text: str, same: int, most: int) -> str:
-    """Without the first `same` characters of both texts, if over `_LEAD`."""
+    """Without the first `same` characters, which both texts share, and beyond `most`."""
     before = f"[… the same {same:,} characters before, not shown here]\n" if same > 0 else ""
     rest = text[max(0, same) :]
     after = f"\n[… {len(rest) - most:,} more characters, not shown here]\n"
@@ -126,7 +126,7 @@ async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Tex
 
 
 def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
-    """Matches exactly, else LF as CRLF; `new` gets the file's line endings.
+    """Matches exactly, else with LF and CRLF alike; `new` gets the file's line endings.
 
     Raises BadRequest if `old` is missing, or ambiguous without `everywhere`.
     """

@@ -193,7 +193,7 @@ class _Reading:
                     self._later(text, before)
 
     def _read_in_folder(self, words: tuple[str, ...], folder: str) -> None:
-        """As `cd bin && ./x` runs `bin/x`."""
+        """Read words as run in a folder: `./x` in `bin` is `bin/x`."""
         for start in islice(_starts(words), MOST_BEFORE):
             program, *rest = words[start:]
             if program_name(program) in _READING_FILES:

@@ -132,7 +132,6 @@ class AgentConnection(Connection):
                 return False
 
     async def show(self, event: Event) -> None:
-        """Waits for room: replays lose nothing."""
         session_id = _session_of(event)
         told = update(event, self.acp, self._folders.get(session_id, "/"))
         if told is not None:

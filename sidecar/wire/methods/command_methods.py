@@ -62,7 +62,7 @@ class Commands:
         return tuple(self._tasks)
 
     async def arrivals(self) -> None:
-        """Until prompts sent so far are in line."""
+        """As `Dispatch.arrivals`."""
         for arrived in tuple(self._arriving):
             await arrived.wait()
 

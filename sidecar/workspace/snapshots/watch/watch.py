@@ -29,7 +29,7 @@ class Noticed:
         return len(self.paths) <= FEW and not (self.folders or self.all)
 
     def add(self, path: bytes) -> None:
-        """Beyond `MOST_DIRTY`, everything counts."""
+        """Beyond `MOST_DIRTY` paths, all count as changed."""
         self.paths.add(path)
         if len(self.paths) > MOST_DIRTY:
             self.lose()
