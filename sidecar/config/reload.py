@@ -32,8 +32,8 @@ def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Relo
     """Apply changes that need no restart.
 
     An unusable value or unreadable file keeps the old configuration, but adds new rejections: a
-    folder may be trusted meanwhile. An unknown key in a workspace's file keeps its old rejections:
-    more might be rules that the user takes back.
+    folder may be trusted meanwhile. An unknown key in a workspace's file keeps the file's old
+    rejections.
     """
     wrong = [problem for problem in problems if not problem.unknown]
     both = tuple(dict.fromkeys((*before.permissions.reject, *after.permissions.reject)))

@@ -1,6 +1,6 @@
 """A window's thin process: passes bytes between stdin, stdout and the shared daemon.
 
-Started by editors, so imports little, and of Sidecar only what does the same.
+Started by editors, so imports little, and only thin parts of Sidecar.
 """
 
 import os

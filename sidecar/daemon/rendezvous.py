@@ -56,7 +56,7 @@ def stopping_path(path: str) -> str:
 
 
 def paths_beside(path: str) -> list[str]:
-    """Also those of its stopping daemons; nobody may be behind them."""
+    """This path, and those of its stopping daemons; nobody may be behind them."""
     folder, name = os.path.split(path)
     begin = name.removesuffix("sock")
     beside = (one for one in os.listdir(folder) if one.startswith(begin) and one.endswith(".sock"))
@@ -130,7 +130,7 @@ def reached(path: str) -> socket.socket | None:
 
 
 def listening(path: str) -> socket.socket:
-    """In place of those with nobody behind; hold `Locked`."""
+    """A new socket in place of those with nobody behind; hold `Locked`."""
     for old in paths_beside(path):
         connection = None if old == path else reached(old)
         if connection is None:

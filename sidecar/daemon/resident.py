@@ -46,7 +46,7 @@ logger = logging.getLogger("sidecar.daemon")
 
 
 def reside(descriptor: int, path: str) -> None:
-    """Until all windows are gone for a while; `descriptor`: a listening socket."""
+    """Serve windows until all are gone for a while; `descriptor`: a listening socket."""
     log_of_windows()
     # A program that outlives this process would keep windows waiting there.
     os.set_inheritable(descriptor, False)

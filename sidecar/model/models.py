@@ -31,7 +31,7 @@ class Vocabulary:
 
 
 class Models:
-    """Made at first use. `shared`: for one of several windows."""
+    """Models, made at first use. `shared`: for one of several windows."""
 
     def __init__(
         self,

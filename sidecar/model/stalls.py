@@ -30,7 +30,7 @@ PER_EVENT = 1024 * 1024
 
 
 class CutEvent(Protocol):
-    """Of the SDK's decoder; pings included."""
+    """An event of the SDK's decoder; pings included."""
 
     event: str | None
 

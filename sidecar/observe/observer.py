@@ -153,7 +153,7 @@ class Observer:
         return Counter((one.name, one.level) for one in tuple(self._alerts.values()))
 
     def metrics(self) -> JsonObject:
-        """With the Prometheus address."""
+        """Totals, with the Prometheus address."""
         self.settle()
         address = "" if self._exporting is None else self._exporting.address
         return {**self._totals.as_json(), **({"prometheus": address} if address else {})}

@@ -81,7 +81,7 @@ class Decider:
         self._whole: dict[MessageId, tuple[Rendered, ...]] = {}
 
     def hear(self, unit: Unit) -> None:
-        """With lines of files shown or changed."""
+        """A unit's names, and lines of files shown or changed."""
         learn(self.names, unit)
         part = self._parts.get(unit.part_id)
         if isinstance(part, ToolPart):

@@ -178,7 +178,7 @@ class Store:
         return store_files.size(self._path)
 
     def waiting(self) -> int:
-        """From any thread."""
+        """Writes not yet done; from any thread."""
         return 0 if self._writer is None else self._writer.depth()
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
 """Ends commands that still run when the daemon is killed.
 
-A shell, which takes little memory, reads from a pipe that ends with the daemon. A command begun
-just before is missed: holding each up would take another program in front.
+A small shell reads from a pipe that ends with the daemon. A command begun just before is missed:
+holding each up would take another program in front.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Names of MCP servers' tools. Pure."""
+"""Names of MCP servers' tools."""
 
 import re
 

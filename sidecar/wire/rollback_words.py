@@ -33,7 +33,7 @@ def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
 
 @dataclass(frozen=True, slots=True)
 class UndoableTurn:
-    """With its first message, title and changed paths."""
+    """A turn's first message, title and changed paths."""
 
     message_id: str
     title: str

@@ -57,7 +57,7 @@ async def serve(
     outboxes: list[Outbox] | None = None,
     is_child: bool = True,
 ) -> int:
-    """Until `exit`, end of stream or the client's death; returns the exit code.
+    """Serve until `exit`, end of stream or the client's death; returns the exit code.
 
     The first byte tells the protocol. `on_initialized`, for slow loading, follows the answer to
     `initialize`; `on_gone` precedes the last answers. `outboxes` hold this client's meanwhile.

@@ -39,7 +39,7 @@ class Buffer:
 
 
 class Buffers:
-    """By resolved path. Of one open in several windows the last changed counts."""
+    """Open documents by resolved path. Of one open in several windows the last changed counts."""
 
     def __init__(self) -> None:
         self._open: dict[str, dict[object, Buffer]] = {}

@@ -235,7 +235,7 @@ def _links(
     holding: Callable[[str], object],
     numbers: set[int],
 ) -> Iterator[tuple[str, str]]:
-    """In a folder and its searched subfolders, with targets, nearest first.
+    """Links in a folder and its searched subfolders, with targets, nearest first.
 
     Names of an inode in `numbers` are links, too. Subfolders take turns up to `MAX_LOOKED` names: a
     large one hides none.

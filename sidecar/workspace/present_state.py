@@ -49,7 +49,7 @@ def _hash(path: str, root: Path, buffers: Buffers) -> str | None:
 
 
 def read_present(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
-    """As tools see them: open documents first.
+    """Texts as tools see them: open documents first.
 
     `None` for a missing, binary, too long or unreadable file; without files outside.
     """

@@ -14,7 +14,7 @@ MARK = b'{"private": true}\n'
 
 @dataclass(frozen=True, slots=True)
 class StartingPlaces:
-    """For the user's own programs: the `workspace`, if `trusted`, or `empty`."""
+    """Places for the user's own programs: the `workspace`, if `trusted`, or `empty`."""
 
     workspace: Path
     empty: Path

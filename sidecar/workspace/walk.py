@@ -115,7 +115,7 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 
 
 def inherited(real: Path) -> tuple[Ignore, ...]:
-    """From .git/info/exclude and the .gitignore files above, down from the one with .git.
+    """Rules from .git/info/exclude and the .gitignore files above, down from the one with .git.
 
     Empty outside git, or if they ignore `real` itself, which was asked for.
     """

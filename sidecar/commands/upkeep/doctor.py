@@ -113,7 +113,7 @@ async def _store(config: Config) -> list[Finding]:
 
 
 def snapshots(held: Sequence[HeldSpace], limit: int = USUAL.workspace) -> list[Finding]:
-    """In all, and of the largest workspaces; `limit`: bytes."""
+    """Snapshots in all, and of the largest workspaces; `limit`: bytes."""
     if not held:
         return [Finding("ok", "snapshots", "none yet")]
     folders = "1 folder" if len(held) == 1 else f"{len(held)} folders"

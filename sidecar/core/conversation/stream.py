@@ -1,6 +1,6 @@
 """Provider-neutral events of a streamed answer.
 
-Boundaries mean nothing.
+Where deltas are split means nothing.
 """
 
 from dataclasses import dataclass, field

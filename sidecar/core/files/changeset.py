@@ -112,7 +112,7 @@ def state(entry: TreeEntry | None) -> Hashable:
 
 
 def same_content(one: TreeEntry, other: TreeEntry) -> bool:
-    """By hash if there is one."""
+    """Kind, and content by hash if there is one."""
     if one.kind != other.kind:
         return False
     if one.hash or other.hash:

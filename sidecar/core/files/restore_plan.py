@@ -15,7 +15,7 @@ _UNCHANGED = "Nothing was changed here since then."
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """At most one for each path.
+    """A path's change, at most one each.
 
     `entry`: wanted (`None`: nothing). Without `expect` there, nothing is done. `content`: merged
     bytes, not stored. Equal contents change the mode only. A new folder gets its mode once filled;

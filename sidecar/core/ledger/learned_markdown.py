@@ -64,7 +64,7 @@ class Bullet:
 
 @dataclass(frozen=True, slots=True)
 class LearnedEntry:
-    """A bullet or paragraph, and its lines (`end` exclusive).
+    """A bullet or paragraph, with its lines (`end` exclusive).
 
     `day`, `session_id`: empty for people's entries; `ours`: unchanged since Sidecar wrote it.
     """

@@ -1,4 +1,4 @@
-"""The ledger: requests, files, attempts and plans, from a session's log by code."""
+"""The ledger: requests, files, attempts and plans, from a session's log."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -88,7 +88,7 @@ def _past_imports(
 
 
 def images(situation: Situation, chosen: Collection[Stretch]) -> tuple[FileImage, ...]:
-    """Only of chosen stretches worth an image; the last changed comes last."""
+    """Images of chosen stretches worth one; the last changed comes last."""
     found: dict[str, list[tuple[int, int]]] = {}
     for one in chosen:
         found.setdefault(one.path, []).append((one.start, one.end))

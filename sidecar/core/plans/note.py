@@ -83,7 +83,7 @@ class Room:
 class Aftermath:
     """How a log stands once a plan is carried out.
 
-    `learnt`: by failed call, the text of the next request, which says what that meant, if it goes.
+    `learnt`: as `told_failures.lessons`.
     """
 
     shown: UnitsShown
@@ -115,7 +115,7 @@ def write_note(
     passages: str = "",
     root: str = "",
 ) -> str:
-    """Of what a plan leaves out.
+    """Tells what a plan leaves out.
 
     Thread, subtasks and commands start at index `first`: a standing note tells earlier ones.
     `files`: shown beside; `passages`: told in their places; `root`: the workspace's folder.

@@ -109,7 +109,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Upshot:
-    """What the calls of a log came to, whatever is in view; by part and by file.
+    """What a log's calls came to, in view or not; by part and by file.
 
     `failures`: not overcome; `cures`: by these, what soon went through instead. `net`: hunks that
     stand.

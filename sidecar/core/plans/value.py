@@ -56,7 +56,7 @@ _BY_AGE = {
 
 
 def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
-    """Of further use by the agent, at `step` or later; none was seen after it."""
+    """Of each name's further use by the agent, at `step` or later; none was seen after it."""
     older = step - _OLDEST
     by_step = {
         source: [[ages[-1]] * older + ages[min(step, _OLDEST) :: -1] for ages in rows]

@@ -70,7 +70,7 @@ class Economic:
     history share a first rebuild should leave. `arrival`: share for new results together.
     `spacing`: requests between rewrites that only pay, as each costs the model its thinking; none
     at a price cliff, with `ahead` requests expected. `said`: tokens of the model's words that must
-    go for a summary to be asked for; `None`: only by the user.
+    go for a summary; `None`: only if asked.
     """
 
     name: str = "economic"

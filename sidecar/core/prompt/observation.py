@@ -19,7 +19,7 @@ class TurnBegun:
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
-    """With the meter at the turn's end."""
+    """A turn ended, with the meter then."""
 
     session_id: SessionId
     turn_id: TurnId

@@ -68,7 +68,7 @@ def is_cut(text: str) -> bool:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """Without an empty one at the end."""
+    """Lines, without an empty one at the end."""
     lines = text.split("\n")
     return tuple(lines[:-1] if lines and not lines[-1] else lines)
 

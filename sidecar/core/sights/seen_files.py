@@ -265,7 +265,7 @@ class SeenFiles:
         return sorted(found, key=lambda one: one[1].changed)[-MOST_CHANGED:]
 
     def held_against(self, present: Mapping[str, str | None]) -> "SeenFiles":
-        """With what stands of these files in the workspace; `None`: nothing."""
+        """The same, with what stands of these files in the workspace; `None`: nothing."""
         files = {
             path: file.held_against(present[path]) if path in present else file
             for path, file in self.files.items()

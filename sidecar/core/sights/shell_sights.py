@@ -29,7 +29,7 @@ def shell_sights(part: ToolPart) -> Iterator[FileShown]:
 
 
 def output_lines(text: str) -> tuple[str, ...]:
-    """Without what tools put around."""
+    """Lines printed, without what tools put around."""
     text = _HEADER.sub("", text)
     wrapped = _OUTPUT.match(text)
     return lines_of(text if wrapped is None else wrapped[1])

@@ -131,7 +131,7 @@ def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
 
 
 def transcript(items: Sequence[Item], room: int) -> str:
-    """In about `room` tokens, newest kept; without thinking.
+    """The conversation in about `room` tokens, newest kept; without thinking.
 
     Earlier rewrites' notes first get up to half.
     """

@@ -29,7 +29,7 @@ def cut(
     keep: Keep = "head",
     part_id: str = "",
 ) -> Cut:
-    """At most `max_lines` lines and `max_bytes` bytes, plus a note with the id for `recall`.
+    """At most `max_lines` and `max_bytes`, plus a note with the id for `recall`.
 
     Cuts fall between code points, at line ends where cheap.
     """

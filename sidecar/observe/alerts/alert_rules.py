@@ -12,7 +12,7 @@ AlertLevel: TypeAlias = Literal["info", "warning", "critical"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`name`: also its setting, `over`: higher is worse.
+    """One alert; `name`: also its setting, `over`: higher is worse.
 
     `quiet`: ms of being well before clearing, against repeated alerts.
     """

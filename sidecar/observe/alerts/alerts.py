@@ -26,7 +26,7 @@ AlertKey: TypeAlias = tuple[str, SessionId | None]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """In the setting's unit; `well_since`: well, but not yet cleared."""
+    """A standing alert, in the setting's unit; `well_since`: well, but not yet cleared."""
 
     name: str
     level: AlertLevel
@@ -41,7 +41,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Raised or cleared, with its value then."""
+    """An alert raised or cleared, with its value then."""
 
     state: Literal["raised", "cleared"]
     alert: Alert

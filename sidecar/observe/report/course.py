@@ -153,7 +153,7 @@ class CourseFile:
 
 @dataclass(frozen=True, slots=True)
 class CourseCheckpoint:
-    """`files`: changed since the last."""
+    """A state to go back to; `files`: changed since the last."""
 
     number: int
     id: str

@@ -39,7 +39,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Without subagents' messages."""
+    """The main conversation, without subagents' messages."""
     reader = _Reader()
     yield from read_each(lines, reader.line)
     yield from reader.boundary()

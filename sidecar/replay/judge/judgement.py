@@ -41,7 +41,6 @@ class Judgement:
 
     @property
     def score(self) -> float | None:
-        """Mean worth over all questions, or `None`."""
         judged = [one for session in self.sessions for one in session.judged]
         return score(judged) if judged else None
 

@@ -1,6 +1,6 @@
 """Measures of a policy's memory, as in docs/how-to/measuring.md.
 
-Whole parts count apart: kept lines are chosen by the same notion of a name.
+Whole parts count apart, as lines are kept by the same names.
 """
 
 from collections.abc import Sequence

@@ -46,7 +46,7 @@ class Permissions:
     def for_subtask(self) -> "Permissions":
         """Rules and later answers are shared; loops are asked about anew.
 
-        The subtask's questions carry this session's name: an `always` holds for both.
+        The subtask's questions carry this session's name: `always` holds for both.
         """
         other = Permissions(self._book.rules, self._root)
         other._book = self._book

@@ -236,7 +236,6 @@ def remove(data_dir: Path, session_id: SessionId) -> None:
 
 
 async def drifted(root: Path, buffers: Buffers, checkpoint: Milestone) -> tuple[str, ...]:
-    """How the workspace differs from a milestone, for the model."""
     ledger = checkpoint.ledger
 
     def look() -> tuple[Mapping[str, str | None], str]:

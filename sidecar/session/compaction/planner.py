@@ -42,7 +42,7 @@ IDLE_KEEPS = 2
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Why a decision is wanted: a request follows, unless `asked` or `idle`.
+    """A decision's occasion: a request follows, unless `asked` or `idle`.
 
     `growth`: tokens of a usual turn. `hurried`: only rewrites forced on the next turn.
     """

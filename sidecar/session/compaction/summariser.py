@@ -74,7 +74,7 @@ class Told:
     figures: JsonObject = field(default_factory=dict)
 
     def on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
-        """With the summary, then shortened, at last without.
+        """The plan with the summary, then shortened, at last without.
 
         A longer text than expected may not fit, and the model is not asked twice.
         """
@@ -168,7 +168,7 @@ class Summariser:
         return Brief(kept.focus, kept.texts, scene.occasion.instructions)
 
     def _extension(self, scene: Scene, text: str, room: int) -> Way | None:
-        """Behind the present prompt; `None` if the window is too small.
+        """Ask behind the present prompt; `None` if the window is too small.
 
         Only cached blocks are marked: a new entry would never be read.
         """

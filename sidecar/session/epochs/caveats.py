@@ -41,7 +41,7 @@ class Caveats:
         self._tell_volatile_text()
 
     def tell_limits(self) -> None:
-        """Of `window` or `maxTokens` above the model's limit, which then counts."""
+        """Warn of `window` or `maxTokens` above the model's limit, which then counts."""
         info = self._settings.info()
         known = "(as far as is known) " if info.price is None else ""
         for name, most in (("window", info.window), ("maxTokens", info.max_output)):

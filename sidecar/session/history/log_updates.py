@@ -41,7 +41,7 @@ class LogReplay:
     async def tell(
         self, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
     ) -> Callable[[], Iterator[Event]]:
-        """Oldest first: an event per part, records' events in between.
+        """Emit the log, oldest first: an event per part, records' events in between.
 
         Starts behind part `after`. Skips withdrawn attempts and context blocks. The result: open
         messages, and news since. Raises UnknownSession if deleted meanwhile, StorageFailed.
@@ -58,7 +58,7 @@ class LogReplay:
 
 
 class _Replay:
-    """As of creation, without the first `told` updates."""
+    """The log as of creation, without the first `told` updates."""
 
     def __init__(
         self,

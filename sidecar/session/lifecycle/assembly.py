@@ -158,7 +158,6 @@ def rollback_of(
     price: CompactionPrice,
     gate: asyncio.Lock,
 ) -> Rollback:
-    """`price` stays if a restore leaves the conversation as is."""
     log, tracking, rows = state.log, state.tracking, state.store.restores
     conversation = ConversationPlans(
         log, state.view, state.views, state.channel, state.clock, price

@@ -27,7 +27,7 @@ class Connected:
     environment: Environment | None = None
 
     def shares(self, other: "Connected") -> bool:
-        """Whether both are of one window, whose commands and methods they share."""
+        """Whether both are of one window."""
         return self.environment is not None and self.environment is other.environment
 
 
@@ -116,8 +116,8 @@ class Everyone:
     For files: whose prompt runs, else who opened the session, else the newest; of those, who can.
     For tools: who opened the session, else the newest.
 
-    Where one goes meanwhile, its request fails with EditorGone, and the turn goes on; with
-    Cancelled where the daemon ends with the last.
+    If one goes meanwhile, its request fails with EditorGone, and the turn goes on; with Cancelled
+    if the daemon ends, too.
     """
 
     def __init__(self, audience: Audience) -> None:

@@ -51,7 +51,7 @@ class ForkCut:
 async def fork(
     store: Store, clock: Clock, source: SessionId, at_message: MessageId | None
 ) -> SessionId:
-    """Durable, up to a message or all.
+    """Make a durable fork, up to a message or all.
 
     Raises UnknownSession, BadRequest for an unknown message, or StorageFailed; nothing was made.
     """

@@ -1,6 +1,6 @@
 """A session: one inbox, one task, one log.
 
-Every change runs on the session's task or between two of its awaits, so no lock is held.
+Changes run on the session's task or between two of its awaits, so need no lock.
 """
 
 import asyncio

@@ -73,7 +73,7 @@ async def found_child(parent: State, subtask: Subtask) -> SessionLog:
 
 
 def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
-    """All, or those named, never the built-in `delegate`; raises BadRequest."""
+    """All the parent's, or those named, never the built-in `delegate`; raises BadRequest."""
     known = [tool.name for tool in offered]
     unknown = [name for name in names or () if name not in known]
     if unknown:

@@ -126,7 +126,7 @@ def _ledger(log: SessionLog) -> Ledger:
 
 
 def _state(file: File, found: Mapping[str, str | None]) -> str:
-    """Of a file's known and found state: a drift is told once."""
+    """Key of a file's known and found state: a drift is told once."""
     return f"{file.state} {file.hash} {found[file.path]}"
 
 

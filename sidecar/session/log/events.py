@@ -23,7 +23,7 @@ class EventOrigin:
 class TextChunk:
     """More text of `user` or `agent`, or more thinking (`thought`).
 
-    `author`: the environment of the window in which a user typed it, if known.
+    `author`: environment of the user's window, if known.
     """
 
     origin: EventOrigin

@@ -126,7 +126,7 @@ def decode(data: bytes) -> Past:
 def version() -> str:
     """Hash of the code that makes folds and reads logs; blocks, once.
 
-    Other versions' folds are not used: a mended fold is made anew.
+    Other versions' folds are not used.
     """
     folders = (
         Path(core.__file__).parent,

@@ -142,7 +142,7 @@ class SessionLog(HeldLog):
         return found if isinstance(found, kind) else None
 
     def last_told(self, kind: type[_R]) -> _R | None:
-        """Of a turn not left behind."""
+        """The newest, of a turn not left behind."""
         if not self.left:
             return self.last_record(kind)
         begun: MessageId | None = None

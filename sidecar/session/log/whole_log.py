@@ -69,8 +69,7 @@ def messages_after(log: SessionLog, last: MessageId | None) -> Sequence[Message]
 def foreign_messages(log: SessionLog) -> frozenset[MessageId]:
     """Messages that came by an import or a fork, and in a subtask all that look typed.
 
-    By records, as imported messages may bear any time; a window, lacking old ones, may count too
-    many.
+    By records, as imported messages may bear any time; a window may count too many.
     """
     records, foreign = log.records, set[MessageId]()
     came = (i for i, r in enumerate(records, 1) if isinstance(r, ForkedRecord | ImportedRecord))

@@ -42,7 +42,7 @@ SIZED = RECENT_TURNS + 2
 
 @dataclass(frozen=True, slots=True)
 class MeterChoices:
-    """Made elsewhere; `next_ttl`: the static text's lifetime if a view were sent now."""
+    """Choices made elsewhere; `next_ttl`: the static text's lifetime if a view were sent now."""
 
     policy: Callable[[], Policy]
     zones: Callable[[], ZoneStarts]

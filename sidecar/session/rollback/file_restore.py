@@ -124,7 +124,7 @@ class FilePlans:
         }
 
     async def show_conflicts(self, fates: Sequence[Fate]) -> Diffs:
-        """Of each conflict: the agent's, others' since, unknown ones."""
+        """Diffs of each conflict: the agent's, others' since, unknown ones."""
         show = self._differences.diff
         return {
             fate.path: (
@@ -160,7 +160,7 @@ class FilePlans:
 
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:
-    """On content outside the snapshots, present or gone."""
+    """Sentences on content outside the snapshots, present or gone."""
     gone = [name for name in then or () if name not in now]
     notes = []
     if gone:

@@ -270,7 +270,7 @@ def is_own(data_dir: Path, path: Path) -> bool:
 
 
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
-    """As used `now`; `None` if the id is taken.
+    """Stored as used `now`; `None` if the id is taken.
 
     Raises BadRequest if damaged, or StorageFailed; nothing was stored.
     """

@@ -108,7 +108,7 @@ def remove_files(data_dir: Path, session_id: SessionId) -> None:
 async def put_aside(store: Store) -> tuple[str, ...]:
     """Notes on damaged stores put aside, with deleted sessions perhaps.
 
-    The stores are kept: nothing in them is to be lost unasked.
+    The stores are kept: nothing is lost unasked.
     """
     return await asyncio.to_thread(_put_aside, store.folder / ASIDE)
 

@@ -11,7 +11,7 @@ WARN_AT = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """`used` of `bound` MiB, and advice."""
+    """A quota nearly used up: `used` of `bound` MiB, and advice."""
 
     name: str
     message: str

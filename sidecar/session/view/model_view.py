@@ -109,7 +109,7 @@ class ModelView:
         return other
 
     def become(self, other: "ModelView") -> None:
-        """From before a failure, or read anew."""
+        """`other`: from before a failure, or a log's view read anew."""
         vars(self).update(vars(other))
 
     def reshape(

@@ -126,6 +126,6 @@ class Rendering:
         return look(message, self.shown.shown, self._reader(message), self._count, notes)
 
     def _reader(self, message: Message) -> str:
-        """None for thinking bound to other static bytes."""
+        """The reading model; none for thinking bound to other static bytes."""
         unreadable = message.created < self._bound and thinks(message)
         return "" if unreadable else self._model

@@ -58,7 +58,7 @@ def _since(pid: int) -> str:
 
 
 def holder(con: sqlite3.Connection, session_id: str) -> tuple[Owner, Millis] | None:
-    """With the last beat."""
+    """The lease, with the last beat."""
     found = con.execute(
         "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
         (session_id,),

@@ -137,7 +137,7 @@ class StoreWriter:
                 self._forget(key)
 
     def depth(self) -> int:
-        """From any thread."""
+        """Waiting units and saves; from any thread."""
         return len(self._units) + len(self._saves)
 
     def close(self) -> "asyncio.Future[None]":

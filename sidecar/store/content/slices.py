@@ -21,7 +21,7 @@ BYTES = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class MessageSlice:
-    """Of the first `taken` numbers, oldest first."""
+    """Messages of the first `taken` numbers, oldest first."""
 
     messages: tuple[Message, ...]
     taken: int

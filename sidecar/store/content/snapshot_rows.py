@@ -67,7 +67,7 @@ class SnapshotRows:
         )
 
     async def tree(self, workspace: int, paths: Iterable[bytes]) -> dict[bytes, SeenEntry]:
-        """At the head, for some paths."""
+        """The state at the head, for some paths."""
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
     async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:

@@ -41,7 +41,7 @@ def fold_all(con: sqlite3.Connection) -> None:
 def tree(
     con: sqlite3.Connection, workspace: int, folded: int, paths: tuple[bytes, ...] | None = None
 ) -> tuple[dict[bytes, SeenEntry], bool]:
-    """At the head, of some or all paths. `False`: unreliable, by an unreadable delta."""
+    """The state at the head, of some or all paths. `False`: unreliable, by an unreadable delta."""
     deltas, whole = _unfolded(con, workspace, folded)
     if paths is None:
         rows = con.execute(

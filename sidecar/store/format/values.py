@@ -52,7 +52,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Of the session list; `next`: a cursor."""
+    """A page of sessions; `next`: a cursor."""
 
     rows: tuple[SessionRow, ...]
     next: str | None

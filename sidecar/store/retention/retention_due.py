@@ -24,7 +24,7 @@ _DELEGATED = str(DelegatedRecord.__struct_config__.tag).encode()
 
 @dataclass(frozen=True, slots=True)
 class GoingSession:
-    """To archive, freeing `size` bytes; a subtask with its `parent`."""
+    """A session to archive, freeing `size` bytes; a subtask with its `parent`."""
 
     id: SessionId
     title: str

@@ -187,7 +187,7 @@ class McpServers:
         *,
         configured: bool = False,
     ) -> None:
-        """All except those running unchanged.
+        """Start all except those running unchanged.
 
         A client's server precedes a `configured` one.
         """

@@ -106,7 +106,7 @@ def walks(words: tuple[str, ...]) -> bool:
 
 
 def reads_by_git(words: tuple[str, ...]) -> bool:
-    """Whether by a subcommand that `*` covers, but for `remote`, which may fetch."""
+    """Whether git only reads, by a subcommand that `*` covers; not `remote`, which may fetch."""
     if not words or known(words[0]) is not GIT:
         return False
     rest = behind_options(words)
@@ -226,7 +226,7 @@ def _leads_away(program: Program, word: str) -> bool:
 
 
 def _is_unknown(path: str) -> bool:
-    """Whether of unknown kind; a bare name may be no file, as `make test`."""
+    """Whether a file is of unknown kind; a bare name may be no file, as `make test`."""
     plain = "/".join(part for part in path.split("/") if part not in ("", "."))
     return bool(re.search("[./]", plain)) and not is_ordinary(plain)
 

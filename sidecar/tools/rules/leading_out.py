@@ -143,7 +143,7 @@ def _is_out(path: Path, base: Path) -> bool:
 
 
 def _depends(path: Path) -> bool:
-    """Whether through /proc or /dev, whose contents differ by process, or beyond a limit."""
+    """Whether a path leads through /proc or /dev, which differ by process, or too far."""
     at, left, links = "/", [*reversed(path.parts[1:])], 0
     while left:
         step = os.path.normpath(os.path.join(at, left.pop()))

@@ -303,7 +303,7 @@ def _spelt(words: tuple[str, ...]) -> Iterator[str]:
 
 
 def names_of(word: str) -> tuple[str, ...]:
-    """With and without its version's parts: `python3.12`, `python3`, `python`."""
+    """A program's name with and without parts of its version: `python3.12`, `python3`, `python`."""
     name = program_name(word)
     return name, re.sub(r"\.\d+$", "", name), name.rstrip("0123456789.") or name
 

@@ -33,7 +33,7 @@ logger = logging.getLogger("sidecar.wire")
 
 
 class Commands:
-    """Of one connection, on its newest session."""
+    """The commands of one connection, on its newest session."""
 
     def __init__(self, sessions: Sessions, editor: PlainEditor, group: asyncio.TaskGroup) -> None:
         self._sessions = sessions

@@ -38,7 +38,7 @@ def follow_documents(server: LanguageServer, documents: EditorDocuments) -> None
 
 
 def follow_cancellations(server: LanguageServer, sessions: OpenSessions) -> None:
-    """Of work shown by `$/progress`."""
+    """Cancel work shown by `$/progress`."""
 
     @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
     def cancelled(params: types.WorkDoneProgressCancelParams) -> None:

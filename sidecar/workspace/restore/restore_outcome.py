@@ -60,8 +60,8 @@ RestoreOutcome: TypeAlias = FilesRestored | RestoreRefused
 class Recovered:
     """An interrupted restore was `finished` or `undone`.
 
-    If `undone`, files and logs are as before, except `left`, changed by somebody meanwhile.
-    `leftover`: why a staging folder remains, or empty.
+    If `undone`, all is as before, except `left`, changed meanwhile. `leftover`: why a staging
+    folder remains, or empty.
     """
 
     how: Literal["finished", "undone"]

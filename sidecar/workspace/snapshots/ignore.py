@@ -117,7 +117,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreLevel:
-    """Of `folder`, or of one around the root, with `above`."""
+    """Patterns of `folder`, or of one around the root, with `above`."""
 
     patterns: Patterns
     folder: bytes

@@ -145,7 +145,7 @@ def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def is_tracked_kind(mode: int) -> bool:
-    """No pipes, sockets, devices."""
+    """Whether restorable: no pipes, sockets, devices."""
     return mode & 0o170000 in KINDS
 
 

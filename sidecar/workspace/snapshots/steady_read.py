@@ -60,7 +60,7 @@ class Looked:
     restless: set[bytes] = field(default_factory=set)
 
     def miss(self, path: bytes) -> None:
-        """As missing, to look again next time."""
+        """Record as missing, to look again next time."""
         self.seen[path] = None
         self.restless.add(path)
 

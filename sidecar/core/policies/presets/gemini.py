@@ -1,6 +1,6 @@
 """`gemini`: at half of the window the oldest 70 per cent become a snapshot.
 
-Where one turn fills the window, it is cut between steps; the original gives up.
+A turn that fills the window is cut between steps; the original gives up.
 """
 
 from collections.abc import Sequence

@@ -46,7 +46,7 @@ class Noticing:
             asyncio.get_running_loop().add_reader(watch.descriptor, self._read_some, watch)
 
     def give_up(self, why: str) -> None:
-        """`why`: for people."""
+        """Stop using events; `why`: for people."""
         self.close()
         self.why_rescan = why
         self.waiting.lose()

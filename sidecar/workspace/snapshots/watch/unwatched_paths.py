@@ -16,7 +16,7 @@ MOST_LINKED = 1000
 
 
 class Unwatched:
-    """`follow`: ignored files written by tools."""
+    """Checked at each snapshot; `follow`: ignored files written by tools."""
 
     def __init__(self, base: bytes) -> None:
         self._base = base
@@ -51,7 +51,7 @@ class Unwatched:
         self._outside = {path: _stamp(path) for path in paths}
 
     def link(self, linked: dict[bytes, int]) -> bool:
-        """Whether at most `MOST_LINKED` have several links."""
+        """Follow files with several links; whether at most `MOST_LINKED`."""
         self._linked.update(linked)
         return len(self._linked) <= MOST_LINKED
 

@@ -75,9 +75,9 @@ class Watch(Protocol):
         """Whether nothing happened; quick, `False` where unknown."""
 
     def drain(self, into: Noticed) -> bool:
-        """Without waiting; whether complete."""
+        """Add noticed paths without waiting; whether complete."""
 
     def settle(self, into: Noticed) -> bool:
-        """All changes before this call; whether complete. Blocks."""
+        """Add all changes before this call; whether complete. Blocks."""
 
     def close(self) -> None: ...
