@@ -27,7 +27,7 @@ from sidecar.daemon.rendezvous import (
     stopping_path,
     user_of,
 )
-from sidecar.daemon.windows import Daemon, EditorWindow
+from sidecar.daemon.windows import ENDING, Daemon, EditorWindow
 from sidecar.session.desk.open_sessions import give_questions_up, working
 from sidecar.wire.server import serve
 from sidecar.wire.stderr_log import WINDOW, WindowLog, log_of_windows
@@ -37,8 +37,10 @@ GREETING = 10.0
 """Seconds for a window to say who it is."""
 LINGER = 300.0
 """Seconds after the last window went and the last turn ended, or waits for an answer."""
-PATIENCE = 60.0
-"""Seconds for turns to end when somebody stops the daemon gently."""
+PATIENCE = 50.0
+"""Seconds for turns to end when somebody stops the daemon gently; all ends within a minute."""
+AT_ONCE = 3.0
+"""Seconds for all to end when somebody does not."""
 LOOK = 0.5
 """Seconds between looks at whether anybody is left."""
 
@@ -50,16 +52,12 @@ def reside(descriptor: int, path: str) -> None:
     log_of_windows()
     # A program that outlives this process would keep windows waiting there.
     os.set_inheritable(descriptor, False)
-    code = 1
     try:
         asyncio.run(_Resident(socket.socket(fileno=descriptor), path).run())
-        code = 0
     except Exception:
         logger.exception("the daemon failed")
     finally:
-        # Threads that load a library or wait for a tool would hold the end up, and new windows
-        # with it.
-        os._exit(code)
+        os._exit(1)
 
 
 def _file_at(path: str) -> tuple[int, int] | None:
@@ -94,6 +92,7 @@ class _Resident:
         self._has_left = False
         self._begun = self._needed = monotonic()
         self._ending = asyncio.Event()
+        self._within = ENDING
         self._taken: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -111,10 +110,11 @@ class _Resident:
             ended.cancel()
             self._leave()
             self._vanish()
-            await self._daemon.shutdown()
+            await self._daemon.shutdown(self._within)
             await self._daemon.close()
-            for task in self._taken:
-                task.cancel()
+            sys.stderr.flush()
+            # Leaving the loop would wait for threads, and for what has not ended in time.
+            os._exit(0)
 
     async def _accept(self, group: asyncio.TaskGroup) -> None:
         loop = asyncio.get_running_loop()
@@ -184,6 +184,7 @@ class _Resident:
     async def _stop(self, *, gently: bool) -> None:
         """Turn new windows away; end once no turn runs, or at once."""
         self._leave()
+        self._within = ENDING if gently else AT_ONCE
         until = monotonic() + (PATIENCE if gently else 0)
         while self._daemon.sessions.busy and monotonic() < until:  # noqa: ASYNC110 - no event tells
             await asyncio.sleep(LOOK)

@@ -21,23 +21,16 @@ def serve_stdio(why: str = "", said: bytes = b"") -> None:
     if why:
         logger.info("%s; this window has its own daemon", why)
 
-    async def serve_and_exit() -> None:
-        code = await _serve(read, write, said)
-        sys.stderr.flush()
-        # Leaving the loop would wait for threads that read stdin, load a library or wait for a
-        # tool.
-        os._exit(code)
-
-    asyncio.run(serve_and_exit())
+    asyncio.run(_serve(read, write, said))
 
 
-async def _serve(read: int, write: int, said: bytes) -> int:
+async def _serve(read: int, write: int, said: bytes) -> None:
     daemon = Daemon()
     async with asyncio.TaskGroup() as group:
         group.create_task(daemon.sessions.run())
         window = EditorWindow(daemon, os.environ)
         try:
-            return await serve(
+            code = await serve(
                 window.sessions,
                 reader(read, said),
                 writer(write),
@@ -48,3 +41,7 @@ async def _serve(read: int, write: int, said: bytes) -> int:
             )
         finally:
             await daemon.close()
+        sys.stderr.flush()
+        # Leaving the loop would wait for threads that read stdin, load a library or wait for a
+        # tool, and for what has not ended in time.
+        os._exit(code)

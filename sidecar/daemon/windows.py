@@ -5,6 +5,7 @@ import logging
 import os
 import secrets
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from contextvars import Context, copy_context
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from sidecar.daemon.private_memory import keep_memory_private
 from sidecar.daemon.status import SharedStore, alert_event, describe, queues_of
 from sidecar.daemon.stores import open_store
 from sidecar.model.models import Models, Vocabulary
-from sidecar.session.desk.open_sessions import OpenSessions
+from sidecar.session.desk.open_sessions import OPENING, OpenSessions
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.desk.settings_reload import follow
 from sidecar.session.environment import Environment
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("sidecar.daemon")
 
+ENDING = 8.0
+"""Seconds for all to end when the daemon does: MCP servers may take six."""
 LAST_NUMBERS = 1.0
 """Seconds to send metrics and traces when the daemon stops."""
 
@@ -109,15 +112,23 @@ class Daemon:
         assert self.sessions.group is not None
         return self.sessions.group.create_task(work, context=context)
 
-    async def shutdown(self) -> None:
-        """End sweeps and figures, then all sessions, windows and stores."""
-        # Of a store opened from here on the tasks would never be ended.
-        async with self._opening:
-            for task in self._tasks:
-                task.cancel()
-            await self.sessions.shutdown()
+    async def shutdown(self, within: float = ENDING) -> None:
+        """End sweeps and figures, then all sessions, windows and stores.
+
+        What has not ended in that time, such as a read of a slow disk, ends with the process.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                # Of a store opened from here on the tasks would never be ended.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(OPENING), self._opening:
+                        pass
+                for task in self._tasks:
+                    task.cancel()
+                await self.sessions.shutdown()
 
     async def close(self) -> None:
+        """The process ends next."""
         for shared in self._shared.values():
             await shared.observer.close(LAST_NUMBERS)
 

@@ -69,13 +69,18 @@ def window(tmp_path: Path, variables: dict[str, str]) -> Iterator[Open]:
     opened: list[PlainClient] = []
 
     def open_one(
-        env: dict[str, str] | None = None, options: dict[str, Any] | None = None, **answers: Any
+        env: dict[str, str] | None = None,
+        options: dict[str, Any] | None = None,
+        *,
+        begun: bool = True,
+        **answers: Any,
     ) -> PlainClient:
         client = PlainClient(
             tmp_path / "data", answers, env={**variables, **(env or {})}, arguments=SHARED
         )
         opened.append(client)
-        client.start(**{"model": "offline", **(options or {})})
+        if begun:
+            client.start(**{"model": "offline", **(options or {})})
         return client
 
     yield open_one

@@ -21,6 +21,8 @@ NOBODY = (
     "The last turn waited for an answer while no window was open. It ended when the daemon did: "
     "send a prompt to go on."
 )
+OPENING = 1.0
+"""Seconds for a session to be opened then; more only a slow disk takes."""
 UNWATCHED = 60.0
 """Seconds until an idle session that nobody watches is closed."""
 
@@ -68,12 +70,14 @@ class OpenSessions:
             async with asyncio.timeout(SHUTDOWN):
                 for session in self:
                     await session.ended()
-        async with self.opening:
-            for session in self:
-                session.environment.forget(session.id)
-                with suppress(StorageFailed):
-                    await self._release(session)
-            await self.windows.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OPENING), self.opening:
+                pass
+        for session in self:
+            session.environment.forget(session.id)
+            with suppress(StorageFailed):
+                await self._release(session)
+        await self.windows.close()
         self._ended.set()
 
     def find(self, session_id: SessionId) -> Session | None:

@@ -147,6 +147,26 @@ async def test_a_window_that_goes_waits_for_no_settings_that_are_read(
         await until(lambda: window.ended == 1)
 
 
+async def test_a_daemon_that_stops_waits_little_for_a_session_that_opens(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asyncio.timeout(3 * LIMIT), asyncio.TaskGroup() as group:
+        session_id = await stored(desk, group)
+        window = Window(desk)
+        await window.open(group)
+        made = await window.ask("session/new", cwd=str(desk.workspace))
+        reading = Gate(monkeypatch, opening, "open_log")
+        loading = window.send("session/load", sessionId=session_id)
+        await reading.reached.wait()
+        asked = window.send("session/load", sessionId=made["sessionId"])
+        async with asyncio.timeout(LIMIT / 2):
+            await desk.sessions.open.shutdown()
+        reading.opened.set()
+        for one in (loading, asked):
+            await window.until(lambda one=one: any(m.get("id") == one for m in window.got))
+        await window.leave()
+
+
 async def test_what_fails_to_open_leaves_nothing_of_a_window_that_went(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
