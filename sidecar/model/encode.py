@@ -1,8 +1,8 @@
 """Encodes prompts for the Messages API: equal prompts become equal bytes."""
 
 import json
-from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -27,17 +27,13 @@ _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=Fa
 EncodedPiece: TypeAlias = Block | ToolSpec
 
 
-class _Written(Protocol):
-    def __call__(
-        self, piece: EncodedPiece, mark: Breakpoint | None = None, *, ends: bool = False
-    ) -> Any:  # noqa: ANN401 - JSON, or text of it
-        """`ends`: last of a prefilled answer."""
-        ...
+_Change: TypeAlias = Callable[[EncodedPiece, Breakpoint | None, bool], Any]
+"""Gives a piece with a mark, or as the end of a prefilled answer."""
 
 
 def encode(request: ModelRequest) -> JsonObject:
     """Without `stream`."""
-    return _body(request, _finished)
+    return _body(request, lambda pieces: [_finished(piece) for piece in pieces], _finished)
 
 
 class Encoder:
@@ -53,15 +49,12 @@ class Encoder:
         """
         last, now = self._last, dict[int, tuple[EncodedPiece, msgspec.Raw]]()
 
-        def written(
-            piece: EncodedPiece, mark: Breakpoint | None = None, *, ends: bool = False
-        ) -> msgspec.Raw:
-            if mark is not None or ends:
-                return _raw(_finished(piece, mark, ends=ends))
-            known = now[id(piece)] = last.get(id(piece)) or (piece, _raw(_finished(piece)))
-            return known[1]
+        def written(pieces: Sequence[EncodedPiece]) -> list[msgspec.Raw]:
+            known = [last.get(id(piece)) or (piece, _raw(_finished(piece))) for piece in pieces]
+            now.update(zip(map(id, pieces), known, strict=True))
+            return [raw for _, raw in known]
 
-        body = _body(request, written)
+        body = _body(request, written, lambda *given: _raw(_finished(*given)))
         self._last = now
         return msgspec.json.encode({**body, "stream": True} if stream else body)
 
@@ -70,24 +63,33 @@ def _raw(piece: JsonObject) -> msgspec.Raw:
     return msgspec.Raw(_JSON.encode(piece).encode())
 
 
-def _body(request: ModelRequest, written: _Written) -> JsonObject:
-    marks = {(b.message, b.block): b for b in request.prompt.breakpoints}
+def _body(
+    request: ModelRequest, written: Callable[[Sequence[EncodedPiece]], list[Any]], change: _Change
+) -> JsonObject:
+    prompt = request.prompt
+    marks: dict[int | None, list[Breakpoint]] = {}
+    for mark in prompt.breakpoints:
+        marks.setdefault(mark.message, []).append(mark)
 
-    def blocks(given: Sequence[Block], number: int | None) -> list[Json]:
-        return [written(block, marks.get((number, at))) for at, block in enumerate(given)]
+    def content(blocks: Sequence[Block], number: int | None, *, ends: bool = False) -> list[Json]:
+        found = written(blocks)
+        last = len(blocks) - 1
+        if ends:
+            found[last] = change(blocks[last], None, True)
+        for mark in marks.get(number, ()):
+            found[mark.block] = change(blocks[mark.block], mark, ends and mark.block == last)
+        return found
 
     body: JsonObject = {"model": request.model, "max_tokens": request.max_tokens}
-    if request.prompt.system:
-        body["system"] = blocks(request.prompt.system, None)
-    if request.prompt.tools:
-        body["tools"] = [written(tool) for tool in request.prompt.tools]
+    if prompt.system:
+        body["system"] = content(prompt.system, None)
+    if prompt.tools:
+        body["tools"] = written(prompt.tools)
     messages: list[Json] = []
-    for number, message in enumerate(request.prompt.messages):
-        content = blocks(message.blocks, number)
-        if message.role == "assistant" and number == len(request.prompt.messages) - 1:
-            last = len(content) - 1
-            content[-1] = written(message.blocks[last], marks.get((number, last)), ends=True)
-        messages.append({"role": message.role, "content": content})
+    for number, message in enumerate(prompt.messages):
+        ends = message.role == "assistant" and number == len(prompt.messages) - 1
+        sent = content(message.blocks, number, ends=ends)
+        messages.append({"role": message.role, "content": sent})
     body["messages"] = messages
     if request.effort:
         body["output_config"] = {"effort": request.effort}
@@ -95,7 +97,7 @@ def _body(request: ModelRequest, written: _Written) -> JsonObject:
 
 
 def _finished(
-    piece: EncodedPiece, mark: Breakpoint | None = None, *, ends: bool = False
+    piece: EncodedPiece, mark: Breakpoint | None = None, ends: bool = False
 ) -> JsonObject:
     sent = _sent(_tool(piece) if isinstance(piece, ToolSpec) else _block(piece))
     if ends:

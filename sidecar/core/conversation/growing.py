@@ -1,13 +1,12 @@
-"""Values of growing messages, made once for each."""
+"""What grows at its end: how much of it is as before, and values made once for each member."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
-from sidecar.core.parts import Message
-
 NEWEST = 8
 """At the end that may change, such as a message being written and one before it."""
 
+M = TypeVar("M")
 T = TypeVar("T")
 
 
@@ -23,18 +22,18 @@ def unchanged(before: Sequence[object], now: Sequence[object]) -> int:
     return same
 
 
-class Growing(Generic[T]):
-    """Follows one log's messages."""
+class Growing(Generic[M, T]):
+    """Follows one log's messages, or its records."""
 
-    def __init__(self, make: Callable[[Message], T]) -> None:
+    def __init__(self, make: Callable[[M], T]) -> None:
         self._make = make
-        self._messages: list[Message] = []
+        self._members: list[M] = []
         self._made: list[T] = []
 
-    def of(self, messages: Iterable[Message]) -> Sequence[T]:
-        """In order; good until the next call."""
-        now = list(messages)
-        same = unchanged(self._messages, now)
+    def of(self, members: Iterable[M]) -> Sequence[T]:
+        """In their order; good until the next call."""
+        now = list(members)
+        same = unchanged(self._members, now)
         self._made[same:] = map(self._make, now[same:])
-        self._messages = now
+        self._members = now
         return self._made

@@ -351,12 +351,12 @@ def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[
         else:
             continue
         taken[n] = text
-    for stretch in turns - {lines[n].stretch for n in taken}:
-        mine = [n for n in once if lines[n].stretch == stretch and not lines[n].brief]
-        deeds = [n for n in mine if lines[n].deed]
-        taken |= {n: lines[n].text for n in deeds or mine[-1:]}
-    found: dict[int, list[str]] = {}
-    seen: set[str] = set()
+    plain = [n for n in once if not lines[n].brief]
+    mine = {stretch: [*some] for stretch, some in groupby(plain, lambda n: lines[n].stretch)}
+    for stretch in (turns & mine.keys()) - {lines[n].stretch for n in taken}:
+        deeds = [n for n in mine[stretch] if lines[n].deed]
+        taken |= {n: lines[n].text for n in deeds or mine[stretch][-1:]}
+    found, seen = dict[int, list[str]](), set[str]()
     ordered = ((lines[n], taken[n]) for n in sorted(taken))
     for (stretch, changes), group in groupby(
         ordered, lambda one: (one[0].stretch, bool(one[0].deed))

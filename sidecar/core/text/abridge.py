@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from sidecar.core.late_pattern import late_pattern
 from sidecar.core.text.rule_sentences import FIRM, rules_in, wording
@@ -35,6 +36,8 @@ _WORDY = late_pattern(r"[-*•\s\"'(`¿¡\[]*\w")
 _LEAST_CLOSE = 12
 _QUESTION = late_pattern(r"[?\uff1f\u061f](?![^\s*_`\"')])")
 _BOLD = late_pattern(r"\*\*(?:[^*\n]{2,60}:\*\*|[^*\n]{2,60}\*\*:)\s+\S|\*\*[^*\n]{20,}[.!]\*\*")
+MOST_ANSWERS = 2_048
+"""Texts in brief that are remembered: each plan tells of all."""
 FULL = 600
 """Characters of a text that says more than another a third as long."""
 RULES_SHARE, LONGEST_RULE = 0.4, 160
@@ -90,6 +93,7 @@ def abridged(text: str, most: int, mark: str) -> list[str]:
     return [*head, f"⋯ {last}"] if last else head
 
 
+@lru_cache(maxsize=MOST_ANSWERS)
 def in_brief(text: str, most: int) -> str:
     """The first sentences in `most` characters, and the last if a question."""
     groups = list(_groups(text))

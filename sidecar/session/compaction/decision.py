@@ -163,8 +163,8 @@ class Decisions:
         if outline is None:
             return None
         items, first = situation.items, outline.first
-        before = [recorded.rewrite for recorded in scene.rewrites]
-        shown = fold_rewrites((*before, outline.rewrite))
+        before = scene.epochs[-1].view
+        shown = fold_rewrites((outline.rewrite,), before)
         outline = outline.without_thinking(unbound(scene.messages, scene.epochs, shown), items)
         rewrite = outline.rewrite
         held = items[first].unit.message_id in _carried(scene.messages)
@@ -174,7 +174,7 @@ class Decisions:
         now = self._clock.now()
         if opens:
             view.restate(scene.head, now)
-        view.reshape(fold_rewrites((*before, rewrite)), anchor, now if opens else None)
+        view.reshape(fold_rewrites((rewrite,), before), anchor, now if opens else None)
         instead = begun_by_user(plan, view.prompt(scene.messages))
         if instead is not None:
             return self._complete(scene, instead, situation)

@@ -26,6 +26,7 @@ from sidecar.session.ownership import Ownership
 from sidecar.session.session_settings import SessionSettings
 from sidecar.session.view.model_view import ModelView
 from sidecar.store.connection.store_files import MILESTONES, make_folder
+from sidecar.store.format.log_records import InheritedRecord
 from sidecar.store.journal import Store
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.files import legible, write_atomically
@@ -141,7 +142,8 @@ class Milestones:
                 break
             self._heard = message.id
             self._folding.hear(message)
-        return with_inherited(self._folding.ledger(), self._log.records)
+        inherited = self._log.last_record(InheritedRecord)
+        return with_inherited(self._folding.ledger(), filter(None, (inherited,)))
 
     def _late(self) -> Sequence[Message]:
         log = self._log

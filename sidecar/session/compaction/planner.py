@@ -174,13 +174,13 @@ class Planner:
                 learn(names, unit)
         sent_until = None if view.anchor is None else view.anchor.message_id
         items: list[Item] = []
-        sent = 0
+        sent, pinned = 0, self._views.pinned
         for seen in view.rendering.seen(scene.messages):
             message = seen.message
             if message.id == sent_until:
                 sent = len(items)
             items.extend(self._notes(seen, view.calibration.factor))
-            items.extend(self._items(view, message, self._views.pinned))
+            items.extend(self._items(view, message, pinned))
         settings = for_agent(self._current.config.preserve, self._settings.text("agent"))
         room = NAMED_SHARE * standing.window
         files = self._files.held_against(self._workspace)
@@ -269,13 +269,15 @@ class Planner:
                 return []
             units = self._split(message)
         whole = view.rendering.weigh_whole(message)
-        now = view.rendering.one(message).weights()
+        shown = view.rendering.shown.shown
+        touched = any(unit.part_id in shown for unit in units)
+        now = view.rendering.one(message).weights() if touched else {}
         items = []
         for unit in units:
             call, rest = whole.get(unit.part_id, (0, 0))
             if not call and not rest:
                 continue
-            how = view.rendering.shown.shown.get(unit.part_id)
+            how = shown.get(unit.part_id)
             entire = max(1, round((call + rest) * factor))
             tokens = entire if how is None else round(sum(now.get(unit.part_id, (0, 0))) * factor)
             share = min(tokens, round(call * factor))

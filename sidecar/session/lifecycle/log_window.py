@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import assert_never
 
-from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import StorageFailed
 from sidecar.core.ledger.ledger import Folding
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, StepFinishPart
@@ -190,7 +189,7 @@ def gather(log: SessionLog, view: ModelView, views: Views, folding: Folding) -> 
     """`None` where a window would not suffice."""
     opened, rewrite = views.opened, views.newest_epoch()
     conversation = tuple(log)
-    if opened is None or rewrite is None or not all(map(is_settled, log.messages)):
+    if opened is None or rewrite is None or log.unsettled():
         return None
     since = max(view.since, opened[0])
     if sum(m.created >= since and _ended(m, view.static.model) for m in conversation) < FORESEEN:

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TypeVar
 
 from sidecar.core.conversation.growing import Growing
+from sidecar.core.conversation.turns import is_settled
 from sidecar.core.errors import RevisionConflict
 from sidecar.core.parts import Message, MessageId, Millis, ToolPart
 from sidecar.session.log.held_log import HeldLog, held_of
@@ -16,6 +17,7 @@ from sidecar.session.log.losses import readable
 from sidecar.store.format.log_records import RecordHead, TurnStartedRecord
 from sidecar.store.format.record_codec import LogRecord, read_all
 from sidecar.store.format.values import Stored
+from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRecord
 from sidecar.store.journal import Store
 
 _R = TypeVar("_R", bound=RecordHead)
@@ -59,6 +61,8 @@ class SessionLog(HeldLog):
         self.past = past
         self.filled: Callable[[Rest], None] = _unheard
         self._calls = Growing(_calls_of)
+        self._settled = Growing(is_settled)
+        self._openings = Growing(_opening)
         self._known: dict[type[RecordHead], tuple[int, LogRecord | None, LogRecord | None]] = {}
 
     @property
@@ -120,6 +124,16 @@ class SessionLog(HeldLog):
             return True
         return call_id in chain.from_iterable(self._calls.of(self.by_id.values()))
 
+    def unsettled(self) -> list[Message]:
+        """Open, or with a call that has not ended."""
+        messages = self.messages
+        settled = self._settled.of(messages)
+        return [message for message, ended in zip(messages, settled, strict=True) if not ended]
+
+    def openings(self) -> frozenset[str]:
+        """A key for each record in memory that began an epoch."""
+        return frozenset(filter(None, self._openings.of(self.records)))
+
     @property
     def messages(self) -> tuple[Message, ...]:
         """Oldest first, withdrawn and left-behind ones included."""
@@ -158,6 +172,12 @@ def _calls_of(message: Message) -> frozenset[str]:
     if message.status in ("open", "discarded"):
         return frozenset()
     return frozenset(part.call_id for part in message.parts if isinstance(part, ToolPart))
+
+
+def _opening(record: LogRecord) -> str:
+    if isinstance(record, EpochRecord) or (isinstance(record, ViewRecord) and record.opens):
+        return f"{isinstance(record, UndoneRecord)} {record.compaction_id}"
+    return ""
 
 
 def require_revision(log: SessionLog, expected: int | None, advice: str) -> None:

@@ -14,7 +14,6 @@ from sidecar.store.format.log_records import (
     LinkedRecord,
     TurnStartedRecord,
 )
-from sidecar.store.format.view_records import EpochRecord, UndoneRecord, ViewRecord
 
 _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
@@ -36,13 +35,9 @@ def imported_at(log: SessionLog) -> Millis:
 
 
 def opened_by(log: SessionLog) -> frozenset[str]:
-    """One key for each record that began an epoch."""
-    opened = {
-        f"{isinstance(record, UndoneRecord)} {record.compaction_id}"
-        for record in log.records
-        if isinstance(record, EpochRecord) or (isinstance(record, ViewRecord) and record.opens)
-    }
-    return frozenset(opened if log.past is None else opened | log.past.opened)
+    """A key for each record that began an epoch."""
+    opened = log.openings()
+    return opened if log.past is None else opened | log.past.opened
 
 
 def ledger_start(log: SessionLog) -> tuple[Folding, MessageId | None]:

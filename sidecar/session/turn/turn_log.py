@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sidecar.core.conversation.turns import is_settled, settle
+from sidecar.core.conversation.turns import settle
 from sidecar.core.parts import Message, MessageId, ToolError, ToolFailure, ToolPart
 from sidecar.session.log.channel import Channel, give_notice
 from sidecar.session.log.events import SessionChanged, ToolChanged
@@ -32,9 +32,7 @@ class TurnLog:
         """Close everything open, commit, and tell."""
         now = self.clock.now()
         changed: list[MessageId] = []
-        for message in self.log.messages:
-            if is_settled(message):
-                continue
+        for message in self.log.unsettled():
             self.log.writer.put(settle(message, now, failure))
             changed.append(message.id)
         try:

@@ -24,7 +24,7 @@ from sidecar.core.prompt.tokens import (
     observe,
 )
 from sidecar.core.prompt.warmth import TTL_MS
-from sidecar.session.view.message_view import Anchor, RenderedMessage, alike
+from sidecar.session.view.message_view import Anchor, RenderedMessage, Sums, alike
 from sidecar.session.view.rendering import Rendering
 from sidecar.tools.mcp_names import server_of
 
@@ -60,6 +60,7 @@ class ModelView:
         self._reported: dict[MessageId, tuple[core_view.View, Anchor]] = {}
         self._built: tuple[object, Prompt] | None = None
         self._sized: tuple[object, Size] | None = None
+        self._sums = Sums()
         self.static = static
         self._static_raw: dict[Region, int] = {}
         self.calibration = Calibration(factor)
@@ -105,7 +106,7 @@ class ModelView:
     def imagined(self) -> "ModelView":
         """A copy to try changes on."""
         other = copy(self)
-        other.rendering = self.rendering.imagined()
+        vars(other).update({"rendering": self.rendering.imagined(), "_sums": Sums()})
         return other
 
     def become(self, other: "ModelView") -> None:
@@ -207,12 +208,10 @@ class ModelView:
         return self._sized[1]
 
     def _measure(self, seen: Sequence[RenderedMessage]) -> Size:
+        sent, history_raw = self._sums.of(seen)
         raw = dict(self._static_raw)
-        sent = 0
-        for one in [one for one in seen if one.rendered]:
-            sent += len(one.rendered) - len(one.notes)
-            for region, tokens in one.regions.items():
-                raw[region] = raw.get(region, 0) + tokens
+        for region, tokens in history_raw.items():
+            raw[region] = raw.get(region, 0) + tokens
         factor = self.calibration.factor
         history = round((sum(raw.values()) - sum(self._static_raw.values())) * factor)
         if self.anchor is None:
