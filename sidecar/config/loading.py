@@ -42,7 +42,7 @@ def load(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> tuple[Config, tuple[Problem, ...]]:
-    """As `resolve_all`; raises BadRequest for a wrong client option."""
+    """As `resolve_all`; raises as `check_options`."""
     resolved = resolve_all(
         workspace=workspace,
         environment=environment,

@@ -85,5 +85,5 @@ async def _instructions(
 
 
 def paces() -> tuple[float, float]:
-    """Seconds between the offline model's pieces, and of silence that fails a hosted one."""
+    """Seconds between the offline model's pieces, and of a hosted one's silence that fails."""
     return seconds("SIDECAR_OFFLINE_PACE", 0.0), seconds("SIDECAR_MODEL_STALL", STALL)

@@ -18,7 +18,7 @@ MOST_TOLD = 100
 
 
 class ClientFailed(SidecarError):
-    """An error answered a request."""
+    """The client answered a request with an error."""
 
     kind = "client"
 

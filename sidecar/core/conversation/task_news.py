@@ -1,4 +1,4 @@
-"""Messages of programs whose background task ended."""
+"""Messages by which a program tells that a background task ended."""
 
 import re
 from dataclasses import dataclass

@@ -186,7 +186,7 @@ def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
 
 
 def _closes(circle: Sequence[StrandPart]) -> bool:
-    """The last part takes the rest back; unknown parts count as others'."""
+    """Whether the last part takes the rest back: by a restore, or if all or none are unknown."""
     return circle[-1].restoring or len({part.unknown for part in circle}) == 1
 
 

@@ -41,7 +41,7 @@ class Replacement:
     fate: GitFate = "unknown"
 
     def may_reach(self, path: str) -> bool:
-        """Whether a file may be affected: by any spelling, or one below."""
+        """Whether nobody knows what became of a file: this one by any spelling, or one below."""
         if self.new is not None:
             return False
         mine, other = map(_between_slashes, (self.path, path))

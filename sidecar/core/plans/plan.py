@@ -211,7 +211,7 @@ def compression(situation: Situation, plan: Plan) -> float:
 
 
 class Policy(Protocol):
-    """Decides when and how to rewrite; pure and hashable, for caches."""
+    """Decides when and how to rewrite; pure and hashable."""
 
     def __hash__(self) -> int:
         """By value."""

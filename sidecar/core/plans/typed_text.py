@@ -215,7 +215,7 @@ def brief(unit: Unit, room: int) -> str:
 
 
 def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
-    """Spans with only space between merged, in order."""
+    """Spans in order, merged where only space is between."""
     whole: list[Span] = []
     for start, end in sorted(spans):
         if whole and (start <= whole[-1][1] or not text[whole[-1][1] : start].strip()):

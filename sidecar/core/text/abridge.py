@@ -270,7 +270,7 @@ def _close(groups: Sequence[_Group], most: int) -> list[str]:
 
 
 def _set_apart(groups: Sequence[_Group], most: int) -> str:
-    """The last paragraph but the first that opens in bold."""
+    """The last paragraph, other than the first, that opens in bold."""
     lines = [line for group in groups[1:] for line in group.lines() if _BOLD.match(line)]
     return first_words(lines[-1], most) if 0 < len(lines) <= MOST_LABELS else ""
 

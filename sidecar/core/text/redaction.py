@@ -127,7 +127,7 @@ class Redaction:
         return text
 
     def value(self, value: T) -> T:
-        """Every text in a frozen value or JSON, except images and signed data."""
+        """Cleans every text in a frozen value or JSON, except images and signed data."""
         return cast("T", self._walk(value))
 
     def _walk(self, value: object, name: str = "") -> object:

@@ -17,7 +17,7 @@ _PATH = re.compile(r"(?:~|\.{0,2})/|[A-Za-z]:[\\/]")
 
 
 def is_secret(name: str, value: str) -> bool:
-    """By the name, or Bundler's name of a host with a login."""
+    """By its name; or a login under a Bundler host's name."""
     if _VARIABLE.fullmatch(name):
         return True
     return bool(_BUNDLERS_HOST.fullmatch(name) and _LOGIN.fullmatch(value))

@@ -46,7 +46,7 @@ def importers() -> tuple[Importer, ...]:
 
 
 def find_files(path: Path) -> Iterator[Path]:
-    """Below a folder, by name."""
+    """The file, or recordings below a folder, by name."""
     if not path.is_dir():
         yield path
         return

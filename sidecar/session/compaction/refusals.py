@@ -1,4 +1,4 @@
-"""Refused plans: counted, logged, told once too many."""
+"""Refused plans: counted, logged, told when too many."""
 
 from sidecar.core.engine.breaker import MOST_TRIES, Breaker
 from sidecar.core.engine.engine import Chosen

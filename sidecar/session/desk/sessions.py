@@ -169,7 +169,6 @@ class Sessions:
         self.open.busy_changed(session)
 
     async def _tell_passed_over(self, session: Session) -> None:
-        """That settings of the session's folder do not hold in this window."""
         folder, workspace = Path(session.row.cwd), self.shared.root
         if passed := await asyncio.to_thread(passed_over, folder, workspace):
             session.notify("warning", passed)

@@ -21,7 +21,7 @@ THREAD_CHARS = 200_000
 
 
 class Rendering:
-    """`shown`: parts not verbatim. Estimates are raw.
+    """`shown`: how parts not verbatim are shown. Estimates are raw.
 
     Thinking from before `bound` is bound to tools or a system text sent no more.
     """
@@ -75,7 +75,6 @@ class Rendering:
         return before
 
     def seen(self, messages: Iterable[Message]) -> tuple[RenderedMessage, ...]:
-        """What is as at the last call is taken from there."""
         now, (before, row) = list(messages), self._row
         same = unchanged(before, now)
         if same == len(now) == len(row):

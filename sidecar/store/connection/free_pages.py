@@ -107,7 +107,6 @@ def rebuild(path: Path) -> None:
 
 
 def empty_log(path: Path) -> bool:
-    """`False` if readers use the log."""
     with closing(store_files.open_writer(path)) as con:
         # Do most of the work while others can write.
         con.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

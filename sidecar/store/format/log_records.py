@@ -213,7 +213,7 @@ class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
 
 
 class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
-    """For people; `seq`: the wire's."""
+    """For people; `seq`: the wire's number."""
 
     seq: Signed
     level: NoticeLevel

@@ -114,7 +114,7 @@ def reads_by_git(words: tuple[str, ...]) -> bool:
 
 
 def behind_options(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words behind a program's name, or behind git's subcommand."""
+    """Words behind a program's name; git's from the subcommand on."""
     rest = words[1:]
     while known(words[0]) is GIT and rest and rest[0].startswith("-"):
         rest = rest[2 if rest[0] in _GIT_VALUED else 1 :]

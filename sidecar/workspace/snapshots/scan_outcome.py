@@ -44,7 +44,7 @@ def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> Non
 
 
 def missed(scan: Scan, state: KnownPaths) -> set[bytes]:
-    """Scanned paths unlike the known state, but for a folder's time stamp."""
+    """Scanned paths unlike the known state, not by a folder's time stamp alone."""
     found = set(scan.gone)
     for path, now in scan.stats.items():
         seen = state.get(path)

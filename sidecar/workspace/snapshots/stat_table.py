@@ -41,7 +41,7 @@ class StatTable:
         return len(self._paths)
 
     def suspects(self) -> set[bytes]:
-        """Paths without a proven stat; raises OSError without the root."""
+        """Paths with another stat than proven; raises OSError without the root."""
         self._found.clear()
         suspects: set[bytes] = set()
         root = os.open(self._base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
