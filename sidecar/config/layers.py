@@ -1,4 +1,4 @@
-"""Merges layers of settings; an unusable value changes nothing."""
+"""Merges layers of settings; unusable values change nothing."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

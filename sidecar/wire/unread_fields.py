@@ -20,7 +20,7 @@ LONGEST = 60
 def unread(method: str, params: Json, shape: object) -> Iterator[str]:
     """Unknown fields of `params` and inner objects, each with the closest known name.
 
-    Except names with a leading `_`, and free objects.
+    Except names with a leading `_`, and objects of no fixed shape.
     """
     known = _fields(shape)
     if not known or not isinstance(params, dict):

@@ -162,7 +162,7 @@ def _in_its_place(failed: Unit, later: Unit) -> bool:
 
 
 def outcomes(unit: Unit) -> Iterator[Outcome]:
-    """In order; of a failed call only what its output shows, of one broken off nothing."""
+    """In order; of a failed call what its output shows, of one broken off nothing."""
     if unit.failed and unit.means == "shell" and not unit.refused:
         yield from _before_it_failed(unit)
     if unit.failed or unit.running or unit.status == "interrupted":

@@ -177,7 +177,7 @@ class Rewriting:
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
-        """For `blocks`, or the bare history, with the policy's rewrites."""
+        """The next request for `blocks`, or the bare history, with the policy's rewrites."""
         state = self._state
         await state.log.whole()
         view = state.view.imagined()

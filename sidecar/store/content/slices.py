@@ -1,4 +1,4 @@
-"""Logs from the store: whole, from a fold on, or in slices."""
+"""Logs from the store: whole, from a fold on, in slices."""
 
 import sqlite3
 from array import array

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Blocked(Exception):
-    """The parent `at` of a path is missing, a file or a link."""
+    """A path's parent, `at`, is missing, a file or a link."""
 
     def __init__(self, at: bytes, *, missing: bool) -> None:
         super().__init__(at)
