@@ -308,7 +308,7 @@ class _Call:
 def _said(spec: ToolSpec, part: ToolPart) -> authorship.Intent:
     """Files in a foreign tool's input count as its writes.
 
-    An edit tool that names none answers for all.
+    An edit tool that names none answers for all changes.
     """
     given = part.input if isinstance(part.input, dict) else {}
     many = (v for value in given.values() for v in (value if isinstance(value, list) else [value]))
