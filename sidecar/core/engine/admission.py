@@ -131,9 +131,9 @@ def _lost(candidate: Candidate) -> Iterator[Refusal]:
         if wanted and item.unit.kind not in (*NOTES, "reasoning") and not _stays(candidate, item):
             what = "is pinned" if item.pinned else "is to be kept"
             yield Refusal(f"{item.unit.part_id} {what} and would go", unsound=True)
-    typed = [item for item in items if item.unit.kind == "typed"]
+    typed, newest = [item for item in items if item.unit.kind == "typed"], newest_typed(items)
     for item in typed:
-        if item.unit.message_id == newest_typed(items) and not _stays(candidate, item):
+        if item.unit.message_id == newest and not _stays(candidate, item):
             yield Refusal("what the user typed last would not be there whole", unsound=True)
         elif item.unit.message_id == typed[0].unit.message_id and not _is_goal(candidate, item):
             yield Refusal("what the user typed first would not be there", unsound=True)
