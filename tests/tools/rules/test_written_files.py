@@ -149,7 +149,7 @@ def test_settings_of_a_command_that_a_rule_allows_are_as_in_the_root(
              "phpstan.neon.dist", "tool.dist", "pyproject.toml", "a/pyproject.toml",
              "sub/biome.json", "conf/Ruff.toml", "setup.cfg", ".editorconfig",
              "tsconfig.json", "a/tsconfig.build.json", "jsconfig.json", "config.toml", "mkdocs.yml",
-             ".eslintignore", "conf/hugo.toml", "config/_default/config.toml",
+             ".eslintignore", ".npmignore", "conf/hugo.toml", "config/_default/config.toml",
              "config/api-extractor.json", "app/angular.json"],
 )  # fmt: skip
 def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: ToolContext) -> None:
