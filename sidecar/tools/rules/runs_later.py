@@ -33,6 +33,7 @@ _RUN_LATER: Mapping[str, str] = {
     "venv/ .venv/ env/bin/ .env/bin/ .env node_modules/ __pypackages__/": "a shell, an editor "
     "or its plugins take programs or their settings from it",
     ".bash* .profile .zsh* .zprofile .zlogin .zlogout .kshrc .mkshrc .yashrc .yash_profile "
+    "fish/conf.d/ fish/functions/ fish/completions/ "
     ".cshrc .tcshrc .login .xonshrc .inputrc .xprofile .xinitrc .xsession .xsessionrc .terminfo/ "
     ".mailcap mailcap config.fish profile.ps1 *.powershell_profile.ps1 "
     "*.vscode_profile.ps1": _SHELL,
@@ -108,8 +109,9 @@ _RUN_LATER: Mapping[str, str] = {
     "pkg_add startup.m finish.m pathdef.m scilab.ini perldb.ini .latexmkrc latexmkrc .perltidyrc "
     "ctags.d/ .screenrc .tmux.conf .lesskey .lessfilter": _DEBUGGER,
     ".ssh/ authorized_keys .rhosts .shosts .forward .procmailrc .gnupg/ .aws/ .kube/ .docker/ "
-    ".pam_environment crontab cron.d/ cron.daily/ launchagents/ launchdaemons/ init.d/ "
-    "profile.d/ bash_completion.d/ apt.conf.d/ sshd_config.d/ ld.so.conf.d/ "
+    ".pam_environment crontab cron.d/ cron.hourly/ cron.daily/ cron.weekly/ cron.monthly/ "
+    "systemd/ environment.d/ dispatcher.d/ xsession.d/ modprobe.d/ ssh_config.d/ launchagents/ "
+    "launchdaemons/ init.d/ profile.d/ bash_completion.d/ apt.conf.d/ sshd_config.d/ ld.so.conf.d/ "
     "sudoers.d/ sudoers ld.so.preload *.service *.desktop": _SYSTEM,
 }
 """Lower-case names of files, of folders (`x/`, with everything below), endings (`*.pth`), and
