@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sidecar.core.conversation.call_outcome import argument
-from sidecar.core.ledger.units import Unit, UnitKind
+from sidecar.core.ledger.units import Unit, UnitKind, in_row
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.prompt import Prompt, flat
 from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock
@@ -92,4 +92,4 @@ def _told(blocks: Sequence[Block]) -> str:
 
 
 def _unit(kind: UnitKind, text: str, turn: int, step: int) -> Unit:
-    return Unit(PartId(""), MessageId(""), turn, step, kind, text, names_in(text))
+    return Unit(PartId(""), MessageId(""), turn, step, kind, text, in_row(names_in(text)))

@@ -132,7 +132,7 @@ class Listener:
         used: set[str] = set()
         for unit in units:
             if unit.kind == "prose":
-                used |= unit.names
+                used.update(unit.names)
             elif unit.kind == "call":
                 used |= unit.call_names
         before = [name for name in used if name in self._names]

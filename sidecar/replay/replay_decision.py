@@ -11,7 +11,7 @@ from sidecar.core.engine.breaker import Breaker
 from sidecar.core.engine.engine import choose, why_now
 from sidecar.core.engine.ladder import Tell
 from sidecar.core.engine.outline import begun_by_user, opens_epoch, outlined
-from sidecar.core.ledger.units import Item, Unit, UnitKind, learn, note_kind
+from sidecar.core.ledger.units import Item, Unit, UnitKind, in_row, learn, note_kind
 from sidecar.core.parts import Message, MessageId, PartId, ToolPart
 from sidecar.core.plans.guard import NOTES, is_thinking
 from sidecar.core.plans.plan import Change, Plan, Policy, Situation, Standing
@@ -189,7 +189,7 @@ class Decider:
 
     def _note(self, note: Note) -> Item:
         kind = note_kind(note.region)
-        unit = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
+        unit = Unit(note.id, note.before, 0, 0, kind, note.text, in_row(names_in(note.text)))
         raw = sum(count_block(block, self._count) for block in rendered_note(note).blocks)
         return Item(unit, round(raw * self._factor))
 

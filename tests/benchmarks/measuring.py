@@ -254,4 +254,6 @@ class Reading:
 
 def _recallable(unit: Unit) -> frozenset[str]:
     """Give the names that one recall can bring: of a call its result, and what is listed of it."""
-    return names_in(unit.text) | names_in(unit.argument) if unit.kind == "call" else unit.names
+    if unit.kind == "call":
+        return names_in(unit.text) | names_in(unit.argument)
+    return frozenset(unit.names)

@@ -51,7 +51,7 @@ class Unit:
     """A part of the log.
 
     `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
-    text. `names`: identifiers in text and call. `at`: 0 if unknown. `asked`: names to keep.
+    text. `names`: of identifiers, each once. `at`: 0 if unknown. `asked`: names to keep.
     `attempt`: equal for calls that try the same. `steps`: what a call achieved, or if it failed,
     must still go through. `replaced`: texts of files. `guidance`: a source and its stated rules.
     `attached`: name of a file sent along, not the user's words. `said`: the user's answer to a
@@ -66,7 +66,7 @@ class Unit:
     step: int
     kind: UnitKind
     text: str
-    names: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
     call_names: frozenset[str] = frozenset()
     call: str = ""
     tool: str = ""
@@ -127,7 +127,8 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
                 if message.role == "user":
                     yield typed_unit(part_id, message, turn, step, text)
                 else:
-                    yield Unit(part_id, made, turn, step, "prose", text, names_in(text), at=at)
+                    names = in_row(names_in(text))
+                    yield Unit(part_id, made, turn, step, "prose", text, names, at=at)
             case FilePart():
                 yield attached_unit(part, message, turn, step)
             case ReasoningPart(id=part_id, text=text):
@@ -140,6 +141,11 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
                 pass
 
 
+def in_row(names: Iterable[str]) -> tuple[str, ...]:
+    """A session holds hundreds of thousands; in a set each takes six times as much."""
+    return tuple(sorted(names))
+
+
 def note_kind(region: str) -> UnitKind:
     return "ledger" if region == "ledger" else "image" if region == "toolResults" else "excerpt"
 
@@ -150,7 +156,7 @@ def learn(index: NameIndex, unit: Unit) -> None:
             index.use(unit.names, unit.step, "prose")
         case "call":
             index.use(unit.call_names, unit.step, "call")
-            index.see(unit.names - unit.call_names, unit.step, "result")
+            index.see(frozenset(unit.names) - unit.call_names, unit.step, "result")
         case "typed":
             index.see(unit.names, unit.step, "typed")
         case _:
@@ -186,7 +192,7 @@ def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: st
         step,
         "typed",
         text,
-        names_in(text),
+        in_row(names_in(text)),
         at=message.created,
         rules=rules_in(text),
         asked=asked_to_keep(text),
@@ -221,7 +227,7 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
         step,
         "call",
         text,
-        names_in(text) | call_names,
+        in_row(names_in(text) | call_names),
         call_names,
         given,
         part.name,

@@ -1,7 +1,7 @@
 """Chooses pieces to keep whole, by worth per token."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from heapq import heapify, heappop, heappush
 from math import fsum
 from typing import NamedTuple
@@ -18,7 +18,7 @@ class Piece(NamedTuple):
     id: PartId
     tokens: int
     need: float
-    names: Set[str] = frozenset()
+    names: Collection[str] = ()
 
 
 def choose(

@@ -68,7 +68,7 @@ def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item
     def score(item: Item) -> float:
         unit, use = item.unit, purpose(item.unit.tool)
         age = (unit.step + 1) / span
-        used = max((uses[name] for name in unit.names & uses.keys()), default=unit.step)
+        used = max((uses[name] for name in uses.keys() & unit.names), default=unit.step)
         scores = {
             "fifo": age,
             "lru": (used + 1) / span,

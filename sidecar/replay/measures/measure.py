@@ -56,12 +56,12 @@ class Memory:
     def add(self, unit: Unit) -> None:
         """Shown whole."""
         self._units.append(unit)
-        self._seen |= unit.names
+        self._seen.update(unit.names)
         if self._lost_whole:
-            self._lost_whole -= unit.names
-            self._lost_view -= unit.names
-            self._lost_ledger -= unit.names
-            self._lost_reach -= unit.names
+            self._lost_whole.difference_update(unit.names)
+            self._lost_view.difference_update(unit.names)
+            self._lost_ledger.difference_update(unit.names)
+            self._lost_reach.difference_update(unit.names)
 
     def rewrite(self, items: Sequence[Item], *, covered: bool) -> None:
         """`covered`: a note's id recalls the rest, reachable while any note stands."""
@@ -79,10 +79,10 @@ class Memory:
                 continue
             text = shown_text(item)
             if item.shown is None and unit.kind != "excerpt":
-                whole |= unit.names
+                whole.update(unit.names)
             else:
                 view |= unit.call_names | names_in(text)
-                reach |= unit.names
+                reach.update(unit.names)
             shown += (text, unit.call)
         self.stand(
             Glimpse(

@@ -12,7 +12,7 @@ from sidecar.config.reload import CurrentSettings
 from sidecar.core.conversation.growing import Growing
 from sidecar.core.conversation.turns import finished_steps, is_settled
 from sidecar.core.conversation.wishes import for_agent
-from sidecar.core.ledger.units import Item, Unit, learn, note_kind, units_of
+from sidecar.core.ledger.units import Item, Unit, in_row, learn, note_kind, units_of
 from sidecar.core.parts import Message, MessageId, PartId, StepStartPart, ToolPart
 from sidecar.core.plans.plan import Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, preserved
@@ -169,6 +169,9 @@ class Planner:
         view = scene.view
         coming = [m for m in scene.messages if m.turn_id == PREVIEW]
         names = self._names.copy() if coming else self._names
+        notes = view.rendering.shown.notes
+        # Each rewrite has notes of its own.
+        self._noted = {name: unit for name, unit in self._noted.items() if name in notes}
         for message in coming:
             for unit in self._split(message):
                 learn(names, unit)
@@ -293,7 +296,8 @@ class Planner:
         known = self._noted.get(note.id)
         if known is None:
             kind = note_kind(note.region)
-            known = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
+            names = in_row(names_in(note.text))
+            known = Unit(note.id, note.before, 0, 0, kind, note.text, names)
             self._noted[note.id] = known
         return known
 

@@ -20,7 +20,7 @@ def figures_of(decision: Decision, messages: Sequence[Message]) -> JsonObject:
     left: set[str] = set()
     for part_id, unit in units.items():
         names = changed if part_id in touched else left
-        names |= unit.names | unit.call_names
+        names.update(unit.names, unit.call_names)
     fresh = touched | view.rendering.shown.notes.keys()
     for block in flat(view.prompt(messages)):
         match block.content:

@@ -1,5 +1,7 @@
 """Parts as policies see them: one unit each, a call with its result, and what names they bring."""
 
+import sys
+
 import pytest
 
 from sidecar.core.ledger.units import Item, Unit, call_unit, learn, strings, units_of
@@ -198,3 +200,11 @@ def test_an_item_knows_its_result_and_what_it_would_be_whole() -> None:
     assert Item(unit, 100, 30).result == 70
     assert Item(unit, 100, 30).tokens_whole == 100
     assert Item(unit, 0, 0, Dropped(), tokens_whole=100).tokens_whole == 100
+
+
+def test_the_names_of_a_long_log_stand_in_a_row() -> None:
+    text = "\n".join(f"compile unit_{number} from src/mod_{number}.py" for number in range(300))
+    unit = unit_of(TextPart(P, text, "model"), "assistant")
+    assert unit is not None
+    assert len({*unit.names}) == len(unit.names) == 600
+    assert sys.getsizeof(unit.names) < 10 * len(unit.names)

@@ -299,7 +299,7 @@ def test_what_stays_covers_its_names() -> None:
 @pytest.mark.parametrize(("text", "stays"), [("Now slot_005:", False), ("slot_005 is 7.", True)])
 def test_a_text_that_only_announces_a_call_goes_with_it(text: str, stays: bool) -> None:
     items = scene("U10 A20 C5k; C10; C10", {1: text})
-    items[1] = replace(items[1], unit=replace(items[1].unit, names=frozenset({"slot_005"})))
+    items[1] = replace(items[1], unit=replace(items[1].unit, names=("slot_005",)))
     assert (1 in gone(plan_of(items))) is not stays
 
 

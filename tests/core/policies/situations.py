@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sidecar.core.ledger.units import Item, Unit, UnitKind, learn, units_of
+from sidecar.core.ledger.units import Item, Unit, UnitKind, in_row, learn, units_of
 from sidecar.core.parts import FilePart, Message, MessageId, PartId, TurnId
 from sidecar.core.plans.guard import NOTES, untouchable
 from sidecar.core.plans.plan import Plan, Rates, Situation, Standing
@@ -88,7 +88,7 @@ def _item(
 def saying(item: Item, text: str, *, call: str = "") -> Item:
     """Give an item with another text, its names found, and the names of its call."""
     names, called = names_in(text), names_in(call)
-    unit = replace(item.unit, text=text, call=call, names=names | called, call_names=called)
+    unit = replace(item.unit, text=text, call=call, names=in_row(names | called), call_names=called)
     if unit.kind == "typed":
         unit = replace(unit, rules=rules_in(text), asked=asked_to_keep(text))
     return Item(unit, item.tokens, item.call, item.shown, item.pinned, item.tokens_whole)

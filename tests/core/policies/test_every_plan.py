@@ -65,7 +65,7 @@ def _item(draw: st.DrawFn, index: int, kind: UnitKind, turn: int, step: int, mes
         step,
         kind,
         text,
-        names=frozenset({text.partition("\n")[0]}),
+        names=(text.partition("\n")[0],),
         call_names=frozenset(draw(st.lists(st.sampled_from(WORDS), max_size=2)))
         if call
         else frozenset(),

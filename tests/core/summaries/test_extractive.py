@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.ledger.units import Unit, UnitKind
+from sidecar.core.ledger.units import Unit, UnitKind, in_row
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.summaries.extractive import CARRIED, EPISODE, FULL, LINES, extract
@@ -18,7 +18,7 @@ ROOM = 600
 
 
 def unit(kind: UnitKind, text: str, turn: int = 0, step: int = 0) -> Unit:
-    return Unit(PartId("p"), MessageId("m"), turn, step, kind, text, names_in(text))
+    return Unit(PartId("p"), MessageId("m"), turn, step, kind, text, in_row(names_in(text)))
 
 
 def sections(*units: Unit, previous: str = "", room: int = ROOM) -> dict[str, tuple[str, ...]]:

@@ -1,11 +1,13 @@
 """What policies are told is the same in a new daemon, whatever happened in the old one."""
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
 
 from sidecar.core.errors import ModelFailed, NothingToDo
+from sidecar.core.ledger.units import Unit
 from sidecar.core.policies import policies
 from sidecar.session.compaction import planner
 from tests.fakes.scripted_model import says, started, text
@@ -85,3 +87,16 @@ async def test_a_log_is_taken_in_slices_and_threads_while_others_have_the_loop(
         at_once = inside.planner(session).situation(scene, standing)
         assert (taken.items, taken.step) == (at_once.items, at_once.step)
         assert await plans(session) == before
+
+
+async def test_of_notes_only_those_in_view_are_kept_apart(desk: Desk) -> None:
+    worker = await desk.worker(policy="manual")
+    for _ in range(5):
+        await worker.turns(2)
+        await worker.session.rewriting.compact("economic", None, dry_run=False)
+    await plans(worker.session)
+    gc.collect()
+    kinds = ("ledger", "excerpt", "image")
+    kept = [one for one in gc.get_objects() if isinstance(one, Unit) and one.kind in kinds]
+    made = sum(len(one.rewrite.notes) for one in inside.rewrites(worker.session))
+    assert 0 < len(kept) <= len(inside.view(worker.session).notes) < made
