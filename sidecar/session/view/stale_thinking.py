@@ -24,7 +24,8 @@ def unbound(messages: Iterable[Message], epochs: Sequence[Epoch], now: View) -> 
     gone: set[PartId] = set()
     before = _grouped(now)
     # Those that any thinking was sent in, as long as their prompts begin as the planned one.
-    alike = {k: (epochs[k].view.shown, _grouped(epochs[k].view)) for k in {*owned.values()}}
+    views = {k: epochs[k].view for k in {*owned.values()}}
+    alike = {k: (view.shown, _grouped(view)) for k, view in views.items()}
     for message in conversation if owned else ():
         notes = before.get(message.id)
         alike = {k: view for k, view in alike.items() if view[1].get(message.id) == notes}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sidecar.core.parts import MessageId, Millis, PartId
-from sidecar.core.prompt.visibility import View, fold_rewrites
+from sidecar.core.prompt.visibility import Rewrite, View, fold_rewrites
 from sidecar.session.log.rewrite_records import Recorded, recorded_in
 from sidecar.store.format.record_codec import LogRecord
 from sidecar.store.format.view_records import (
@@ -15,18 +15,28 @@ from sidecar.store.format.view_records import (
     ViewRecord,
 )
 
+SHARE = 16
+"""Rewrites, at most, from a view that is held to that of an epoch."""
+
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
     """A view from a time on; thinking of that time is bound to the view.
 
     `newest`: the change, standing then, that last began an epoch of the cache, at `opened`.
+    `later`: rewrites that made the view from `base`, which other epochs share.
     """
 
     since: Millis
-    view: View
+    base: View
     newest: Recorded | None = None
     opened: Millis = 0
+    later: tuple[Rewrite, ...] = ()
+
+    @property
+    def view(self) -> View:
+        """Folded when asked for: each lists all that ever left the prompt."""
+        return fold_rewrites(self.later, self.base) if self.later else self.base
 
 
 class Views:
@@ -43,7 +53,8 @@ class Views:
         self._by_revision: dict[int, Recorded] = {}
         self._stood: list[tuple[int, tuple[Recorded, ...]]] = [(0, ())]
         self._pinned: frozenset[PartId] = frozenset()
-        self._epochs: list[Epoch] = [Epoch(0, View())]
+        self._view = View()
+        self._epochs: list[Epoch] = [Epoch(0, self._view)]
         self._opened: tuple[Millis, Recorded] | None = None
 
     def take_rest(self) -> list[tuple[View, View]]:
@@ -69,7 +80,7 @@ class Views:
 
     def view(self) -> View:
         self._follow()
-        return self._epochs[-1].view
+        return self._view
 
     def epochs(self) -> tuple[Epoch, ...]:
         self._follow()
@@ -149,13 +160,17 @@ class Views:
         if recorded.opens:
             self._opened = (record.at, recorded)
         newest = next((r for r in reversed(stand) if r.opens), None)
-        opened = record.at if recorded.opens else self._epochs[-1].opened
+        last = self._epochs[-1]
+        opened = record.at if recorded.opens else last.opened
+        later: tuple[Rewrite, ...] = ()
         if isinstance(record, RewriteRecord):
             # A long session has hundreds of them: what stood before is folded already.
-            view = fold_rewrites((recorded.rewrite,), self._epochs[-1].view)
+            self._view = fold_rewrites((recorded.rewrite,), self._view)
+            later = (*last.later, recorded.rewrite) if len(last.later) < SHARE else ()
         else:
-            view = fold_rewrites(r.rewrite for r in stand)
-        self._epochs.append(Epoch(record.at, view, newest, opened))
+            self._view = fold_rewrites(r.rewrite for r in stand)
+        base = last.base if later else self._view
+        self._epochs.append(Epoch(record.at, base, newest, opened, later))
 
 
 def _is(recorded: Recorded, compaction_id: str) -> bool:

@@ -156,6 +156,16 @@ def test_views_follow_any_log_step_by_step(data: st.DataObject) -> None:
     assert followed.view() == Views(records).view()
 
 
+def test_views_of_the_past_share_what_they_list() -> None:
+    entries = [made(n, {f"{n}.{m}": Dropped() for m in range(5)}, f"note {n}") for n in range(200)]
+    views = Views(log(*entries))
+    epochs = views.epochs()
+    held = {id(epoch.base): len(epoch.base.shown) for epoch in epochs}
+    assert sum(held.values()) < sum(len(epoch.view.shown) for epoch in epochs) / 10
+    for number, epoch in enumerate(epochs):
+        assert epoch.view == fold_rewrites(entry.rewrite for entry in entries[:number])
+
+
 def test_undoing_shows_what_an_earlier_rewrite_had_left() -> None:
     first = made(1, {"a": Placeholder(), "b": Dropped()}, "first")
     second = made(2, {"a": Dropped(), "b": None}, "second", retired=("note_1",))
