@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sidecar.model.vocabulary import PACKED, SLICE, load_counter, pack, slices, unpack
 
 pytestmark = pytest.mark.long
+WHOLE = "Grüße… aus Köln " * 99
 
 # Counted with tiktoken 0.14's own cl100k_base.
 KNOWN = {
@@ -97,3 +98,10 @@ def test_it_is_not_imported_before_it_is_needed() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     assert shown.stdout.strip() == "[]"
+
+
+def test_a_counted_text_keeps_nothing_of_the_count(count) -> None:
+    text = "".join((WHOLE, "…"))
+    before = sys.getsizeof(text)
+    assert count(text) > 0
+    assert sys.getsizeof(text) == before
