@@ -24,6 +24,7 @@ from sidecar.daemon.environment_parts import (
     read_settings,
     workspaces_of,
 )
+from sidecar.daemon.one_heap import share_one_heap
 from sidecar.daemon.private_memory import keep_memory_private
 from sidecar.daemon.status import SharedStore, alert_event, describe, queues_of
 from sidecar.daemon.stores import open_store
@@ -163,6 +164,7 @@ class EditorWindow:
     async def _open(self, options: JsonObject, root: Path | None) -> Environment:
         # Before anything is run for the model. `ctypes` takes a hundredth of a second.
         await asyncio.to_thread(keep_memory_private)
+        await asyncio.to_thread(share_one_heap)
         trusted: set[Path] = set()
         reading = asyncio.Lock()
         read = partial(read_settings, options, root, self._variables, trusted)
