@@ -52,8 +52,8 @@ class Unit:
 
     `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
     text. `names`: identifiers in text and call, each once. `at`: 0 if unknown. `asked`: names to
-    keep. `attempt`: equal for calls that try the same. `steps`: what a call achieved, or if it failed,
-    must still go through. `replaced`: texts of files. `guidance`: a source and its stated rules.
+    keep. `attempt`: equal for calls that try the same. `steps`: what a call achieved, or if it
+    failed, must still go through. `replaced`: texts of files. `guidance`: a source and its rules.
     `attached`: name of a file sent along, not the user's words. `said`: the user's answer to a
     call; `refused`: by the user.
 
