@@ -99,6 +99,10 @@ class Dispatch:
     def under_way(self) -> tuple[asyncio.Task[None], ...]:
         return tuple(task for _, task in self._under_way.values())
 
+    def is_full(self) -> bool:
+        """Whether more requests wait than are worked on at once."""
+        return len(self._under_way) > 2 * AT_ONCE
+
     async def settle(self, limit: float) -> None:
         """`limit`: seconds; prompts' answers are not awaited."""
         asked = [task for ticket, task in self._under_way.values() if not ticket.ends_itself]

@@ -16,7 +16,7 @@ from sidecar.wire.acp.acp_connection import AgentConnection
 from sidecar.wire.acp.face import AgentFace
 from sidecar.wire.client_requests import ERROR, shown
 from sidecar.wire.connection import Connection, folder_at, path_of
-from sidecar.wire.dispatch import Dispatch, Handler
+from sidecar.wire.dispatch import AT_ONCE, Dispatch, Handler
 from sidecar.wire.framing import Broken, Frame, FrameDecoder
 from sidecar.wire.methods import (
     checkpoint_methods,
@@ -40,6 +40,8 @@ MOST_PID = 2**31 - 1
 """Highest process id of any system; larger ones raise errors."""
 ARRIVAL = 10.0
 """Seconds for prompts of a client that went to stand in line."""
+PACE = 0.02
+"""Seconds for answers in between, after as many requests as are worked on at once."""
 FLUSH = 1.0
 """Seconds to write the last answers when the connection ends."""
 
@@ -212,12 +214,18 @@ async def _first(read: ReadBytes, decoder: FrameDecoder) -> list[Frame]:
 async def _read(
     read: ReadBytes, decoder: FrameDecoder, frames: list[Frame], served: Served, outbox: Outbox
 ) -> None:
+    taken = 0
     while True:
         for frame in frames:
             served.dispatch.receive(frame)
+            taken += 1
             if isinstance(frame, Broken) or served.exit_code() is not None:
                 return
         await outbox.readable()
+        # Else who sends without end has the loop alone: a read that finds bytes does not wait.
+        if taken > AT_ONCE:
+            taken = 0
+            await asyncio.sleep(PACE if served.dispatch.is_full() else 0)
         if not (data := await read()):
             return
         frames = decoder.feed(data)

@@ -87,6 +87,11 @@ class PlainClient:
         for reader in self._readers:
             reader.start()
 
+    @property
+    def pid(self) -> int:
+        """The daemon's process, which a shared one's window is not."""
+        return int(getattr(self.process, "daemon_pid", self.process.pid))
+
     def request(self, method: str, params: Any = None, limit: float = LIMIT) -> Any:
         """Send a request and wait for its result; an error is raised as `Refused`."""
         return self.result(self.send(method, params), limit)

@@ -60,7 +60,7 @@ def outcome(act: Callable[[], Any]) -> str | None:
 def answers(place: Place) -> None:
     """It answers whatever needs no disk, and says what it is doing."""
     status = place.client.request("daemon/status", {})
-    assert status["pid"] == place.client.process.pid
+    assert status["pid"] == place.client.pid
     place("context/meter")
     place("context/preview")
 
@@ -82,7 +82,7 @@ def memory(pid: int, which: str = "VmHWM") -> int:
 @contextmanager
 def little_memory(client: PlainClient) -> Iterator[str]:
     """Leave a daemon two MiB more than it has; gives what is larger than all its heaps too."""
-    pid = client.process.pid
+    pid = client.pid
     _, hard = resource.prlimit(pid, resource.RLIMIT_AS)
     most = memory(pid, "VmSize") + 2 * MEBIBYTE
     resource.prlimit(pid, resource.RLIMIT_AS, (most, hard))
@@ -121,7 +121,7 @@ def test_the_disk_is_full_when_the_daemon_ends(tmp_path: Path, begin: Callable[[
 def test_a_daemon_goes_on_once_files_may_grow_again(begin: Callable[[], Place]) -> None:
     place = begin()
     place.say("before")
-    pid = place.client.process.pid
+    pid = place.client.pid
     _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, hard))
     limited = refused(lambda: place.say("while files may not grow"))
@@ -163,7 +163,7 @@ def test_a_daemon_goes_on_after_descriptors_ran_out(begin: Callable[[], Place]) 
     place = begin()
     place.say("before")
     place.client.request("session/list", {})
-    pid = place.client.process.pid
+    pid = place.client.pid
     soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     # Below every gap between the open ones: nothing that is closed meanwhile makes room.
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, hard))
@@ -274,7 +274,7 @@ def test_a_page_is_damaged_under_a_running_daemon(begin: Callable[[], Place]) ->
     told = outcome(lambda: place("session/load"))
     told = told or "".join(u["message"] for u in client.updates("notice"))
     assert "sidecar verify --repair" in told
-    assert client.request("daemon/status", {})["pid"] == client.process.pid
+    assert client.request("daemon/status", {})["pid"] == client.pid
     # A new session may find room beside the damage or not.
     said = outcome(place.open)
     assert said is None or "sidecar verify --repair" in said
@@ -283,14 +283,14 @@ def test_a_page_is_damaged_under_a_running_daemon(begin: Callable[[], Place]) ->
 def test_a_tool_prints_without_end(begin: Callable[[], Place], figures: Figures) -> None:
     place = begin()
     place.say("hello")
-    before = memory(place.client.process.pid)
+    before = memory(place.client.pid)
     call = {"command": f"head -c {FLOOD} /dev/zero | tr '\\0' x", "timeoutMs": 600_000}
     prompt = [{"type": "text", "text": f"call shell {json.dumps(call)}"}]
     done = place.client.request(
         "session/prompt", {"sessionId": place.session, "prompt": prompt}, limit=1800
     )
     assert done["stopReason"] == "end_turn"
-    grown = memory(place.client.process.pid) - before
+    grown = memory(place.client.pid) - before
     figures.add(f"memory that a tool's {FLOOD:,} bytes took, MiB", grown // MEBIBYTE, "< 150")
     assert grown < 150 * MEBIBYTE
     (shown,) = [u for u in place.client.updates() if u.get("status") == "completed"]

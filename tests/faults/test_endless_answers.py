@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.plain import PlainClient, each_ending_well, say
+from tests.e2e.plain import PlainClient, Spawn, each_ending_well, say
+from tests.faults import crowd
 from tests.faults.test_daemon_goes_on import MEBIBYTE, memory
 from tests.figures import Figures
 
 pytestmark = pytest.mark.long
+
+spawn = crowd.spawn
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 BOUND = 60 * MEBIBYTE
@@ -120,10 +123,10 @@ class Flood:
 
 
 @contextmanager
-def flooded(folder: Path) -> Iterator[tuple[PlainClient, Flood]]:
+def flooded(folder: Path, spawn: Spawn | None) -> Iterator[tuple[PlainClient, Flood]]:
     flood = Flood()
     try:
-        with each_ending_well(partial(PlainClient, folder / "data")) as begin:
+        with each_ending_well(partial(PlainClient, folder / "data", spawn=spawn)) as begin:
             client = begin()
             provider = {"name": "anthropic", "baseUrl": flood.url, "apiKey": "sk-test"}
             client.start(model="claude-sonnet-4-6", provider=provider)
@@ -141,21 +144,24 @@ FLOODS = (text, small_texts, thinking, tool_input, blocks, one_line)
 
 @pytest.mark.parametrize("stream", FLOODS, ids=lambda stream: stream.__name__)
 def test_an_endless_answer_ends(
-    tmp_path: Path, stream: Callable[[], Iterator[bytes]], figures: Figures
+    tmp_path: Path,
+    spawn: Spawn | None,
+    stream: Callable[[], Iterator[bytes]],
+    figures: Figures,
 ) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
-    with flooded(tmp_path) as (client, flood):
+    with flooded(tmp_path, spawn) as (client, flood):
         given = {"cwd": str(folder), "window": WINDOW}
         session = client.request("session/new", given)["sessionId"]
         assert say(client, session, "hello")["stopReason"] == "end_turn"
-        before = memory(client.process.pid)
+        before = memory(client.pid)
         flood.streams.append(stream())
         result = say(client, session, "go on")
         assert result["stopReason"] == "error", result
         assert "the answer was given up after " in result["error"]["message"]
         assert result["error"]["retryable"] is False
-        grown = memory(client.process.pid) - before
+        grown = memory(client.pid) - before
         figures.add(
             f"endless answer, {stream.__name__}",
             f"{grown // MEBIBYTE} MiB",

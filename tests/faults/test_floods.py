@@ -4,16 +4,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.plain import LIMIT, Refused, UnreadClient, each_ending_well
+from tests.e2e.plain import LIMIT, Refused, Spawn, UnreadClient, each_ending_well
+from tests.faults import crowd
 from tests.faults.place import Place
 from tests.faults.test_daemon_goes_on import MEBIBYTE, answers, memory
 from tests.figures import Figures
 
 pytestmark = pytest.mark.long
+
+spawn = crowd.spawn
 
 IN_LINE = 16
 PROMPTS = 40
@@ -44,7 +48,7 @@ def test_more_prompts_than_may_wait(place: Place) -> None:
     asked = [client.send("daemon/status", {}) for _ in range(1_000)]
     prompts = [ask("list the files " + "x" * 20_000) for _ in range(PROMPTS)]
     for one in asked:
-        assert client.result(one)["pid"] == client.process.pid
+        assert client.result(one)["pid"] == client.pid
     until(lambda: sum(map(client.answered, prompts)) == PROMPTS - IN_LINE, place)
     gate.touch()
     ended, refusals = [client.result(first)["stopReason"]], []
@@ -59,9 +63,9 @@ def test_more_prompts_than_may_wait(place: Place) -> None:
 
 
 @contextmanager
-def recalling(data: Path) -> Iterator[tuple[UnreadClient, dict[str, str]]]:
+def recalling(data: Path, spawn: Spawn | None) -> Iterator[tuple[UnreadClient, dict[str, str]]]:
     """Give a client and what to ask for a piece of 50 KiB with."""
-    with each_ending_well(UnreadClient) as begin:
+    with each_ending_well(partial(UnreadClient, spawn=spawn)) as begin:
         client = begin(data=data)
         client.start(model="offline")
         session = client.request("session/new", {"cwd": str(data.parent)})["sessionId"]
@@ -69,7 +73,7 @@ def recalling(data: Path) -> Iterator[tuple[UnreadClient, dict[str, str]]]:
         client.request("session/prompt", {"sessionId": session, "prompt": prompt})
         (typed,) = client.updates("user_message_chunk")
         yield client, {"sessionId": session, "partId": typed["_meta"]["sidecar"]["partId"]}
-        assert client.request("daemon/status")["pid"] == client.process.pid
+        assert client.request("daemon/status")["pid"] == client.pid
 
 
 def all_answered(client: UnreadClient, asked: list[int]) -> None:
@@ -78,10 +82,12 @@ def all_answered(client: UnreadClient, asked: list[int]) -> None:
     assert len(asked) == PIECES
 
 
-def test_who_leaves_answers_unread_is_not_read_either(tmp_path: Path, figures: Figures) -> None:
+def test_who_leaves_answers_unread_is_not_read_either(
+    tmp_path: Path, spawn: Spawn | None, figures: Figures
+) -> None:
     """A client that leaves answers unread is not read from either, until it reads again."""
-    with recalling(tmp_path / "data") as (client, about):
-        before = memory(client.process.pid)
+    with recalling(tmp_path / "data", spawn) as (client, about):
+        before = memory(client.pid)
         asked: list[int] = []
 
         def ask() -> None:
@@ -96,27 +102,36 @@ def test_who_leaves_answers_unread_is_not_read_either(tmp_path: Path, figures: F
             sent = len(asked)
             flood.join(1.0)
         assert flood.is_alive(), "it took all, although nobody read what it answered"
-        assert memory(client.process.pid) - before < BOUND
+        assert memory(client.pid) - before < BOUND
         client.reading.set()
         flood.join(LIMIT)
         all_answered(client, asked)
-        grown = memory(client.process.pid) - before
+        grown = memory(client.pid) - before
         what = f"memory that {PIECES:,} unread answers of 50 KiB took, MiB"
         figures.add(what, grown // MEBIBYTE, f"< {BOUND // MEBIBYTE}")
         assert grown < BOUND
 
 
-def test_answers_that_were_all_asked_for_at_once(tmp_path: Path, figures: Figures) -> None:
+def test_answers_that_were_all_asked_for_at_once(
+    tmp_path: Path, spawn: Spawn | None, figures: Figures
+) -> None:
     """What has been read already is answered bit by bit, as the client reads."""
-    with recalling(tmp_path / "data") as (client, about):
-        before = memory(client.process.pid)
+    with recalling(tmp_path / "data", spawn) as (client, about):
+        before = memory(client.pid)
         client.reading.clear()
-        asked = client.send_at_once("context/recall", [about] * PIECES)
+        asked: list[int] = []
+
+        def ask() -> None:
+            asked.extend(client.send_at_once("context/recall", [about] * PIECES))
+
+        flood = threading.Thread(target=ask, daemon=True)
+        flood.start()
         # For that long everything could be answered.
         time.sleep(3)
         client.reading.set()
+        flood.join(LIMIT)
         all_answered(client, asked)
-        grown = memory(client.process.pid) - before
+        grown = memory(client.pid) - before
         what = f"memory that {PIECES:,} answers of 50 KiB asked for at once took, MiB"
         figures.add(what, grown // MEBIBYTE, f"< {BOUND // MEBIBYTE}")
         assert grown < BOUND

@@ -1,15 +1,19 @@
 """What never ends by itself, a command or an answer of the model: it is given up, in words."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.plain import PlainClient, each_ending_well
+from tests.e2e.plain import PlainClient, Spawn, each_ending_well
 from tests.fakes.messages_api import FakeMessagesApi, broken, text
+from tests.faults import crowd
 from tests.faults.place import Place
 
 pytestmark = pytest.mark.long
+
+spawn = crowd.spawn
 
 STALL = 1.5
 
@@ -22,7 +26,7 @@ def test_a_daemon_answers_while_a_tool_hangs(place: Place) -> None:
     turn = client.send("session/prompt", {"sessionId": place.session, "prompt": prompt})
     client.wait_for(lambda n: "in_progress" in str(n))
     status = client.request("daemon/status")
-    assert status["pid"] == client.process.pid
+    assert status["pid"] == client.pid
     place("context/meter")
     place("context/preview")
     assert not client.answered(turn), "it answered after the command, not while it ran"
@@ -34,10 +38,10 @@ def test_a_daemon_answers_while_a_tool_hangs(place: Place) -> None:
     place.say("after")
 
 
-def test_a_turn_ends_when_a_model_only_drips(tmp_path: Path) -> None:
+def test_a_turn_ends_when_a_model_only_drips(tmp_path: Path, spawn: Spawn | None) -> None:
     work = tmp_path / "work"
     work.mkdir()
-    with FakeMessagesApi() as api, each_ending_well(PlainClient) as begin:
+    with FakeMessagesApi() as api, each_ending_well(partial(PlainClient, spawn=spawn)) as begin:
         client = begin(data=tmp_path / "data", env={"SIDECAR_MODEL_STALL": str(STALL)})
         provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-test"}
         client.start(
@@ -53,7 +57,7 @@ def test_a_turn_ends_when_a_model_only_drips(tmp_path: Path) -> None:
         api.script(broken("drip", after=5), text("Here I am."))
         turn = ask("hello")
         client.wait_for(lambda n: "agent_message_chunk" in str(n))
-        assert client.request("daemon/status")["pid"] == client.process.pid
+        assert client.request("daemon/status")["pid"] == client.pid
         ended = client.result(turn)
         assert ended["stopReason"] == "error"
         assert "the model sent nothing whole for 1.5 seconds" in ended["error"]["message"]
