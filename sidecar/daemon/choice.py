@@ -32,14 +32,14 @@ def why_alone(variables: Mapping[str, str]) -> str | None:
 
 def _own_settings() -> dict[str, Any]:
     """As `config.loading` reads them, which takes five times as long; empty if unreadable."""
-    import tomllib  # noqa: PLC0415 - windows that say what they want need neither
-
-    import platformdirs  # noqa: PLC0415 - see above
+    import platformdirs  # noqa: PLC0415 - windows that say what they want need none
 
     path = Path(platformdirs.user_config_dir("sidecar", appauthor=False)) / "config.toml"
     try:
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
             return {}
+        import tomllib  # noqa: PLC0415 - most have no such file
+
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}

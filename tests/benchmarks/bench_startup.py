@@ -1,4 +1,7 @@
-"""Spawn to `initialize` answered, beside the bare import of pygls; memory after a first turn."""
+"""Spawn to `initialize` answered, beside the bare import of pygls; memory after a first turn.
+
+Of a window that has its own daemon, and of a second one on a daemon that windows share.
+"""
 
 import os
 import subprocess
@@ -9,7 +12,8 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from tests.e2e.plain import PlainClient
+from tests.e2e.plain import SERVE, PlainClient
+from tests.e2e.resident import SHARED, about, command
 from tests.fakes.messages_api import FakeMessagesApi
 
 ROUNDS = 15
@@ -23,14 +27,39 @@ def bare_import() -> float:
     return perf_counter() - begun
 
 
-def initialized(data: Path) -> float:
-    """Give seconds from spawning the daemon to the answer to `initialize`."""
+def initialized(data: Path, **given: Any) -> float:
+    """Give seconds from spawning the daemon, or a window, to the answer to `initialize`."""
     begun = perf_counter()
-    client = PlainClient(data)
+    client = PlainClient(data, **given)
     client.request("initialize", {"processId": os.getpid(), "capabilities": {}})
     took = perf_counter() - begun
     client.stop()
     return took
+
+
+def attached(folder: Path) -> dict[str, float]:
+    """Give the same of windows that come to a daemon with one, by how they say that they share."""
+    run, file = folder / "run", folder / "config/sidecar/config.toml"
+    run.mkdir(mode=0o700)
+    file.parent.mkdir(parents=True)
+    file.write_text("shared = true\n")
+    env = {
+        "XDG_RUNTIME_DIR": str(run), "XDG_CONFIG_HOME": str(folder / "config"), "CI": "",
+        "SIDECAR_DATA_DIR": str(folder / "data"), "SIDECAR_LINGER": "60",
+    }  # fmt: skip
+    data = folder / "data"
+    first = PlainClient(data, env=env, arguments=SHARED)
+    first.start(model="offline")
+    first.request("session/new", {"cwd": str(folder)})
+    ways = {"--shared": SHARED, "the setting": SERVE}
+    took: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in range(ROUNDS):
+        for way, arguments in ways.items():
+            took[way].append(initialized(data, env=env, arguments=arguments))
+    assert about(env)["windows"] == 1
+    command(env, "stop", "--now")
+    first.kill()
+    return {way: median(each) for way, each in took.items()}
 
 
 def memory(folder: Path) -> float:
@@ -64,6 +93,9 @@ def main() -> None:
         print(f"bare import of pygls.lsp.server   {bare:6.0f} ms")
         print(f"spawn to `initialize` answered    {ours:6.0f} ms  ({ours / bare:.2f} x)")
         print(f"aim: 1.3 x the import + 100 ms    {1.3 * bare + ALLOWED_MS:6.0f} ms")
+        for way, seconds in attached(Path(folder)).items():
+            shown = f"second window, by {way}"
+            print(f"{shown:<33} {seconds * 1000:6.0f} ms  ({seconds * 1000 / ours:.2f} x our own)")
         print(f"memory after a first turn         {memory(Path(folder)):6.0f} MiB (aim: 140)")
 
 
