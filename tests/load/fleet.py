@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.plain import PlainClient, Refused, each_ending_well
+from tests.e2e.resident import SHARED, command
 
 LIMIT = 120.0
 """Seconds that anything may take before the run fails: all of this shares few cores."""
@@ -152,6 +153,24 @@ def daemons(data: Path, count: int, **env: str) -> Iterator[list[TimedClient]]:
         for client in clients:
             client.start(model="offline")
         yield clients
+
+
+@contextmanager
+def windows(folder: Path, count: int, **options: Any) -> Iterator[list[TimedClient]]:
+    """Run windows on one daemon over the folder's store; all must end cleanly, and it ends, too."""
+    run = folder / "run"
+    run.mkdir(mode=0o700)
+    data = folder / "data"
+    variables = {"XDG_RUNTIME_DIR": str(run), "SIDECAR_DATA_DIR": str(data)}
+    try:
+        with each_ending_well(TimedClient) as begin:
+            clients = [begin(data=data, env=variables, arguments=SHARED) for _ in range(count)]
+            for client in clients:
+                client.start(**options)
+            assert len({client.request("daemon/status")["pid"] for client in clients}) == 1
+            yield clients
+    finally:
+        command(variables, "stop", "--now")
 
 
 def percentiles(values: Sequence[float]) -> str:

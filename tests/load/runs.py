@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.plain import Refused, each_ending_well
+from tests.e2e.resident import until
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text
 from tests.load.fleet import (
     LIMIT,
@@ -21,6 +22,7 @@ from tests.load.fleet import (
     daemons,
     open_sessions,
     prompt_all,
+    windows,
 )
 
 WORDS = "one two three four five six seven eight nine ten "
@@ -62,6 +64,45 @@ def stream_at_once(folder: Path, sessions: int, turns: int, length: int) -> Stre
         again = begin(data=folder / "data")
         again.start(model="offline")
         check_kept(again, opened)
+    return found
+
+
+def share_a_daemon(folder: Path, count: int, sessions: int, turns: int, length: int) -> Streamed:
+    """Let sessions of many windows stream at once in one daemon.
+
+    Each window is told exactly what its sessions were sent, and one of its neighbour's.
+    """
+    found, said, work = Streamed(Latencies()), WORDS * length, _folder(folder)
+
+    def respond(*_: object) -> Reply:
+        return text(said, piece=len(WORDS), pace=0.02)
+
+    with FakeMessagesApi(respond) as api:
+        provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-test"}
+        options = {"model": "claude-sonnet-4-6", "provider": provider}
+        with windows(folder, count, **options) as clients:
+            opened = [open_sessions(client, work, sessions) for client in clients]
+            follow = [opened[(number + 1) % count][0].session for number in range(count)]
+            for client, session in zip(clients, follow, strict=True):
+                client.request("session/load", {"sessionId": session, "replay": False})
+            everything = [one for some in opened for one in some]
+
+            def work_on(number: int) -> None:
+                client, heard = clients[number], [one.session for one in opened[number]]
+                prompt_all(client, opened[number], "Tell me.", found.took)
+                for session in (*heard, follow[number]):
+                    until(lambda s=session: len("".join(client.said.get(s, ()))) >= len(said))
+                    texts = client.said.pop(session)
+                    assert "".join(texts) == said, session
+                    found.texts += len(texts)
+
+            for turn in range(turns):
+                _at_once(count, work_on)
+                check_acknowledged(everything, count * sessions * (turn + 1))
+            assert (api.refused, api.prefix_breaks) == ([], [])
+            check_quiet(clients)
+    with daemons(folder / "data", 1) as (client,):
+        check_kept(client, everything)
     return found
 
 

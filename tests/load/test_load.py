@@ -15,7 +15,7 @@ from tests.figures import Figures
 from tests.load.fleet import Latencies, percentiles
 from tests.load.replaying import GIVEN_UP, replay
 from tests.load.resuming import resume
-from tests.load.runs import share_a_store, soak, stream_at_once
+from tests.load.runs import share_a_daemon, share_a_store, soak, stream_at_once
 
 pytestmark = pytest.mark.long
 
@@ -45,6 +45,18 @@ def test_fifty_sessions_stream_at_once_and_each_gets_its_own_text(
     assert len(found.took.turn) == 50 * turns
     # The provider alone takes longer for them one after the other.
     assert max(found.took.turn) < 50 * 15 * 0.02
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the socket is a Unix socket")
+def test_eight_windows_of_one_daemon_stream_at_once(tmp_path: Path, figures: Figures) -> None:
+    turns = 3 if FULL else 1
+    found = share_a_daemon(tmp_path, count=8, sessions=6, turns=turns, length=15)
+    what = "8 windows x 6 sessions stream at once in one daemon: turns told whole"
+    figures.add(what, len(found.took.turn), 48 * turns)
+    told(figures, found.took)
+    assert len(found.took.turn) == 48 * turns
+    # The provider alone takes longer for them one after the other.
+    assert max(found.took.turn) < 48 * 15 * 0.02
 
 
 def test_daemons_on_one_store_lose_nothing_and_never_speak_of_a_lock(
