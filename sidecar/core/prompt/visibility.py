@@ -96,7 +96,7 @@ class Rewrite:
     retired: tuple[PartId, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class View:
     """How parts are shown now; unlisted ones verbatim."""
 

@@ -1,7 +1,8 @@
 """All views of a session: a fold over the log's records."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from weakref import ReferenceType, ref
 
 from sidecar.core.parts import MessageId, Millis, PartId
 from sidecar.core.prompt.visibility import Rewrite, View, fold_rewrites
@@ -24,7 +25,8 @@ class Epoch:
     """A view from a time on; thinking of that time is bound to the view.
 
     `newest`: the change, standing then, that last began an epoch of the cache, at `opened`.
-    `later`: rewrites that made the view from `base`, which other epochs share.
+    `later`: rewrites that made the view from `base`, which other epochs share; `known`: the view
+    itself, as long as anybody holds it.
     """
 
     since: Millis
@@ -32,11 +34,18 @@ class Epoch:
     newest: Recorded | None = None
     opened: Millis = 0
     later: tuple[Rewrite, ...] = ()
+    known: list[ReferenceType[View]] = field(default_factory=list, compare=False)
 
     @property
     def view(self) -> View:
         """Folded when asked for: each lists all that ever left the prompt."""
-        return fold_rewrites(self.later, self.base) if self.later else self.base
+        if not self.later:
+            return self.base
+        found = self.known[0]() if self.known else None
+        if found is None:
+            found = fold_rewrites(self.later, self.base)
+            self.known[:] = [ref(found)]
+        return found
 
 
 class Views:
@@ -170,7 +179,7 @@ class Views:
         else:
             self._view = fold_rewrites(r.rewrite for r in stand)
         base = last.base if later else self._view
-        self._epochs.append(Epoch(record.at, base, newest, opened, later))
+        self._epochs.append(Epoch(record.at, base, newest, opened, later, [ref(self._view)]))
 
 
 def _is(recorded: Recorded, compaction_id: str) -> bool:

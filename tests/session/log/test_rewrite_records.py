@@ -163,7 +163,9 @@ def test_views_of_the_past_share_what_they_list() -> None:
     held = {id(epoch.base): len(epoch.base.shown) for epoch in epochs}
     assert sum(held.values()) < sum(len(epoch.view.shown) for epoch in epochs) / 10
     for number, epoch in enumerate(epochs):
-        assert epoch.view == fold_rewrites(entry.rewrite for entry in entries[:number])
+        shown = epoch.view
+        assert shown is epoch.view
+        assert shown == fold_rewrites(entry.rewrite for entry in entries[:number])
 
 
 def test_undoing_shows_what_an_earlier_rewrite_had_left() -> None:
