@@ -4,8 +4,6 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-import msgspec
-
 from sidecar.core.parts import Json, JsonObject, Media
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, ToolSpec
 from sidecar.core.prompt.render import (
@@ -171,11 +169,33 @@ def _media(media: Media) -> JsonObject:
 
 def _sent(block: JsonObject) -> JsonObject:
     """Replace lone surrogates, refused by JSON over HTTP."""
+    if all(map(_is_text, block.values())):
+        return block
+    return {key: _replaced(inner) for key, inner in block.items()}
+
+
+def _is_text(value: Json) -> bool:
+    """Whether no string holds a lone surrogate.
+
+    `msgspec` would tell as much, but each text would keep its UTF-8 for as long as it lives.
+    """
+    match value:
+        case str():
+            return value.isascii() or _is_encodable(value)
+        case list():
+            return all(map(_is_text, value))
+        case dict():
+            return all(map(_is_text, value)) and all(map(_is_text, value.values()))
+        case _:
+            return True
+
+
+def _is_encodable(text: str) -> bool:
     try:
-        msgspec.json.encode(block)
+        text.encode()
     except UnicodeEncodeError:
-        return {key: _replaced(inner) for key, inner in block.items()}
-    return block
+        return False
+    return True
 
 
 def _replaced(value: Json) -> Json:

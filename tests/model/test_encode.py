@@ -1,6 +1,7 @@
 """Whatever stands in a log, the request's body can be written as UTF-8."""
 
 import json
+import sys
 
 import pytest
 from anthropic._utils._json import openapi_dumps
@@ -61,3 +62,11 @@ def test_bodies_are_written_as_the_sdk_would_whatever_was_written_before() -> No
         body = encode(request)
         assert encoder.write(request, stream=False) == openapi_dumps(body)
         assert encoder.write(request, stream=True) == openapi_dumps({**body, "stream": True})
+
+
+def test_a_text_that_is_sent_keeps_nothing_of_that() -> None:
+    text = "".join(("Grüße… aus Köln " * 99, "…"))
+    before = sys.getsizeof(text)
+    rendered = (Rendered("user", (Block(TextBlock(text), "files"),)),)
+    encode(ModelRequest("claude-test", Prompt((), system("x"), rendered, ()), 9))
+    assert sys.getsizeof(text) == before
