@@ -78,7 +78,7 @@ def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext
 @pytest.mark.parametrize(
     "path", ["a.py", "Makefile", "package.json", "conftest.py", "docs/agents.py",
              "src/vscode/tasks.json", "README.md", "src/head.py", "config/x.toml",
-             "notes~1.draft/long_name~1.py", "routes/+page.svelte", "$id.tsx", "(group)/[id]/a.tsx",
+             "notes~1.draft/long_name~1.py", "routes/+page.svelte", "$id.tsx", "posts.$slug.tsx", "(group)/[id]/a.tsx",
              "src/@types/a.ts", "a-b_c.md", "+page.server.ts",
              "Größe2.md", "icon@2x.svg", "v1.0+x.md",
              ".gitignore", "envrc.txt", "a.service.py", "LICENSE", "src/Dockerfile", ".env.example",
@@ -143,7 +143,7 @@ def test_settings_of_a_command_that_a_rule_allows_are_as_in_the_root(
              "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "\uff0ehidden/a.py",
              "settings.d/x.rules", "-", "-e1e touch x.txt", "--output=../x.md", "a/-b.py",
              "n '-e.txt", "@args.txt", "$(touch x).md", "+!touch x.md",
-             "!touch x.txt", "+so x.vim", "+make.ts", "a/!x.txt", ":(top)x.txt", "SHELL=x.sh", "@a/x.c",
+             "!touch x.txt", "+so x.vim", "+make.ts", "x$IFS-e1e.md", "$HOME.md", "a/!x.txt", ":(top)x.txt", "SHELL=x.sh", "@a/x.c",
              "x @b.md", "src/x AGENTS.md y.ts", "a /etc/b.md", "a b.md",
              "a;b.txt", "a\nb.py", "a -b.md", "a`b`.ts",
              "tool.yml", "\u200c.hidden/a.py", "phpcs.xml.dist",

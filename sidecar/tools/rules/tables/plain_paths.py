@@ -20,12 +20,12 @@ _WORD = re.compile(
 )
 _OPTION = re.compile(r"(--?\w[\w-]*)(?:=(.*))?|-|--", re.DOTALL)
 
-_PIECE = r"\.?[\w(\[$](?:[\w.,~+@()\[\]-]|\$(?!\())*"
-_NAME = rf"(?!\$\()(?:{_PIECE}|\+(?:page|layout|server|error)[\w.-]*|(?<=/)@[\w.-]+(?=/))"
+_PIECE = r"\.?(?:[\w(\[]|\$(?=[a-z.]))(?:[\w.,~+@()\[\]-]|\$(?=[a-z.]))*"
+_NAME = rf"(?:{_PIECE}|\+(?:page|layout|server|error)[\w.-]*|(?<=/)@[\w.-]+(?=/))"
 NAMES = rf"(?:\./)*(?:\.|{_NAME})(?:/{_NAME})*/?"
 """Paths that a pattern, `xargs` or `sh -c` hands on as nothing else: no option (`-e1e x.txt`), no
 command (`+!x.md` to vi, `!x` to ed, `a;b`), file of options (`@x`), address, setting (`x:y`, `x=y`)
-or several (`x AGENTS.md`). SvelteKit's `+page.ts` is none."""
+or several (`x AGENTS.md`, `x$IFS-y.md`). SvelteKit's `+page.ts` is none."""
 
 
 def is_plain(word: str) -> bool:
