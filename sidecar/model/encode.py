@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import msgspec
+
 from sidecar.core.parts import Json, JsonObject, Media
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, ToolSpec
 from sidecar.core.prompt.render import (

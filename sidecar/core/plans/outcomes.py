@@ -80,6 +80,8 @@ _LASTED = late_pattern(
 )
 END = 4_000
 """Characters of an output's end in which its result stands."""
+MOST_ENDS = 2_048
+"""Outputs whose results are remembered."""
 _COUNTED = late_pattern(
     r"\b\d+ (?:\w+ )?(?:pass(?:ed|ing|es)?|fail(?:ed|ures?|ing|s)?|errors?|problems?|issues?)\b|"
     r"^(?:test result:|OK\b(?: \(|$)|FAILED \()",
@@ -176,7 +178,7 @@ def outcomes(unit: Unit) -> Iterator[Outcome]:
     made = _made(unit.call or unit.argument)
     if not made and (unit.changed or history or _LOOKS.match(unit.argument)):
         return
-    came, is_check = _came_to(unit.text[-END:])
+    came, is_check = _came_to(unit.text)
     said = _ran(made, MADE) if made else _ran(unit.argument)
     if came and not _SPINS.search(came):
         said += f" → {one_line(came, MADE if made else CAME)}"
@@ -190,10 +192,27 @@ def _made(command: str) -> str:
     return made[-1] if made else ""
 
 
-@lru_cache(maxsize=2_048)
-def _came_to(end: str) -> tuple[str, bool]:
-    """Cached: each plan asks of each command."""
-    return _result(end), passes(end)
+class _Ends:
+    """What outputs came to, remembered, as each plan asks of each command.
+
+    By hash (of 64 bits) and length: outputs themselves would be held beside their log.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], tuple[str, bool]] = {}
+
+    def of(self, text: str) -> tuple[str, bool]:
+        key = hash(text), len(text)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= MOST_ENDS:
+                self._known.clear()
+            end = text[-END:]
+            found = self._known[key] = _result(end), passes(end)
+        return found
+
+
+_came_to = _Ends().of
 
 
 def _result(text: str) -> str:
@@ -331,7 +350,7 @@ def _end(unit: Unit) -> str:
         return unit.status if unit.failed else "nothing found"
     if unit.means == "read":
         return ""
-    came, is_check = _came_to(unit.text[-END:]) if unit.means == "shell" else ("", False)
+    came, is_check = _came_to(unit.text) if unit.means == "shell" else ("", False)
     if is_check:
         return _told(one_line(came, CALLED))
     if len(unit.text) > END:
