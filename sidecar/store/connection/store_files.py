@@ -33,6 +33,9 @@ FILE_MODE = 0o600
 BUSY_SECONDS = 30.0
 """A commit locks for milliseconds: dozens of processes get their turn."""
 RETRY_SECONDS = 0.02
+CACHE_KIB = 512
+"""Pages held by each connection; by default it would be 2,000, of which a session reads few again.
+The system has them all."""
 _CHEAP_OVERWRITING = "PRAGMA secure_delete = FAST"
 """Overwrites removed rows in pages written anyway."""
 
@@ -176,9 +179,11 @@ def size(path: Path) -> int:
 
 def _connect(uri: str) -> sqlite3.Connection:
     # Sidecar begins transactions itself; a connection is made in one thread and used in another.
-    return sqlite3.connect(
+    con = sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
+    con.execute(f"PRAGMA cache_size = {-CACHE_KIB}")
+    return con
 
 
 def _require_wal(mode: str) -> None:
