@@ -24,7 +24,7 @@ from sidecar.daemon.environment_parts import (
     read_settings,
     workspaces_of,
 )
-from sidecar.daemon.one_heap import share_one_heap
+from sidecar.daemon.one_heap import give_back, share_one_heap
 from sidecar.daemon.private_memory import keep_memory_private
 from sidecar.daemon.status import SharedStore, alert_event, describe, queues_of
 from sidecar.daemon.stores import open_store
@@ -103,7 +103,7 @@ class Daemon:
             seconds("SIDECAR_SWEEP_EVERY", LOOK),
             config.snapshots.workspace_mib,
         )
-        works = map(logged, (observer.run, sweeping.run))
+        works = map(logged, (observer.run, sweeping.run, give_back))
         self._tasks += [self.start(work, self._context) for work in works]
         return SharedStore(store, snapshots, observer, swept)
 
