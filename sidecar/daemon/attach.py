@@ -214,9 +214,10 @@ def _pass(connection: socket.socket, outcome: int, heard: int) -> int:
     code = os.read(outcome, CHUNK)
     # An editor may read no stderr.
     telling.join(LAST_WORDS)
-    if not code:
+    if not code.isdigit():
         sys.stderr.write(LOST)
-    return int(code or b"1")
+        return 1
+    return int(code)
 
 
 def _tell(heard: int) -> None:

@@ -14,12 +14,15 @@ import pytest
 
 from tests.e2e.lines import LineClient
 from tests.e2e.plain import PlainClient, Refused, Spawn
+from tests.faults import crowd
 from tests.faults.place import Place
 from tests.faults.test_restore_disk_full import fill, small_disk
 from tests.figures import Figures
 from tests.store.on_disk import store_file
 
 pytestmark = pytest.mark.long
+
+spawn = crowd.spawn
 
 FLOOD = int(os.environ.get("SIDECAR_FLOOD", "300000000"))
 """Bytes that a tool prints; the long run has 10 GB."""
@@ -79,6 +82,10 @@ def memory(pid: int, which: str = "VmHWM") -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(which))
 
 
+restarts = pytest.mark.parametrize("spawn", ["alone"], indirect=True)
+"""What a new daemon finds: a shared one goes on while windows come and go."""
+
+
 @contextmanager
 def little_memory(client: PlainClient) -> Iterator[str]:
     """Leave a daemon two MiB more than it has; gives what is larger than all its heaps too."""
@@ -110,6 +117,7 @@ def test_a_daemon_goes_on_once_a_full_disk_has_room(
         assert place.client.stop() == 0
 
 
+@restarts
 def test_the_disk_is_full_when_the_daemon_ends(tmp_path: Path, begin: Callable[[], Place]) -> None:
     with small_disk(tmp_path / "data", "6m"):
         place = begin()
@@ -137,6 +145,7 @@ def remount(folder: Path, how: str) -> None:
     subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True, timeout=30)
 
 
+@restarts
 def test_the_folder_becomes_read_only(tmp_path: Path, begin: Callable[[], Place]) -> None:
     with small_disk(tmp_path / "data", "16m"):
         place = begin()
@@ -204,6 +213,7 @@ def test_there_is_no_memory_for_a_line(tmp_path: Path) -> None:
     assert client.stop() == 0
 
 
+@restarts
 def test_the_data_folder_is_deleted(begin: Callable[[], Place]) -> None:
     place = begin()
     place.say("before")
@@ -231,6 +241,7 @@ def test_the_data_folder_is_away_for_a_while(begin: Callable[[], Place]) -> None
     assert (told[0], told[-1]) == ("before", "after")
 
 
+@restarts
 def test_a_daemon_goes_on_when_the_clock_jumps(tmp_path: Path, begin: Callable[[], Place]) -> None:
     place = begin()
     offset = tmp_path / "offset"
@@ -255,6 +266,7 @@ def test_a_daemon_goes_on_when_the_clock_jumps(tmp_path: Path, begin: Callable[[
     assert typed(place) == said
 
 
+@restarts
 def test_a_page_is_damaged_under_a_running_daemon(begin: Callable[[], Place]) -> None:
     place = begin()
     place.say("remember the blue door")
@@ -298,6 +310,7 @@ def test_a_tool_prints_without_end(begin: Callable[[], Place], figures: Figures)
     answers(place)
 
 
+@restarts
 def test_a_client_dies_in_the_middle_of_a_message(begin: Callable[[], Place]) -> None:
     place = begin()
     place.say("before")
