@@ -19,7 +19,8 @@ from sidecar.core.parts import (
 from sidecar.core.sights.seen_files import SeenFile, SeenFiles
 
 PATH = "/w/a.py"
-_NUMBERS = count()
+_NUMBERS = count(1_000)
+"""Apart from those of situations."""
 
 
 def ended(name: str, given: JsonObject, text: str = "", **metadata: Json) -> ToolPart:
