@@ -2,16 +2,20 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sidecar import __version__
 from sidecar.config import Config
 from sidecar.daemon import choice
+from sidecar.daemon.rendezvous import HERE, listening, socket_path
 from tests.e2e.lines import LineClient
 from tests.e2e.plain import SERVE, PlainClient
 from tests.e2e.resident import command, found, prompt
@@ -174,6 +178,44 @@ def test_no_daemon_is_started_for_a_cloud_in_the_users_file(
     log = is_alone(opened(ANTHROPIC_CUSTOM_HEADERS="x-team: a"), workspace)
     assert "an account comes from ANTHROPIC_CUSTOM_HEADERS" in log
     assert found(variables) == []
+
+
+def test_a_window_whose_daemon_ends_before_it_answers_goes_on_by_itself(
+    opened: Callable[..., PlainClient], variables: dict[str, str], workspace: Path
+) -> None:
+    """What the editor has said by then is not lost."""
+    path = socket_path({**os.environ, **variables}, __version__)
+    with listening(path) as listener:
+        client = opened()
+        answering = threading.Thread(target=lambda: is_alone(client, workspace), daemon=True)
+        connection, _ = listener.accept()
+        with connection:
+            _, descriptors, _, _ = socket.recv_fds(connection, 4, 2)
+            while b"SIDECAR_DATA_DIR" not in connection.recv(64 * 1024):
+                pass
+            connection.sendall(HERE)
+            answering.start()
+            while b"initialize" not in connection.recv(64 * 1024):
+                pass
+            for descriptor in descriptors:
+                os.close(descriptor)
+    answering.join(60)
+    assert not answering.is_alive()
+    assert client.process.returncode == 0
+    assert "no daemon is shared: it has ended" in client.stderr
+    os.unlink(path)
+
+
+def test_what_a_window_says_first_may_be_anything(opened: Callable[..., PlainClient]) -> None:
+    shared = daemon(opened())
+    for said in (b"nonsense", b"[]", b'{"method": "initialize", "params": 3}'):
+        client = opened()
+        client.write_bytes(said)
+        assert daemon(client) == shared
+    client = opened()
+    given = {"capabilities": {}, "initializationOptions": {"provider": {"name": 3}, "config": []}}
+    client.request("initialize", given)
+    assert client.request("daemon/status")["pid"] == shared
 
 
 def test_windows_of_other_proxies_share_another(opened: Callable[..., PlainClient]) -> None:
