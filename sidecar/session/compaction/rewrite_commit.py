@@ -55,7 +55,12 @@ class RewriteCommits:
                 revision=newest,
             )
         rewrite = decision.recorded.rewrite
-        notes = tuple(replace(note, id=self._clock.part_id()) for note in rewrite.notes)
+        # Four in five of a long session's notes say again what others did, which logs hold, too.
+        said = {note.text: note.text for note in self._views.view().notes.values()}
+        notes = tuple(
+            replace(note, id=self._clock.part_id(), text=said.get(note.text, note.text))
+            for note in rewrite.notes
+        )
         recorded = replace(decision.recorded, rewrite=replace(rewrite, notes=notes))
         static = decision.view.static
         await self._log_rewrite(written(recorded, RewriteRecord), recorded, tell, static, facts)

@@ -89,7 +89,7 @@ async def test_a_log_is_taken_in_slices_and_threads_while_others_have_the_loop(
         assert await plans(session) == before
 
 
-async def test_of_notes_only_those_in_view_are_kept_apart(desk: Desk) -> None:
+async def test_of_notes_only_those_in_view_are_kept_apart_and_no_text_twice(desk: Desk) -> None:
     worker = await desk.worker(policy="manual")
     for _ in range(5):
         await worker.turns(2)
@@ -100,3 +100,5 @@ async def test_of_notes_only_those_in_view_are_kept_apart(desk: Desk) -> None:
     kept = [one for one in gc.get_objects() if isinstance(one, Unit) and one.kind in kinds]
     made = sum(len(one.rewrite.notes) for one in inside.rewrites(worker.session))
     assert 0 < len(kept) <= len(inside.view(worker.session).notes) < made
+    texts = [note.text for one in inside.rewrites(worker.session) for note in one.rewrite.notes]
+    assert len({*map(id, texts)}) == len({*texts}) < made / 2
