@@ -1,6 +1,7 @@
 """What the windows of a daemon share, and what is each one's own."""
 
 import asyncio
+import linecache
 import logging
 import os
 import secrets
@@ -225,6 +226,8 @@ class EditorWindow:
     async def warm_up(self) -> None:
         await self.sessions.shared.warm_up()
         await self._models.warm_up()
+        # Of what libraries generated as they were imported: 2 MiB, for debuggers.
+        linecache.clearcache()
 
     def _describe(self, environment: Environment | None) -> JsonObject:
         return describe(environment, self._store)
