@@ -91,10 +91,11 @@ def written(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def changes(words: tuple[str, ...]) -> bool:
-    """Whether files of the folder may change; not if unknown, or a reading `stash`."""
-    found, name = _acting(words), " ".join(words[1:3])
-    reading = name in ("stash list", "stash show") and known(words[0]) is GIT
-    return (found.writes or found.rewrites) and not reading
+    """Whether files of the folder may change, by code of its own, too; not if unknown."""
+    program, found = known(words[0]), _acting(words)
+    if program is GIT and " ".join(words[1:3]) in ("stash list", "stash show"):
+        return False
+    return found.writes or found.rewrites or program in TRUSTED.values()
 
 
 def walks(words: tuple[str, ...]) -> bool:

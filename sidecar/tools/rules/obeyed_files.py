@@ -18,7 +18,6 @@ from sidecar.tools.rules.shell_words import STAR, simple_commands
 from sidecar.tools.rules.tables.program import NO_OPERAND
 from sidecar.tools.tool_contract import Access
 
-_HERE = re.compile(r"\$(?:PWD|\{PWD\}|\(pwd\))/")
 _SET = re.compile(r"\{[^{}]*,[^{}]*\}")
 _BETWEEN = re.compile(r"[\s'\"=;&|()<>`{},:]+|(?<!\S)-[A-Za-z](?=[^\s-])")
 """What parts names in a text for shells, a letter before a name (`-tx.yaml`) too."""
@@ -61,7 +60,7 @@ def _places_of(rule: str) -> set[str]:
     if name not in ("*", "shell", "execute"):
         outside, star, _ = with_stars(pattern).partition(STAR)
         return {dirname(outside)} if star and outside.startswith("/") else set()
-    place, text = normpath(folder or "."), _SET.sub("*", _HERE.sub("", with_stars(pattern)))
+    place, text = normpath(folder or "."), _SET.sub("*", with_stars(pattern).replace("\\", ""))
     folders = {place}
     named: set[str] = set()
     commands = [tuple(word for word in one if STAR not in word) for one in simple_commands(text)]
@@ -69,12 +68,18 @@ def _places_of(rule: str) -> set[str]:
         at = place
         for into in _ENTERED.findall(text):
             at = normpath(join(at, into))
-            folders |= {at, normpath(join(place, into))}
+            folders |= {at, *(normpath(join(place, end)) for end in _ends(into))}
         # Also names in a text that `sh -c` gets.
         parts = (*chain(*commands), *_BETWEEN.split(text))
-        named = {one for one in parts if one and STAR not in one}
+        named = {end for one in parts if one and STAR not in one for end in _ends(one)}
     above = {str(up) for one in folders for up in PurePosixPath(one).parents}
     return folders | above | {normpath(join(one, inner)) for one in folders for inner in named}
+
+
+def _ends(path: str) -> Iterator[str]:
+    """What a path may be below the workspace: of `~/proj/docs` also `docs`, and `proj/docs`."""
+    yield path
+    yield from (path[slash.end() :] for slash in re.finditer("/", path))
 
 
 def _obeys_nothing(words: tuple[str, ...]) -> bool:

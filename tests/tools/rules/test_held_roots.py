@@ -120,6 +120,9 @@ def test_rules_for_commands_write_nothing_there(home: Path, context: ToolContext
         ("shell:mix *", "mix format"),
         ("shell:cargo *", "cargo fmt"),
         ("shell:go *", "go build"),
+        ("shell:cargo *", "cargo build"),
+        ("shell:npm run *", "npm run test"),
+        ("shell:pytest *", "pytest"),
     ):
         given: Json = {"command": command}
         assert decided("shell", given, plain, rule) == Allow()
