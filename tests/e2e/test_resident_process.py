@@ -251,6 +251,8 @@ def test_too_many_files_end_no_window(
     window: Open, variables: dict[str, str], tmp_path: Path, free: int
 ) -> None:
     first = window()
+    # The store's files are open from then on.
+    first.request("session/list")
     pid = about(variables)["pid"]
     with free_descriptors(pid, free):
         if free:
