@@ -39,19 +39,19 @@ _NAMES = (
     ".env.example .env.sample .env.template "
     "package.json deno.json composer.json bower.json manifest.json "
     "nx.json turbo.json lerna.json tauri.conf.json "
-    "pytest.ini mypy.ini environment.yml cargo.toml pom.xml build.xml "
+    "pytest.ini environment.yml cargo.toml pom.xml build.xml "
     "pubspec.yaml docker-compose.yml docker-compose.yaml compose.yml compose.yaml "
     "openapi.yaml openapi.yml openapi.json swagger.yaml swagger.yml swagger.json schema.json "
     "settings.json settings.yaml settings.yml settings.toml settings.ini "
     "data.json data.yaml data.yml data.xml"
 )
 _SETTINGS_THAT_LEAD_OUT = (
-    "pyproject.toml ruff.toml setup.cfg tox.ini biome.json biome.jsonc pyrightconfig.json "
+    "pyproject.toml ruff.toml setup.cfg tox.ini mypy.ini biome.json biome.jsonc pyrightconfig.json "
     "angular.json api-extractor.json hugo.toml hugo.yaml hugo.yml hugo.json mkdocs.yml mkdocs.yaml"
 )
 """Settings, in any folder, by which programs that run nothing of a project's own put any text into
 whatever files they include (isort and ruff, by `import-heading`), show any file (`extends`), or
-write where they are told (tsc, by `tsBuildInfoFile`; hugo, by `publishDir`)."""
+write where they are told (mypy, tsc, hugo)."""
 _COMPILERS = ("tsconfig", "jsconfig")
 """The same; the rest of such a name is free: `tsconfig.build.json`."""
 

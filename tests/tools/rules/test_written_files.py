@@ -155,7 +155,7 @@ def test_settings_of_a_command_that_a_rule_allows_are_as_in_the_root(
              "a;b.txt", "a\nb.py", "a -b.md", "a`b`.ts",
              "tool.yml", "\u200c.hidden/a.py", "phpcs.xml.dist",
              "phpstan.neon.dist", "tool.dist", "pyproject.toml", "a/pyproject.toml",
-             "sub/biome.json", "conf/Ruff.toml", "setup.cfg", ".editorconfig",
+             "sub/biome.json", "mypy.ini", "conf/Ruff.toml", "setup.cfg", ".editorconfig",
              "tsconfig.json", "a/tsconfig.build.json", "jsconfig.json", "config.toml", "mkdocs.yml",
              ".eslintignore", ".npmignore", "conf/hugo.toml", "config/_default/config.toml",
              "config/api-extractor.json", "app/angular.json"],
