@@ -12,7 +12,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from tests.e2e.plain import SERVE, PlainClient
+from tests.e2e.plain import UNSAID, PlainClient
 from tests.e2e.resident import SHARED, about, command
 from tests.fakes.messages_api import FakeMessagesApi
 
@@ -51,7 +51,7 @@ def attached(folder: Path) -> dict[str, float]:
     first = PlainClient(data, env=env, arguments=SHARED)
     first.start(model="offline")
     first.request("session/new", {"cwd": str(folder)})
-    ways = {"--shared": SHARED, "the setting": SERVE}
+    ways = {"--shared": SHARED, "the setting": UNSAID}
     took: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(ROUNDS):
         for way, arguments in ways.items():

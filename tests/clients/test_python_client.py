@@ -18,7 +18,7 @@ from sidecar.wire.messages import METHODS
 from tests.editors.workspaces import lay_trap
 
 ROOT = Path(__file__).parents[2]
-DAEMON = (sys.executable, "-m", "sidecar", "serve", "--stdio")
+DAEMON = (sys.executable, "-m", "sidecar", "serve", "--stdio", "--alone")
 TOOL = ToolDefinition(
     name="lookup", description="Looks up.", input_schema={"type": "object"}, kind="search"
 )

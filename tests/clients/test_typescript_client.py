@@ -22,7 +22,7 @@ LIMIT = 300
     reason="its packages are not installed: run npm ci in clients/typescript",
 )
 def test_its_own_tests_pass() -> None:
-    daemon = json.dumps([sys.executable, "-m", "sidecar", "serve", "--stdio"])
+    daemon = json.dumps([sys.executable, "-m", "sidecar", "serve", "--stdio", "--alone"])
     ran = subprocess.run(
         ["npm", "test"],
         cwd=CLIENT,

@@ -19,7 +19,9 @@ LIMIT = 30.0
 T = TypeVar("T", bound="PlainClient")
 Spawn: TypeAlias = Callable[[dict[str, str]], Any]
 """Starts a daemon with an environment; gives what a `Popen` is."""
-SERVE = ("serve", "--stdio")
+SERVE = ("serve", "--stdio", "--alone")
+"""Whatever the settings say of who runs the tests."""
+UNSAID = SERVE[:2]
 
 
 @contextmanager

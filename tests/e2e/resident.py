@@ -9,9 +9,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from tests.e2e.plain import LIMIT, SERVE, PlainClient
+from tests.e2e.plain import LIMIT, UNSAID, PlainClient
 
-SHARED = (*SERVE, "--shared")
+SHARED = (*UNSAID, "--shared")
 Open = Callable[..., PlainClient]
 
 

@@ -22,7 +22,7 @@ ENTRY = FOLDER / "@agentclientprotocol/sdk/dist/v1/stable/acp.js"
 def test_a_session_by_the_typescript_sdk(tmp_path: Path, workspace: Path) -> None:
     (workspace / "long.txt").write_text("".join(f"line {n} of many words\n" for n in range(900)))
     clean = {k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")}
-    daemon = [sys.executable, "-m", "sidecar", "serve", "--stdio"]
+    daemon = [sys.executable, "-m", "sidecar", "serve", "--stdio", "--alone"]
     done = subprocess.run(
         ["node", str(CLIENT), str(ENTRY), str(workspace), *daemon],
         env={**clean, "SIDECAR_DATA_DIR": str(tmp_path / "data")},

@@ -17,7 +17,7 @@ from sidecar.config import Config
 from sidecar.daemon import choice
 from sidecar.daemon.rendezvous import HERE, listening, socket_path
 from tests.e2e.lines import LineClient
-from tests.e2e.plain import SERVE, PlainClient
+from tests.e2e.plain import UNSAID, PlainClient
 from tests.e2e.resident import command, found, prompt
 
 pytestmark = [
@@ -46,7 +46,7 @@ def opened(
 
     def begin(*arguments: str, kind: type[PlainClient] = PlainClient, **env: str) -> PlainClient:
         data, env = tmp_path / "data", {**variables, **env}
-        clients.append(kind(data, {}, env=env, arguments=(*SERVE, *arguments)))
+        clients.append(kind(data, {}, env=env, arguments=(*UNSAID, *arguments)))
         return clients[-1]
 
     yield begin
@@ -103,7 +103,7 @@ def test_a_window_has_its_own_where_that_is_wanted_or_is_nobodys(
 
 def test_a_window_cannot_want_both() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "sidecar", *SERVE, "--alone", "--shared"],
+        [sys.executable, "-m", "sidecar", *UNSAID, "--alone", "--shared"],
         capture_output=True, text=True, check=False, timeout=30,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (

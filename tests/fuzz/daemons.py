@@ -76,7 +76,7 @@ class Daemon:
         if nursery is not None:
             return nursery.fork(environment, self._log.fileno())
         return subprocess.Popen(
-            [sys.executable, "-m", "sidecar", "serve", "--stdio"],
+            [sys.executable, "-m", "sidecar", "serve", "--stdio", "--alone"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -16,7 +16,7 @@ from tests.faults.forked import sidecar
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[3]
-SERVE = (sys.executable, "-m", "sidecar", "serve", "--stdio")
+SERVE = (sys.executable, "-m", "sidecar", "serve", "--stdio", "--alone")
 LIMIT = 120
 
 
