@@ -5,23 +5,33 @@ Programs look for settings in the folder where they are started, as in a project
 
 import fnmatch
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath
+from typing import NamedTuple
 
-from sidecar.tools.rules.coverage import known, uncovered
+from sidecar.core.text.visible import plain_path
+from sidecar.tools.rules.coverage import is_systems, known, uncovered
 from sidecar.tools.rules.pattern import with_stars
 from sidecar.tools.rules.shell_words import STAR, simple_commands
 from sidecar.tools.rules.tables.program import NO_OPERAND
 from sidecar.tools.tool_contract import Access
 
-_SET = re.compile(r"\{[^{}]*,[^{}]*\}")
-_BETWEEN = re.compile(r"[\s'\"=;&|()<>`{},:]+|(?<!\S)-[A-Za-z](?=[^\s-])")
-"""What parts names in a text for shells, a letter before a name (`-tx.yaml`) too."""
+_HANDED = re.compile(r"[=<>$`(@]")
+"""Signs by which a rule without a `*` names files other than as words of its programs."""
 _ENTERED = re.compile(r"\b(?:cd|pushd)\s+(?:-\w+\s+)*['\"]?([^\s'\"();&|]+)")
+_UNKNOWN = re.compile(r"\{[^{}]*,[^{}]*\}|\$\{[^{}]*\}|\$\w+")
+"""Sets and variables, which may stand for any name."""
+_PIECE = re.compile(r"[^\s'\"`;&|<>{}=:!#%^]+")
+_INNER = re.compile(r"[\w./*?-]+")
+_GLOB = re.compile(r"[*?\[]")
+MOST_ENTERED = 30
+"""Folders followed in one rule, in each of which all its names may lie."""
+_LETTER = re.compile(r"-[A-Za-z](?=[^-])")
+"""An option before its value: `-tx.yaml`."""
 
 
 def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
@@ -34,23 +44,34 @@ def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
     return replace(access, linked=(*access.linked, *sorted(found - {*access.shown})))
 
 
-def _names_from(places: re.Pattern[str], path: str) -> Iterator[str]:
-    if places.fullmatch(path):
+def _names_from(places: "_Places", path: str) -> Iterator[str]:
+    if places.hold(path):
         yield basename(path)
     for slash in re.finditer("/", path):
-        if places.fullmatch(path, 0, slash.start()):
+        if places.hold(path[: slash.start()]):
             yield path[slash.end() :]
 
 
+class _Places(NamedTuple):
+    """Folders and files, as disks may find them."""
+
+    names: frozenset[str]
+    patterns: re.Pattern[str]
+
+    def hold(self, path: str) -> bool:
+        plain = plain_path(path)
+        return plain in self.names or bool(self.patterns.fullmatch(plain))
+
+
 @lru_cache(maxsize=64)
-def _places(allow: tuple[str, ...]) -> re.Pattern[str]:
-    found = {place for rule in allow for place in _places_of(rule)} - {".", "/"}
-    each = (fnmatch.translate(place).replace(".*", "[^/]*") for place in sorted(found))
-    return re.compile("|".join(each) or NO_OPERAND)
+def _places(allow: tuple[str, ...]) -> _Places:
+    found = {plain_path(place) for rule in allow for place in _places_of(rule)} - {"", "/"}
+    globs = (fnmatch.translate(one).replace(".*", "[^/]*") for one in found if _GLOB.search(one))
+    return _Places(frozenset(found), re.compile("|".join(globs) or NO_OPERAND))
 
 
 def _places_of(rule: str) -> set[str]:
-    """Folders in which a rule starts programs, those above, and names in words without a `*`.
+    """Folders in which a rule starts programs, those above, and whatever its text may name.
 
     Nothing of commands that a `*` would cover too, since these obey no settings, or are known to.
     Of rules for files a folder outside (`write_file:/x/other/*`).
@@ -60,27 +81,40 @@ def _places_of(rule: str) -> set[str]:
     if name not in ("*", "shell", "execute"):
         outside, star, _ = with_stars(pattern).partition(STAR)
         return {dirname(outside)} if star and outside.startswith("/") else set()
-    place, text = normpath(folder or "."), _SET.sub("*", with_stars(pattern).replace("\\", ""))
+    place, text = normpath(folder or "."), with_stars(pattern).replace("\\", "")
     folders = {place}
     named: set[str] = set()
-    commands = [tuple(word for word in one if STAR not in word) for one in simple_commands(text)]
-    if not all(not words or _obeys_nothing(words) for words in commands):
+    if (STAR not in text and _HANDED.search(text)) or not all(map(_obeys_nothing, _words(text))):
+        texts = {text, _UNKNOWN.sub("*", text)}
         at = place
-        for into in _ENTERED.findall(text):
+        for into in islice(chain.from_iterable(map(_ENTERED.findall, texts)), MOST_ENTERED):
             at = normpath(join(at, into))
             folders |= {at, *(normpath(join(place, end)) for end in _ends(into))}
-        # Also names in a text that `sh -c` gets.
-        parts = (*chain(*commands), *_BETWEEN.split(text))
-        named = {end for one in parts if one and STAR not in one for end in _ends(one)}
+        named = {end for one in texts for piece in _pieces(one) for end in _ends(piece)}
     above = {str(up) for one in folders for up in PurePosixPath(one).parents}
     return folders | above | {normpath(join(one, inner)) for one in folders for inner in named}
+
+
+def _words(text: str) -> Iterable[tuple[str, ...]]:
+    return (tuple(word for word in one if STAR not in word) for one in simple_commands(text))
+
+
+def _obeys_nothing(words: tuple[str, ...]) -> bool:
+    if not words:
+        return True
+    return is_systems(words[0]) and known(words[0]) is not None and not uncovered(words, 0)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Whatever may be a name in a text for a shell, also in one for `sh -c`, or behind `@`."""
+    for piece in _PIECE.findall(text):
+        if STAR not in piece:
+            yield piece
+            yield _LETTER.sub("", piece, count=1)
+            yield from _INNER.findall(piece)
 
 
 def _ends(path: str) -> Iterator[str]:
     """What a path may be below the workspace: of `~/proj/docs` also `docs`, and `proj/docs`."""
     yield path
     yield from (path[slash.end() :] for slash in re.finditer("/", path))
-
-
-def _obeys_nothing(words: tuple[str, ...]) -> bool:
-    return known(words[0]) is not None and not uncovered(words, 0)

@@ -37,7 +37,7 @@ _NAMES = (
     "changelog changes history news notice version todo install hacking "
     ".gitignore .prettierignore .stylelintignore .gitkeep .keep "
     ".env.example .env.sample .env.template "
-    "package.json deno.json composer.json bower.json manifest.json "
+    "package.json composer.json bower.json manifest.json "
     "nx.json turbo.json lerna.json tauri.conf.json "
     "pytest.ini environment.yml cargo.toml pom.xml build.xml "
     "pubspec.yaml docker-compose.yml docker-compose.yaml compose.yml compose.yaml "
@@ -47,11 +47,13 @@ _NAMES = (
 )
 _SETTINGS_THAT_LEAD_OUT = (
     "pyproject.toml ruff.toml setup.cfg tox.ini mypy.ini biome.json biome.jsonc pyrightconfig.json "
-    "angular.json api-extractor.json hugo.toml hugo.yaml hugo.yml hugo.json mkdocs.yml mkdocs.yaml"
+    "angular.json api-extractor.json hugo.toml hugo.yaml hugo.yml hugo.json mkdocs.yml mkdocs.yaml "
+    "deno.json deno.jsonc config.toml _config.yml _config.yaml _config.toml book.toml _quarto.yml "
+    "_quarto.yaml"
 )
 """Settings, in any folder, by which programs that run nothing of a project's own put any text into
 whatever files they include (isort and ruff, by `import-heading`), show any file (`extends`), or
-write where they are told (mypy, tsc, hugo)."""
+write where they are told (mypy, tsc, makers of sites)."""
 _COMPILERS = ("tsconfig", "jsconfig")
 """The same; the rest of such a name is free: `tsconfig.build.json`."""
 

@@ -77,8 +77,9 @@ _BUILT_IN = ("declaration_command", "unset_command", "test_command")
 
 
 def trimmed(command: str) -> str:
-    """But for a blank behind a backslash, which is the command's."""
-    return _ENDING_BLANK.sub("", command.lstrip(BLANK))
+    """But for a blank behind a backslash, or at a here-document's end, which is the command's."""
+    begun = command.lstrip(BLANK)
+    return begun if "<<" in begun else _ENDING_BLANK.sub("", begun)
 
 
 def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:

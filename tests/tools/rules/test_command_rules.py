@@ -346,3 +346,12 @@ def test_a_blank_behind_a_backslash_is_the_commands(command: str, plain: ToolCon
     assert isinstance(asked, Ask)
     for rule in (*asked.rules.values(), "shell:rm -rf x\\\\ "):
         assert isinstance(decided(command, plain, rule), Ask)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t"])
+def test_a_blank_behind_a_here_documents_end_is_the_commands(
+    blank: str, plain: ToolContext
+) -> None:
+    command = "bash <<'make'\nls\nmake"
+    assert decided(command, plain, f"shell:{command}") == Allow()
+    assert isinstance(decided(command + blank, plain, f"shell:{command}"), Ask)
