@@ -14,6 +14,7 @@ from sidecar.core.prompt.render import (
     MediaBlock,
     OpaqueBlock,
     ReasoningBlock,
+    Rendered,
     ResultBlock,
     TextBlock,
 )
@@ -24,16 +25,19 @@ NOTHING = "(no output)"
 
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 """As the SDK writes a body."""
-EncodedPiece: TypeAlias = Block | ToolSpec
-
-
-_Change: TypeAlias = Callable[[EncodedPiece, Breakpoint | None, bool], Any]
-"""Gives a piece with a mark, or as the end of a prefilled answer."""
+EncodedPiece: TypeAlias = Rendered | Block | ToolSpec
+_Write: TypeAlias = Callable[[Sequence[EncodedPiece]], list[Any]]
+_Change: TypeAlias = Callable[[Block, Breakpoint | None, bool], Any]
+"""Gives a block with a mark, or as the end of a prefilled answer."""
 
 
 def encode(request: ModelRequest) -> JsonObject:
     """Without `stream`."""
-    return _body(request, lambda pieces: [_finished(piece) for piece in pieces], _finished)
+
+    def written(pieces: Sequence[EncodedPiece]) -> list[JsonObject]:
+        return [_object(piece, written) for piece in pieces]
+
+    return _body(request, written, _changed)
 
 
 class Encoder:
@@ -50,11 +54,17 @@ class Encoder:
         last, now = self._last, dict[int, tuple[EncodedPiece, msgspec.Raw]]()
 
         def written(pieces: Sequence[EncodedPiece]) -> list[msgspec.Raw]:
-            known = [last.get(id(piece)) or (piece, _raw(_finished(piece))) for piece in pieces]
+            known = [last.get(id(piece)) or (piece, new(piece)) for piece in pieces]
             now.update(zip(map(id, pieces), known, strict=True))
             return [raw for _, raw in known]
 
-        body = _body(request, written, lambda *given: _raw(_finished(*given)))
+        def new(piece: EncodedPiece) -> msgspec.Raw:
+            made = _object(piece, written)
+            # A message is made of blocks that are written already.
+            whole = isinstance(piece, Rendered)
+            return msgspec.Raw(msgspec.json.encode(made)) if whole else _raw(made)
+
+        body = _body(request, written, lambda *given: _raw(_changed(*given)))
         self._last = now
         return msgspec.json.encode({**body, "stream": True} if stream else body)
 
@@ -63,9 +73,7 @@ def _raw(piece: JsonObject) -> msgspec.Raw:
     return msgspec.Raw(_JSON.encode(piece).encode())
 
 
-def _body(
-    request: ModelRequest, written: Callable[[Sequence[EncodedPiece]], list[Any]], change: _Change
-) -> JsonObject:
+def _body(request: ModelRequest, written: _Write, changed: _Change) -> JsonObject:
     prompt = request.prompt
     marks: dict[int | None, list[Breakpoint]] = {}
     for mark in prompt.breakpoints:
@@ -75,9 +83,9 @@ def _body(
         found = written(blocks)
         last = len(blocks) - 1
         if ends:
-            found[last] = change(blocks[last], None, True)
+            found[last] = changed(blocks[last], None, True)
         for mark in marks.get(number, ()):
-            found[mark.block] = change(blocks[mark.block], mark, ends and mark.block == last)
+            found[mark.block] = changed(blocks[mark.block], mark, ends and mark.block == last)
         return found
 
     body: JsonObject = {"model": request.model, "max_tokens": request.max_tokens}
@@ -85,21 +93,31 @@ def _body(
         body["system"] = content(prompt.system, None)
     if prompt.tools:
         body["tools"] = written(prompt.tools)
-    messages: list[Json] = []
+    messages = written(prompt.messages)
+    last = len(messages) - 1
     for number, message in enumerate(prompt.messages):
-        ends = message.role == "assistant" and number == len(prompt.messages) - 1
-        sent = content(message.blocks, number, ends=ends)
-        messages.append({"role": message.role, "content": sent})
+        prefilled = number == last and message.role == "assistant"
+        if prefilled or number in marks:
+            sent = content(message.blocks, number, ends=prefilled)
+            messages[number] = {"role": message.role, "content": sent}
     body["messages"] = messages
     if request.effort:
         body["output_config"] = {"effort": request.effort}
     return body
 
 
-def _finished(
-    piece: EncodedPiece, mark: Breakpoint | None = None, ends: bool = False
-) -> JsonObject:
-    sent = _sent(_tool(piece) if isinstance(piece, ToolSpec) else _block(piece))
+def _object(piece: EncodedPiece, written: _Write) -> JsonObject:
+    match piece:
+        case Rendered(role=role, blocks=blocks):
+            return {"role": role, "content": written(blocks)}
+        case ToolSpec():
+            return _sent(_tool(piece))
+        case Block():
+            return _sent(_block(piece))
+
+
+def _changed(block: Block, mark: Breakpoint | None, ends: bool) -> JsonObject:
+    sent = _sent(_block(block))
     if ends:
         _without_blanks(sent)
     return _marked(sent, mark)

@@ -24,7 +24,7 @@ from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
 from sidecar.daemon.clock_and_ids import id_source, read_clock
 from sidecar.model.catalogue import lookup
-from sidecar.model.encode import encode
+from sidecar.model.encode import Encoder, encode
 from sidecar.session.desk.open_sessions import OpenSessions
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.environment import Environment
@@ -49,6 +49,7 @@ class TimedModel:
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self._clock = clock
+        self._encoder = Encoder()
         self.left = 0
         self.number = 0
         self.asked: list[float] = []
@@ -62,11 +63,12 @@ class TimedModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Encode as the real model does, then call a tool, or end when enough was asked."""
+        self.bytes = len(self._encoder.write(request, stream=True))
+        self.asked.append(self._clock())
         body = self.body(request)
         begun = self._clock()
-        self.bytes = len(json.dumps(body))
+        json.dumps(body)
         self.dumps.append(self._clock() - begun)
-        self.asked.append(self._clock())
         self.number += 1
         self.left -= 1
         script = (
@@ -164,12 +166,10 @@ async def measure(
         await session.prompt(PromptRequest(({"type": "text", "text": "work"},)))
         model.asked, model.answered, model.dumps, model.left = [], [], [], STEPS + 1
         await session.prompt(PromptRequest(({"type": "text", "text": "go on"},)))
-        gaps = [
+        own = [
             asked - answered
             for answered, asked in zip(model.answered, model.asked[1:], strict=False)
         ]
-        # The body's encoding happens inside the gap and is dumped once more for comparison.
-        own = [gap - dump for gap, dump in zip(gaps, model.dumps[1:], strict=False)]
         await sessions.open.shutdown()
     return median(own) * 1000, median(model.dumps) * 1000, model.bytes
 
