@@ -58,7 +58,11 @@ class PastStanding:
         self._view, self._notes = view, {}
         for note in view.notes.values():
             self._notes[note.before] = (*self._notes.get(note.before, ()), note)
-        noted = {m for m in {*before, *self._notes} if before.get(m) != self._notes.get(m)}
+        noted = {
+            m
+            for m in {*before, *self._notes}
+            if _sized(before.get(m, ())) != _sized(self._notes.get(m, ()))
+        }
         self._again({*noted, *(self._home[p] for p in parts if p in self._home)})
 
     def go_back(self, left: Collection[MessageId], back: Collection[MessageId]) -> None:
@@ -90,3 +94,8 @@ class PastStanding:
         for block in self._static.system:
             raw[block.region] = raw.get(block.region, 0) + count_block(block, self._count)
         return raw
+
+
+def _sized(notes: Iterable[Note]) -> list[tuple[Region, str]]:
+    """All that a note's estimate depends on; each rewrite gives its notes other ids."""
+    return [(note.region, note.text) for note in notes]
