@@ -7,7 +7,6 @@ import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import IO, Any
 
 import msgspec
@@ -148,6 +147,9 @@ async def _stop(process: asyncio.subprocess.Process, connection: Connection) -> 
 
 
 def _version() -> str:
+    # Reads mail's headers: a command that starts no daemon does without.
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - see above
+
     try:
         return version("sidecar-client")
     except PackageNotFoundError:
