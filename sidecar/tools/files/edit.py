@@ -130,11 +130,11 @@ def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
 
     Raises BadRequest if `old` is missing, or ambiguous without `everywhere`.
     """
-    spans = _spans(re.escape(old), text)
+    spans = _spans(old, text)
     if not spans and "\n" in old:
         ending = re.escape("\n")
         loose = re.escape(old.replace("\r\n", "\n")).replace(ending, r"\r?\n")
-        spans = _spans(loose, text)
+        spans = [found.span() for found in re.finditer(loose, text)]
     if not spans:
         raise BadRequest(_not_found(text, old), "input.oldText")
     if len(spans) > 1 and not everywhere:
@@ -190,8 +190,13 @@ async def _before(real: Path, context: ToolContext) -> str:
         return ""
 
 
-def _spans(pattern: str, text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in re.finditer(pattern, text)]
+def _spans(old: str, text: str) -> list[tuple[int, int]]:
+    """No pattern: `re` would keep hundreds of them, many times as large as their texts."""
+    spans, end = [], 0
+    while (start := text.find(old, end)) >= 0:
+        end = start + len(old)
+        spans.append((start, end))
+    return spans
 
 
 def _not_found(text: str, old: str) -> str:
