@@ -7,7 +7,6 @@ from sidecar.core.parts import JsonObject, MessageId
 from sidecar.core.prompt.visibility import (
     Dropped,
     Excerpt,
-    Note,
     Placeholder,
     Quoted,
     Rewrite,
@@ -17,7 +16,6 @@ from sidecar.core.prompt.visibility import (
 from sidecar.store.format.view_records import (
     DroppedShape,
     ExcerptShape,
-    NoteShape,
     PlaceholderShape,
     QuotedShape,
     RewriteRecord,
@@ -62,7 +60,7 @@ def written(recorded: Recorded, kind: type[_V]) -> _V:
         compaction_id=rewrite.id,
         cause=rewrite.cause,
         shown={part_id: _shape(how) for part_id, how in rewrite.shown.items()},
-        notes=tuple(NoteShape(n.id, n.text, n.before, n.region) for n in rewrite.notes),
+        notes=rewrite.notes,
         retired=rewrite.retired,
         policy=recorded.policy,
         reason=recorded.reason,
@@ -81,9 +79,8 @@ def written(recorded: Recorded, kind: type[_V]) -> _V:
 
 
 def recorded_in(record: ViewRecord) -> Recorded:
-    notes = tuple(Note(n.id, n.text, n.before, n.region) for n in record.notes)
     shown = {part_id: _shown(how) for part_id, how in record.shown.items()}
-    rewrite = Rewrite(record.compaction_id, record.cause, shown, notes, record.retired)
+    rewrite = Rewrite(record.compaction_id, record.cause, shown, record.notes, record.retired)
     return Recorded(
         rewrite=rewrite,
         policy=record.policy,

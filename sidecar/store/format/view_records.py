@@ -6,7 +6,7 @@ from msgspec import Meta, Struct, field
 
 from sidecar.core.parts import MessageId, PartId, ToolKind, ToolOrigin
 from sidecar.core.prompt.render import Region
-from sidecar.core.prompt.visibility import Cause
+from sidecar.core.prompt.visibility import Cause, Note
 from sidecar.core.text.truncate import Keep
 from sidecar.store.format.log_records import Cost, RecordHead, Signed
 
@@ -89,22 +89,13 @@ ShownShape: TypeAlias = (
 )
 
 
-class NoteShape(Struct, frozen=True):
-    """Before a message, for parts left out."""
-
-    id: PartId
-    text: str
-    before: MessageId
-    region: Region
-
-
 class ViewRecord(RecordHead, frozen=True, kw_only=True):
     """As `session.log.rewrite_records.Recorded`."""
 
     compaction_id: str
     cause: Cause
     shown: dict[PartId, ShownShape | None]
-    notes: tuple[NoteShape, ...]
+    notes: tuple[Note, ...]
     retired: tuple[PartId, ...]
     policy: str
     reason: str
