@@ -168,10 +168,10 @@ class SessionLog(HeldLog):
         return None
 
 
-def _calls_of(message: Message) -> frozenset[str]:
+def _calls_of(message: Message) -> tuple[str, ...]:
     if message.status in ("open", "discarded"):
-        return frozenset()
-    return frozenset(part.call_id for part in message.parts if isinstance(part, ToolPart))
+        return ()
+    return tuple([part.call_id for part in message.parts if isinstance(part, ToolPart)])
 
 
 def _opening(record: LogRecord) -> str:
