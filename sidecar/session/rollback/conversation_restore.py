@@ -68,7 +68,7 @@ class ConversationPlans:
         shown_then = fold_rewrites(r.rewrite for r in self._views.of(talk.standing))
         view = self._view.imagined()
         view.reshape(shown_then, None, self._clock.now())
-        view.stand_on(_last_answer(talk.then))
+        self._stand(view, talk.then)
         return Recorded(
             Rewrite(restored.id, "restore", {}),
             "",
@@ -92,7 +92,7 @@ class ConversationPlans:
         """Follow a durable restore; the event for clients."""
         log, views = self._log, self._views
         self._view.reshape(views.view(), views.anchor, log.records[-1].at)
-        self._view.stand_on(_last_answer(tuple(log)))
+        self._stand(self._view, tuple(log))
         return EpochChanged(
             log.row.id,
             self._channel.next_seq(),
@@ -103,9 +103,12 @@ class ConversationPlans:
             recorded.tokens_after,
         )
 
+    def _stand(self, view: ModelView, messages: Sequence[Message]) -> None:
+        """On the last answer, if it was sent in the same view."""
+        view.anchor = None
+        if (last := next(filter(_is_answer, reversed(messages)), None)) is not None:
+            view.stand_on(last.id, self._views.view_at(last.created))
 
-def _last_answer(messages: Sequence[Message]) -> MessageId | None:
-    return next(
-        (m.id for m in reversed(messages) if any(isinstance(p, StepFinishPart) for p in m.parts)),
-        None,
-    )
+
+def _is_answer(message: Message) -> bool:
+    return any(isinstance(part, StepFinishPart) for part in message.parts)

@@ -57,7 +57,7 @@ class ModelView:
         self.last: Anchor | None = None
         self.anchor: Anchor | None = None
         self._left: list[tuple[core_view.View, Anchor]] = []
-        self._reported: dict[MessageId, tuple[core_view.View, Anchor]] = {}
+        self._reported: dict[MessageId, Anchor] = {}
         self._built: tuple[object, Prompt] | None = None
         self._sized: tuple[object, Size] | None = None
         self._sums = Sums()
@@ -139,14 +139,10 @@ class ModelView:
         whole = {id(narrow): wide for narrow, wide in pairs}
         self.rendering.shown = shown
         self._left = [(whole.get(id(v), v), anchor) for v, anchor in self._left]
-        self._reported = {
-            name: (whole.get(id(v), v), anchor) for name, (v, anchor) in self._reported.items()
-        }
 
-    def stand_on(self, message_id: MessageId | None) -> None:
-        """Anchor on an earlier answer of an equal view, if remembered."""
-        shown, anchor = self._reported.get(message_id or MessageId(""), (None, None))
-        self.anchor = anchor if shown == self.rendering.shown else None
+    def stand_on(self, message_id: MessageId, shown: core_view.View) -> None:
+        """Anchor on an earlier answer, if remembered and its view, `shown`, equals this one."""
+        self.anchor = self._reported.get(message_id) if shown == self.rendering.shown else None
 
     def _forget(self, since: Millis) -> None:
         self.since = since
@@ -247,7 +243,7 @@ class ModelView:
         blocks = sum([len(s.raw) for s in before])
         self.anchor = Anchor(message.id, finish.usage, finish.started, blocks, message.model)
         self.last = self.anchor
-        self._reported[message.id] = (self.rendering.shown, self.anchor)
+        self._reported[message.id] = self.anchor
         if len(self._reported) > REPORTED:
             del self._reported[next(iter(self._reported))]
 

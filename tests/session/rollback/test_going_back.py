@@ -263,6 +263,19 @@ async def test_past_a_compaction_and_back(desk: Desk) -> None:
     assert (session.meter().used, session.meter().accuracy) == (meter.used, meter.accuracy)
 
 
+async def test_an_answer_of_another_view_says_nothing_of_the_size_gone_back_to(desk: Desk) -> None:
+    worker = await desk.worker(policy="manual")
+    session = worker.session
+    await worker.turns(4)
+    await session.rewriting.compact("evict-lru", None, dry_run=False)
+    compacted = said(session)
+    await worker.turns(1)
+    target = session.checkpoints.timeline().checkpoints[-1]
+    await session.rollback.restore(Wish("conversation", target.id))
+    assert compacted.startswith(said(session)[:-1])
+    assert session.meter().accuracy == "estimated"
+
+
 async def test_names_that_are_not_there(desk: Desk) -> None:
     session = await desk.open()
     await work(desk, session, "go")
