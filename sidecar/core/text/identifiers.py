@@ -79,7 +79,7 @@ def is_amount(word: str) -> bool:
     return bool(_AMOUNT.fullmatch(first)) and (not slash or len(rest) <= 3 or is_amount(rest))
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=4_096)
 def _name(word: str) -> str:
     """Without trailing punctuation. Cached and interned: a plan looks up tens of thousands."""
     name = word.rstrip(_ENDS)
