@@ -96,7 +96,7 @@ def argument(given: Json) -> str:
 
 
 def _set_out(command: str) -> str:
-    """Without what a command sets first; of long folders the name."""
+    """The command without leading settings; a long folder by name alone."""
     there, begun = "", command
     while found := _SETTING_OUT.match(begun):
         begun = begun[found.end() :]

@@ -1,4 +1,4 @@
-"""What an output says of its remedy: what passed, what fails, what was missing."""
+"""Signs in an output: checks passed or failed, programs missing, remedies."""
 
 import re
 
@@ -29,34 +29,31 @@ _CONFLICTS = re.compile(r"^CONFLICT |\bcould not apply\b|^Automatic merge failed
 
 
 def passes(text: str) -> bool:
-    """Whether an output's end says what passed."""
     return bool(_PASSED.search(text[-1_000:]))
 
 
 def all_passed(text: str) -> bool:
-    """Passes, and none that failed."""
     return passes(text) and not _FAILS.search(text[-4_000:])
 
 
 def places(text: str) -> frozenset[str]:
-    """Names of the first files that an output complains of, by line."""
+    """Names in the output's first complaints, at most `MOST_PLACES`."""
     found = dict.fromkeys(_PLACES.findall(text[:8_000] + text[-8_000:]))
     return frozenset(list(found)[:MOST_PLACES])
 
 
 def lacking(text: str) -> frozenset[str]:
-    """Modules and programs that a command lacked."""
     found = _MISSING.findall(text[-8_000:])
     return frozenset(name for names in found for name in names if name)
 
 
 def unlike(text: str) -> bool:
-    """Whether an edit found another file than thought: a look at it is the remedy."""
+    """Whether an edit found another text than expected: reading the file is the remedy."""
     return bool(_UNLIKE.search(text[:300]))
 
 
 def to_mend(text: str) -> bool:
-    """Whether files must be mended first: a check failed, or a merge met conflicts."""
+    """Whether files must be mended first: a failed check, or a merge's conflicts."""
     return bool(_MENDED.search(text[-8_000:]))
 
 

@@ -1,4 +1,4 @@
-"""What grows at its end: how much of it is as before, and values made once for each member."""
+"""Sequences that grow at the end: their unchanged beginning, and values made once per member."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar

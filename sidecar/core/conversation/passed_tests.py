@@ -1,4 +1,4 @@
-"""Lines of a test run that only say that a test passed."""
+"""A test run's lines about passed tests."""
 
 import re
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Messages by which a program tells that a background task ended."""
+"""Programs' messages about ended background tasks."""
 
 import re
 from dataclasses import dataclass

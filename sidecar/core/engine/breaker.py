@@ -1,4 +1,4 @@
-"""Memory of plans in vain, so that none is made anew before a change."""
+"""Remembers failed plans, to make none again before a change."""
 
 from dataclasses import dataclass, replace
 

@@ -35,7 +35,6 @@ class Away:
     forced: Callable[[], Situation]
 
     def coming(self, standing: Standing) -> Standing:
-        """Expected at the next turn."""
         used = standing.used + self.growth
         return replace(standing, used=used, newest=0, opens_turn=True)
 

@@ -138,7 +138,7 @@ def coming(plan: Plan) -> int:
 
 
 def is_little(situation: Situation, plan: Plan) -> bool:
-    """Changed parts shrink by less than `LEAST_COMPRESSION`, summary included."""
+    """Whether changed parts, with the summary, shrink by less than `LEAST_COMPRESSION`."""
     whole = replace(plan, tokens_after=plan.tokens_after + coming(plan))
     return compression(situation, whole) < LEAST_COMPRESSION
 

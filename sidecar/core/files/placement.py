@@ -116,8 +116,7 @@ def order(
 ) -> list[bytes]:
     """Paths in an order that makes each action possible.
 
-    Open closed folders; remove files, then folders in a file's place; make folders, outer first,
-    then files; remove folders, inner first; close folders.
+    Folders open first and close last; emptied folders go inner first, new ones come outer first.
     """
     listed = list(paths)
     solid = {p for p in listed if (entry := after(p)) is not None and not entry.is_folder}

@@ -158,10 +158,10 @@ def _patch(given: Json) -> str:
 
 
 def needs(part: ToolPart) -> frozenset[str]:
-    """Steps of a failed call to go through before nobody need know; empty if it only looked.
+    """Steps that must succeed to overcome a failed call; empty if the call only looked.
 
-    A leading sign tells what serves instead: `+` one of these, `*` a change of one of these files,
-    and a check that passed.
+    A leading sign tells other cures: `+` one of these, `*` a change of one of these files, and a
+    check that passed.
     """
     name = own_name(part.name)
     if refused(part):
@@ -186,7 +186,7 @@ def needs(part: ToolPart) -> frozenset[str]:
 
 
 def _is_wanted(given: Json, command: str) -> bool:
-    """Whether the call says that failure is wanted, and the command tells how it ended."""
+    """Whether the call expects failure, and the command tells how it ended."""
     said = given.get("description") if isinstance(given, dict) else None
     comments = "\n".join(re.findall(r"(?m)^[ \t]*#[ \t]*(.+)$", command[:_LONGEST]))
     wants = _WANTS_FAILURE.search(f"{said}\n{comments}")
@@ -199,7 +199,7 @@ def _instead(text: str) -> Set[str]:
 
 
 def achieved(part: ToolPart, deeds: tuple[Deed, ...]) -> frozenset[str]:
-    """What a call that went through shows to be possible, or no longer to matter."""
+    """Attempts that a successful call shows to be possible, or makes irrelevant."""
     found = {attempt_of(part)}
     for deed in deeds:
         if isinstance(deed, TouchedFile):
@@ -224,7 +224,7 @@ def achieved(part: ToolPart, deeds: tuple[Deed, ...]) -> frozenset[str]:
 
 
 def is_overcome(same: str, missing: Collection[str], done: Collection[str]) -> bool:
-    """Whether a failed attempt, or each of its steps, is among what went through later."""
+    """Whether a failed attempt, or each of its steps, succeeded later."""
     if same in done or all(step in done for step in missing if step[0] not in "+*"):
         return True
     if _CHECK in done and any(

@@ -158,13 +158,11 @@ def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
 
 
 def may_move_todos(part: ToolPart) -> bool:
-    """By its name alone."""
     name = own_name(part.name)
     return name in TODOS or name in TASKS or name == "batch"
 
 
 def changed(deeds: tuple[Deed, ...]) -> Iterator[TouchedFile]:
-    """Without mere reads."""
     return (deed for deed in deeds if isinstance(deed, TouchedFile) and deed.operation != "read")
 
 

@@ -148,7 +148,7 @@ def _pieces(quote: str) -> tuple[str, ...]:
 
 
 def _source(claim: Claim, said: Sequence[_Said]) -> tuple[_Said, Speaker] | str:
-    """Where it was said and by whom, or why unconfirmed."""
+    """Source and speaker, or the reason against."""
     named = _named(claim.content)
     nowhere = [name for name in named if not any(one.names(name) for one in said)]
     if nowhere:

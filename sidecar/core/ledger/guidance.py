@@ -1,4 +1,4 @@
-"""Rules stated by a file or server: notes tell them as its words, not the user's."""
+"""Rules stated by a file or server, told as its words, not the user's."""
 
 import re
 from collections.abc import Iterator
@@ -138,7 +138,7 @@ def guidance_of(part: ToolPart) -> tuple[str, ...]:
 
 
 def _printed(given: Json) -> str:
-    """Several files that a command prints: nobody knows whose a line is."""
+    """Names of several files that a command prints: no line's source is known."""
     command = given.get("command", given.get("cmd", "")) if isinstance(given, dict) else given
     names = [
         word

@@ -99,7 +99,6 @@ class Failure:
 
     @property
     def refused(self) -> bool:
-        """By the user."""
         return self.error.startswith(("refused by the user", REFUSED))
 
 
@@ -190,16 +189,13 @@ class Folding:
 
     @property
     def todo(self) -> Mapping[str, tuple[str, TodoProgress]]:
-        """By key."""
         return self._todo
 
     @property
     def failed(self) -> Mapping[PartId, OpenAttempt]:
-        """By the failed call."""
         return self._open
 
     def hear(self, message: Message) -> None:
-        """Discarded messages are ignored."""
         if message.status == "discarded":
             return
         if message.role == "user":
@@ -296,7 +292,6 @@ _PROGRESS: Sequence[TodoProgress] = ("planned", "in_progress", "done")
 
 
 def _after_change(before: File, operation: Operation) -> Operation:
-    """A file created in the session stays so."""
     if not before.operations:
         return operation
     if before.state == "read":

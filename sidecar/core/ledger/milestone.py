@@ -51,7 +51,6 @@ class Milestone:
 
 
 def may_replace(stored: Milestone | None, coming: Milestone) -> bool:
-    """At least as new."""
     return stored is None or coming.state_version >= stored.state_version
 
 

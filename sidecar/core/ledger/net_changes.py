@@ -1,4 +1,4 @@
-"""What changes came to: files that differ, hunks that still stand."""
+"""Net effects of changes: files that differ, hunks that still stand."""
 
 import re
 from collections import Counter

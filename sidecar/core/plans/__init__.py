@@ -1,1 +1,1 @@
-"""What plans are made of: what stays, what items are worth, how they are shortened."""
+"""Parts of plans: what stays, the worth of items, ways to shorten."""

@@ -1,4 +1,4 @@
-"""Images of files that are worked on: the stretches worth their room, as they stand."""
+"""Images of edited files: current stretches worth their tokens."""
 
 import re
 from bisect import bisect_left
@@ -100,7 +100,6 @@ def images(situation: Situation, chosen: Collection[Stretch]) -> tuple[FileImage
 
 
 def _is_worth_it(ranges: Iterable[tuple[int, int]], lines: int) -> bool:
-    """A few lines of a long file are no use."""
     shown = sum(end - start for start, end in ranges)
     return shown >= FEWEST or 2 * shown >= lines
 

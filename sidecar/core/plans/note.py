@@ -183,7 +183,7 @@ def _failures(after: Aftermath, stays: Sequence[str], room: Room) -> Iterator[st
 def _hunks(
     after: Aftermath, hidden: Set[PartId], room: int, files: str, root: str
 ) -> Iterator[str]:
-    """What edits out of view came to, the last changed file first; nothing that stands below."""
+    """Net changes of edits out of view, the last changed file first, without lines shown below."""
     stands: set[str] | None = None
     lines: list[str] = []
     alike: dict[str, str] = {}
@@ -238,7 +238,6 @@ def _edits(
 
 
 def _lines_below(shown: UnitsShown, files: str) -> set[str]:
-    """Lines in view, without margins."""
     texts = [files]
     for unit, how in shown:
         if how is None and unit.kind == "call":
@@ -275,9 +274,9 @@ def _todo(
 
 
 def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> Iterator[str]:
-    """What they came to; as many more in brief, if begun in `turn` or later.
+    """Their outcomes; as many more in brief, if begun in `turn` or later.
 
-    One only started is told if that was then.
+    An unfinished one is told only if begun then.
     """
     found = [(unit, deed) for unit in gone for deed in unit.deeds if isinstance(deed, Delegated)]
     news = [(unit, task_end(unit.text)) for unit, _ in shown if found and unit.kind == "context"]

@@ -1,4 +1,4 @@
-"""What calls came to: files, commits, ends of commands, failures."""
+"""Outcomes of calls: files, commits, ends of commands, failures."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -111,10 +111,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Upshot:
-    """What a log's calls came to, in view or not; by part and by file.
+    """Outcomes of a log's calls, in view or not; by part and by file.
 
-    `failures`: not overcome; `cures`: by these, what soon went through instead. `net`: hunks that
-    stand.
+    `failures`: not overcome; `cures`: later successes instead, by failure. `net`: hunks that stand.
     """
 
     failures: frozenset[PartId]
@@ -124,7 +123,6 @@ class Upshot:
 
 
 def failures_in(units: Sequence[Unit]) -> Upshot:
-    """Without anything else."""
     failed = frozenset(unit.part_id for unit in units if unit.failed and unit.kind == "call")
     return Upshot(failed - overcome(units) if failed else failed)
 
@@ -193,7 +191,7 @@ def _made(command: str) -> str:
 
 
 class _Ends:
-    """What outputs came to, remembered, as each plan asks of each command.
+    """Remembered outcomes of outputs: each plan asks for each command's.
 
     By hash (of 64 bits) and length: outputs themselves would be held beside their log.
     """
@@ -216,7 +214,7 @@ _came_to = _Ends().of
 
 
 def _result(text: str) -> str:
-    """What a command's output ends in: counts of passes and failures, or the last plain line."""
+    """An output's last counts of passes and failures, or last plain line."""
     lines = [line for raw in text[-END:].splitlines() if (line := raw.strip())]
     lines = [line for line in lines if not WRAPPING.fullmatch(line)]
     short = (line for line in lines if len(line) <= 2 * CAME and _SAYS.search(line))
@@ -236,7 +234,7 @@ def _told(text: str) -> str:
 
 
 def _before_it_failed(unit: Unit) -> Iterator[Outcome]:
-    """What git says that it did before, and what failed."""
+    """Git's reported steps before the failure, and the failure."""
     done = [_committed(*made) for made in _COMMITTED.findall(unit.text)]
     for ran, _ in _steps(unit.call):
         says = next((said for verbs, said in _DID if verbs.search(ran)), None)

@@ -213,17 +213,13 @@ def compression(situation: Situation, plan: Plan) -> float:
 class Policy(Protocol):
     """Decides when and how to rewrite; pure and hashable."""
 
-    def __hash__(self) -> int:
-        """By value."""
-        ...
+    def __hash__(self) -> int: ...
 
     @property
     def name(self) -> str: ...
 
     @property
-    def static_ttl(self) -> Ttl:
-        """Wanted cache lifetime of the static prefix."""
-        ...
+    def static_ttl(self) -> Ttl: ...
 
     def due(self, standing: Standing) -> Cause | None:
         """A cause if a rewrite may be worth planning."""

@@ -1,4 +1,4 @@
-"""Rules that a rewrite takes out of view, word for word, with who stated them."""
+"""Rules out of view after a rewrite, word for word, with their sources."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""What was left out, told in its place: notes between the messages that stay."""
+"""Notes between kept messages, telling the parts left out there."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set

@@ -1,4 +1,4 @@
-"""Failures as a note tells them: those not overcome, what they meant, their cures."""
+"""A note's failures: those not overcome, their lessons and cures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
@@ -33,7 +33,7 @@ def failure_lines(
 
 
 def lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:
-    """By failed call, the text of the next request, which says what that meant, if it goes."""
+    """By failed call, the next request's text, if that goes: the lesson."""
     found: dict[PartId, Unit] = {}
     waiting: list[Unit] = []
     for unit, how in shown if failures else ():
@@ -91,7 +91,7 @@ def _learnt(text: str) -> str:
 
 
 def _lost(unit: Unit, how: Shown | None) -> bool:
-    """Whether a failed call's error is out of view; a placeholder tells it."""
+    """Whether a failed call's error is out of view, in no placeholder either."""
     match how:
         case Dropped():
             return True

@@ -1,4 +1,4 @@
-"""Typed messages: what is asked last, and what stays of the rest."""
+"""Typed messages: the last request, and what stays of the rest."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def request_lines(units: Sequence[Unit]) -> Iterator[str]:
 
 
 def _request(units: Sequence[Unit], place: int) -> str:
-    """What is asked; of a word or two, with what the user was asked before."""
+    """The request; a short one with the question before."""
     told = _in_short(units[place].text)
     if len(told) > SHORT:
         return told

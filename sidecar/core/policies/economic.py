@@ -89,7 +89,6 @@ class Economic:
     static_ttl: Ttl = "1h"
 
     def due(self, standing: Standing) -> Cause | None:
-        """A forced, free or paying rewrite, in this order."""
         st = standing
         if st.overflow:
             return "overflow"
@@ -175,7 +174,7 @@ class Economic:
         return wider(LESS[at]) if at < len(LESS) else least
 
     def _may_fit(self, sifted: Sifted, cause: Cause, most: float) -> bool:
-        """Whether it would fit without any note, which only adds."""
+        """Before notes, which only add."""
         if sifted.basis.situation.standing.used - sifted.freed > most:
             return False
         left = max(1, sifted.before - sifted.freed)

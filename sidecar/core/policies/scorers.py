@@ -82,7 +82,6 @@ def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item
 
 
 def purpose(tool: str) -> ToolPurpose:
-    """`other` if unknown."""
     name = tool.lower()
     return next((use for use, names in PURPOSES.items() if name in names), "other")
 

@@ -1,4 +1,4 @@
-"""Tags that our prompts set around a text, which no text can close."""
+"""Our prompts' tags around a text; no text can close them."""
 
 import re
 

@@ -1,7 +1,7 @@
 """How long the provider caches the static text: five minutes, or an hour.
 
-An hour's writes are dearer. The text's writes set the lifetime: a breakpoint inside a read changes
-nothing. Prices: USD per token; times: milliseconds.
+An hour's writes are dearer. Only writing the text sets its lifetime. Prices: USD per token; times:
+milliseconds.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
 """Token counts: raw estimates, corrected by reported totals.
 
-The tokenizer is foreign; a reported total is divided into a static part and a history.
+The tokenizer is not the provider's.
 """
 
 import json

@@ -1,9 +1,8 @@
 """Models the provider's cache: content, reads and writes, causes of misses.
 
-A read walks back from a breakpoint over at most 20 positions, its own included, to a live entry. An
-entry lives five minutes or an hour from the start of the last request that wrote it, read it, or
-marked its end before a longer one; readable once the first response begins. Source: Anthropic,
-"Prompt caching", read 2026-11. Renewal by marking: seen in recorded sessions after 20 minutes.
+Reads walk back as in `breakpoints`, which names the source. An entry is readable once its first
+response begins, and lives five minutes or an hour from the start of the last request that wrote it,
+read it, or marked its end before a longer one (seen in recorded sessions after 20 minutes).
 """
 
 from bisect import bisect_right
@@ -152,7 +151,6 @@ def predict(
     at: Millis,
     minimum: int,
 ) -> tuple[Prediction, Warm]:
-    """`foresee` and `follow` in one."""
     prediction = foresee(warm, hashes, sizes, places, marks, at, minimum)
     return prediction, follow(warm, prediction)
 

@@ -49,7 +49,6 @@ class Weighed:
 
 
 def sections_of(text: str) -> tuple[Section, ...]:
-    """Without empty ones."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for line in text.splitlines():
         match = _TITLE.fullmatch(line)

@@ -1,7 +1,4 @@
-"""Identifiers: paths, code names, commands, error strings.
-
-Their chance of further use is what context is worth.
-"""
+"""Identifiers: paths, code names, commands, error strings."""
 
 import re
 import sys

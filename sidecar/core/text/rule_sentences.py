@@ -236,7 +236,6 @@ def _opens_rules(sentence: str) -> bool:
 
 
 def _is_loud(sentence: str) -> bool:
-    """Three words, and half of all, in capitals."""
     if sentence.islower() or not _LOUD.search(sentence):
         return False
     words = _WORD.findall(sentence)

@@ -47,7 +47,6 @@ _BLANK = late_pattern(r"\n\s*\n")
 
 
 def sentences(text: str, longest: int = LONGEST) -> Iterator[Span]:
-    """Stripped, in order."""
     for start, end in _paragraphs(text):
         at = start
         for match in _END.finditer(text, start, end):

@@ -1,7 +1,6 @@
 """`mask-10`: results of tools older than ten steps become placeholders; words and calls stay.
 
-Ten at a time: the prefix holds in between. Source: arXiv 2508.21433, where masking does as well as
-summaries for less.
+Ten at a time: the prefix holds in between. Source: arXiv 2508.21433.
 """
 
 from dataclasses import dataclass
