@@ -39,7 +39,9 @@ def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
     if access.kind != "edit":
         return access
     places = _places(allow)
-    paths = (*access.shown, *access.linked, *access.paths)
+    # Of one outside a rule may tell the end alone: `~/conf/x.yaml`, `../conf/x.yaml`.
+    outside = chain.from_iterable(map(_ends, access.outside))
+    paths = (*access.shown, *access.linked, *access.paths, *outside)
     found = {name for path in paths for name in _names_from(places, path)}
     return replace(access, linked=(*access.linked, *sorted(found - {*access.shown})))
 

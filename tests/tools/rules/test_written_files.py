@@ -153,6 +153,19 @@ def test_settings_of_a_command_that_a_rule_allows_are_as_in_the_root(
 
 
 @pytest.mark.parametrize(
+    "rule", ["shell:kubectl --kubeconfig ~/conf/prod/x.yaml get po", "shell:cd ../conf/prod && up",
+             'shell:foo "$HOME"/conf/prod/x.yaml'],
+)  # fmt: skip
+def test_so_are_settings_outside_that_both_rules_name(rule: str, inside: ToolContext) -> None:
+    conf = inside.cwd.parent / "conf"
+    (conf / "prod").mkdir(parents=True)
+    wanted: Json = {"path": "../conf/prod/x.yaml", "content": ""}
+    wide = f"write_file:{conf}/*"
+    assert call("write_file", wanted, inside, Rules((wide,))) == Allow()
+    assert isinstance(call("write_file", wanted, inside, Rules((wide, rule))), Ask)
+
+
+@pytest.mark.parametrize(
     "path", ["data", "newtool.toml", "x.unheard", "some-new-hooks", ".newtoolrc", ".hidden/a.py",
              "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "\uff0ehidden/a.py",
              "settings.d/x.rules", "-", "-e1e touch x.txt", "--output=../x.md", "a/-b.py",
