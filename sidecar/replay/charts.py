@@ -168,7 +168,6 @@ def _room(text: str, x: float, y: float, taken: Sequence[Box]) -> Box:
 
 
 def timeline(session: ReplayedSession, window: int) -> str:
-    """Tokens held and read, and rewrites."""
     sent = session.sent
     every = max(1, len(sent) // MOST_POINTS)
     points = sent[::every]

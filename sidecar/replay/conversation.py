@@ -91,7 +91,6 @@ class Listener:
         self._compacted.append(len(self._requests))
 
     def hear(self, message: Message) -> None:
-        """With tool results."""
         if message.status == "discarded":
             return
         turn = self._turns.setdefault(message.turn_id, len(self._turns))

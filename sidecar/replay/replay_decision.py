@@ -81,7 +81,6 @@ class Decider:
         self._whole: dict[MessageId, tuple[Rendered, ...]] = {}
 
     def hear(self, unit: Unit) -> None:
-        """A unit's names, and lines of files shown or changed."""
         learn(self.names, unit)
         part = self._parts.get(unit.part_id)
         if isinstance(part, ToolPart):
@@ -137,7 +136,6 @@ class Decider:
         return Decided(done, opens, notes, made.rewrite, view, prompt)
 
     def prompt(self, items: Sequence[Item]) -> Prompt:
-        """Without the static part."""
         return self._prompt(items, self._view)
 
     def install(self, done: Decided) -> None:

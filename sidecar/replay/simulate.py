@@ -55,7 +55,6 @@ class SimulatedRewrite:
 
     @property
     def compression(self) -> float:
-        """How many times smaller the changed parts became."""
         return self.gone / max(1, self.come)
 
 

@@ -41,12 +41,10 @@ LEGEND = (
 
 
 def reference_of(sums: Iterable[PolicyTally]) -> PolicyTally | None:
-    """Opencode, if played."""
     return next((one for one in sums if one.policy == "opencode"), None)
 
 
 def figures(one: PolicyTally, reference: PolicyTally | None) -> Mapping[str, str]:
-    """By column, the weightiest first."""
     kept, requests = one.verbatim, max(1, one.requests)
     over = f" ({one.over} over)" if one.over else ""
     return {

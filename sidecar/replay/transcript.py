@@ -188,7 +188,6 @@ class TranscriptWriter:
         self._calls = {}
 
     def part_id(self, position: int) -> PartId:
-        """For the next message."""
         return PartId(f"p{self._count + 1}.{position}")
 
     def text(self, position: int, text: str, *, by: str) -> TextPart:
@@ -207,7 +206,6 @@ class TranscriptWriter:
         return parts
 
     def call(self, position: int, call_id: str, name: str, given: Json, at: Millis) -> ToolPart:
-        """Interrupted unless answered later."""
         state = ToolError("no result was recorded", "interrupted", at, at)
         return ToolPart(self.part_id(position), call_id, name, given, state)
 
@@ -220,7 +218,6 @@ class TranscriptWriter:
 
 
 def is_machine_made(text: str) -> bool:
-    """Whether a program wrote in the user's name."""
     return _MACHINE_MADE.fullmatch(text) is not None
 
 

@@ -164,7 +164,7 @@ class Store:
             pass
 
     def save(self, *changes: PutPart) -> None:
-        """Growing parts, without a promise; the newest wins."""
+        """Growing parts, perhaps lost; the newest wins."""
         if self._writer is None:
             return
         for change in changes:

@@ -62,7 +62,6 @@ class ClientRequests:
         return {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}}
 
     def answered(self, request_id: Json, result: Json, error: Json) -> None:
-        """Late answers are dropped."""
         answer = self._asked.get(str(request_id))
         if answer is None or answer.done():
             return

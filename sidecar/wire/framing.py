@@ -203,7 +203,6 @@ def encode(message: Json, framing: Framing) -> bytes:
 
 
 def _head(message: bytes | bytearray) -> JsonObject:
-    """First members, while id, method or version."""
     found = _HEAD.match(message[:_HEAD_SIZE])
     head = {} if found is None else read(b"{%bnull}" % found[1])
     return head if isinstance(head, dict) else {}

@@ -64,14 +64,10 @@ class Outbox:
         self._add(_Entry("answer", message, _size(message)))
 
     def update(self, session_id: str, message: JsonObject) -> None:
-        """Dropped if full."""
         self._offer(_Entry("update", message, _size(message), session_id))
 
     def chunk(self, session_id: str, key: str, message: JsonObject, text: list[str]) -> None:
-        """Joined to a preceding one of the same `key`.
-
-        `text`: the keys to the text in the message.
-        """
+        """Joined to a waiting one of the same `key`; `text`: keys to the text in the message."""
         last = self._waiting[-1] if self._waiting else None
         joins = last is not None and last.kind == "chunk" and last.key == key
         if last is not None and joins and not self._full():
@@ -97,7 +93,6 @@ class Outbox:
             self.update(session_id, message)
 
     def meter(self, session_id: str, message: JsonObject) -> None:
-        """Replaces a waiting meter."""
         known = self._meters.get(session_id)
         if known is not None:
             known.message = message
@@ -114,7 +109,6 @@ class Outbox:
         self.update(session_id, message)
 
     async def readable(self) -> None:
-        """Waits while too many answers are unread."""
         while self._answer_bytes > MAX_ANSWER_BYTES and not self._closed:
             self._moved.clear()
             await self._moved.wait()

@@ -174,7 +174,6 @@ def meter_line(meter: Meter) -> str:
 
 
 def tokens(number: int) -> str:
-    """As 950, 4.2k, 84k."""
     if number < 1_000:
         return str(number)
     return f"{number / 1000:.1f}k" if number < 10_000 else f"{number / 1000:.0f}k"

@@ -1,8 +1,8 @@
 """pygls, repaired: one answer to each request.
 
 pygls 2.1.1 renames params of unknown methods, finds messages inside nested objects, leaves bad
-requests unanswered, and writes tracebacks onto the wire. So messages are parsed here; all output
-passes `_send_data`.
+requests unanswered, and writes tracebacks onto the wire. So this module parses messages, and
+`_send_data` sends all.
 """
 
 import asyncio

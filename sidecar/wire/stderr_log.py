@@ -77,7 +77,6 @@ def set_log_level(level: str) -> None:
 
 
 def log_of_windows() -> None:
-    """To a shared daemon's stderr, and to each window by its own level."""
     own = logging.StreamHandler(sys.stderr)
     own.setLevel(logging.INFO)
     _log("debug", own, _ToWindow())

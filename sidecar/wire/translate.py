@@ -226,7 +226,6 @@ def _checkpoint(one: ListedCheckpoint) -> JsonObject:
 
 
 def iso(at: Millis) -> str:
-    """UTC."""
     text = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
 

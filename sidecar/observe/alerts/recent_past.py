@@ -66,7 +66,6 @@ class RecentPast:
     sessions: Mapping[SessionId, SessionStanding] = field(default_factory=dict)
 
     def within(self, now: Millis, minutes: int) -> tuple[Minute, ...]:
-        """The current one included."""
         first = now // MINUTE - minutes + 1
         return tuple(one for one in self.minutes if one.number >= first)
 

@@ -65,7 +65,6 @@ class CourseRequest:
 
     @property
     def held(self) -> int:
-        """All tokens sent."""
         return sum(self.regions)
 
 
@@ -225,11 +224,10 @@ class Course:
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """Reported, asides included."""
         own = (one.spent for one in self.requests if one.spent is not None)
         return (*own, *(one.spent for one in self.asides))
 
     @property
     def now(self) -> tuple[int, ...]:
-        """In tokens, in order of `budget.REGIONS`."""
+        """Tokens, in order of `budget.REGIONS`."""
         return tuple(self.meter.regions.get(region, 0) for region in REGIONS)

@@ -165,7 +165,6 @@ def _misses(field: Plot, requests: Sequence[CourseRequest]) -> Iterator[str]:
 
 
 def cost(course: Course) -> str:
-    """With and without a cache; "" without a known price."""
     paid, fresh = running(course)
     if not paid or paid[-1] is None:
         return ""

@@ -118,7 +118,6 @@ def _object(number: int, raw: bytes) -> NumberedLine | DamagedLine:
 
 
 def _parsed(raw: bytes) -> "Json | DamagedLine":
-    """A backslash without an escape is repaired."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:

@@ -32,7 +32,6 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """In file order, without summaries of compactions."""
     writer = TranscriptWriter()
     yield from read_each(lines, partial(_line, writer))
     yield from writer.flush()

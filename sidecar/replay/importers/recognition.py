@@ -56,10 +56,7 @@ def find_files(path: Path) -> Iterator[Path]:
 
 
 def find_recordings(path: Path) -> Iterator[Path]:
-    """A path for `open_transcript` per session; in stores `STORE/ID`.
-
-    Unreadable files too.
-    """
+    """A path for `open_transcript` per session, unreadable files included; in stores `STORE/ID`."""
     for file in find_files(path):
         try:
             store = _store(file)

@@ -1,6 +1,6 @@
 """Fidelity by a model as judge: requests, replies, score.
 
-Questions are answered from the full and the compacted context; a judge compares.
+A judge compares answers from the full and from the compacted context.
 """
 
 import json

@@ -151,7 +151,6 @@ class Memory:
 
 
 def _constraints(unit: Unit) -> list[str]:
-    """Typed sentences that surely forbid or require."""
     if unit.kind != "typed" or unit.attached:
         return []
     return [unit.text[slice(*rule.span)] for rule in unit.rules if rule.sure == FIRM]

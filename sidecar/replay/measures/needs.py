@@ -1,7 +1,7 @@
 """Text that the recorded agent needed word for word, and the blocks that had shown it.
 
-An edit needs the old text, or a patch's context and removed lines; line ends and numbers do not
-count. See docs/how-to/measuring.md.
+Needed: an edit's old text, a patch's context and removed lines, without line ends and numbers. See
+docs/how-to/measuring.md.
 """
 
 import re

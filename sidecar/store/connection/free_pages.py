@@ -43,7 +43,6 @@ class FreePages:
         return await self._read(space)
 
     async def shrink(self) -> Space:
-        """For some milliseconds."""
         return await self._submit(shrink, synced=False)
 
     async def overwrite(self) -> None:
@@ -69,7 +68,6 @@ def space(con: sqlite3.Connection) -> Space:
 
 
 def shrink(con: sqlite3.Connection) -> Space:
-    """One slice, in the caller's transaction."""
     end = time.monotonic() + SLICE_SECONDS
     while before := _number(con, "freelist_count"):
         # Each row is a page; without fetching all rows, the vacuum stops early.

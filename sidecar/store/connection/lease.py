@@ -58,7 +58,6 @@ def _since(pid: int) -> str:
 
 
 def holder(con: sqlite3.Connection, session_id: str) -> tuple[Owner, Millis] | None:
-    """The lease, with the last beat."""
     found = con.execute(
         "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
         (session_id,),
@@ -123,7 +122,7 @@ def _world() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """A process's start, in ticks since boot."""
+    """In ticks since boot."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

@@ -60,7 +60,6 @@ def press(data: bytes) -> PressedBlob:
 
 
 def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> None:
-    """Only if missing."""
     con.execute("INSERT OR IGNORE INTO blob (hash, size, encoding, data) VALUES (?, ?, ?, ?)", blob)
 
 

@@ -55,7 +55,6 @@ class OutputRows:
         self._clock = clock
 
     async def read(self, name: str) -> bytes | None:
-        """By hash."""
         return await self._read(partial(blob, name=name))
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
@@ -70,7 +69,6 @@ class OutputRows:
         return await self._read(partial(gone_by_hash, name=name))
 
     async def gone_of(self, session_id: SessionId) -> dict[str, Gone]:
-        """By hash."""
         return await self._read(partial(gone_of, session_id=session_id))
 
 
@@ -175,7 +173,6 @@ def is_live(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> bool:
 
 
 def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:
-    """A living process has the lease."""
     found = lease.holder(con, session_id)
     return found is not None and lease.alive(*found, now)
 
@@ -194,7 +191,6 @@ def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
 
 
 def sizes(con: sqlite3.Connection, names: Iterable[str]) -> int:
-    """Stored bytes of blobs, each once."""
     query = "SELECT length(data) FROM blob WHERE hash = ?"
     found = (con.execute(query, (name,)).fetchone() for name in set(names))
     return sum(row[0] for row in found if row is not None)

@@ -176,7 +176,7 @@ class RestoreRows:
         await self._submit(partial(_leave, restore=restore))
 
     async def over(self, restore: int, *, small: bool = False) -> None:
-        """Nothing is left on disk. `small`: few files."""
+        """`small`: few files."""
         # After a power cut, a recovery deletes the row again.
         await self._submit(partial(_over, restore=restore), synced=False, small=small)
 

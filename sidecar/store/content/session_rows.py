@@ -36,7 +36,6 @@ class SessionRows:
         return await self._read(lambda con: page(con, cwd, before, limit))
 
     async def named(self, start: str, most: int) -> tuple[SessionRow, ...]:
-        """By id prefix, newest first."""
         return await self._read(lambda con: named(con, start, most))
 
 
@@ -57,7 +56,7 @@ def row(con: sqlite3.Connection, session_id: SessionId) -> SessionRow:
 
 
 def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int) -> Page:
-    """Undamaged, after a cursor, newest first."""
+    """Undamaged sessions, newest first."""
     where, values = ["1"], list[object]()
     if cwd is not None:
         where.append("cwd = ?")

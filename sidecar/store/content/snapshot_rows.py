@@ -67,7 +67,6 @@ class SnapshotRows:
         )
 
     async def tree(self, workspace: int, paths: Iterable[bytes]) -> dict[bytes, SeenEntry]:
-        """The state at the head, for some paths."""
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
     async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:

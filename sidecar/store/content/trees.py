@@ -33,7 +33,7 @@ def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -
 
 
 def fold_all(con: sqlite3.Connection) -> None:
-    """Due before blobs go."""
+    """Due before blobs are deleted."""
     for (workspace,) in con.execute("SELECT id FROM workspace WHERE folded < head").fetchall():
         fold(con, workspace)
 

@@ -58,7 +58,6 @@ class Bundle:
 
 
 def lines_of(bundle: Bundle) -> Iterator[bytes]:
-    """With line ends."""
     count, hashed = 0, ""
     for line in map(_line, _things(bundle)):
         yield line

@@ -79,7 +79,6 @@ def read_session(fields: Fields) -> SessionRow:
 
 
 def message_fields(message: Message) -> dict[str, Plain]:
-    """Without parts."""
     return {
         "id": message.id,
         "turn": message.turn_id,

@@ -135,7 +135,6 @@ def table_of(kind: int, row: Row) -> str:
 
 
 def put_whole(con: sqlite3.Connection, row: Row) -> bool:
-    """Only where the content matches its hash."""
     match row:
         case (str(name), int(), str(), bytes()):
             con.execute("SAVEPOINT blob")

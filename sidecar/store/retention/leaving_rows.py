@@ -42,11 +42,9 @@ class LeavingRows:
         return await self._submit(run, synced=False)
 
     async def unfinished(self) -> dict[SessionId, Millis]:
-        """As `removal.unfinished`."""
         return await self._read(removal.unfinished)
 
     async def finish(self, session_id: SessionId) -> None:
-        """As `removal.finish`."""
         await self._submit(partial(removal.finish, session_id=session_id))
 
 

@@ -83,7 +83,6 @@ def plan(con: sqlite3.Connection, rules: Retention, ages: Ages) -> RetentionPlan
 
 
 def outputs_size(con: sqlite3.Connection) -> int:
-    """Bytes of complete outputs, each once."""
     query = (
         "SELECT total(length(data)) FROM blob WHERE hash IN "
         "(SELECT hash FROM output WHERE gone IS NULL)"

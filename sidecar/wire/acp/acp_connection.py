@@ -117,7 +117,6 @@ class AgentConnection(Connection):
     # --- telling the client ------------------------------------------------------------------
 
     def watch(self, event: Event) -> None:
-        """Text typed by this user is not sent back."""
         session_id = _session_of(event)
         if session_id and session_id not in self._folders:
             self._early.append(event)

@@ -20,7 +20,6 @@ CLIENT_METHODS = frozenset(
 
 
 def incoming(method: str) -> str | None:
-    """`None` without the prefix."""
     return method.removeprefix(PREFIX) if method.startswith(PREFIX) else None
 
 

@@ -78,7 +78,6 @@ def _stop(task: "asyncio.Task[str]") -> None:
 
 
 async def _said(command: SlashCommand, scene: CommandScene) -> str:
-    """A failure is text too."""
     try:
         return await run(command, scene)
     except (SidecarError, ExceptionGroup) as error:

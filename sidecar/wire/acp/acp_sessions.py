@@ -42,7 +42,6 @@ class Desk:
         return session
 
     async def watch(self, session_id: str) -> Session:
-        """Resumed, if not yet opened by the client."""
         if self.connection.knows(session_id):
             return await self.sessions.get(SessionId(session_id))
         session = await self.enter(session_id)
@@ -150,7 +149,6 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
 
 
 async def _made(desk: Desk, made: Json, ticket: Ticket) -> JsonObject:
-    """The session's updates follow."""
     assert isinstance(made, dict)
     session = await desk.sessions.get(SessionId(str(made["sessionId"])))
     folder = session.row.cwd

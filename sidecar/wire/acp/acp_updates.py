@@ -66,7 +66,6 @@ def usage_update(measured: Meter) -> JsonObject:
 
 
 def text_update(kind: str, text: str) -> JsonObject:
-    """Text outside the log, as a command's answer."""
     return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
 
 

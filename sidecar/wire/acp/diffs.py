@@ -6,7 +6,6 @@ from sidecar.core.parts import Json, JsonObject
 
 
 def wanted(given: Json, folder: str) -> list[Json]:
-    """Empty for other calls than edits."""
     match given:
         case {"path": str(path), "oldText": str(old), "newText": str(new)}:
             return [_diff(path, folder, old, new)]

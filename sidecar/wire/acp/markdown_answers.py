@@ -102,7 +102,6 @@ def told_handoff(made: Handoff) -> str:
 
 
 def fenced(text: str) -> str:
-    """In a fence longer than any inside."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"

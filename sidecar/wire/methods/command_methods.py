@@ -62,7 +62,6 @@ class Commands:
         return tuple(self._tasks)
 
     async def arrivals(self) -> None:
-        """As `Dispatch.arrivals`."""
         for arrived in tuple(self._arriving):
             await arrived.wait()
 
@@ -89,7 +88,6 @@ class Commands:
     # --- sessions ----------------------------------------------------------------------------
 
     async def _session(self) -> Session:
-        """The folder's newest, or a new one."""
         if self._current is None:
             page, _ = await self._sessions.list(str(self._folder()), None, 1)
             if not page:
@@ -119,7 +117,6 @@ class Commands:
         self._tell(await self._opened(), "New session.")
 
     async def handoff(self, goal: str) -> None:
-        """The new session knows the work's state."""
         session = await self._session()
         made = await self._sessions.handoff(
             session.id, goal, self._editor, self._editor.watch, go_on=True
@@ -211,7 +208,6 @@ class Commands:
     # --- going back --------------------------------------------------------------------------
 
     async def rollback(self, words: str) -> None:
-        """`words`: `[turns back] [scope] [handling of conflicts]`."""
         session = await self._session()
         scope, on_conflict, number = wanted(words)
         message_id = await self._turn(session, number)

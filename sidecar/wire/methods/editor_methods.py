@@ -38,8 +38,6 @@ def follow_documents(server: LanguageServer, documents: EditorDocuments) -> None
 
 
 def follow_cancellations(server: LanguageServer, sessions: OpenSessions) -> None:
-    """Cancel work shown by `$/progress`."""
-
     @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
     def cancelled(params: types.WorkDoneProgressCancelParams) -> None:
         sessions.cancel_work(params.token)
