@@ -98,7 +98,6 @@ def places(origins: Sequence[Origin]) -> list[Json]:
 
 
 def shown(one: Setting, value: object) -> Json:
-    """Without keys and logins."""
     if one.secret:
         if isinstance(value, tuple):
             # Servers by name: their commands, addresses and headers may hold keys.
@@ -112,7 +111,6 @@ def in_words(value: Json) -> str:
 
 
 def public(text: str) -> str:
-    """Without logins in web addresses."""
     return _LOGIN.sub(rf"\g<1>{REDACTED}@", text)
 
 

@@ -32,7 +32,6 @@ NO_KEY = Secret("")
 
 
 def kind_of(value: object) -> str:
-    """Such as `a number`."""
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a string"}
     return names.get(type(value), "a list" if isinstance(value, list) else "a table")
 

@@ -28,7 +28,6 @@ def lines_of(text: str) -> dict[str, int]:
 
 
 def line_of(text: str, path: str) -> int | None:
-    """Of a dotted key or its nearest table."""
     found = lines_of(text)
     while path:
         if path in found:

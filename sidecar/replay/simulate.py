@@ -125,7 +125,6 @@ def simulate(
 
 
 def last_prompt(conversation: Conversation, policy: Policy, window: int, rates: Rates) -> Prompt:
-    """Without system text and tools."""
     state = _played(_Simulation(conversation, policy, window, rates))
     return state.decider.prompt(state.items)
 

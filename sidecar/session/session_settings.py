@@ -29,12 +29,10 @@ class SessionSettings:
         self._models = models
 
     def text(self, name: str) -> str:
-        """Empty without a text."""
         value = self._log.row.settings.get(name)
         return value if isinstance(value, str) else ""
 
     def number(self, name: str) -> int | None:
-        """`None` without a number."""
         value = self._log.row.settings.get(name)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 

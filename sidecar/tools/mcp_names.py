@@ -11,7 +11,6 @@ MOST_OF_SERVER = 40
 
 
 def tool_name(server: str, tool: str) -> str:
-    """At most `MOST_NAME` characters."""
     begun = server_prefix(server)
     return begun + _plain(tool, MOST_NAME - len(begun))
 

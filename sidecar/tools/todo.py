@@ -34,7 +34,6 @@ def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 def shown_items(given: Json) -> tuple[tuple[str, str], ...]:
-    """Readable ones of an earlier list."""
     items = given.get("items") if isinstance(given, dict) else None
     return tuple(
         (str(item.get("content", "")), str(item.get("status", "pending")))

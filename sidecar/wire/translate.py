@@ -110,7 +110,6 @@ def part_update(
 
 
 def meter(measured: Meter) -> JsonObject:
-    """Regions add up to `used`."""
     cache, cost = measured.cache, measured.cost
     told_cache: JsonObject = {"warm": cache.warm, "hitRate": cache.hit_rate}
     if cache.expires_at is not None:

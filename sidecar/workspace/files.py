@@ -121,7 +121,6 @@ def legible(text: str) -> str:
 
 
 def newline(text: str) -> str:
-    """The most frequent line ending."""
     windows = text.count("\r\n")
     return "\r\n" if windows > text.count("\n") - windows else "\n"
 

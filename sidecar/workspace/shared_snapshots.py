@@ -132,7 +132,6 @@ class SharedSnapshots:
             return await how(Path(root), self._store, touched=touched)
 
     def recheck(self, made: Snapshots) -> None:
-        """Look in the background, if due, for changes without an event."""
         now = self._now()
         due = self._rechecked.get(made, -self._recheck_every) + self._recheck_every
         if self._group is None or now < due or made.status()["mode"] == "rescan":

@@ -145,7 +145,7 @@ def program(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def absolute_path(environment: Mapping[str, str]) -> str:
-    """PATH without relative folders, and empty entries, the current one."""
+    """PATH without relative folders and empty entries."""
     return os.pathsep.join(filter(os.path.isabs, environment.get("PATH", "").split(os.pathsep)))
 
 

@@ -94,7 +94,6 @@ def _in_repository(cwd: Path) -> bool:
 
 
 def _without(listed: bytes) -> list[tuple[str, str]]:
-    """Settings that turn the listed filters off."""
     names = listed.decode("utf-8", "surrogateescape").split("\0")
     off = (("clean", ""), ("process", ""), ("required", "false"))
     filters = sorted({name.rpartition(".")[0] for name in names if name})

@@ -157,7 +157,6 @@ def _valid(lines: list[str]) -> Iterator[str]:
 
 
 def _alternatives(pattern: str, limit: int = 64) -> list[str]:
-    """Expands `{a,b}`, unknown to .gitignore."""
     done: list[str] = []
     open_ones = [pattern]
     while open_ones and len(done) + len(open_ones) < limit:

@@ -32,7 +32,6 @@ class Workspaces:
         return {**self.instructions.status(), "workspaces": followed}
 
     async def own(self, real: Path, text: str) -> None:
-        """As `SharedSnapshots.own`."""
         if self.snapshots is not None:
             await self.snapshots.own(real, text)
 

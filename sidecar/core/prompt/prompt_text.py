@@ -17,7 +17,6 @@ from sidecar.core.prompt.render import (
 
 
 def prompt_text(prompt: Prompt) -> str:
-    """Under headings; tools by name alone."""
     return "\n".join(_lines(prompt))
 
 

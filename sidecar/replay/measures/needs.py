@@ -132,7 +132,6 @@ def _blocks(part: object) -> Iterator[tuple[ShownAt, str]]:
 
 
 def _written(message: Message) -> list[str]:
-    """Distinct long lines, in text and inputs."""
     texts: list[str] = []
     for part in message.parts:
         match part:

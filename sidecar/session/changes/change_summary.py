@@ -156,7 +156,6 @@ def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
 
 
 def told(change: PathChange) -> JsonObject:
-    """In the protocol's shape, without counts."""
     about: JsonObject = {
         "path": shown(change.path),
         "change": change.change,

@@ -91,7 +91,6 @@ class Timeline:
         return Point(place, place + 1 if opens else place, self._named(place)[0])
 
     def restore(self, name: str | None) -> tuple[int, Restored] | None:
-        """Index and restore; the newest for `None`."""
         for place in range(len(self.events) - 1, -1, -1):
             restored = self.events[place].of
             if isinstance(restored, Restored) and name in (None, restored.id):
@@ -174,7 +173,6 @@ class Timeline:
 
 
 def typed(message: Message) -> str:
-    """Steering included."""
     texts = (p for p in message.parts if isinstance(p, TextPart))
     return "\n\n".join(part.text for part in texts if part.source in ("typed", "steer"))
 

@@ -155,10 +155,7 @@ class Decisions:
         return found.done
 
     def _complete(self, scene: Scene, plan: Plan, situation: Situation) -> Decision | None:
-        """Reduce a plan to permitted changes, measure and price; `None` without a saving.
-
-        Drops thinking where the prefix before changes.
-        """
+        """Reduce a plan to permitted changes, measure and price; `None` without a saving."""
         outline = outlined(plan, situation, f"cmp_{scene.number}")
         if outline is None:
             return None

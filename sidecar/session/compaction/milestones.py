@@ -158,7 +158,6 @@ class Milestones:
         return late
 
     def _moves(self) -> bool:
-        """Whether a step may be due: by a to-do or by `PRESSURE`."""
         if (self._used() >= PRESSURE) != (self._last.used >= PRESSURE):
             return True
         return any(may_move_todos(call) for m in self._late() for call in tool_parts(m))

@@ -67,7 +67,7 @@ class RewriteCommits:
         return recorded
 
     def newest(self) -> str:
-        """Id of the newest compaction in effect; raises NothingToDo."""
+        """Raises NothingToDo without any."""
         for recorded in reversed(self._views.standing()):
             if recorded.rewrite.cause not in ("restore", "undo"):
                 return recorded.rewrite.id
@@ -167,7 +167,6 @@ def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
 
 
 def told_plan(plan: Plan) -> list[Json]:
-    """As `context/compact` answers."""
     names: Mapping[str, str] = {
         "Dropped": "drop",
         "Placeholder": "evict",

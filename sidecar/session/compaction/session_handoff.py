@@ -63,7 +63,7 @@ async def handoff(
 
 
 def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
-    """As `handoff`; an empty goal: the session's newest."""
+    """An empty goal: the session's newest."""
     checkpoint, messages = standing.checkpoint, standing.stored.messages
     wanted = goal if goal.strip() else _newest(checkpoint.ledger)
     files = ranked(checkpoint.ledger, messages, wanted)
@@ -121,7 +121,6 @@ def with_inherited(own: Ledger, records: Iterable[LogRecord]) -> Ledger:
 
 
 def inherited_record(standing: WorkStanding, goal: str) -> InheritedRecord:
-    """Unnumbered."""
     return InheritedRecord(
         source=standing.row.id,
         title=standing.row.title,

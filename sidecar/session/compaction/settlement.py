@@ -91,7 +91,6 @@ class Settlements:
 
 
 def told_settled(settled: Settled) -> JsonObject:
-    """As `context/compact` answers."""
     return _told(settled.decision, settled.price(), 0)
 
 

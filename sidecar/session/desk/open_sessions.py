@@ -90,7 +90,6 @@ class OpenSessions:
         self._by_id[session.id] = session
 
     async def close(self, session: Session) -> None:
-        """End its task, release the lease."""
         await self.end(session)
         # Another call may have opened it anew.
         if self.find(session.id) is None:
@@ -103,7 +102,7 @@ class OpenSessions:
         await self.windows.end_unused((*used, *opening))
 
     async def end(self, session: Session) -> None:
-        """End its task, with the lease kept."""
+        """The lease is kept."""
         # First: its clients must hear that its alerts end.
         session.environment.forget(session.id)
         self._by_id.pop(session.id, None)
@@ -125,7 +124,7 @@ class OpenSessions:
         return sum(session.prompts.waiting() for session in self)
 
     def busy_changed(self, session: Session) -> None:
-        """Tell watchers; a session is busy while any that it watches is."""
+        """A session is busy while any that it watches is."""
         title = session.row.title or "a new session"
         busy = {w for one in self if one.prompts.busy for w in one.audience.watchers()}
         for watcher in session.audience.watchers():

@@ -131,7 +131,7 @@ class Sessions:
     async def list(
         self, cwd: str | None, cursor: str | None, limit: int
     ) -> tuple[tuple[SessionSummary, ...], str | None]:
-        """A page, newest first, and the cursor of the next page."""
+        """A page, newest first, and the next page's cursor."""
         environment = await self.shared.ready()
         folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
         page = await environment.store.sessions.page(cwd=folder, before=cursor, limit=limit)

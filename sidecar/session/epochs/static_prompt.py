@@ -57,7 +57,6 @@ def build_static(
 
 
 def in_order(tools: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
-    """Built-in tools, then others, each by name."""
     return tuple(sorted(tools, key=lambda tool: (tool.origin != "builtin", tool.name)))
 
 
@@ -89,7 +88,6 @@ def instructions_in(static: Static) -> tuple[Instruction, ...]:
 
 
 def epoch_record(static: Static, compaction_id: str, cause: str) -> EpochRecord:
-    """Without a revision."""
     return EpochRecord(
         compaction_id=compaction_id,
         cause=cause,

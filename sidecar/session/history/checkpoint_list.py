@@ -116,7 +116,6 @@ def _place(timeline: Timeline, records: Iterable[LogRecord], name: str, path: st
 
 
 def not_followed(records: Iterable[LogRecord], path: str) -> BadRequest:
-    """For a time before all snapshots."""
     why = "files were not followed yet at that time"
     if any(isinstance(record, ImportedRecord) for record in records):
         why = "this session was imported, and the files of before the import were not"

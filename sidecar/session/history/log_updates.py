@@ -107,7 +107,6 @@ class _Replay:
         return iter((replace(one, seq=channel.next_seq()),))
 
     def rest(self) -> Iterator[Event]:
-        """Events of messages open at creation, and of later ones."""
         log, feed = self._of.log, Feed()
         feed.all_messages = feed.all_records = True
         feed.records.extend(_records_since(log, self._until))

@@ -43,7 +43,6 @@ def spent(
 
 
 def ended_record(turn_id: TurnId, end: TurnEnd) -> TurnEndedRecord:
-    """Without a revision."""
     error = None if end.error is None else convert(end.error, FailureShape)
     return TurnEndedRecord(turn_id=turn_id, stop_reason=end.stop_reason, error=error)
 

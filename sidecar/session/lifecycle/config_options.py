@@ -26,7 +26,6 @@ class ConfigOptions:
         self._caveats = caveats
 
     def described(self) -> tuple[JsonObject, ...]:
-        """With current and possible values."""
         chosen = self._settings
         models = dict.fromkeys((chosen.model_id, *self._models.known))
         policy, effort = chosen.text("policy"), chosen.effort or "default"

@@ -116,7 +116,6 @@ class Rewriting:
         self.compact = self._compactor.compact
 
     async def idle(self, hurried: bool) -> bool:
-        """As `Compactor.idle`, if wanted."""
         state = self._state
         wanted = state.config.idle_compaction and self._decisions.chosen.is_automatic()
         if not wanted or state.ownership.read_only:
@@ -165,7 +164,6 @@ class Rewriting:
         return lambda event: self._host.rewritten(event, cause)
 
     async def breakdown(self) -> tuple[Meter, list[JsonObject]]:
-        """The segments' tokens add up to the meter's `used`."""
         state = self._state
         await state.log.whole()
         self.price.find()

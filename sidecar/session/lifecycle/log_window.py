@@ -79,7 +79,6 @@ LEAST = 500
 
 
 def _passes(record: LogRecord) -> bool:
-    """Whether a record has no effect after its turn."""
     match record:
         case (
             TurnStartedRecord() | TurnEndedRecord() | SteeredRecord() | StepRecord()

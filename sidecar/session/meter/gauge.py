@@ -117,7 +117,7 @@ class Gauge:
         return round(raw * factor), room
 
     def usual_growth(self) -> int:
-        """Tokens added per turn of late."""
+        """Tokens per turn."""
         sizes = _sizes(self._recent()).values()
         begun = self._view.static_tokens
         return velocity((begun, *sizes)) if sizes else 0

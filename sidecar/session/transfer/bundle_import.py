@@ -372,8 +372,6 @@ def _read_all(environment: Environment, stored: Stored, check: Callable[[], None
 
 
 async def _shown(replay: LogReplay, check: Callable[[], None]) -> None:
-    """Replay the whole history to nobody."""
-
     async def nobody(_: Event) -> None:
         pass
 

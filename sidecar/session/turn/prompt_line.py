@@ -148,7 +148,6 @@ class PromptLine:
         self._stop_turn()
 
     def cancel_prompt(self, ticket: object) -> None:
-        """Running or not."""
         for waiting in (*self._arriving, *self._line):
             waiting.cancelled = waiting.cancelled or waiting.request.ticket is ticket
         if self._running is not None and self._running.request.ticket is ticket:

@@ -118,7 +118,6 @@ class RunningTurn:
         return await self._close(end)
 
     async def fail(self, error: Exception) -> TurnEnd:
-        """End after an unexpected error, with a whole log."""
         return await self._close(failed_by(error))
 
     async def _close(self, end: TurnEnd) -> TurnEnd:

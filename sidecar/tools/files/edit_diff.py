@@ -68,13 +68,11 @@ def _lines(text: str) -> list[str]:
 
 
 def equal(one: Sequence[str], other: Sequence[str]) -> int:
-    """Number of lines or characters that both begin with."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _moved(line: str, by: int) -> str:
-    """A hunk's head, shifted by the lines left out."""
     if not line.startswith("@@") or not by:
         return line
     return " ".join(_shift(word, by) if word[0] in "+-" else word for word in line.split(" "))

@@ -86,7 +86,6 @@ def uncovered(words: tuple[str, ...], named: int) -> str:
 
 
 def written(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Words that may name written files; none if unknown."""
     return words[1:] if _acting(words).writes else ()
 
 
@@ -123,7 +122,6 @@ def behind_options(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def without_pager(words: tuple[str, ...], rule: tuple[str, ...]) -> tuple[str, ...]:
-    """Without git's `--no-pager`, where the rule names a subcommand."""
     named = rule[1:] and rule[1][:1].isalpha()
     if named and words[1:2] == ("--no-pager",) and known(words[0]) is GIT:
         return words[0], *words[2:]

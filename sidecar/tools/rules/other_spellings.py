@@ -225,7 +225,7 @@ def _entered(folder: str, words: tuple[str, ...]) -> str:
 
 
 def _reads(names: set[str]) -> bool:
-    """Whether one of these may run a given text, as `sudo sh`, unlike `sudo tee`."""
+    """`sudo sh` may run a given text, unlike `sudo tee`."""
     return bool(names & (READERS - PASSING)) or (bool(names & READERS) and not names & KEEPING)
 
 
@@ -250,7 +250,6 @@ def _names_only(words: tuple[str, ...]) -> bool:
 
 
 def _keeps(words: tuple[str, ...]) -> bool:
-    """Whether a program runs none of its words."""
     name = program_name(words[0])
     if name not in KEEPING or not is_systems(words[0]):
         return False

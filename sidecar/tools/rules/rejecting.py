@@ -141,7 +141,6 @@ def _has_all_words(rule: str, together: tuple[str, ...]) -> bool:
 
 
 def _names_inner(program: str, words: Sequence[str]) -> bool:
-    """Whether a rule names a runner and more."""
     plain = [word.strip(STAR) for word in words if word.strip(STAR)]
     if inner := SEARCHES.get(program):
         return any(word in inner for word in plain) and not inner.issuperset(plain)

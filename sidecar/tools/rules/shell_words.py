@@ -324,7 +324,6 @@ def _unquoted(node: "Node") -> str:
 
 
 def _command(text: str) -> "Node | None":
-    """`None` for more, less or broken commands."""
     root = _parsed(text)
     if root is None or root.has_error or len(root.children) != 1:
         return None

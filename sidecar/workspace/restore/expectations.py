@@ -172,7 +172,6 @@ def names_in(top: int, path: bytes) -> list[bytes]:
 
 
 def missing_folders(top: int, checked: Sequence[Checked]) -> list[bytes]:
-    """Parents of new entries that no action makes."""
     made = {c.action.path for c in checked if c.action.entry is not None}
     found: set[bytes] = set()
     there: set[bytes] = set()

@@ -112,7 +112,6 @@ class SnapshotChain:
         return {path: _to_look_at(path, seen.get(path)) for path in paths}
 
     async def deltas(self, first: SnapshotId, last: SnapshotId) -> tuple[Delta, ...] | None:
-        """`None` if swept."""
         if self._newest is not None and self._newest[:2] == (first, last):
             return (self._newest[2],)
         return await self._rows.deltas(self._id, first, last)

@@ -145,7 +145,6 @@ class IgnoreRules:
         return self.repository is None or not self.repository.tracks(path, is_folder)
 
     def keeps_all(self, names: list[bytes]) -> bool:
-        """Whether no name is ignored, as usual; quick."""
         text = b"/" + b"/".join(names)
         # Names ignored by themselves begin with a dot, as few others do.
         dotted = b"/." in text and (
@@ -199,7 +198,6 @@ class IgnoreRules:
 
 
 def root_rules(root: Path) -> IgnoreRules:
-    """From the enclosing repository down."""
     around = [root, *root.parents]
     at = next((n for n, folder in enumerate(around) if os.path.lexists(folder / ".git")), None)
     own = (at == 0, os.path.lexists(root / ".gitignore"))

@@ -134,7 +134,6 @@ def unchanged(seen: SeenEntry, found: os.stat_result) -> bool:
 
 
 def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
-    """Whether two stats show no write in between."""
     return (
         one.st_ctime_ns == other.st_ctime_ns
         and one.st_mtime_ns == other.st_mtime_ns

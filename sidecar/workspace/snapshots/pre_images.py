@@ -111,7 +111,6 @@ def read_batch(
 def pre_image(
     base: bytes, path: bytes, known: SeenEntry | None, limits: Limits, now: Callable[[], int]
 ) -> PreImage | None:
-    """`None` if missing."""
     at = now()
     try:
         found = stat_straight(base + b"/" + path)

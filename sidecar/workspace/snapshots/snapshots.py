@@ -180,7 +180,6 @@ class Snapshots:
             return tuple(sorted(found))
 
     async def sweep(self, before: SnapshotId) -> None:
-        """Forget earlier ones and their own content, in slices."""
         while True:
             async with self._lock:
                 if not await self._chain.sweep(before):
@@ -210,7 +209,6 @@ class Snapshots:
         return None if seen is None else seen.entry
 
     def entries(self) -> dict[bytes, TreeEntry]:
-        """Takes time in proportion."""
         return {path: seen.entry for path, seen in self._state.items()}
 
     async def close(self) -> None:

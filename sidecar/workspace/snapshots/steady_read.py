@@ -31,7 +31,6 @@ class Limits:
 
     @classmethod
     def of(cls, sizes: SnapshotSizes) -> "Limits":
-        """From MiB."""
         return cls(
             sizes.file_mib * MIB,
             max(sizes.file_mib, sizes.tracked_file_mib) * MIB,
@@ -60,7 +59,6 @@ class Looked:
     restless: set[bytes] = field(default_factory=set)
 
     def miss(self, path: bytes) -> None:
-        """Record as missing, to look again next time."""
         self.seen[path] = None
         self.restless.add(path)
 

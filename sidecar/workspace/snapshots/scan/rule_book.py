@@ -69,7 +69,6 @@ class RuleBook:
         return self.outside(path).ignored(path, False)
 
     def drop(self, folder: bytes) -> None:
-        """A new folder of that name starts afresh."""
         self._changes[folder] = None
 
     def forget(self, folder: bytes, kept: Container[bytes]) -> None:
@@ -81,7 +80,6 @@ class RuleBook:
         self.is_other = False
 
     def keep(self) -> bool:
-        """Keep the rules read; whether there were any."""
         for folder, rules in self._changes.items():
             if rules is None:
                 self._kept.pop(folder, None)

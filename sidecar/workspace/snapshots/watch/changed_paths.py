@@ -36,7 +36,6 @@ class Noticing:
 
     @property
     def quick(self) -> bool:
-        """Whether the disk is local, as with inotify."""
         return self.mode == "inotify"
 
     def begin(self, watch: Watch) -> None:
