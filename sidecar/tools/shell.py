@@ -144,7 +144,7 @@ def _fetching(command: str) -> Mapping[str, str]:
 
 
 def _named_anew(environment: Mapping[str, str]) -> dict[str, str]:
-    """Emptied variables naming a file to obey, another in each folder; bash expands its own."""
+    """Empties variables that name a file to obey, but for absolute paths without expansions."""
     plain = re.compile(r"(?:/[^$`\\\"]*)?")
     return {name: "" for name in _OBEYED if not plain.fullmatch(environment.get(name, ""))}
 

@@ -46,7 +46,7 @@ class Strand:
 
     @property
     def changed(self) -> bool:
-        """By others, since."""
+        """Others changed the path since."""
         return len(self.parts) > 1
 
     @property

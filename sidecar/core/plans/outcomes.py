@@ -331,7 +331,7 @@ def _called(unit: Unit) -> str:
 
 
 def _ended(unit: Unit) -> str:
-    """Not what was read: readings show lines."""
+    """Empty for readings, which show their lines."""
     end = _end(unit)
     return f" → {end}" if end else ""
 

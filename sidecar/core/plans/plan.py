@@ -219,7 +219,9 @@ class Policy(Protocol):
     def name(self) -> str: ...
 
     @property
-    def static_ttl(self) -> Ttl: ...
+    def static_ttl(self) -> Ttl:
+        """Wanted cache lifetime of the static prefix."""
+        ...
 
     def due(self, standing: Standing) -> Cause | None:
         """A cause if a rewrite may be worth planning."""

@@ -56,7 +56,7 @@ _BY_AGE = {
 
 
 def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
-    """Of each name's further use by the agent, at `step` or later; none was seen after it."""
+    """Of each name's further use by the agent at `step` or later. No name was seen after `step`."""
     older = step - _OLDEST
     by_step = {
         source: [[ages[-1]] * older + ages[min(step, _OLDEST) :: -1] for ages in rows]
@@ -72,10 +72,9 @@ def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
 
 
 def fidelity(changed: Set[str], left: Set[str], names: NameIndex, step: int) -> float:
-    """How much of what is likely needed a rewrite leaves in sight.
+    """Share, 0 to 1, of the `changed` identifiers' weight that is `left` in sight; 1 without any.
 
-    The share, 0 to 1, of the `changed` identifiers' weight that is `left`. 1 without any. `step`:
-    of the coming request.
+    `step`: of the coming request.
     """
     known = names.known
     weights = chances({name: known[name] for name in changed if name in known}, step)

@@ -1,8 +1,8 @@
 """Places breakpoints for the provider's prompt cache.
 
-Writes happen only at breakpoints; a read walks back at most `LOOKBACK` positions from one to a
-write. A run of calls, or of results, is one position. Source: Anthropic, "Prompt caching", read
-2026-11.
+Writes happen only at breakpoints; a read walks back at most `LOOKBACK` positions, its own
+included, from one to a write. A run of calls, or of results, is one position. Source: Anthropic,
+"Prompt caching", read 2026-11.
 """
 
 from bisect import bisect_right

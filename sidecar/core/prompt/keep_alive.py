@@ -1,7 +1,7 @@
 """Whether a ping before expiry pays for a cached prefix.
 
-Chances come from the session's pauses and, while few, from 85 recorded sessions. Prices: USD per
-token; times: milliseconds.
+Chances come from the session's pauses, and while few, from 85 recorded sessions: of 10,561 requests
+223 came after 5 to 60 minutes, 47 later. Prices: USD per token; times: milliseconds.
 """
 
 from collections.abc import Sequence

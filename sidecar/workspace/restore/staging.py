@@ -102,7 +102,7 @@ def write_batch(
 
 
 def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Their names only."""
+    """Names only, not contents."""
     with root_folder(root) as top:
         for stage in stages:
             sync(top, stage)
