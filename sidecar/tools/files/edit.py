@@ -193,7 +193,7 @@ async def _before(real: Path, context: ToolContext) -> str:
 def _spans(old: str, text: str) -> list[tuple[int, int]]:
     """No pattern: `re` would keep hundreds of them, many times as large as their texts."""
     spans, end = [], 0
-    while (start := text.find(old, end)) >= 0:
+    while old and (start := text.find(old, end)) >= 0:
         end = start + len(old)
         spans.append((start, end))
     return spans
