@@ -14,7 +14,7 @@ from posixpath import basename, dirname, join, normpath
 from typing import NamedTuple
 
 from sidecar.core.text.visible import plain_path
-from sidecar.tools.rules.coverage import is_systems, known, uncovered
+from sidecar.tools.rules.coverage import is_systems, known, uncovered, written
 from sidecar.tools.rules.pattern import with_stars
 from sidecar.tools.rules.shell_words import STAR, simple_commands
 from sidecar.tools.rules.tables.program import NO_OPERAND
@@ -35,13 +35,15 @@ _LETTER = re.compile(r"-[A-Za-z](?=[^-])")
 
 
 def as_obeyed(access: Access, allow: tuple[str, ...]) -> Access:
-    """With the names that an edited file has to commands which rules allow."""
-    if access.kind != "edit":
-        return access
+    """With the names that a written file has to commands which rules allow."""
     places = _places(allow)
-    # Of one outside a rule may tell the end alone: `~/conf/x.yaml`, `../conf/x.yaml`.
-    outside = chain.from_iterable(map(_ends, access.outside))
-    paths = (*access.shown, *access.linked, *access.paths, *outside)
+    if access.kind == "edit":
+        # Of one outside a rule may tell the end alone: `~/conf/x.yaml`, `../conf/x.yaml`.
+        outside = chain.from_iterable(map(_ends, access.outside))
+        paths = (*access.shown, *access.linked, *access.paths, *outside)
+    else:
+        named = written(access.words)
+        paths = tuple(normpath(join(one, name)) for one in access.shown for name in named)
     found = {name for path in paths for name in _names_from(places, path)}
     return replace(access, linked=(*access.linked, *sorted(found - {*access.shown})))
 

@@ -280,7 +280,7 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
         return f"`{min(away)}` leads out of the workspace"
     for name in access.linked:
         if why := led_astray(words, name):
-            return f"by a link it leads to `{name}`, {why}"
+            return f"by another name it is `{name}`, {why}"
     held = access.held and changes(words)
     return f"it may write what {access.held}" if held else uncovered(words, own)
 

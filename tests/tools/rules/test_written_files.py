@@ -165,6 +165,18 @@ def test_so_are_settings_outside_that_both_rules_name(rule: str, inside: ToolCon
     assert isinstance(call("write_file", wanted, inside, Rules((wide, rule))), Ask)
 
 
+@pytest.mark.parametrize("command", ["make docs/x.json", "touch docs/x.json"])
+def test_no_star_makes_settings_of_a_command_that_a_rule_allows(
+    command: str, inside: ToolContext
+) -> None:
+    (inside.cwd / "docs").mkdir()
+    wanted: Json = {"command": command}
+    rules = f"shell:{command.split(maxsplit=1)[0]} *", "shell@docs:book"
+    assert call("shell", wanted, inside, Rules(rules[:1])) == Allow()
+    assert isinstance(call("shell", wanted, inside, Rules(rules)), Ask)
+    assert call("shell", wanted, inside, Rules((*rules, f"shell:{command}"))) == Allow()
+
+
 @pytest.mark.parametrize(
     "path", ["data", "newtool.toml", "x.unheard", "some-new-hooks", ".newtoolrc", ".hidden/a.py",
              "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "\uff0ehidden/a.py",
