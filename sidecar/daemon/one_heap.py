@@ -9,8 +9,10 @@ from importlib import import_module
 from time import process_time
 from typing import Any
 
-M_ARENA_MAX = -8
+M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3
 """Of glibc's `<malloc.h>`."""
+LARGE = 128 * 1024
+"""Bytes from which a block lies outside the heap, and is the system's again once it is free."""
 LOOK = 15.0
 """Seconds between looks at whether there was work."""
 WORKED = 0.5
@@ -21,10 +23,12 @@ def share_one_heap() -> None:
     """Threads begun from now on make no heap of their own: with none before, there is one.
 
     What is freed in a heap of one thread no other uses. The interpreter's lock keeps threads from
-    waiting for each other's heap.
+    waiting for each other's heap. Where nobody says what is large, glibc takes the largest block
+    freed so far: bodies of requests would leave holes between what stays.
     """
     if _has("mallopt"):
         _libc().mallopt(M_ARENA_MAX, 1)
+        _libc().mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 async def give_back() -> None:
