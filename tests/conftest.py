@@ -96,12 +96,15 @@ def pytest_configure(config: pytest.Config) -> None:
     """Begin with an empty table, and let processes that tests start be interrupted.
 
     None of them gets a key that the environment may have: without one no model answers.
+    Nor does one share a daemon with the user's windows, or leave one behind, unless a test says so:
+    where CI is set each window has its own.
     A shell that starts this in the background has it ignore SIGINT, and children inherit that.
     """
     config.stash[FIGURES] = Figures()
     sys.addaudithook(stay_here)
     for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
         del os.environ[name]
+    os.environ["CI"] = "true"
     given = getattr(config, "workerinput", {})
     config.option.markexpr = given.get("markexpr", config.option.markexpr)
     begin(short=config.option.markexpr == "not long")

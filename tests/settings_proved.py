@@ -77,7 +77,7 @@ PROVED: Mapping[str, str] = {
     "workspace_trusted": f"{SESSION}changes/test_session_trust.py::"
     "test_an_editor_that_distrusts_is_not_asked",
     "data_dir": f"{E2E}test_settings_work.py::test_sessions_are_stored_where_is_set",
-    "shared": f"{E2E}test_shared_or_alone.py::test_windows_share_by_a_setting",
+    "shared": f"{E2E}test_shared_or_alone.py::test_windows_share_none_by_a_setting",
     "log": f"{E2E}test_settings.py::test_the_log_is_as_quiet_as_the_file_says",
 }
 """By the setting's name: `file::test`."""

@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; One daemon for each project.  This file starts it, starts it again when it
-;; dies, and opens its session.  What arrives for the chat is handed to
+;; One process for each project: the daemon, or what attaches to the one that
+;; all windows share.  This file starts it, starts it again when it dies, and
+;; opens its session.  What arrives for the chat is handed to
 ;; `sidecar-update-functions'.
 
 ;;; Code:

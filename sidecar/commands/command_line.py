@@ -32,8 +32,8 @@ def commands() -> typer.Typer:
     ) -> None:
         """Run the daemon for an editor.
 
-        With neither option the setting `shared` says which, and a window for which no daemon can
-        be shared has its own.
+        Windows share one, unless the setting `shared` or an option says otherwise, or none can be
+        shared.
         """
         # `cli` has told this command apart unless it is asked for help.
 

@@ -292,7 +292,7 @@ class Config:
         own=True,
     )
     shared: bool = setting(
-        False,
+        True,
         FLAG,
         "whether `sidecar serve --stdio` shares one daemon with your other windows, where one can "
         "be shared; read from your own file alone",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-DEFAULT = False
+DEFAULT = True
 """The setting `shared` of whoever has not set it, as in `config.settings`."""
 CLOUDS = ("bedrock", "vertex")
 """Providers whose account is always looked for in the process's variables."""

@@ -39,10 +39,8 @@ def initialized(data: Path, **given: Any) -> float:
 
 def attached(folder: Path) -> dict[str, float]:
     """Give the same of windows that come to a daemon with one, by how they say that they share."""
-    run, file = folder / "run", folder / "config/sidecar/config.toml"
+    run = folder / "run"
     run.mkdir(mode=0o700)
-    file.parent.mkdir(parents=True)
-    file.write_text("shared = true\n")
     env = {
         "XDG_RUNTIME_DIR": str(run), "XDG_CONFIG_HOME": str(folder / "config"), "CI": "",
         "SIDECAR_DATA_DIR": str(folder / "data"), "SIDECAR_LINGER": "60",

@@ -87,19 +87,20 @@ def test_prompts_that_wait_for_a_turn_are_counted(start: Start, workspace: Path)
     assert settled(0) == (0, 0)
 
 
-def test_by_default_nothing_listens(start: Start, workspace: Path) -> None:
-    client = start()
+@pytest.mark.parametrize("how", ["start", "window"])
+def test_by_default_no_port_is_open(
+    how: str, workspace: Path, request: pytest.FixtureRequest
+) -> None:
+    client = request.getfixturevalue(how)(**({"begun": False} if how == "window" else {}))
     session = opened(client, workspace)
     say(client, session, "read notes.txt")
-    assert "prometheus" not in client.request("daemon/status")["metrics"]
-    sockets = Path(f"/proc/{client.process.pid}/net/tcp")
+    status = client.request("daemon/status")
+    assert "prometheus" not in status["metrics"]
+    process = Path(f"/proc/{status['pid']}")
+    sockets = process / "net/tcp"
     if not sockets.exists():
         pytest.skip("needs /proc")
-    own = {
-        link.readlink().name
-        for link in Path(f"/proc/{client.process.pid}/fd").iterdir()
-        if link.is_symlink()
-    }
+    own = {link.readlink().name for link in (process / "fd").iterdir() if link.is_symlink()}
     inodes = {name[8:-1] for name in own if name.startswith("socket:[")}
     listening = [line.split() for line in sockets.read_text().splitlines()[1:]]
     assert not [line for line in listening if line[3] == "0A" and line[9] in inodes]

@@ -29,11 +29,11 @@ SAID = "this window has its own daemon"
 
 @pytest.fixture
 def settings(variables: dict[str, str], tmp_path: Path) -> Path:
-    """The user's own file, by which windows share."""
+    """The user's own file, which says nothing."""
     variables |= {"XDG_CONFIG_HOME": str(tmp_path / "config"), "CI": ""}
     file = tmp_path / "config/sidecar/config.toml"
     file.parent.mkdir(parents=True)
-    file.write_text("shared = true\n")
+    file.write_text("")
     return file
 
 
@@ -69,7 +69,9 @@ def is_alone(client: PlainClient, workspace: Path, **options: Any) -> str:
     return client.stderr
 
 
-def test_windows_share_by_a_setting(opened: Callable[..., PlainClient], workspace: Path) -> None:
+def test_windows_share_without_being_asked_to(
+    opened: Callable[..., PlainClient], workspace: Path
+) -> None:
     first, second = opened(), opened()
     pids = {daemon(client) for client in (first, second)}
     assert len(pids) == 1
@@ -81,12 +83,13 @@ def test_windows_share_by_a_setting(opened: Callable[..., PlainClient], workspac
         assert SAID not in client.stderr
 
 
-def test_windows_share_none_unless_they_are_asked_to(
-    opened: Callable[..., PlainClient], settings: Path, workspace: Path
+def test_windows_share_none_by_a_setting(
+    opened: Callable[..., PlainClient], settings: Path, workspace: Path, variables: dict[str, str]
 ) -> None:
     assert Config().shared is choice.DEFAULT
-    settings.write_text("")
+    settings.write_text("shared = false\n")
     assert SAID not in is_alone(opened(), workspace)
+    assert found(variables) == []
 
 
 @pytest.mark.parametrize(("arguments", "env"), [(("--alone",), {}), ((), {"CI": "true"})])
@@ -172,9 +175,9 @@ def test_no_daemon_is_started_for_a_cloud_in_the_users_file(
     variables: dict[str, str],
     workspace: Path,
 ) -> None:
-    settings.write_text('shared = true\n[provider]\nname = "vertex"\n')
+    settings.write_text('[provider]\nname = "vertex"\n')
     assert "the provider vertex takes its account" in is_alone(opened(), workspace)
-    settings.write_text("shared = true\n")
+    settings.write_text("")
     log = is_alone(opened(ANTHROPIC_CUSTOM_HEADERS="x-team: a"), workspace)
     assert "an account comes from ANTHROPIC_CUSTOM_HEADERS" in log
     assert found(variables) == []
@@ -218,8 +221,10 @@ def test_what_a_window_says_first_may_be_anything(opened: Callable[..., PlainCli
     assert client.request("daemon/status")["pid"] == shared
 
 
-def test_windows_of_other_proxies_share_another(opened: Callable[..., PlainClient]) -> None:
+def test_windows_of_other_proxies_share_another(
+    opened: Callable[..., PlainClient], variables: dict[str, str]
+) -> None:
     proxy = {"HTTPS_PROXY": "http://127.0.0.1:9"}
     pids = [daemon(opened(**env)) for env in ({}, proxy, proxy)]
     assert pids[0] != pids[1] == pids[2]
-    command({**os.environ, **proxy}, "stop", "--now")
+    command({**variables, **proxy}, "stop", "--now")

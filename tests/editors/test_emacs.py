@@ -33,8 +33,11 @@ OPTIONS = (
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not EMACS, reason="there is no emacs on PATH")]
 
 
-def environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path, *, shared: bool = False) -> dict[str, str]:
     """Give what Emacs and the daemon are started with."""
+    run = folder.parent / "run"
+    run.mkdir(mode=0o700, exist_ok=True)
+    sharing = {"CI": "false", "SIDECAR_LINGER": "2", "XDG_RUNTIME_DIR": str(run)}
     return {
         **{k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")},
         "HOME": str(folder.parent),
@@ -42,6 +45,7 @@ def environment(folder: Path) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "SIDECAR_DATA_DIR": str(folder.parent / "data"),
         "SIDECAR_OFFLINE_PACE": "0.005",
+        **(sharing if shared else {}),
     }
 
 
@@ -56,12 +60,14 @@ def workspace(tmp_path: Path) -> Path:
     return lay_out(tmp_path, lines=900)
 
 
-def emacs(folder: Path, *arguments: str, limit: float = LIMIT) -> subprocess.CompletedProcess[str]:
+def emacs(
+    folder: Path, *arguments: str, limit: float = LIMIT, shared: bool = False
+) -> subprocess.CompletedProcess[str]:
     """Run Emacs without a screen and without anybody's settings."""
     return subprocess.run(
         [EMACS, "-Q", "--batch", "-L", str(PLUGIN), *arguments],
         cwd=folder,
-        env=environment(folder),
+        env=environment(folder, shared=shared),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -70,7 +76,7 @@ def emacs(folder: Path, *arguments: str, limit: float = LIMIT) -> subprocess.Com
     )
 
 
-def play(folder: Path, name: str) -> str:
+def play(folder: Path, name: str, *, shared: bool = False) -> str:
     """Play a part of the scenario; gives the session that it ended with."""
     played = emacs(
         folder,
@@ -80,15 +86,17 @@ def play(folder: Path, name: str) -> str:
         settings(),
         "--funcall",
         name,
+        shared=shared,
     )
     assert played.returncode == 0, played.stdout + played.stderr
     return played.stdout.splitlines()[-1]
 
 
-def test_a_day_with_the_plugin(workspace: Path) -> None:
-    session = play(workspace, "scenario-first")
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_day_with_the_plugin(workspace: Path, *, shared: bool) -> None:
+    session = play(workspace, "scenario-first", shared=shared)
     assert session.startswith("session ses_")
-    assert play(workspace, "scenario-second") == session
+    assert play(workspace, "scenario-second", shared=shared) == session
 
 
 def test_a_session_is_exported_and_imported(workspace: Path) -> None:

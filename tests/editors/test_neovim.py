@@ -46,8 +46,11 @@ def workspace(tmp_path: Path) -> Path:
     return lay_out(tmp_path, lines=700)
 
 
-def surroundings(folder: Path) -> dict[str, str]:
+def surroundings(folder: Path, *, shared: bool = False) -> dict[str, str]:
     """Give an environment in which nothing of this machine's user counts."""
+    run = folder.parent / "run"
+    run.mkdir(mode=0o700, exist_ok=True)
+    sharing = {"CI": "false", "SIDECAR_LINGER": "2", "XDG_RUNTIME_DIR": str(run)}
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "XDG_"))}
     return {
         **clean,
@@ -59,10 +62,11 @@ def surroundings(folder: Path) -> dict[str, str]:
         "SIDECAR_PLUGIN": str(PLUGIN),
         "SIDECAR_PYTHON": sys.executable,
         "SIDECAR_SCENARIO": str(HERE / "neovim"),
+        **(sharing if shared else {}),
     }
 
 
-def play(nvim: str, folder: Path, scenario: str) -> str:
+def play(nvim: str, folder: Path, scenario: str, *, shared: bool = False) -> str:
     """Play a scenario without a screen; gives what it wrote."""
     played = subprocess.run(
         [
@@ -77,7 +81,7 @@ def play(nvim: str, folder: Path, scenario: str) -> str:
             str(HERE / "neovim" / scenario),
         ],
         cwd=folder,
-        env=surroundings(folder),
+        env=surroundings(folder, shared=shared),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -105,10 +109,13 @@ def test_luacheck_finds_nothing() -> None:
     assert checked.returncode == 0, checked.stdout
 
 
-def test_a_day_of_work_goes_on_in_the_same_session(nvim: str, workspace: Path) -> None:
-    session = play(nvim, workspace, "first.lua").strip()
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_day_of_work_goes_on_in_the_same_session(
+    nvim: str, workspace: Path, *, shared: bool
+) -> None:
+    session = play(nvim, workspace, "first.lua", shared=shared).strip()
     assert session.startswith("session ses_")
-    assert play(nvim, workspace, "second.lua").strip() == session
+    assert play(nvim, workspace, "second.lua", shared=shared).strip() == session
 
 
 def test_each_question_has_its_own_answer(nvim: str, workspace: Path) -> None:
@@ -252,7 +259,8 @@ def number(screen: str, text: str) -> str:
     return re.findall(rf"^(\d+): .*{text}", screen, re.M)[-1]
 
 
+@pytest.mark.parametrize("shared", [False, True])
 def test_nothing_is_started_before_it_is_needed_and_two_windows_get_along(
-    nvim: str, workspace: Path
+    nvim: str, workspace: Path, *, shared: bool
 ) -> None:
-    play(nvim, workspace, "lazy.lua")
+    play(nvim, workspace, "lazy.lua", shared=shared)

@@ -151,7 +151,16 @@ end
 local function the_daemon_comes_back()
   local daemon = require("sidecar.daemon")
   local pid = daemon.pid()
-  vim.loop.kill(pid, "sigkill")
+  local status
+  daemon.request("daemon/status", {}, function(result)
+    status = result
+  end)
+  h.wait("its state", function()
+    return status
+  end)
+  -- Of one that windows share, this Neovim's own process is not the daemon's.
+  h.equal(status.pid == pid, vim.env.CI ~= "false")
+  vim.loop.kill(status.pid, "sigkill")
   h.wait("another daemon", function()
     return daemon.pid() and daemon.pid() ~= pid and h.percent() >= 0 and daemon.state == "ready"
   end)

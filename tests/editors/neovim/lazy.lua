@@ -16,9 +16,11 @@ h.play(function()
     return h.buffer("context"):find("── turn", 1, true)
   end)
   h.holds(h.buffer("context"), "\n  of notes ")
-  -- Another one in this folder finds the session taken, and begins its own.
+  -- Another one in this folder joins the session; one with a daemon of its own finds the session
+  -- taken, and begins another.
   local other = vim.fn.system({ vim.v.progpath, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", vim.env.SIDECAR_SCENARIO .. "/other.lua" })
   h.equal(vim.v.shell_error, 0)
   h.holds(other, "ses_")
-  h.lacks(other, require("sidecar.session").id)
+  local check = vim.env.CI == "false" and h.holds or h.lacks
+  check(other, require("sidecar.session").id)
 end)
