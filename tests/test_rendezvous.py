@@ -2,7 +2,9 @@
 
 import errno
 import os
+import shutil
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -53,6 +55,30 @@ def test_a_daemon_that_answers_nothing_is_waited_for_once(
         hanging.accept()[0].close()
         with pytest.raises(BlockingIOError):
             hanging.accept()
+
+
+@pytest.mark.parametrize("space", ["--mount", "--net", "--pid"])
+def test_a_container_shares_no_daemon_with_its_host(space: str, tmp_path: Path) -> None:
+    """Its home may be the same, and its programs others."""
+    tell = "from sidecar.daemon.rendezvous import socket_path; "
+    told = [
+        sys.executable,
+        "-c",
+        f"{tell}print(socket_path(dict(XDG_RUNTIME_DIR='{tmp_path}'), '1'))",
+    ]
+    unshare = ["unshare", "--user", "--map-current-user", "--fork", space]
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*unshare, "true"], check=False).returncode
+    ):
+        pytest.skip("no other namespace can be had here")
+    paths = [
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for command in (told, told, [*unshare, *told])
+    ]
+    assert paths[0] == paths[1] != paths[2]
+    # Beside the others, in the same folder.
+    assert Path(paths[2]).parent == Path(paths[0]).parent
 
 
 @contextmanager

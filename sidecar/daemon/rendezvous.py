@@ -1,7 +1,7 @@
 """Where windows find the daemon that they share. Imports little: windows wait.
 
-A socket in the user's own folder, named for data folder, version and place of the program. Whoever
-finds nobody behind makes another, under a lock, and starts a daemon.
+A socket in the user's own folder, named for data folder, version, place of the program and
+container. Whoever finds nobody behind makes another, under a lock, and starts a daemon.
 """
 
 import binascii
@@ -12,7 +12,7 @@ import stat
 import struct
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 BACKLOG = 128
 TRY_EVERY = 0.02
@@ -38,7 +38,21 @@ HERE = b"\x06"
 def identity(variables: Mapping[str, str], version: str) -> str:
     """The same for all windows of one daemon."""
     named = [version, os.path.dirname(os.path.abspath(__file__)), sys.executable]
-    return "\n".join([*named, *(variables.get(name, "") for name in DECIDING)])
+    return "\n".join([*named, *_machine(), *(variables.get(name, "") for name in DECIDING)])
+
+
+def _machine() -> Iterator[str]:
+    """The files, processes and network that this process sees.
+
+    A container may have the home and the sockets of the user, but no program of the host's.
+    """
+    root = os.stat("/")
+    yield f"{root.st_dev} {root.st_ino}"
+    for space in ("mnt", "pid", "net"):
+        try:
+            yield os.readlink(f"/proc/self/ns/{space}")
+        except OSError:
+            yield ""
 
 
 def socket_path(variables: Mapping[str, str], version: str) -> str:

@@ -1,4 +1,4 @@
-/** The daemon of this window: started, restarted and spoken to through vscode-languageclient. */
+/** The daemon, by this window's process: started, restarted and spoken to through vscode-languageclient. */
 
 import type {
   ClientNotifications,
