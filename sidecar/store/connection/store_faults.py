@@ -30,12 +30,12 @@ ORPHAN = (
 )
 GONE = (
     "The store's file is gone: it was deleted or replaced while the daemon had it open, so nothing "
-    "can be stored or read. Put it back if you can, and start the editor again; without it a new, "
-    "empty store is begun."
+    "can be stored or read. Put it back if you can, run `sidecar stop` and start the editor again; "
+    "without it a new, empty store is begun."
 )
 FILES = (
     "The daemon has as many files open as it may, so the store cannot be read. Close some sessions "
-    "or other programs, or allow more (`ulimit -n`) and start the editor again."
+    "or other programs, or allow more (`ulimit -n`), run `sidecar stop` and start the editor again."
 )
 OTHER = "The store could not do it ({detail}). Try again; if it persists, check the disk."
 
