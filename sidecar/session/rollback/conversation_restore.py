@@ -107,7 +107,8 @@ class ConversationPlans:
         """On the last answer, if it was sent in the same view."""
         view.anchor = None
         if (last := next(filter(_is_answer, reversed(messages)), None)) is not None:
-            view.stand_on(last.id, self._views.view_at(last.created))
+            epochs = reversed(self._views.epochs())
+            view.stand_on(last.id, next(e.view for e in epochs if e.since <= last.created))
 
 
 def _is_answer(message: Message) -> bool:

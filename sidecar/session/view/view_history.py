@@ -91,10 +91,6 @@ class Views:
         self._follow()
         return self._view
 
-    def view_at(self, time: Millis) -> View:
-        """As a message that was begun then was sent in."""
-        return next(one.view for one in reversed(self.epochs()) if one.since <= time)
-
     def epochs(self) -> tuple[Epoch, ...]:
         self._follow()
         return tuple(self._epochs)
