@@ -133,7 +133,7 @@ class Listener:
             if unit.kind == "prose":
                 used.update(unit.names)
             elif unit.kind == "call":
-                used |= unit.call_names
+                used.update(unit.call_names)
         before = [name for name in used if name in self._names]
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
         usage = finish.usage if finish is not None and finish.usage.prompt else None

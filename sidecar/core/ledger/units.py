@@ -67,7 +67,7 @@ class Unit:
     kind: UnitKind
     text: str
     names: tuple[str, ...] = ()
-    call_names: frozenset[str] = frozenset()
+    call_names: tuple[str, ...] = ()
     call: str = ""
     tool: str = ""
     argument: str = ""
@@ -79,7 +79,7 @@ class Unit:
     rules: tuple[RuleSentence, ...] = ()
     asked: frozenset[str] = frozenset()
     attempt: str = ""
-    steps: frozenset[str] = frozenset()
+    steps: tuple[str, ...] = ()
     replaced: tuple[Replacement, ...] = ()
     guidance: tuple[str, ...] = ()
     attached: str = ""
@@ -142,7 +142,7 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
 
 
 def in_row(names: Iterable[str]) -> tuple[str, ...]:
-    """A session holds hundreds of thousands; in a set each takes six times as much."""
+    """A session holds hundreds of thousands; in a set each takes up to six times as much."""
     return tuple(sorted(names))
 
 
@@ -156,7 +156,7 @@ def learn(index: NameIndex, unit: Unit) -> None:
             index.use(unit.names, unit.step, "prose")
         case "call":
             index.use(unit.call_names, unit.step, "call")
-            index.see(frozenset(unit.names) - unit.call_names, unit.step, "result")
+            index.see(frozenset(unit.names).difference(unit.call_names), unit.step, "result")
         case "typed":
             index.see(unit.names, unit.step, "typed")
         case _:
@@ -175,11 +175,12 @@ def overcome(units: Iterable[Unit]) -> frozenset[PartId]:
     found: set[PartId] = set()
     for unit in reversed(calls[first:]):
         if unit.failed:
-            if is_overcome(unit.attempt, unit.steps, done) or unit.attempt in again - unit.steps:
+            tried_again = unit.attempt in again and unit.attempt not in unit.steps
+            if tried_again or is_overcome(unit.attempt, unit.steps, done):
                 found.add(unit.part_id)
             again |= {unit.attempt} - {""}
         elif unit.status == "ok":
-            done |= unit.steps
+            done.update(unit.steps)
     return frozenset(found)
 
 
@@ -228,7 +229,7 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
         "call",
         text,
         in_row(names_in(text) | call_names),
-        call_names,
+        in_row(call_names),
         given,
         part.name,
         argument(part.input),
@@ -238,7 +239,7 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
         message.created,
         deeds,
         attempt=attempt_of(part),
-        steps=needs(part) if bad else achieved(part, deeds),
+        steps=in_row(needs(part) if bad else achieved(part, deeds)),
         replaced=replacements(part),
         guidance=guidance_of(part),
         said=user_words(part),

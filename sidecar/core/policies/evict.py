@@ -149,7 +149,7 @@ def referred_to(situation: Situation, items: list[Item]) -> frozenset[PartId]:
         for item in items
         if any(
             uses[name] > item.unit.step and name in index and index[name].first >= item.unit.step
-            for name in (written & item.unit.names) - item.unit.call_names
+            for name in (written & item.unit.names).difference(item.unit.call_names)
         )
     )
 

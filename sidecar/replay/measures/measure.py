@@ -81,7 +81,7 @@ class Memory:
             if item.shown is None and unit.kind != "excerpt":
                 whole.update(unit.names)
             else:
-                view |= unit.call_names | names_in(text)
+                view |= names_in(text).union(unit.call_names)
                 reach.update(unit.names)
             shown += (text, unit.call)
         self.stand(

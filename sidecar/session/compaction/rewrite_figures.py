@@ -27,7 +27,7 @@ def figures_of(decision: Decision, messages: Sequence[Message]) -> JsonObject:
             case TextBlock(text=text) | ResultBlock(text=text) if block.part_id in fresh:
                 left |= names_in(text)
             case CallBlock() if block.part_id in touched and block.part_id in units:
-                left |= units[block.part_id].call_names
+                left.update(units[block.part_id].call_names)
             case _:
                 pass
     return {

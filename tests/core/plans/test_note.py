@@ -357,7 +357,7 @@ def test_each_section_holds_to_its_room_but_what_failed_and_what_changed(
         deeds = touched(argument) if tool == "edit" and not bad else ()
         unit = replace(item.unit, part_id=PartId(f"p{number}"), tool=tool, argument=argument)
         unit = replace(unit, failed=bad, text=f"Error: {argument}", deeds=deeds)
-        unit = replace(unit, steps=frozenset({f"use p{number}"}))
+        unit = replace(unit, steps=(f"use p{number}",))
         listed.append(Item(unit, 9))
     text = note(listed, room=Room(commands=most, prose=most))
     sections = text.split("\n")

@@ -77,7 +77,7 @@ def _item(
         argument=argument or (f"argument {index}" if call else ""),
         status="ok" if call else "",
         failed="!" in marks,
-        steps=frozenset({f"use p{index}"}) if call else frozenset(),
+        steps=(f"use p{index}",) if call else (),
         running="~" in marks,
     )
     shown: Shown | None = Placeholder() if "#" in marks else Dropped() if "-" in marks else None
@@ -88,7 +88,9 @@ def _item(
 def saying(item: Item, text: str, *, call: str = "") -> Item:
     """Give an item with another text, its names found, and the names of its call."""
     names, called = names_in(text), names_in(call)
-    unit = replace(item.unit, text=text, call=call, names=in_row(names | called), call_names=called)
+    unit = replace(
+        item.unit, text=text, call=call, names=in_row(names | called), call_names=in_row(called)
+    )
     if unit.kind == "typed":
         unit = replace(unit, rules=rules_in(text), asked=asked_to_keep(text))
     return Item(unit, item.tokens, item.call, item.shown, item.pinned, item.tokens_whole)

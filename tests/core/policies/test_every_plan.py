@@ -66,9 +66,9 @@ def _item(draw: st.DrawFn, index: int, kind: UnitKind, turn: int, step: int, mes
         kind,
         text,
         names=(text.partition("\n")[0],),
-        call_names=frozenset(draw(st.lists(st.sampled_from(WORDS), max_size=2)))
+        call_names=tuple(draw(st.lists(st.sampled_from(WORDS), max_size=2, unique=True)))
         if call
-        else frozenset(),
+        else (),
         tool=draw(st.sampled_from(TOOLS)) if call else "",
         argument=draw(st.sampled_from(WORDS)) if call else "",
         failed=call and draw(st.integers(0, 5)) == 0,

@@ -19,7 +19,7 @@ def unit(name: str, kind: UnitKind, text: str, call: str = "", *, failed: bool =
     return Unit(
         *(PartId(name), MessageId("m"), 0, 0, kind, text, names_in(text) | given, given),
         *(call, "bash", call, status, failed),
-        steps=frozenset({f"use {name}"}),
+        steps=(f"use {name}",),
     )
 
 
