@@ -43,9 +43,9 @@ T = TypeVar("T")
 
 
 class Store:
-    """The file and its contents by kind. Call on an event loop; nothing blocks.
+    """The store's file and its contents by kind; call on an event loop, nothing blocks.
 
-    Everything may raise StorageFailed: `full`, `corrupt`, `newer_schema`, `read_only` or `io`;
+    All may raise StorageFailed (`full`, `corrupt`, `newer_schema`, `read_only` or `io`), and then
     nothing of the call is stored. `folder`: the daemon's data folder.
     """
 
@@ -85,9 +85,9 @@ class Store:
     def open(
         cls, folder: Path, *, now: Callable[[], int], uptime: ReadUptime = lambda: None
     ) -> "Store":
-        """In a folder, made if missing; blocks for milliseconds.
+        """Opens the store in a folder, made if missing; blocks for milliseconds.
 
-        `now` (ms since 1970) and `uptime`: for any thread. Unwritable stores open for reading;
+        `now` (ms since 1970) and `uptime` must suit any thread. Unwritable stores open for reading;
         raises StorageFailed if unreadable.
         """
         try:
@@ -127,7 +127,7 @@ class Store:
 
     @classmethod
     def look(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
-        """For reading, without migration; raises StorageFailed."""
+        """Opens an existing store for reading, without migration; raises StorageFailed."""
         path = folder / store_files.NAME
         try:
             found = store_files.read(path, version) if path.exists() else 0
@@ -143,14 +143,14 @@ class Store:
 
     @property
     def read_only(self) -> bool:
-        """The schema is newer, or the folder read-only."""
+        """Whether nothing can be written: the schema is newer, or the folder read-only."""
         return self._why is not None
 
     def refusal(self) -> StorageFailed | None:
         return None if self._why is None else _refusal(self._why)
 
     def write(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
-        """One unit, after earlier writes; `size`: bytes, if known.
+        """Writes changes as one unit, after earlier writes; `size`: bytes, if known.
 
         The future resolves once on the disk, or raises StorageFailed; cancelling stops nothing.
         """
@@ -164,7 +164,7 @@ class Store:
             pass
 
     def save(self, *changes: PutPart) -> None:
-        """Growing parts, perhaps lost; the newest wins."""
+        """Queues growing parts, of which only the newest is kept and may be lost."""
         if self._writer is None:
             return
         for change in changes:
@@ -178,11 +178,11 @@ class Store:
         return store_files.size(self._path)
 
     def waiting(self) -> int:
-        """Writes not yet done; from any thread."""
+        """Counts writes not yet done; may be called from any thread."""
         return 0 if self._writer is None else self._writer.depth()
 
     async def close(self) -> None:
-        """Finishes all writes; repeatable."""
+        """Finishes all writes; may be called again."""
         if self._closed:
             return
         self._closed = True

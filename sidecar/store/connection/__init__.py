@@ -1,1 +1,1 @@
-"""The file, leases and the writer."""
+"""The store's file, the sessions' leases, and the thread that writes."""

@@ -1,6 +1,6 @@
-"""Bundle files: lines packed with zstd, written whole or not at all.
+"""Writes and reads bundle files: lines packed with zstd.
 
-A foreign file may unfold to any size, so unpacking is limited.
+Unpacking is limited, since a foreign file may unfold to any size.
 """
 
 import os
@@ -34,10 +34,9 @@ TOO_LARGE = (
 
 
 def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
-    """Durable, with mode 600; returns the bytes.
+    """Writes `lines` to `path` durably and as a whole, with mode 600; returns the file's bytes.
 
-    Raises FileExistsError without `replace`, BadRequest if too large to read again, OSError; leaves
-    no partial file.
+    Raises FileExistsError without `replace`, BadRequest if too large to read again, or OSError.
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -60,9 +59,9 @@ def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
 
 
 def is_bundle(source: Path | bytes) -> bool:
-    """Anything packed with zstd, or lines with a bundle's head; `bytes`: the content.
+    """Whether a file or `bytes` begin as zstd does, or as a bundle's first line.
 
-    False for no regular file or a too large one; raises OSError.
+    Returns False for folders, devices and files over the limit; raises OSError.
     """
     with suppress(BadRequest), _opened(source) as (first, rest):
         return first == ZSTD or next(_joined(first, rest)).startswith(HEAD)
@@ -70,7 +69,10 @@ def is_bundle(source: Path | bytes) -> bool:
 
 
 def read(source: Path | bytes) -> Iterator[bytes]:
-    """With line ends; raises OSError, or BadRequest if damaged or too large."""
+    """Yields a bundle's lines with their line ends.
+
+    Raises OSError, or BadRequest if damaged or too large.
+    """
     with _opened(source) as (first, rest):
         line = bytearray()
         for piece in _limited(_unpacked(first, rest)):

@@ -1,4 +1,4 @@
-"""Returns free pages to the file system, in slices."""
+"""Returns free pages of the store's file to the file system, some at a time."""
 
 import asyncio
 import sqlite3
@@ -24,7 +24,7 @@ _WAIT_MS = 20
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Bytes in all, and free; `shrinks`: can be returned."""
+    """A file's bytes, and the free ones; `shrinks`: whether free pages can be returned."""
 
     size: int
     free: int
@@ -46,15 +46,15 @@ class FreePages:
         return await self._submit(shrink, synced=False)
 
     async def overwrite(self) -> None:
-        """For a file that cannot shrink."""
+        """Fills the free pages with zeros, where the file cannot shrink."""
         await self._submit(overwrite_free)
 
     async def rebuild(self) -> None:
-        """Rewrite an older file, to let it shrink; blocks writers."""
+        """Rewrites a file of any size so that it can shrink; blocks writers."""
         await asyncio.to_thread(rebuild, self._path)
 
     async def empty_log(self) -> bool:
-        """`False` if readers use the log for seconds."""
+        """Returns `False` if readers kept SQLite's log in use for seconds."""
         return await asyncio.to_thread(empty_log, self._path)
 
 
@@ -90,7 +90,7 @@ def overwrite_free(con: sqlite3.Connection) -> None:
 
 
 def make_shrinkable(con: sqlite3.Connection) -> None:
-    """Only up to 64 MiB."""
+    """Rewrites an older file of at most 64 MiB so that it can shrink."""
     found = space(con)
     if not found.shrinks and found.size <= SMALL_BYTES:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
@@ -98,7 +98,6 @@ def make_shrinkable(con: sqlite3.Connection) -> None:
 
 
 def rebuild(path: Path) -> None:
-    """Of any size. Blocks writers."""
     with closing(store_files.open_writer(path)) as con:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
         con.execute("VACUUM")

@@ -1,6 +1,6 @@
 """Leases: at most one living process writes a session.
 
-On one machine a lease ends with its process (pid and start), elsewhere with its heartbeat.
+On one machine a lease ends with its process (pid and start), elsewhere when heartbeats stop.
 """
 
 import os
@@ -26,14 +26,14 @@ class Leases:
         self._now = now
 
     async def acquire(self, session_id: SessionId, owner: Owner) -> Owner | None:
-        """The living owner, if the lease is taken."""
+        """Returns the living owner if another process has the lease, else `None`."""
         return await self._submit(lambda con: acquire(con, session_id, owner, self._now()))
 
     async def release(self, session_id: SessionId, token: str) -> None:
         await self._submit(lambda con: release(con, session_id, token))
 
     async def beat(self, token: str) -> None:
-        """Due every few seconds."""
+        """Notes that this process lives; must be called every few seconds."""
         await self._submit(lambda con: beat(con, token, self._now()))
 
 
@@ -105,7 +105,7 @@ def _is_owner(owner: Owner, heartbeat: Millis) -> bool:
 
 
 def boot_of_machine() -> str:
-    """May be empty."""
+    """Returns the id of the machine's boot, or "" if unknown."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:
@@ -122,7 +122,7 @@ def _world() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """In ticks since boot."""
+    """Returns when a process started, in ticks since boot."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""A pool of read connections: opening takes longer than most reads."""
+"""Keeps idle read connections, since opening one takes longer than most reads."""
 
 import sqlite3
 import threading
@@ -15,7 +15,7 @@ _Kept: TypeAlias = tuple[tuple[int, int] | None, sqlite3.Connection]
 
 
 class Readers:
-    """To the writer's file; from any thread."""
+    """Read connections to the writer's file, for any thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -24,11 +24,11 @@ class Readers:
         self._closed = False
 
     def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """On one consistent state."""
+        """Runs `look` on one consistent state of the store."""
         return store_files.patiently(partial(self._once, look))
 
     def close(self) -> None:
-        """Busy connections close later."""
+        """Closes idle connections now, and busy ones after their read."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

@@ -1,6 +1,6 @@
-"""Ages of stored things, by time seen to pass (docs/decisions/eras.md).
+"""Measures how old stored things are by time seen to pass (docs/decisions/eras.md).
 
-In an era clock and uptime agree; a jump or long unseen time begins another.
+An era is a stretch in which clock and uptime agree; a jump or long unseen time begins another.
 """
 
 import sqlite3
@@ -26,7 +26,7 @@ ALWAYS: Millis = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Uptime:
-    """Ms, sleep included; `boot` names the boot."""
+    """Milliseconds since the machine's boot, sleep included; `boot` names the boot."""
 
     boot: str
     millis: Millis
@@ -36,7 +36,7 @@ ReadUptime: TypeAlias = Callable[[], Uptime | None]
 
 
 def uptime(passed: float) -> Uptime | None:
-    """Plus `passed` seconds; may be unknown."""
+    """Returns the machine's uptime plus `passed` seconds, or `None` if unknown."""
     boot = boot_of_machine()
     if not boot:
         return None
@@ -47,7 +47,7 @@ def uptime(passed: float) -> Uptime | None:
 
 @dataclass(frozen=True, slots=True)
 class Era:
-    """Dates from `start` to `end`, `counted` ms before.
+    """The dates from `start` to `end`; `counted`: milliseconds that had passed before `start`.
 
     `offset`: clock minus uptime, when last trusted.
     """
@@ -59,20 +59,23 @@ class Era:
     offset: Millis = 0
 
     def at(self, date: Millis) -> Millis:
-        """Milliseconds counted at a date of this era."""
+        """Returns the milliseconds counted up to a date of this era."""
         return self.counted + date - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """Eras at `now`, oldest first; `noticed` tells of a wrong clock."""
+    """All eras, oldest first; `noticed`: a sentence about a wrong clock, or ""."""
 
     now: Millis
     eras: tuple[Era, ...]
     noticed: str = ""
 
     def of(self, date: Millis) -> Millis:
-        """In ms, at most. Of two eras the later counts; an unseen date counts from the next."""
+        """Returns the greatest age that `date` can have, in milliseconds.
+
+        If two eras hold the date, the later counts; a date in none counts from the next era.
+        """
         last = self.eras[-1]
         known = [era.at(date) for era in self.eras if era.start <= date <= era.end]
         later = [(era.start, era.counted) for era in self.eras if era.start > date]
@@ -82,7 +85,7 @@ class Ages:
 
 
 def believing(now: Millis) -> Ages:
-    """Without an uptime, every date is true."""
+    """Trusts every date, where the machine's uptime is unknown."""
     return Ages(now, (Era(-ALWAYS, now, -ALWAYS),))
 
 
@@ -118,7 +121,7 @@ def ages(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> Ages:
 
 
 def note(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> str:
-    """Stores the eras; tells of a wrong clock, or ""."""
+    """Stores the eras; returns a sentence about a wrong clock, or ""."""
     if count is None:
         return ""
     before = _read(con)
@@ -137,7 +140,7 @@ def note(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SeenClock:
-    """Clock and uptime, for ages; from any thread."""
+    """The clock and uptime from which ages are reckoned, for any thread."""
 
     now: Callable[[], Millis]
     uptime: ReadUptime

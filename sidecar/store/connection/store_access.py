@@ -1,4 +1,4 @@
-"""Access to the file for all kinds of content."""
+"""The types of functions by which content is written and read."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable
@@ -12,20 +12,20 @@ SLICE_SECONDS = 0.005
 
 
 class Submit(Protocol):
-    """Run a unit of about `size` bytes in the writer."""
+    """Runs a unit of about `size` bytes in the writer's thread."""
 
     def __call__(
         self, run: Run[T], size: int = 0, /, *, synced: bool = True, small: bool = False
     ) -> Awaitable[T]:
         """Returns after the commit; raises StorageFailed.
 
-        Unless `synced`, durable only with the next synced unit. A `small` unit may be committed
-        before returning.
+        Unless `synced`, the unit is durable only with the next synced one. A `small` unit may be
+        committed before the call returns.
         """
 
 
 class StoreRead(Protocol):
-    """Read one consistent state."""
+    """Runs `look` on one consistent state of the store."""
 
     def __call__(self, look: Run[T], /) -> Awaitable[T]:
         """Raises StorageFailed."""

@@ -1,4 +1,4 @@
-"""Errors of SQLite and the file system, with advice."""
+"""Turns errors of SQLite and the file system into StorageFailed, with advice."""
 
 import errno
 import os
@@ -46,12 +46,12 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
 def is_busy(error: Exception) -> bool:
-    """Another connection held a lock."""
+    """Whether another connection's lock caused the error."""
     return isinstance(error, sqlite3.Error) and _primary_code(error) in _BUSY
 
 
 def storage_failed(error: Exception, path: Path | None = None) -> SidecarError:
-    """A SidecarError stays. `path`: of the store, if opened before."""
+    """Gives an error as a SidecarError; `path`: of the store, if open before."""
     match error:
         case SidecarError():
             return error

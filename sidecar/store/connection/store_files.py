@@ -1,4 +1,4 @@
-"""The store's folder and file."""
+"""Makes and opens the store's folder and file."""
 
 import os
 import sqlite3
@@ -43,9 +43,9 @@ T = TypeVar("T")
 
 
 def prepare(folder: Path) -> Path:
-    """Make folder and file for this user alone; return the file's path.
+    """Makes the folder and file for this user alone; returns the file's path.
 
-    Raises OSError. Modes ignore the umask, also of `-wal` and `-shm`.
+    Raises OSError. The umask does not change the modes, not even of `-wal` and `-shm`.
     """
     make_folder(folder)
     path = folder / NAME
@@ -62,12 +62,12 @@ def prepare(folder: Path) -> Path:
 
 
 def writable(path: Path) -> bool:
-    """SQLite needs file and folder."""
+    """Whether this process may write both file and folder, as SQLite must."""
     return os.access(path.parent, os.W_OK | os.X_OK) and os.access(path, os.R_OK | os.W_OK)
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
-    """WAL, every commit synced."""
+    """Opens a connection in WAL mode that syncs every commit."""
     con = _connect(f"{path.absolute().as_uri()}?mode=rw")
     try:
         if con.execute("PRAGMA page_count").fetchone() == (0,):
@@ -110,7 +110,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def open_lasting_reader(path: Path) -> sqlite3.Connection:
-    """For many reads, each of the newest commit."""
+    """Opens a connection for many reads, each of the newest commit."""
     con = _connect(f"{path.absolute().as_uri()}?mode=ro")
     try:
         version(con)
@@ -121,7 +121,7 @@ def open_lasting_reader(path: Path) -> sqlite3.Connection:
 
 
 def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """On one consistent state, over a new connection."""
+    """Runs `look` on one consistent state, over a new connection."""
 
     def once() -> T:
         with closing(open_reader(path)) as con:
@@ -132,9 +132,9 @@ def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
 
 
 def patiently(act: Callable[[], T]) -> T:
-    """Repeat while the file is locked, for `BUSY_SECONDS`.
+    """Calls `act` again while the file is locked, for up to `BUSY_SECONDS`.
 
-    SQLite's own wait fails while another process opens or closes it.
+    SQLite's own wait fails while another process opens or closes the file.
     """
     give_up = time.monotonic() + BUSY_SECONDS
     while True:
@@ -147,7 +147,7 @@ def patiently(act: Callable[[], T]) -> T:
 
 
 def roll_back(path: Path) -> bool:
-    """Undo a file's creation cut off by a power cut; whether needed.
+    """Undoes a file's creation that a power cut stopped; returns whether needed.
 
     Before WAL mode a file has a rollback journal, which readers cannot use.
     """
@@ -159,7 +159,7 @@ def roll_back(path: Path) -> bool:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Device and inode; `None` without a file."""
+    """Returns the file's device and inode, or `None` without a file."""
     try:
         found = path.stat()
     except OSError:
@@ -196,7 +196,7 @@ def _require_wal(mode: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """For this user alone; raises OSError."""
+    """Makes a folder and missing parents for this user alone; raises OSError."""
     if folder.is_dir():
         return
     if not folder.parent.is_dir():
@@ -228,7 +228,7 @@ def _tighten(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Makes names durable; raises OSError."""
+    """Makes the names in a folder durable; raises OSError."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)

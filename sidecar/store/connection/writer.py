@@ -1,4 +1,4 @@
-"""The writer: one thread with the write connection, a bounded queue, group commit.
+"""The writer: one thread with the write connection and a bounded queue.
 
 Waiting units share a transaction; savepoints let a bad unit fail alone.
 """
@@ -36,7 +36,7 @@ UnitKey: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class WriteUnit:
-    """All-or-nothing; `run` returns a callback for after the commit.
+    """Work that is stored wholly or not at all; `run` returns a callback for after the commit.
 
     Unless `synced`, durable only with the next synced commit.
     """
@@ -50,7 +50,7 @@ class WriteUnit:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Unawaited work; newer of the same key replaces it."""
+    """A write that nobody awaits; a newer one of the same key replaces it."""
 
     run: Run[None]
     weight: int
@@ -58,14 +58,14 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class UnitOutcome:
-    """A finished unit's callback and event loop."""
+    """A finished unit's callback, and the event loop to call it on."""
 
     loop: asyncio.AbstractEventLoop
     settle: Settle
 
 
 class StoreWriter:
-    """`guard` runs first in each transaction; may raise StorageFailed."""
+    """Writes units in order; `guard` starts each transaction, and may raise StorageFailed."""
 
     def __init__(self, con: sqlite3.Connection, guard: Run[None]) -> None:
         # Only `patiently` waits for locks, in the thread alone.
@@ -90,11 +90,11 @@ class StoreWriter:
     def submit(
         self, run: Run[T], weight: int = 0, *, synced: bool = True, small: bool = False
     ) -> "asyncio.Future[T]":
-        """Queue a unit of about `weight` bytes; call on an event loop.
+        """Queues a unit of about `weight` bytes; call on an event loop.
 
         The future gets the result after the commit, or StorageFailed; cancelling stops nothing.
-        `synced=False`: meaningless before a later synced unit. With `small`: committed at once if
-        idle.
+        `synced=False`: durable only with a later synced unit. `small`: committed at once if the
+        writer is idle.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -122,7 +122,7 @@ class StoreWriter:
         return future
 
     def save(self, key: UnitKey, run: Run[None], weight: int = 0) -> None:
-        """In place of the key's older; not awaited."""
+        """Queues a write that may be lost, in place of an older one of the same key."""
         with self._changed:
             self._forget(key)
             if self._refusal(weight) is None:
@@ -131,17 +131,17 @@ class StoreWriter:
                 self._changed.notify()
 
     def forget(self, unwanted: Callable[[UnitKey], bool]) -> None:
-        """Drop waiting saves, before a unit overtakes them."""
+        """Drops waiting saves before a unit overtakes them."""
         with self._changed:
             for key in list(filter(unwanted, self._saves)):
                 self._forget(key)
 
     def depth(self) -> int:
-        """Waiting units and saves; from any thread."""
+        """Counts waiting units and saves; may be called from any thread."""
         return len(self._units) + len(self._saves)
 
     def close(self) -> "asyncio.Future[None]":
-        """Everything queued is written first."""
+        """Stops the writer's thread after writing everything queued."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         closed = UnitOutcome(loop, lambda: None if future.done() else future.set_result(None))
@@ -276,7 +276,7 @@ class StoreWriter:
 
 
 class _GivenUp(Exception):
-    """A unit's own error, once SQLite ended the transaction."""
+    """Wraps a unit's error that made SQLite end the transaction."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -291,7 +291,7 @@ def _in_savepoint(con: sqlite3.Connection, run: Run[T]) -> T | Exception:
 
 
 def _run(con: sqlite3.Connection, run: Run[T], undo: str) -> T | Exception:
-    """Undoes and returns an error; raises if the transaction ended."""
+    """Undoes and returns a unit's error; raises if the transaction ended."""
     try:
         return run(con)
     except Exception as error:

@@ -1,1 +1,1 @@
-"""Each kind of content in SQL, in the caller's transaction."""
+"""Stores each kind of content in SQL, in the caller's transaction."""

@@ -19,7 +19,7 @@ MIN_COMPRESS_BYTES = 128
 
 
 class _Press(threading.local):
-    """Compressors per thread, since making one is slow."""
+    """Keeps compressors for each thread, since making one is slow."""
 
     def __init__(self) -> None:
         self.compress = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress
@@ -44,7 +44,7 @@ AT_ONCE = 32 * 1024 * 1024
 
 
 class PressedBlob(NamedTuple):
-    """Hash, size before compression, compressed bytes. A tuple: snapshots make many."""
+    """A blob's hash, size before compression, and compressed bytes."""
 
     hash: str
     size: int
@@ -53,7 +53,7 @@ class PressedBlob(NamedTuple):
 
 
 def press(data: bytes) -> PressedBlob:
-    """Off the writer's thread."""
+    """Compresses and hashes bytes; meant for other threads than the writer's."""
     packed = _compressed(data)
     encoding = "raw" if packed is None else "zstd"
     return PressedBlob(digest(data), len(data), encoding, data if packed is None else packed)
@@ -64,9 +64,9 @@ def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> None:
 
 
 def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bool) -> int:
-    """Insert contents of files; return the bytes added.
+    """Inserts new contents of files; returns the bytes added.
 
-    `recent`: short ones into the small table.
+    `recent`: short ones go into the small table.
     """
     added = 0
     done = con.cursor()
@@ -78,7 +78,7 @@ def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bo
 
 
 def settle(con: sqlite3.Connection) -> None:
-    """Move blobs to the large table, if over `MOST_RECENT`."""
+    """Moves blobs to the large table if the small one has over `MOST_RECENT`."""
     (last,) = con.execute("SELECT max(rowid) FROM recent").fetchone()
     if last is not None and last > MOST_RECENT:
         # In the index's order, each page of the index is written once.
@@ -87,7 +87,7 @@ def settle(con: sqlite3.Connection) -> None:
 
 
 def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
-    """Raises StorageFailed for a wrong hash."""
+    """Stores `data` under its hash; raises StorageFailed if `name` is another."""
     if con.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone() is not None:
         return
     blob = press(data)
@@ -102,7 +102,7 @@ def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
 
 
 def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]:
-    """By hash, without missing blobs; raises BodyBroken."""
+    """Returns the blobs found, by hash; raises BodyBroken."""
     found = _stored(con, "blob", names)
     missing = [name for name in names if name not in found]
     # A file open for reading may be too old for this table.
@@ -112,7 +112,7 @@ def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]
 
 
 def contents(con: sqlite3.Connection) -> str:
-    """The table or view of all blobs."""
+    """Names the table or view that holds all blobs."""
     return "content" if version(con) >= WITH_RECENT else "blob"
 
 

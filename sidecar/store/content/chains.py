@@ -1,4 +1,7 @@
-"""Chains of snapshots: a base, then deltas up to a head. Deltas hold blobs until swept."""
+"""A workspace's chain of snapshots: a base, then deltas up to the newest, the head.
+
+A delta holds its blobs until swept.
+"""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -14,9 +17,9 @@ from sidecar.store.format.fields import BodyBroken
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A stored workspace; the state at `head` by path.
+    """A stored workspace, with its state at `head` by path.
 
-    `complete`: the first state is stored, within limits. `held`: bytes.
+    `complete`: whether the first state is stored. `held`: bytes of blobs.
     """
 
     id: int
@@ -28,7 +31,7 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A snapshot's delta, blobs and known entries.
+    """A snapshot's delta with its blobs; `tree`: entries whose stat is known.
 
     Other paths in `delta` lack a stat until a `fill`.
     """
@@ -40,7 +43,7 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """The new head, and the workspace's bytes of blobs."""
+    """The new head, and the bytes of blobs that the workspace holds."""
 
     id: SnapshotId
     held: int
@@ -48,14 +51,14 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class ChainMoved:
-    """Nothing stored: another process has appended."""
+    """Says that nothing was stored, since another process has appended."""
 
     head: SnapshotId
 
 
 @dataclass(frozen=True, slots=True)
 class SweptBlobs:
-    """Blobs examined, 0 at the end, and bytes held."""
+    """The number of blobs examined, 0 at the end, and the bytes still held."""
 
     looked: int
     held: int
@@ -63,7 +66,7 @@ class SweptBlobs:
 
 @dataclass(frozen=True, slots=True)
 class HeldSpace:
-    """A workspace's snapshots, bytes, and oldest time (ms)."""
+    """A workspace's number of snapshots, bytes held, and oldest time (ms)."""
 
     root: bytes
     snapshots: int
@@ -241,6 +244,6 @@ def held(con: sqlite3.Connection) -> tuple[HeldSpace, ...]:
 
 
 def weight(addition: Addition) -> int:
-    """Estimated bytes."""
+    """Estimates how many bytes an addition takes."""
     rows = len(addition.delta) + len(addition.tree)
     return sum([len(blob.data) + 100 for blob in addition.blobs]) + 200 * rows

@@ -1,4 +1,4 @@
-"""Store changes in SQL, in the caller's transaction."""
+"""Turns changes of sessions into SQL, in the caller's transaction."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -38,7 +38,6 @@ def apply_all(con: sqlite3.Connection, changes: Iterable[StoreChange]) -> None:
 
 
 def apply(con: sqlite3.Connection, change: StoreChange) -> None:
-    """Raises StorageFailed or sqlite3.Error."""
     match change:
         case PutSession(row):
             _put_session(con, row)
@@ -65,7 +64,7 @@ def apply(con: sqlite3.Connection, change: StoreChange) -> None:
 
 
 def weight(change: object) -> int:
-    """In bytes, roughly: runs at every write."""
+    """Estimates a change's bytes, quickly since every write needs it."""
     total = 100
     pending: list[Any] = [change]
     while pending:

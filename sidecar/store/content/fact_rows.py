@@ -1,4 +1,4 @@
-"""Facts by session, searchable by words."""
+"""Stores facts by session, and finds them by words."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ MOST_WRITTEN = 100
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """`learned`: promoted in its workspace."""
+    """A fact of a session; `learned`: promoted in its workspace."""
 
     id: str
     session_id: SessionId
@@ -31,7 +31,7 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class FactCandidate:
-    """Unpromoted, with the number of the workspace's sessions that have it."""
+    """A fact not promoted, with the number of the workspace's sessions that have it."""
 
     fact: Fact
     sessions: int
@@ -45,7 +45,6 @@ class FactRows:
         self._read = read
 
     async def add(self, session_id: SessionId, cwd: str, facts: Iterable[Fact]) -> None:
-        """Durable."""
         kept = tuple(facts)
         if kept:
             size = sum(len(fact.content) + 500 for fact in kept)
@@ -60,9 +59,9 @@ class FactRows:
         query: str | None = None,
         limit: int,
     ) -> tuple[StoredFact, ...]:
-        """Newest first, with all words of `query`; the last may be a prefix.
+        """Returns facts with all words of `query`, newest first; the last word may be a prefix.
 
-        Raises UnknownSession without session or facts.
+        Raises UnknownSession for a `session_id` with neither session nor facts.
         """
         return await self._read(
             partial(_find, only=_Only(session_id, cwd, kind, query), most=limit)
@@ -73,17 +72,17 @@ class FactRows:
         return await self._read(partial(_candidates, session_id=session_id))
 
     async def promoted(self, cwd: str, keys: Iterable[str], at: Millis) -> None:
-        """`keys`: by `core.ledger.learned_markdown.key_of`."""
+        """Marks facts as learned; `keys`: by `core.ledger.learned_markdown.key_of`."""
         rows = [(encode_text(cwd), key, at) for key in sorted(keys)]
         if rows:
             await self._submit(partial(_mark, rows=rows), 100 * len(rows))
 
     async def writes(self, path: bytes, hash_: str) -> None:
-        """Note the daemon's own write durably beforehand; absolute path."""
+        """Notes a file's hash durably before the daemon writes the file; `path` is absolute."""
         await self._submit(partial(_write, path=path, hash_=hash_), 200)
 
     async def written(self, folder: bytes) -> frozenset[tuple[bytes, str]]:
-        """The daemon's own writes below a folder: (path, hash)."""
+        """Returns the daemon's own writes below a folder as (path, hash)."""
         return await self._read(partial(_written, folder=folder))
 
 
@@ -123,7 +122,7 @@ def put_facts(
 
 
 def decode_fact(body: bytes, con: sqlite3.Connection) -> tuple[str, Fact]:
-    """Id and fact; raises BodyBroken."""
+    """Returns a fact and its id; raises BodyBroken."""
     fields = unpack(body, reader(con))
     try:
         return fields.text("id"), from_json(fields.content)
@@ -252,9 +251,9 @@ _SHARED = (
 def drop_facts(
     con: sqlite3.Connection, session_id: SessionId, *, shared: bool = True, dry: bool = False
 ) -> int:
-    """Delete a session's unpromoted facts; return the bytes.
+    """Deletes a session's facts unless promoted; returns their bytes.
 
-    Without `shared`, facts of the folder's other sessions stay. `dry`: only count.
+    Without `shared`, facts that other sessions of the folder have stay. `dry`: only count.
     """
     stays = _LEARNED if shared else f"({_LEARNED} OR {_SHARED})"
     gone = con.execute(

@@ -1,6 +1,6 @@
-"""Folds: a log's state up to a record, for quick resumes.
+"""Folds: a log's state up to a record, stored so that sessions resume quickly.
 
-Valid while the hashes of last record and fold match.
+A fold is valid while the hashes of its last record and its body match.
 """
 
 import sqlite3
@@ -22,14 +22,14 @@ ChooseMessages: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A fold's body, and messages named or newer."""
+    """A fold's body, with the messages chosen by name or newer than the fold."""
 
     body: bytes
     stored: Stored
 
 
 def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
-    """Unless unfit for the log."""
+    """Stores a fold, unless the log lacks its record or message."""
     chain = _chain(con, put.session_id, put.revision)
     found = con.execute(
         "SELECT number FROM message WHERE session_id = ? AND id = ?", (put.session_id, put.newest)
@@ -47,7 +47,7 @@ def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
 def window(
     con: sqlite3.Connection, session_id: SessionId, version: str, choose: ChooseMessages
 ) -> Window | None:
-    """From a session's valid fold on.
+    """Reads a session from its valid fold on; `None` without one.
 
     Raises UnknownSession, or BodyBroken for the session's row.
     """

@@ -1,4 +1,4 @@
-"""Forks of a log: rows unchanged, blobs shared."""
+"""Copies a log's rows unchanged to a fork; blobs are shared."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def copy_log(
     until: int,
     before: Millis | None,
 ) -> None:
-    """Into an empty one; raises UnknownSession."""
+    """Copies a log's beginning into a session without one; raises UnknownSession."""
     done = con.executemany(
         """INSERT INTO message (session_id, id, body, hash)
         SELECT ?, id, body, hash FROM message WHERE session_id = ? AND id = ?""",

@@ -1,4 +1,4 @@
-"""Users of a blob; unused blobs go."""
+"""Notes which rows use a blob, and deletes unused blobs."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from sidecar.store.content.trees import fold_all
 
 
 def refer(con: sqlite3.Connection, session_id: SessionId, holder: str, now: set[str]) -> None:
-    """Set a holder's blobs (`part:…`, `record:…`, `session`); unused ones go."""
+    """Sets the blobs of a row (`part:…`, `record:…`, `session`); deletes those now unused."""
     before = referred(con, session_id, holder)
     con.executemany(
         "INSERT INTO reference (session_id, holder, hash) VALUES (?, ?, ?)",
@@ -27,7 +27,7 @@ def referred(con: sqlite3.Connection, session_id: SessionId, holder: str) -> set
 def unrefer(
     con: sqlite3.Connection, session_id: SessionId, holder: str, names: Iterable[str]
 ) -> None:
-    """Unused blobs stay until `drop_unreferenced`."""
+    """Releases blobs; unused ones stay until `drop_unreferenced`."""
     con.executemany(
         "DELETE FROM reference WHERE session_id = ? AND holder = ? AND hash = ?",
         [(session_id, holder, name) for name in names],

@@ -1,6 +1,6 @@
-"""Complete tool outputs.
+"""Complete tool outputs, which retention removes.
 
-Live while the session or its parent is open, and a day after the last use.
+Outputs stay while their session or its parent is open, and a day after the last use.
 """
 
 import sqlite3
@@ -28,7 +28,7 @@ PARENT = "parent"
 
 @dataclass(frozen=True, slots=True)
 class GoingOutput:
-    """`bound`: in days or MiB."""
+    """An output to remove; `bound`: the limit exceeded, in days or MiB."""
 
     session_id: SessionId
     part_id: PartId
@@ -40,7 +40,7 @@ class GoingOutput:
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """Outputs removed, and bytes freed."""
+    """The number of outputs removed, and the bytes freed."""
 
     count: int
     size: int
@@ -58,7 +58,7 @@ class OutputRows:
         return await self._read(partial(blob, name=name))
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
-        """With their unshared bytes, except of live sessions (`is_live`)."""
+        """Removes outputs and their unshared bytes, except of live sessions (`is_live`)."""
 
         def run(con: sqlite3.Connection) -> Freed:
             return let_go(con, going, self._clock.ages(con))
@@ -73,7 +73,7 @@ class OutputRows:
 
 
 def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) -> bool:
-    """`False` if removed already."""
+    """Stores where a part's output is; returns `False` if removed already."""
     name = rows.whole_output(part)
     assert isinstance(part.state, ToolCompleted | ToolError)
     con.execute(
@@ -178,7 +178,7 @@ def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:
 
 
 def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
-    """`None` if missing, leaving or damaged."""
+    """Returns a session's row, or `None` if missing, leaving or damaged."""
     found = con.execute("SELECT body FROM session WHERE id = ?", (session_id,)).fetchone()
     try:
         return (

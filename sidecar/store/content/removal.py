@@ -1,4 +1,4 @@
-"""Sessions leaving the store, in slices: turns wait for one at most."""
+"""Removes sessions in slices, so that turns wait for one slice at most."""
 
 import sqlite3
 import time
@@ -22,16 +22,16 @@ ROWS_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class RemovedRows:
-    """Bytes removed; `done`: no row is left."""
+    """The bytes removed; `done`: whether no row is left."""
 
     size: int
     done: bool
 
 
 def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> RemovedRows:
-    """Hide a session, archived `at` a time or `DELETED`.
+    """Hides a session; `at`: the time of archiving, or `DELETED`.
 
-    Facts go at once, except an archived session's shared ones.
+    Its facts go at once, except those an archived session shares.
     """
     found = con.execute("SELECT cwd FROM session WHERE id = ?", (session_id,)).fetchone()
     if found is None:
@@ -67,7 +67,7 @@ def remove_some(
 
 
 def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:
-    """Finish a removal, so that an id can be used again."""
+    """Finishes a session's removal, so that its id can be used again."""
     found = con.execute("SELECT 1 FROM erasing WHERE session_id = ?", (session_id,)).fetchone()
     if found is not None:
         while not remove_some(con, session_id).done:
@@ -149,7 +149,7 @@ def _sweep_unreachable(con: sqlite3.Connection, session_id: SessionId) -> int | 
 
 
 def unfinished(con: sqlite3.Connection) -> dict[SessionId, Millis]:
-    """With the time of archiving or `DELETED`."""
+    """Returns the sessions being removed, with the time of archiving or `DELETED`."""
     return {SessionId(n): at for n, at in con.execute("SELECT session_id, at FROM erasing")}
 
 

@@ -1,6 +1,6 @@
-"""Running restores, for recovery to undo or clean up.
+"""Notes running restores, so that recovery can undo or clean up after a crash.
 
-A row lasts from before the first change to the last trace; others may adopt a dead process's.
+A restore's row is deleted after its last trace; others may adopt a dead process's restore.
 """
 
 import sqlite3
@@ -53,8 +53,8 @@ class FileMark(NamedTuple):
 class RestoreStep(NamedTuple):
     """One change of a path (bytes, relative to the root).
 
-    `put`: `old` goes aside, `new` takes its place, if any. Staging folder `stage` has both as
-    `NUMBER.old` and `NUMBER.new`. `mode`: only the mode changes.
+    `put`: `old` moves aside, and `new`, if any, takes its place. Staging folder `stage` holds both
+    as `NUMBER.old` and `NUMBER.new`. `mode`: only the mode changes.
     """
 
     kind: StepKind
@@ -67,7 +67,7 @@ class RestoreStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A stored restore; staging folders are relative to the root."""
+    """A restore that has not ended; staging folders are relative to the root."""
 
     id: int
     state: RestoreState
@@ -77,7 +77,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """It may proceed; `missing` blobs are not stored, small new ones in `contents`."""
+    """A restore that may proceed; `contents` has small blobs, `missing` those not stored."""
 
     id: int
     missing: frozenset[str]
@@ -86,7 +86,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A living process restores this workspace."""
+    """Says that a living process restores this workspace."""
 
     owner: Owner
 
@@ -95,7 +95,7 @@ class Running:
 class RestoreClaim:
     """Who wants to restore a root (path bytes), or end a restore.
 
-    `others`: the process's running restores' tokens.
+    `others`: tokens of the process's running restores.
     """
 
     root: bytes
@@ -125,9 +125,9 @@ class RestoreRows:
         coming: Iterable[str] = (),
         going: Iterable[str] = (),
     ) -> Begun | Unfinished | Running:
-        """Hold its blobs: `coming` replaces `going`.
+        """Begins a restore and holds its blobs; `coming` replaces `going`.
 
-        Or return an abandoned restore, now the claimant's to end, or `Running`.
+        Or returns an abandoned restore, which the claimant must now end, or `Running`.
         """
         names = frozenset(coming), frozenset(going)
         run = partial(_begin, claim=claim, stages=tuple(stages), names=names, now=self._now())
@@ -143,7 +143,7 @@ class RestoreRows:
         return await self._read(_roots)
 
     async def contents(self, names: Iterable[str]) -> dict[str, bytes]:
-        """Missing blobs are left out."""
+        """Returns the blobs found, by hash."""
         return await self._read(partial(get_blobs, names=tuple(names)))
 
     async def keep(self, restore: int, blobs: Sequence[PressedBlob]) -> None:
@@ -151,13 +151,13 @@ class RestoreRows:
         await self._submit(partial(_keep, restore=restore, blobs=tuple(blobs)), size)
 
     async def intend(self, restore: int, token: str, steps: Sequence[RestoreStep]) -> None:
-        """From now on, finish or undo."""
+        """Stores the steps; from now on, recovery must finish or undo them."""
         body = pack_steps(steps)
         run = partial(_move, restore=restore, token=token, to="applying", now=self._now())
         await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
     async def finish(self, restore: int, token: str, changes: Sequence[StoreChange]) -> None:
-        """With the sessions' changes, in one transaction."""
+        """Ends the restore and stores the sessions' changes in one transaction."""
         self._overtake(changes)
         run = partial(_move, restore=restore, token=token, to="done", now=self._now())
         both = partial(_finish, run=run, changes=tuple(changes))
@@ -168,15 +168,15 @@ class RestoreRows:
         return await self._read(partial(_finished, restore=restore))
 
     async def undone(self, restore: int) -> None:
-        """Later changes are not to be undone."""
+        """Notes that the files are back, so that nobody undoes later changes."""
         await self._submit(partial(_undone, restore=restore))
 
     async def leave(self, restore: int) -> None:
-        """Allow adoption in this process's life too."""
+        """Lets anyone adopt the restore, even while this process lives."""
         await self._submit(partial(_leave, restore=restore))
 
     async def over(self, restore: int, *, small: bool = False) -> None:
-        """`small`: few files."""
+        """Deletes the restore's row; `small`: few files."""
         # After a power cut, a recovery deletes the row again.
         await self._submit(partial(_over, restore=restore), synced=False, small=small)
 

@@ -1,4 +1,4 @@
-"""Sessions in SQL; damaged rows are reported."""
+"""Reads sessions from SQL; damaged rows are reported."""
 
 import sqlite3
 from collections.abc import Callable, Iterable
@@ -29,9 +29,9 @@ class SessionRows:
         return await self._read(lambda con: row(con, session_id))
 
     async def page(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
-        """Newest first, of one folder or all.
+        """Returns sessions of one folder or all, newest first.
 
-        `before`: the previous page's `next`; raises BadRequest for others.
+        `before`: the previous page's `next`; raises BadRequest for other values.
         """
         return await self._read(lambda con: page(con, cwd, before, limit))
 
@@ -56,7 +56,7 @@ def row(con: sqlite3.Connection, session_id: SessionId) -> SessionRow:
 
 
 def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int) -> Page:
-    """Undamaged sessions, newest first."""
+    """As `SessionRows.page`, without damaged sessions."""
     where, values = ["1"], list[object]()
     if cwd is not None:
         where.append("cwd = ?")
@@ -82,7 +82,7 @@ def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: in
 
 
 def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, ...]:
-    """Undamaged, newest first."""
+    """Returns undamaged sessions whose id begins with `start`, newest first."""
     if not storable(start):
         return ()
     found = con.execute(
@@ -160,7 +160,7 @@ def _messages(
 def part_rows(
     con: sqlite3.Connection, session_id: SessionId, message_id: str
 ) -> list[tuple[str, str, int, bytes, str]]:
-    """Of one message: (id, message, position, body, hash)."""
+    """Returns one message's parts as (id, message, position, body, hash)."""
     return con.execute(
         # Without INDEXED BY, SQLite scans all parts of the session for each message.
         "SELECT id, message_id, position, body, hash FROM part INDEXED BY part_by_message "
@@ -176,7 +176,7 @@ def put_together(
     problems: list[str],
     read: ReadBlob | None = None,
 ) -> tuple[Message, ...]:
-    """Of messages (id, body, hash) and parts (id, message, position, body, hash)."""
+    """Builds messages of rows (id, body, hash) and part rows as `part_rows` has them."""
     read = read or reader(con)
     parts: dict[str, list[Part]] = {}
     for part_id, message_id, position, body, expected in found:
@@ -203,7 +203,7 @@ def records_after(
     previous: str,
     problems: list[str],
 ) -> tuple[Record, ...]:
-    """After a revision whose hash is `previous`."""
+    """Returns the records after revision `after`, whose hash is `previous`."""
     decode = partial(rows.decode_record, read=reader(con))
     records: list[Record] = []
     for revision, body, expected in con.execute(
@@ -221,7 +221,7 @@ def records_after(
 
 
 def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[str]:
-    """Empty if the body has the stored hash."""
+    """Returns a sentence if a body has another hash than stored, else nothing."""
     # A damaged row may hold a value of any type, and the next hash is chained to the damaged one.
     chained = isinstance(previous, str) and previous.isascii()
     if chained and isinstance(body, bytes) and digest(body, previous) == expected:
@@ -230,7 +230,7 @@ def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[st
 
 
 def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
-    """`None` if broken; `problems` gets the reason."""
+    """Decodes a body; if broken, returns `None` and adds the reason to `problems`."""
     try:
         return decode(body)
     except BodyBroken as error:

@@ -1,4 +1,4 @@
-"""Logs from the store: whole, from a fold on, in slices."""
+"""Reads logs from the store: whole, from a fold on, or in slices."""
 
 import sqlite3
 from array import array
@@ -21,7 +21,7 @@ BYTES = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class MessageSlice:
-    """Messages of the first `taken` numbers, oldest first."""
+    """The messages with the first `taken` numbers asked for, oldest first."""
 
     messages: tuple[Message, ...]
     taken: int
@@ -30,7 +30,10 @@ class MessageSlice:
 
 @dataclass(frozen=True, slots=True)
 class RecordSlice:
-    """Oldest first; empty at the end. `revision`, `hash`: of the last row examined."""
+    """Records, oldest first; none at the log's end.
+
+    `revision` and `hash` are those of the last row examined.
+    """
 
     records: tuple[Record, ...]
     revision: int
@@ -51,28 +54,29 @@ class LogRows:
     async def window(
         self, session_id: SessionId, version: str, choose: ChooseMessages
     ) -> Window | None:
-        """From a valid fold of this version on, or `None`.
+        """Reads a session from a valid fold of `version` on, or returns `None`.
 
-        In a thread, `choose` maps the fold's body to earlier messages needed, or `None`.
+        `choose` maps the fold's body to the earlier messages needed, or `None`; it runs in a
+        thread.
         """
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
     async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
-        """Oldest first; raises UnknownSession."""
+        """Returns the numbers of messages up to one, oldest first; raises UnknownSession."""
         return await self._read(lambda con: numbers(con, session_id, until))
 
     async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
-        """By number; raises UnknownSession."""
+        """Returns messages by their numbers; raises UnknownSession."""
         return await self._read(lambda con: messages(con, session_id, wanted))
 
     async def records(
         self, session_id: SessionId, after: int, previous: str, until: int
     ) -> RecordSlice:
-        """After a revision; raises UnknownSession."""
+        """As the function `records`."""
         return await self._read(lambda con: records(con, session_id, after, previous, until))
 
     async def message_of(self, session_id: SessionId, part_id: PartId) -> Message | None:
-        """Without parts."""
+        """Returns the message of a part, without parts."""
         return await self._read(lambda con: message_of(con, session_id, part_id))
 
     async def part(self, session_id: SessionId, part_id: PartId) -> Part | None:
@@ -80,7 +84,7 @@ class LogRows:
 
 
 def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":
-    """As `LogRows.numbers`, 8 bytes each."""
+    """As `LogRows.numbers`; the array takes 8 bytes a message."""
     session_rows.session_body(con, session_id)
     found = con.execute(
         # Without the `+`, SQLite may scan the messages of all sessions by number.
@@ -117,9 +121,9 @@ def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[in
 def records(
     con: sqlite3.Connection, session_id: SessionId, after: int, previous: str, until: int
 ) -> RecordSlice:
-    """Raises UnknownSession.
+    """Returns some records after revision `after`; raises UnknownSession.
 
-    `previous`: hash of revision `after`.
+    `previous`: the hash of record `after`.
     """
     session_rows.session_body(con, session_id)
     read = _Reader(con)

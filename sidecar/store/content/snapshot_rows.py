@@ -1,6 +1,6 @@
-"""Snapshots on the disk: per workspace, a chain of deltas and the newest state.
+"""Stores snapshots: for each workspace, a chain of deltas and the newest state.
 
-Writers name the expected head; on `ChainMoved` read the new deltas and retry.
+Writers name the head they expect; on `ChainMoved` they read the new deltas and retry.
 """
 
 from collections.abc import Iterable
@@ -34,17 +34,17 @@ class SnapshotRows:
         return await self._read(partial(chains.load, root=root))
 
     async def telling(self, root: bytes) -> tuple[int, int] | None:
-        """Head and stored paths of an incomplete first state."""
+        """Returns head and number of stored paths while a first state is incomplete."""
         return await self._read(partial(chains.telling, root=root))
 
     async def begin(self, root: bytes, at: int) -> Workspace:
-        """`fill` stores the first state, and syncs both."""
+        """Begins a chain; `fill` then stores the first state, and syncs both."""
         return await self._submit(partial(chains.begin, root=root, at=at), synced=False)
 
     async def fill(
         self, workspace: int, head: SnapshotId, addition: Addition, *, complete: bool = False
     ) -> Appended | ChainMoved:
-        """Add to the state at `head`, without a delta, until `complete`."""
+        """Adds paths to the state at `head`, without a delta, until `complete`."""
         run = partial(
             chains.fill, workspace=workspace, head=head, addition=addition, complete=complete
         )
@@ -53,7 +53,7 @@ class SnapshotRows:
     async def append(
         self, workspace: int, parent: SnapshotId, addition: Addition, at: int
     ) -> Appended | ChainMoved:
-        """In one transaction, synced by the first record about the snapshot."""
+        """Stores a snapshot; the first record about the snapshot syncs both."""
         run = partial(chains.append, workspace=workspace, parent=parent, addition=addition, at=at)
         size = chains.weight(addition)
         return await self._submit(run, size, synced=False, small=size <= SMALL)
@@ -61,7 +61,7 @@ class SnapshotRows:
     async def deltas(
         self, workspace: int, after: SnapshotId, until: SnapshotId
     ) -> tuple[Delta, ...] | None:
-        """`None` if one was swept, or the chain began anew."""
+        """Returns the deltas after a snapshot, or `None` if one is no longer stored."""
         return await self._read(
             partial(chains.deltas, workspace=workspace, after=after, until=until)
         )
@@ -70,7 +70,7 @@ class SnapshotRows:
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
     async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:
-        """Release `most` blobs of the oldest snapshot before `before`, then its row."""
+        """Releases `most` blobs of the oldest snapshot before `before`, then its row."""
         run = partial(chains.sweep, workspace=workspace, before=before, most=most)
         return await self._submit(run)
 

@@ -1,6 +1,6 @@
-"""The state at each chain's head, and blobs held by snapshots.
+"""The state at each chain's head, and the blobs that snapshots hold.
 
-Rows cost most of a snapshot: `fold` adds many at once.
+Rows cost most of a snapshot, so `fold` adds those of many snapshots at once.
 """
 
 import sqlite3
@@ -14,7 +14,7 @@ _COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed
 
 
 def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -> None:
-    """Bring rows up to the head, but `told` paths, `put` next."""
+    """Brings a workspace's rows up to its head, except `told` paths, which the caller puts next."""
     head, folded = con.execute(
         "SELECT head, folded FROM workspace WHERE id = ?", (workspace,)
     ).fetchone()
@@ -33,7 +33,7 @@ def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -
 
 
 def fold_all(con: sqlite3.Connection) -> None:
-    """Due before blobs are deleted."""
+    """Folds every workspace; due before blobs are deleted."""
     for (workspace,) in con.execute("SELECT id FROM workspace WHERE folded < head").fetchall():
         fold(con, workspace)
 
@@ -41,7 +41,7 @@ def fold_all(con: sqlite3.Connection) -> None:
 def tree(
     con: sqlite3.Connection, workspace: int, folded: int, paths: tuple[bytes, ...] | None = None
 ) -> tuple[dict[bytes, SeenEntry], bool]:
-    """The state at the head, of some or all paths. `False`: unreliable, by an unreadable delta."""
+    """Returns the state at the head of some or all paths; `False` if a delta is unreadable."""
     deltas, whole = _unfolded(con, workspace, folded)
     if paths is None:
         rows = con.execute(
@@ -67,7 +67,7 @@ def some(con: sqlite3.Connection, workspace: int, paths: Iterable[bytes]) -> dic
 def put(
     con: sqlite3.Connection, workspace: int, rows: Iterable[tuple[bytes, SeenEntry | None]]
 ) -> None:
-    """`None` deletes."""
+    """Stores entries by path; `None` deletes."""
     rows = tuple(rows)
     con.executemany(
         f"INSERT OR REPLACE INTO tree (workspace_id, path, {_COLUMNS}) "
@@ -95,7 +95,7 @@ def named(delta: Delta) -> set[str]:
 
 
 def held_unfolded(con: sqlite3.Connection) -> list[tuple[int, str]]:
-    """(snapshot, blob) of deltas not yet folded."""
+    """Returns (snapshot, blob) of deltas not yet folded."""
     found: list[tuple[int, str]] = []
     for workspace, folded in con.execute("SELECT id, folded FROM workspace").fetchall():
         deltas, _ = _unfolded(con, workspace, folded)
@@ -106,7 +106,7 @@ def held_unfolded(con: sqlite3.Connection) -> list[tuple[int, str]]:
 def _unfolded(
     con: sqlite3.Connection, workspace: int, folded: int
 ) -> tuple[list[tuple[int, Delta]], bool]:
-    """Deltas after a snapshot; `False` if some were unreadable."""
+    """Returns the deltas after a snapshot; `False` if some are unreadable."""
     rows = con.execute(
         "SELECT id, body FROM snapshot WHERE workspace_id = ? AND id > ? ORDER BY id",
         (workspace, folded),

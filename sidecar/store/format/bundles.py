@@ -1,8 +1,8 @@
-"""A session as lines of JSON, for another store.
+"""Writes and reads a session as lines of JSON, for another store.
 
-First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with chained hashes.
-Between, a line each: a `session`, `message`, `part` (of the message before), `record`, `fact`,
-`gone` (a removed output), or piece of an `output`. Checks form, not meaning.
+The first is `{"sidecar":"bundle","version":1,…}`, the last `{"end":{"lines","hash"}}`; hashes are
+chained. Each line between is a `session`, `message`, `part` (of the message before), `record`,
+`fact`, `gone` (a removed output), or piece of an `output`. Form is checked, not meaning.
 """
 
 import json
@@ -44,7 +44,7 @@ _DIGITS = 18
 class Bundle:
     """A session without contents of files.
 
-    `outputs` and removed ones (`gone`): by hash. `redacted`: number of likely keys.
+    `outputs` and removed ones (`gone`) are by hash. `redacted`: number of likely keys removed.
     """
 
     session: SessionRow
@@ -66,7 +66,7 @@ def lines_of(bundle: Bundle) -> Iterator[bytes]:
 
 
 def read_lines(lines: Iterable[bytes]) -> Bundle:
-    """Raises BadRequest if damaged, cut off or too new."""
+    """Builds the bundle from lines; raises BadRequest if damaged, cut off or too new."""
     reader = _Reader()
     try:
         for line in lines:

@@ -1,4 +1,4 @@
-"""Typed access to a stored body's fields."""
+"""Reads the fields of a stored body by type."""
 
 import json
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ Choice = TypeVar("Choice", bound=str)
 
 
 class BodyBroken(Exception):
-    """The message says why."""
+    """A stored body cannot be read; the message says why."""
 
     @classmethod
     def unknown(cls, what: str) -> "BodyBroken":
-        """Perhaps of a later version."""
+        """Reports something that perhaps a later version wrote."""
         return cls(f"unknown {what}; a newer Sidecar may read it")
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Unknown ones are ignored.
+    """The fields of a stored body; unknown ones are ignored.
 
     Methods raise BodyBroken for a wrong type, or a missing field without default.
     """
@@ -51,7 +51,7 @@ class Fields:
         raise _broken(key, f"one of {', '.join(options)}")
 
     def opaque(self, key: str) -> Json:
-        """Of JSON text."""
+        """Parses a field that holds JSON text."""
         text = self.text(key)
         try:
             check_inner(text)
@@ -63,7 +63,7 @@ class Fields:
         return value
 
     def opaque_object(self, key: str) -> JsonObject:
-        """Of JSON text; `{}` if absent."""
+        """Parses a field that holds a JSON object's text; `{}` if absent."""
         if key not in self.content:
             return {}
         value = self.opaque(key)
@@ -86,7 +86,7 @@ class Fields:
 
 
 def fields_of(content: object) -> Fields:
-    """Raises BodyBroken for other types."""
+    """Wraps a mapping; raises BodyBroken for other types."""
     if not isinstance(content, dict):
         raise BodyBroken(f"expected fields, found {type(content).__name__}")
     return Fields(content)

@@ -1,6 +1,7 @@
 """The records of a session's log: one frozen type for each kind.
 
-On the disk: camelCase, unless `field(name=…)` gives another; no optional fields that are None.
+On the disk names are camelCase, unless `field(name=…)` gives another; optional fields that are None
+are left out.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -22,7 +23,7 @@ NoticeLevel: TypeAlias = Literal["info", "warning", "error"]
 class RecordHead(
     Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="#kind"
 ):
-    """Revision, 0 before numbering; time in ms since 1970."""
+    """`revision`: place in the log, 0 before numbering; `at`: ms since 1970."""
 
     revision: int = field(default=0, name="#revision")
     at: Millis = field(default=0, name="#at")
@@ -33,7 +34,7 @@ class _OfMessage(RecordHead, frozen=True, kw_only=True):
 
 
 class CreatedRecord(RecordHead, frozen=True, tag="created"):
-    """The end of a session's first unit."""
+    """The session's first changes were stored."""
 
 
 class BegunAgainRecord(RecordHead, frozen=True, tag="begun_again"):
@@ -41,20 +42,20 @@ class BegunAgainRecord(RecordHead, frozen=True, tag="begun_again"):
 
 
 class LinkedRecord(RecordHead, frozen=True, tag="linked", kw_only=True):
-    """Made from session `source`: as its subtask, or to go on."""
+    """The session was made from session `source`: as its subtask, or to go on."""
 
     source: str = field(name="from")
 
 
 class ForkedRecord(RecordHead, frozen=True, tag="forked", kw_only=True):
-    """The end of what a fork took over from `source`, up to a message."""
+    """Ends the part of a fork's log that was copied from `source`, up to a message."""
 
     source: str = field(name="from")
     at_message_id: MessageId | None
 
 
 class ImportedRecord(RecordHead, frozen=True, tag="imported", kw_only=True):
-    """The end of what was read from a file; `redacted`: keys."""
+    """Ends the part read from a file; `redacted`: number of keys removed."""
 
     format: str = ""
     source: str | None = field(default=None, name="from")
@@ -62,7 +63,7 @@ class ImportedRecord(RecordHead, frozen=True, tag="imported", kw_only=True):
 
 
 class InheritedRecord(RecordHead, frozen=True, tag="inherited", kw_only=True):
-    """Work to go on with; `checkpoint` as in `core/ledger/milestone`."""
+    """Work of session `source` to go on with; `checkpoint` as in `core/ledger/milestone`."""
 
     source: str | None = field(default=None, name="from")
     title: str
@@ -84,7 +85,7 @@ class TurnStartedRecord(_OfMessage, frozen=True, tag="turn_started", kw_only=Tru
 
 
 class FailureShape(Struct, frozen=True, rename="camel"):
-    """Kind, text, and the provider's HTTP status."""
+    """A failure's kind and text, with the provider's HTTP status."""
 
     kind: str
     message: str
@@ -105,7 +106,7 @@ class SteeredRecord(_OfMessage, frozen=True, tag="steered"):
 
 
 class _Request(RecordHead, frozen=True, kw_only=True):
-    """Tokens expected from the cache; if fewer came, why."""
+    """The tokens expected from the cache; if fewer came, why."""
 
     predicted_read: Signed | None = None
     miss: str | None = None
@@ -114,7 +115,7 @@ class _Request(RecordHead, frozen=True, kw_only=True):
 
 
 class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
-    """An answer ended; `sdk`: the reading library and version."""
+    """A model's answer ended; `sdk`: the library that read it, with version."""
 
     message_id: MessageId
     read: Signed | None = None
@@ -122,13 +123,13 @@ class StepRecord(_Request, frozen=True, tag="step", kw_only=True):
 
 
 class StepFailedRecord(_OfMessage, frozen=True, tag="step_failed", kw_only=True):
-    """The provider failed in an answer; `failure`: kind of error."""
+    """The provider failed during an answer; `failure`: kind of error."""
 
     failure: str = field(name="kind")
 
 
 class DiscardedRecord(_OfMessage, frozen=True, tag="discarded", kw_only=True):
-    """An answer withdrawn and asked for again.
+    """An answer was withdrawn and asked for again.
 
     Without a kind of `failure` the prompt was too long.
     """
@@ -145,7 +146,7 @@ class CutRecord(RecordHead, frozen=True, tag="cut", kw_only=True):
 
 
 class ToolRecord(RecordHead, frozen=True, tag="tool", kw_only=True):
-    """A call ended; `failure`: kind."""
+    """A tool call ended; `failure`: kind of error."""
 
     part_id: PartId
     failure: str | None = None
@@ -177,7 +178,7 @@ class UsageShape(Struct, frozen=True):
 class AskedRecord(RecordHead, frozen=True, tag="asked", kw_only=True):
     """A model was asked beside the conversation; `cost`: USD, None if unknown.
 
-    A subtask's (`session_id`) are summed up.
+    A subtask's requests (`session_id`) are summed up.
     """
 
     purpose: str = ""
@@ -202,7 +203,7 @@ class PingRecord(_Request, frozen=True, tag="ping", kw_only=True):
 
 
 class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
-    """A lifetime chosen for the static part by the session's pauses; costs in USD."""
+    """The static part's cache lifetime was chosen by the session's pauses; costs in USD."""
 
     static_ttl: Ttl
     why: str = ""
@@ -213,7 +214,7 @@ class CachingRecord(RecordHead, frozen=True, tag="caching", kw_only=True):
 
 
 class NoticeRecord(RecordHead, frozen=True, tag="notice", kw_only=True):
-    """For people; `seq`: the wire's number."""
+    """A notice for people; `seq`: its number on the wire."""
 
     seq: Signed
     level: NoticeLevel
@@ -227,7 +228,7 @@ class ToldRecord(RecordHead, frozen=True, tag="instructions_told", kw_only=True)
 
 
 class ComparedRecord(RecordHead, frozen=True, tag="workspace_compared", kw_only=True):
-    """The model learned of drifted files; `files`: states as found."""
+    """The model was told of files changed outside; `files`: states found, by path."""
 
     files: dict[str, str]
 
@@ -242,7 +243,7 @@ class RefusedRecord(RecordHead, frozen=True, tag="refused", kw_only=True):
 
 
 class UnknownRecord(RecordHead, frozen=True, kw_only=True):
-    """Of an unknown kind, or unlike its kind."""
+    """A record of an unknown kind, or with fields unlike its kind's."""
 
     name: str
     body: dict[str, Any]

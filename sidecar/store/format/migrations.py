@@ -1,4 +1,4 @@
-"""The schema, as steps. Never edit a released one. `user_version` counts steps taken."""
+"""The schema as steps, never edited once released; `user_version` counts steps taken."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -231,7 +231,7 @@ def _recent(con: sqlite3.Connection) -> None:
 
 
 def has_full_text(con: sqlite3.Connection) -> bool:
-    """A few builds of SQLite have no FTS5."""
+    """Whether SQLite has FTS5, which a few builds lack."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
     return con.execute(query).fetchone() is not None
 
@@ -254,13 +254,13 @@ WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
 
 
 def version(con: sqlite3.Connection) -> int:
-    """0 for an empty file."""
+    """Returns how many migrations a file has had; 0 if empty."""
     (number,) = con.execute("PRAGMA user_version").fetchone()
     return int(number)
 
 
 def migrate(con: sqlite3.Connection, steps: Sequence[Migration], at: int) -> None:
-    """Each in one transaction; safe in several processes."""
+    """Runs missing steps, each in one transaction; safe in several processes."""
     while (done := version(con)) < len(steps):
         con.execute("BEGIN IMMEDIATE")
         try:

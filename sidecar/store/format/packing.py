@@ -1,6 +1,7 @@
-"""Bodies on disk: tagged msgpack, long strings in blobs.
+"""Packs bodies as tagged msgpack, with long strings in blobs.
 
-Opaque JSON is text: msgpack has no integers beyond 64 bits. Lone surrogates are possible.
+Opaque JSON is stored as text: msgpack has no integers beyond 64 bits. Strings may hold lone
+surrogates.
 """
 
 from collections.abc import Callable
@@ -36,7 +37,6 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """Raises BodyBroken."""
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
@@ -44,7 +44,7 @@ def decode_text(data: bytes) -> str:
 
 
 def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") -> Packed:
-    """`spill` moves strings over 1 KiB to blobs, `previous` chains the hash."""
+    """Packs fields; `spill` moves strings over 1 KiB to blobs, `previous` chains the hash."""
     blobs: dict[str, bytes] = {}
     content = _spilled(fields, blobs) if spill else fields
     packed = msgpack.packb(content, unicode_errors="surrogatepass")
@@ -54,7 +54,7 @@ def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") ->
 
 
 def unpack(body: bytes, read: ReadBlob) -> Fields:
-    """With strings from blobs; raises BodyBroken."""
+    """Returns a body's fields, with strings from blobs; raises BodyBroken."""
     # A damaged row may hold a value of any type.
     if not isinstance(body, bytes) or not body.startswith(TAG):
         raise BodyBroken.unknown(f"format {body!r:.20}")
@@ -74,7 +74,7 @@ def unpack(body: bytes, read: ReadBlob) -> Fields:
 
 
 def spilled(body: bytes) -> frozenset[str]:
-    """Hashes of a body's blobs; empty if unreadable."""
+    """Returns the hashes of a body's blobs; none if unreadable."""
     names: set[str] = set()
 
     def extension(_: int, data: bytes) -> str:

@@ -1,6 +1,6 @@
-"""Read SQLite files page by page: damage costs only its own page.
+"""Reads SQLite files page by page, so that damage costs only its own page.
 
-Format 3 and write-ahead logs (https://sqlite.org/fileformat2.html).
+Knows format 3 and write-ahead logs (https://sqlite.org/fileformat2.html).
 """
 
 import os
@@ -27,7 +27,7 @@ BROKEN = (IndexError, ValueError, struct.error, OSError)
 
 @dataclass(slots=True)
 class Pages:
-    """A file's, at the last commit, and those seen."""
+    """A file's pages as of the last commit, with those `seen` so far."""
 
     size: int
     """Bytes per page."""
@@ -47,7 +47,6 @@ class Pages:
         return max(self.whole, max(self.logged, default=0)) if self.cut is None else self.cut
 
     def page(self, number: int) -> bytes:
-        """Raises IndexError if missing, OSError from the disk."""
         if not 1 <= number <= self.count:
             raise IndexError(number)
         if number in self.logged:
@@ -58,7 +57,7 @@ class Pages:
 
 
 def read_pages(handle: int, log: Path) -> Pages:
-    """With its log, if any; raises OSError."""
+    """Opens a file's pages with its write-ahead log, if any; raises OSError."""
     head = os.pread(handle, HEADER, 0)
     (size,) = struct.unpack(">H", head[16:18]) if len(head) == HEADER else (0,)
     size = 65536 if size == 1 else size
@@ -68,7 +67,7 @@ def read_pages(handle: int, log: Path) -> Pages:
 
 
 def _logged(wal: bytes, size: int) -> tuple[dict[int, bytes], int | None]:
-    """Pages of whole commits, and the file's page count.
+    """Returns the pages of whole commits, and the file's page count.
 
     A torn frame ends the log; the count is unknown then.
     """
@@ -108,7 +107,7 @@ def _checked(data: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
 
 
 def tables(pages: Pages) -> dict[str, int]:
-    """Root pages of readable tables and indexes, by name."""
+    """Returns the root page of each readable table and index, by name."""
     found: dict[str, int] = {}
     for _, row in rows(pages, 1):
         if len(row) == 5 and row[0] in ("table", "index"):
@@ -119,7 +118,7 @@ def tables(pages: Pages) -> dict[str, int]:
 
 
 def rows(pages: Pages, root: int) -> Iterator[tuple[int, Row]]:
-    """(page kind, row) in a tree's order, without damaged pages.
+    """Yields (page kind, row) in a tree's order, without damaged pages.
 
     A row's number replaces a null first column.
     """
@@ -146,7 +145,7 @@ def rows(pages: Pages, root: int) -> Iterator[tuple[int, Row]]:
 
 
 def orphans(pages: Pages) -> Iterator[tuple[int, Row]]:
-    """(page kind, row) of pages in no tree seen."""
+    """Yields (page kind, row) from pages in no tree read before."""
     free = set(_free(pages))
     for number in range(1, pages.count + 1):
         if number in pages.seen or number in free:

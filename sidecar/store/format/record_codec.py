@@ -1,4 +1,4 @@
-"""From a stored record to its type, and back."""
+"""Decodes stored records to their types, and encodes them."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -103,7 +103,7 @@ def write(record: LogRecord) -> Record:
 
 
 def read(record: Record) -> LogRecord:
-    """UnknownRecord for an unknown kind or shape."""
+    """Decodes a record; an unknown kind or shape becomes an UnknownRecord."""
     try:
         return _typed(record)
     except ValidationError as error:
@@ -118,10 +118,9 @@ def read_all(records: Iterable[Record]) -> tuple[LogRecord, ...]:
 
 
 def checked(record: Record) -> LogRecord:
-    """A record from elsewhere; an UnknownRecord of unknown kinds.
+    """Decodes a record from elsewhere; an unknown kind becomes an UnknownRecord.
 
-    Raises ValueError, with the place, for fields unlike the kind's, ids that are no text, counts
-    below zero.
+    Raises ValueError for fields unlike the kind's, ids that are no text, and counts below zero.
     """
     try:
         typed = _typed(record)
@@ -158,7 +157,7 @@ def _negative(value: Json, name: str = "") -> str:
 
 
 def named_by(record: LogRecord) -> tuple[MessageId, ...]:
-    """Each message began before."""
+    """Returns the messages that a record names, all begun before."""
     match record:
         case (
             TurnStartedRecord(message_id=name) | SteeredRecord(message_id=name)
@@ -178,5 +177,5 @@ def named_by(record: LogRecord) -> tuple[MessageId, ...]:
 
 
 def comes_with(record: LogRecord) -> tuple[MessageId, ...]:
-    """Messages written or ended together with a record."""
+    """Returns the messages written or ended together with a record."""
     return () if isinstance(record, PingRecord | UnknownRecord) else named_by(record)

@@ -1,4 +1,7 @@
-"""Encode and decode core values. Names keep their meaning; later fields have defaults."""
+"""Encodes and decodes core values.
+
+Names keep their meaning, and fields added later have defaults.
+"""
 
 from typing import assert_never, get_args
 
@@ -130,7 +133,7 @@ def read_record(fields: Fields) -> Record:
 
 
 def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
-    """`position` counts in the hash; `spill=False` keeps long texts inside."""
+    """Packs a part; the hash covers `position`, and `spill=False` keeps long texts inside."""
     return pack(part_fields(part), spill=spill, previous=str(position))
 
 

@@ -42,7 +42,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Messages by first writing, records by revision. `problems`: sentences on unreadable data."""
+    """A session's messages by first writing, and records by revision.
+
+    `problems`: sentences on unreadable data.
+    """
 
     session: SessionRow
     messages: tuple[Message, ...]
@@ -52,7 +55,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of sessions; `next`: a cursor."""
+    """One page of sessions; `next`: where the next page begins, if any."""
 
     rows: tuple[SessionRow, ...]
     next: str | None
@@ -67,7 +70,7 @@ class PutSession:
 
 @dataclass(frozen=True, slots=True)
 class PutMessage:
-    """Insert or replace, without parts."""
+    """Insert or replace a message, without parts."""
 
     session_id: SessionId
     message: Message
@@ -77,7 +80,7 @@ class PutMessage:
 class PutPart:
     """Insert or replace a stored message's part.
 
-    `final=False`: growing; long texts stay in the row, not in blobs.
+    `final=False`: the part still grows, so long texts stay in the row, not in blobs.
     """
 
     session_id: SessionId
@@ -99,8 +102,8 @@ class AppendRecord:
 class PutBlob:
     """Store bytes once under their `core.text.digest.digest`.
 
-    In one unit with their part (`Output.whole`): a blob without a part may go when another session
-    does.
+    Belongs in one unit with its part (`Output.whole`): a blob without a part may be deleted when
+    another session is.
     """
 
     hash: str
@@ -109,7 +112,7 @@ class PutBlob:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """An output's removal; `bound` exceeded: days for `age`, MiB for `quota`."""
+    """An output's removal; `bound`: the limit exceeded, in days for `age`, MiB for `quota`."""
 
     at: Millis
     why: SweepReason
@@ -128,7 +131,7 @@ class PutGone:
 
 @dataclass(frozen=True, slots=True)
 class PutFacts:
-    """New facts, perhaps for all sessions in `cwd`."""
+    """New facts, which other sessions in `cwd` may find too."""
 
     session_id: SessionId
     cwd: str
@@ -137,16 +140,16 @@ class PutFacts:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSession:
-    """With everything held only by the session; unknown ids are ignored."""
+    """Delete a session with everything only it holds; unknown ids are ignored."""
 
     session_id: SessionId
 
 
 @dataclass(frozen=True, slots=True)
 class PutFold:
-    """A log's state up to a message and revision, for quick resumes.
+    """Store a log's state up to a message and revision, for quick resumes.
 
-    Void when the log or `version` differs.
+    The fold is ignored once the log or `version` differs.
     """
 
     session_id: SessionId
@@ -160,7 +163,7 @@ class PutFold:
 class CopyLog:
     """Copy a log's beginning to a new session, sharing blobs.
 
-    Settled `messages`, records up to `until`, facts before a time or all.
+    Copies settled `messages`, records up to `until`, and facts before a time, or all.
     """
 
     source: SessionId
@@ -199,7 +202,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """Rows verified, and a sentence per problem."""
+    """How many rows were verified, and a sentence per problem."""
 
     sessions: int
     messages: int

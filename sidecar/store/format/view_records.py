@@ -54,34 +54,34 @@ class ModelChangedRecord(RecordHead, frozen=True, tag="epoch_changed", kw_only=T
 
 
 class _Shown(Struct, frozen=True, rename="camel", tag_field="kind"):
-    """How a part is shown, as in `core.prompt.visibility`."""
+    """How a part is shown to the model, as in `core.prompt.visibility`."""
 
 
 class TruncatedShape(_Shown, frozen=True, tag="truncated"):
-    """One end or both, of at most so many bytes."""
+    """Shows one end or both, of at most so many bytes."""
 
     keep: Keep
     max_bytes: Signed
 
 
 class ExcerptShape(_Shown, frozen=True, tag="excerpt"):
-    """Ranges of lines from 1, both ends included."""
+    """Shows ranges of lines, counted from 1, both ends included."""
 
     lines: tuple[tuple[Signed, Signed], ...]
 
 
 class QuotedShape(_Shown, frozen=True, tag="quoted"):
-    """Ranges of characters from 0, the end excluded."""
+    """Shows ranges of characters, counted from 0, the end excluded."""
 
     spans: tuple[tuple[Signed, Signed], ...]
 
 
 class PlaceholderShape(_Shown, frozen=True, tag="placeholder"):
-    """One line instead of the part."""
+    """Shows one line instead of the part."""
 
 
 class DroppedShape(_Shown, frozen=True, tag="dropped"):
-    """Nothing."""
+    """Shows nothing of the part."""
 
 
 ShownShape: TypeAlias = (
@@ -90,7 +90,7 @@ ShownShape: TypeAlias = (
 
 
 class ViewRecord(RecordHead, frozen=True, kw_only=True):
-    """As `session.log.rewrite_records.Recorded`."""
+    """The view changed; fields as in `session.log.rewrite_records.Recorded`."""
 
     compaction_id: str
     cause: Cause
@@ -113,7 +113,7 @@ class ViewRecord(RecordHead, frozen=True, kw_only=True):
 
 
 class RewriteRecord(ViewRecord, frozen=True, tag="rewrite"):
-    """The context was rewritten."""
+    """The view was rewritten."""
 
 
 class UndoneRecord(ViewRecord, frozen=True, tag="rewrite_undone"):
@@ -130,8 +130,8 @@ class PinRecord(RecordHead, frozen=True, tag="pin", kw_only=True):
 class FilesRestoredRecord(RecordHead, frozen=True, tag="restored", kw_only=True):
     """Files went back, not the conversation.
 
-    Fields: as in `session.log.restore_records.Restored`; `sets`: as in
-    `session.log.change_records`; `snapshot`: the state reached.
+    Fields as in `session.log.restore_records.Restored`; `sets` as in `session.log.change_records`;
+    `snapshot`: the state reached.
     """
 
     restore_id: str
@@ -172,7 +172,7 @@ RestoreRecord: TypeAlias = FilesRestoredRecord | TalkRestoredRecord
 
 
 class ReachedRecord(RecordHead, frozen=True, tag="snapshot_reached", kw_only=True):
-    """After a restore; `sets`: others' changes meanwhile."""
+    """The snapshot after a restore; `sets`: changes by others meanwhile."""
 
     snapshot: Signed | None = field(default=None, name="at")
     sets: list[Any] = field(default_factory=list)

@@ -44,7 +44,7 @@ NOTHING = "There is no store in {folder}, so there is nothing to repair."
 
 @dataclass(frozen=True, slots=True)
 class Headless:
-    """A session's remains; `cwd`: empty if lost."""
+    """What is left of a session whose row may be lost; `cwd`: empty if lost."""
 
     id: SessionId
     cwd: str
@@ -55,7 +55,7 @@ class Headless:
 
 @dataclass(frozen=True, slots=True)
 class Revive:
-    """Recreates a lost row, or a message from id, parts and session."""
+    """Makes a lost session's row, or a lost message from id, parts and session."""
 
     session: Callable[[Headless], SessionRow]
     message: Callable[[MessageId, tuple[Part, ...], Headless], Message]
@@ -63,7 +63,7 @@ class Revive:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """Where the old store is now, the new one's content, losses."""
+    """Where the old store was put, what the new one holds, and what was lost."""
 
     aside: Path
     kept: VerifyReport
@@ -72,9 +72,9 @@ class Repaired:
 
 
 def repair(folder: Path, now: int, revive: Revive) -> Repaired:
-    """Put a store aside, its readable content into a new one.
+    """Puts a store aside, and its readable content into a new one.
 
-    Blocks, perhaps long. `now`: ms since 1970. StorageFailed changes nothing.
+    Blocks, perhaps long. `now`: ms since 1970. If StorageFailed is raised, nothing has changed.
     """
     path = folder / store_files.NAME
     try:
@@ -159,7 +159,7 @@ def _lost_pages(made: SalvagedRows) -> Iterator[str]:
 def _put_session(
     con: sqlite3.Connection, name: SessionId, log: Log, revive: Revive, *, torn: bool
 ) -> Iterator[str]:
-    """Yields losses; `torn`: more may be lost unseen."""
+    """Stores a session; yields losses. `torn`: more may be lost unseen."""
     records = tuple(log.records[revision] for revision in sorted(log.records))
     left = Headless(name, log.cwd, log.updated, _whole(log), records)
     heads = sorted({message_id for message_id, _, _ in log.parts.values()} - set(log.messages))

@@ -1,4 +1,4 @@
-"""Tables copied row by row: snapshots, facts, removed outputs."""
+"""Copies tables row by row: snapshots, facts, removed outputs."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ SKIP_AHEAD = 1_000_000
 
 
 def copy_tables(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
-    """Yields losses."""
+    """Copies learned facts and the daemon's writes; yields what is lost."""
     for name, columns in (("learned", 3), ("written", 3)):
         for row in made.rows.get(name, ()):
             _insert(con, name, row, columns)
@@ -28,7 +28,7 @@ def copy_tables(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
 
 
 def copy_gone(con: sqlite3.Connection, made: SalvagedRows) -> None:
-    """Needed later by parts."""
+    """Copies removed outputs, which parts stored later look for."""
     for row in made.rows.get("output", ()):
         if len(row) == 7 and row[4] is not None:
             _insert(con, "output", row, 7)
@@ -37,7 +37,7 @@ def copy_gone(con: sqlite3.Connection, made: SalvagedRows) -> None:
 
 
 def copy_snapshots(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
-    """All of a workspace's or none; yields losses."""
+    """Copies all of a workspace's snapshots or none; yields what is lost."""
     torn = any(name in made.damaged for name in (*SNAPSHOTS, "schema"))
     for name, columns in zip(SNAPSHOTS, (6, 5, 12, 2), strict=True):
         for row in made.rows.get(name, ()):
@@ -67,7 +67,7 @@ def copy_snapshots(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]
 
 
 def _wrong(con: sqlite3.Connection, workspace: int, head: int) -> str:
-    """Empty for usable snapshots."""
+    """Says why a workspace's snapshots are unusable; "" if usable."""
     last: int | None = None
     for number, parent, body in con.execute(
         "SELECT id, parent, body FROM snapshot WHERE workspace_id = ? ORDER BY id", (workspace,)

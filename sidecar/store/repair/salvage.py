@@ -1,4 +1,4 @@
-"""Readable rows of a damaged store, and their sessions."""
+"""Finds a damaged store's readable rows, and the sessions they make."""
 
 import sqlite3
 from collections.abc import Callable
@@ -52,7 +52,7 @@ SKIPPED = ("fact_text", "fold", "lease", "migration", "reference")
 
 @dataclass(slots=True)
 class Log:
-    """A session's remains."""
+    """What could be read of one session's log."""
 
     row: SessionRow | None = None
     cwd: str = ""
@@ -69,7 +69,7 @@ class Log:
 
 @dataclass(slots=True)
 class SalvagedRows:
-    """Rows found, and damage seen."""
+    """The rows found, and the damage seen."""
 
     rows: FoundRows = field(default_factory=dict)
     damaged: dict[str, int] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class SalvagedRows:
 
 
 def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
-    """Orphaned pages' rows last; blobs go to `con`."""
+    """Reads all rows, those of orphaned pages last; blobs go to `con`."""
     made = SalvagedRows()
     roots = tables(pages)
     if pages.damaged or not roots:
@@ -114,7 +114,7 @@ def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
 
 
 def table_of(kind: int, row: Row) -> str:
-    """By shape; "" if not wanted."""
+    """Guesses the table from a row's shape; "" if not wanted."""
     unnumbered = kind in (INDEX_LEAF, INDEX_INTERIOR)
     match row:
         case (str(), bytes(), int(), bytes(body), str()) if body.startswith(TAG):
@@ -153,7 +153,7 @@ def put_whole(con: sqlite3.Connection, row: Row) -> bool:
 
 
 def logs(con: sqlite3.Connection, found: FoundRows) -> dict[SessionId, Log]:
-    """The blobs are in `con`."""
+    """Builds sessions from rows, with blobs from `con`."""
     made: dict[SessionId, Log] = {}
     read = reader(con)
 
@@ -243,7 +243,7 @@ def _take_records(con: sqlite3.Connection, found: FoundRows, of: Callable[[str],
 def _decoded(
     log: Log, told: str, decode: Callable[[bytes], T], stored: tuple[bytes, str, str]
 ) -> T | None:
-    """`stored`: (body, hash, previous hash)."""
+    """Decodes `stored` (body, hash, previous hash); notes what is lost."""
     body, hash_, previous = stored
     try:
         value = decode(body)

@@ -1,4 +1,4 @@
-"""Checks every hash and reference. Damage is reported, never raised."""
+"""Checks every hash and reference; damage is reported, never raised."""
 
 import sqlite3
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ Decode: TypeAlias = Callable[[bytes, ReadBlob], tuple[str, set[str]]]
 
 @dataclass(slots=True)
 class VerifiedTally:
-    """Counts and problems so far."""
+    """The counts and problems so far."""
 
     counts: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -202,7 +202,6 @@ def _body(
     stored: tuple[bytes, str, str],
     decode: Decode,
 ) -> None:
-    """`stored`: (body, hash, previous hash)."""
     session_id, holder = place
     table = holder.partition(":")[0]
     tally.counts[table] = tally.counts.get(table, 0) + 1

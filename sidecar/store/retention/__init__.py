@@ -1,1 +1,1 @@
-"""Retention: limits, due removals, sizes."""
+"""Decides what retention removes, and measures sizes."""

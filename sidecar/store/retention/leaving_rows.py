@@ -1,4 +1,4 @@
-"""Sessions leaving the store: hidden, then removed in slices."""
+"""Hides leaving sessions, then removes them in slices."""
 
 import sqlite3
 from collections.abc import Callable
@@ -16,7 +16,7 @@ CHANGED = "This session was written to meanwhile, so it stays as it is. Try agai
 
 
 class LeavingRows:
-    """Transactions of milliseconds. Every method may raise StorageFailed."""
+    """Transactions take milliseconds; every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, now: Callable[[], Millis]) -> None:
         self._submit = submit
@@ -24,14 +24,14 @@ class LeavingRows:
         self._now = now
 
     async def family(self, session_id: SessionId) -> tuple[SessionRow, ...]:
-        """Closed subtasks, then the session; raises UnknownSession."""
+        """Returns a session's closed subtasks, then the session; raises UnknownSession."""
         now = self._now()
         return await self._read(
             lambda con: retention_due.family(con, session_rows.row(con, session_id), now)
         )
 
     async def leave(self, row: SessionRow, token: str) -> RemovedRows:
-        """Hide a bundled session; `remove_some` removes the rows.
+        """Hides a session that is in a bundle; `remove_some` removes the rows.
 
         Raises SessionOwned for a lost lease, StorageFailed if somebody wrote to the session.
         """

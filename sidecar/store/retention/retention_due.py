@@ -1,4 +1,4 @@
-"""Removals due by the rules of retention."""
+"""Finds the outputs and sessions that the rules of retention remove now."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ class GoingSession:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPlan:
-    """Bytes freed, and a sentence about a wrong clock, or ""."""
+    """What is to be removed, in bytes; `noticed`: a sentence about a wrong clock, or ""."""
 
     outputs: tuple[GoingOutput, ...]
     outputs_size: int
@@ -48,7 +48,7 @@ class RetentionPlan:
 
 
 class _Blobs:
-    """Remaining users of blobs, as removals add up."""
+    """Counts which users of blobs remain, as removals add up."""
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con
@@ -168,7 +168,7 @@ def _leaves(con: sqlite3.Connection, blobs: _Blobs, session_id: SessionId) -> in
 
 
 def family(con: sqlite3.Connection, row: SessionRow, now: Millis) -> tuple[SessionRow, ...]:
-    """Subtasks not open anywhere, then the session."""
+    """Returns subtasks open nowhere, then the session."""
     found: list[SessionRow] = []
     for name in sorted(_subtasks(con, row.id)):
         child = row_of(con, SessionId(name))

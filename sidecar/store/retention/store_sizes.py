@@ -1,4 +1,4 @@
-"""Sizes in a store, by kind and by session."""
+"""Sums the sizes in a store, by kind and by session."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MOST_SESSIONS = 10
 
 @dataclass(frozen=True, slots=True)
 class Heavy:
-    """Bytes with blobs, shared or not."""
+    """A session's size in bytes with blobs, shared or not."""
 
     id: SessionId
     title: str

@@ -1,4 +1,4 @@
-"""The sweep: due removals, sizes, and who sweeps."""
+"""Plans removals, reads sizes, and lets one process sweep at a time."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ class KeepingRows:
         self._clock = clock
 
     async def look(self) -> str:
-        """Note the passing of time; a sentence about a wrong clock."""
+        """Notes the passing of time; returns a sentence about a wrong clock, or ""."""
         run = partial(seen_time.note, now=self._clock.now(), count=self._clock.uptime())
         return await self._submit(run, synced=False)
 
@@ -35,24 +35,24 @@ class KeepingRows:
         return await self._read(lambda con: retention_due.plan(con, rules, self._clock.ages(con)))
 
     async def used(self) -> tuple[int, int]:
-        """Bytes of complete outputs, and of all sessions with outputs."""
+        """Returns the bytes of complete outputs, and of all sessions with outputs."""
         return await self._read(
             lambda con: (retention_due.outputs_size(con), retention_due.sessions_size(con))
         )
 
     async def weigh(self) -> StoreWeights:
-        """Reads an index entry or row of everything."""
+        """Sums the store's sizes; slow, since every row or its index entry is read."""
         return await self._read(store_sizes.weigh)
 
     async def claim(self, owner: Owner, every: Millis = HOUR) -> bool:
         return await self._submit(partial(_claim, owner=owner, every=every, now=self._clock.now()))
 
     async def swept(self, token: str, *, whole: bool) -> None:
-        """Release the claim; `whole` puts off the next sweep by an hour."""
+        """Releases the claim to sweep; `whole` puts off the next sweep by an hour."""
         await self._submit(partial(_swept, token=token, whole=whole, now=self._clock.now()))
 
     async def warned(self, names: Iterable[str]) -> frozenset[str]:
-        """Note exceeded quotas; return those over an hour old."""
+        """Notes exceeded quotas; returns those noted over an hour ago."""
         told = frozenset(names)
         return await self._submit(lambda con: _warned(con, told, self._clock.ages(con)))
 
