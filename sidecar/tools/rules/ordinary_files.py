@@ -57,6 +57,8 @@ write where they are told (mypy, tsc, makers of sites)."""
 _COMPILERS = ("tsconfig", "jsconfig")
 """The same; the rest of such a name is free: `tsconfig.build.json`."""
 
+_OF_PROGRAMS = ("bin", "sbin", "libexec", "exe", "script", "scripts")
+"""Folders where a name without an ending is a program's: `bin/install`."""
 _HUGO = ["config", "_default"]
 """A folder whose files hugo joins; its folders for one environment count beside it alone."""
 
@@ -78,7 +80,7 @@ def is_ordinary(path: str) -> bool:
         return False
     if folders[-2:] == _HUGO:
         return False
-    if name in _KNOWN_NAMES:
+    if name in _KNOWN_NAMES and ("." in name or not folders or folders[-1] not in _OF_PROGRAMS):
         return True
     stem, dot, ending = name.rpartition(".")
     if not dot or not stem or name.startswith("."):

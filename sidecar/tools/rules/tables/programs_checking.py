@@ -12,6 +12,8 @@ _WHY = (
 _ENDING = r"\.(?:[cm]?[jt]sx?|vue|svelte|astro)"
 _RULE_WITH_OPTIONS = r":(?!\s*[\"']?(?:off|warn|error|[012])[\"']?\s*(?:[,}]|$))"
 """Its options load plugins from anywhere, and put texts into files."""
+_VERSION = r"_[\s\S]*_"
+"""Chooses another installed version of a Ruby program; `+x` one of Rust's."""
 _SUBCOMMANDS = "its other subcommands run code, fetch or write"
 
 
@@ -188,6 +190,7 @@ CHECKING: dict[str, Program] = {
     "rustfmt": _checker(
         "lvq --check --files-with-diff --verbose --quiet --edition --color",
         writes=True,
+        starting=r"\+[\s\S]*",
     ),
     "clang-format": _checker(
         "-i -n --dry-run --Werror -Werror --verbose --version",
@@ -199,7 +202,8 @@ CHECKING: dict[str, Program] = {
     "rspec": _checker(
         "ectbfnw --fail-fast --no-fail-fast --example --example-matches --tag --seed --order "
         "--backtrace --format --only-failures --next-failure --color --no-color --force-color "
-        "--dry-run --pattern --profile --no-profile --version"
+        "--dry-run --pattern --profile --no-profile --version",
+        starting=_VERSION,
     ),
     "rubocop": _checker(
         "aAlxDSEL --only --except --fail-level --fail-fast --parallel --no-parallel --lint "
@@ -208,6 +212,7 @@ CHECKING: dict[str, Program] = {
         "--display-only-fail-level-offenses --force-exclusion --format=simple --format=progress "
         "--format=json --format=emacs --format=quiet",
         writes=True,
+        starting=_VERSION,
     ),
     "phpunit pest": _checker(
         "v --filter --testsuite --group --exclude-group --stop-on-failure --stop-on-error --colors "
