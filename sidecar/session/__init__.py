@@ -1,1 +1,1 @@
-"""Sessions at work: one inbox and one task each."""
+"""Sessions at work, each with one inbox and one task."""

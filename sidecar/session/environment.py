@@ -1,4 +1,4 @@
-"""What all sessions of a daemon share."""
+"""The services that all sessions of a daemon share."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -19,15 +19,15 @@ from sidecar.workspace.workspaces import Workspaces
 
 
 async def ended() -> None:
-    """Nothing runs that is only this window's."""
+    """Stops nothing: the default `end` of an environment."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
-    """Parts joined by `daemon/windows` for a window's sessions.
+    """The services that `daemon/windows` joins for one editor window's sessions.
 
-    `observe` gets figures of events; `end` stops this window's own parts; `trusted` applies a
-    trusted folder's settings. `resident`: the daemon outlives its windows.
+    `observe` hears events to measure; `end` stops the window's own services; `trusted` applies the
+    settings of a newly trusted folder. `resident`: the daemon outlives its windows.
     """
 
     store: Store
@@ -43,12 +43,11 @@ class Environment:
     trusted: Callable[[Path], Awaitable[None]] = nowhere
 
     def trust(self, cwd: str) -> Trust:
-        """As set, or as the user once answered."""
         said = self.settings.config.workspace_trusted
         return Trust(said, Path(cwd), self.store.folder, self.trusted)
 
     def new_log(self, cwd: str, title: str, settings: JsonObject) -> SessionLog:
-        """Not stored before the first commit."""
+        """Makes an empty session's log, which its first commit stores."""
         now, session_id = self.clock.now(), SessionId(self.clock.new_id("ses"))
         row = SessionRow(session_id, cwd, title, now, now, 0, 0, 0, "0", settings)
         return SessionLog(self.store, Stored(row, (), ()), self.clock.now)

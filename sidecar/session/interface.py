@@ -1,4 +1,4 @@
-"""Values between callers and sessions."""
+"""Values that callers and sessions exchange."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from sidecar.store.format.view_records import RestoreScope
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session to open; `None`: as configured; `parent`: whose work continues."""
+    """A session to open; `None` means as configured. The work of session `parent` continues."""
 
     cwd: str
     title: str | None = None
@@ -33,7 +33,7 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An open session. `read_only`: another daemon writes."""
+    """An open session, `read_only` where another daemon writes it."""
 
     session_id: SessionId
     revision: int
@@ -43,7 +43,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A line of the list; `cost`: USD. `parent` may have been deleted."""
+    """A session as listed. `cost` is USD; the session named by `parent` may have been deleted."""
 
     session_id: SessionId
     title: str
@@ -56,10 +56,10 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """`blocks`: ACP content blocks; `context`: the editor's state.
+    """A user's prompt: ACP content `blocks`, with the editor's state as `context`.
 
-    `ticket` cancels the request; if `cancelled` already, the turn only logs the prompt. `window`:
-    the asker's environment.
+    `ticket` identifies the request for cancelling; one already `cancelled` is logged but not
+    answered. `window` is the asking window's environment.
     """
 
     blocks: tuple[JsonObject, ...]
@@ -73,7 +73,7 @@ class PromptRequest:
 
 @dataclass(frozen=True, slots=True)
 class PromptResult:
-    """A turn's end; `error`: `{kind, message, retryable, status}`."""
+    """How a turn ended; `error` is `{kind, message, retryable, status}`."""
 
     stop_reason: str
     turn_id: TurnId
@@ -87,7 +87,7 @@ class PromptResult:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A piece of a part: `total_bytes` of the whole, `next_offset` of any rest."""
+    """A piece of a part of `total_bytes`; any rest begins at `next_offset`."""
 
     content: str
     total_bytes: int
@@ -96,7 +96,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """First prompt, related files, and the session, if made."""
+    """A first prompt, its related files, and the new session if one was made."""
 
     draft: str
     files: tuple[str, ...]
@@ -108,9 +108,9 @@ Scope: TypeAlias = RestoreScope
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A restore's target; `paths` `None`: all files.
+    """A restore that someone asks for; `paths` of `None` means all files.
 
-    `markers`: a merge writes both sides of a conflict between markers.
+    With `markers`, a merge writes both sides of a conflict into the file.
     """
 
     scope: Scope
@@ -125,7 +125,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A restore's outcome; `undo`: the former state, empty if foreseen."""
+    """What a restore did. `undo` describes the former state; a dry run leaves it empty."""
 
     undo: str
     revision: int

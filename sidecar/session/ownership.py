@@ -1,4 +1,4 @@
-"""The session's writer among daemons."""
+"""Which daemon may write a session."""
 
 from sidecar.core.errors import SessionOwned, SidecarError, StorageFailed
 from sidecar.core.parts import JsonObject, SessionId
@@ -7,9 +7,10 @@ from sidecar.store.journal import Store
 
 
 class Ownership:
-    """Who writes a session. `me`: this daemon, or `None` for a mere look.
+    """Knows which daemon writes a session: this one, unless `read_only`.
 
-    `read_only`: not this daemon. `by` names the writer, where known.
+    `me` is this daemon, or `None` for a caller that only reads. `by` names another writer, if
+    known.
     """
 
     def __init__(self, store: Store, session_id: SessionId, me: Owner | None) -> None:
@@ -20,7 +21,7 @@ class Ownership:
         self.by: JsonObject | None = None
 
     async def claim(self) -> bool:
-        """Take a lease that nobody living has; then `take` makes the session ours."""
+        """Acquires the lease unless a living daemon holds it; returns whether `take` may follow."""
         if self._me is None:
             return False
         try:

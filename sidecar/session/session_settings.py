@@ -1,4 +1,4 @@
-"""A session's settings, within its model's limits."""
+"""A session's settings, limited by its model."""
 
 from sidecar.config.settings import ANSWER_TOKENS
 from sidecar.core.parts import Json
@@ -12,7 +12,7 @@ from sidecar.store.format.values import SessionRow
 
 
 def answer_tokens(most: int | None, info: ModelInfo) -> int:
-    """`most`, or the usual number, within the model's limit."""
+    """Returns an answer's greatest length: `most` or the default, within the model's limit."""
     return min(most or ANSWER_TOKENS, info.max_output)
 
 
@@ -22,7 +22,7 @@ def parent_of(row: SessionRow) -> str | None:
 
 
 class SessionSettings:
-    """As in the session's row; a change waits for the next commit."""
+    """Reads settings from the session's row; a changed one is stored with the next commit."""
 
     def __init__(self, log: SessionLog, models: ModelAccess) -> None:
         self._log = log
@@ -37,7 +37,6 @@ class SessionSettings:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def is_on(self, name: str) -> bool:
-        """Switches are on unless set otherwise."""
         return self._log.row.settings.get(name) is not False
 
     def change(self, name: str, value: Json) -> None:
@@ -45,12 +44,12 @@ class SessionSettings:
 
     @property
     def model_id(self) -> str:
-        """Of the next turn."""
+        """The model of the next turn."""
         return self.text("model")
 
     @property
     def effort(self) -> str:
-        """Empty for the model's own."""
+        """The reasoning effort; empty means the model's default."""
         return self.text("effort")
 
     def model(self) -> Model:
@@ -63,6 +62,6 @@ class SessionSettings:
         return answer_tokens(self.number("maxTokens"), self.info())
 
     def room(self) -> Budget:
-        """The window, within the model's own, and a prompt's part of it."""
+        """Returns the window, at most the model's, with the part left for prompts."""
         most = self.info().window
         return budget(min(self.number("window") or most, most), self.max_tokens())

@@ -1,4 +1,4 @@
-"""A session's state."""
+"""Everything that an open session works with."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from sidecar.workspace.buffers import Buffers
 
 @dataclass(frozen=True, slots=True)
 class State(ReadState):
-    """What a session is made of."""
+    """The read state of a session, with the services to write it."""
 
     environment: Environment
     store: Store

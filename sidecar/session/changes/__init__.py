@@ -1,1 +1,1 @@
-"""Authorship of workspace changes, and permissions. Knows no turn and no state."""
+"""Authorship of workspace changes, and permissions, independent of turns."""

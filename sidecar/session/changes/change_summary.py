@@ -1,4 +1,4 @@
-"""Change sets summed up for people."""
+"""Summaries of change sets, for people."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ AT_ONCE = 200
 
 
 class Differences:
-    """Of stored contents; counts are cached."""
+    """Compares stored file contents; line counts are cached."""
 
     def __init__(self, rows: RestoreRows) -> None:
         self._rows = rows
@@ -43,7 +43,7 @@ class Differences:
     async def shown(
         self, changes: Iterable[PathChange], who: Mapping[bytes, Sequence[Author]]
     ) -> list[JsonObject]:
-        """With unified diffs and authors."""
+        """Describes each changed file with its unified diff and its authors."""
         answer: list[JsonObject] = []
         found = _files(changes)
         for start in range(0, len(found), AT_ONCE):
@@ -63,7 +63,7 @@ class Differences:
         new: TreeEntry | None,
         content: bytes | None = None,
     ) -> str:
-        """Unified; empty for folders. `content`: unstored new bytes."""
+        """Returns a unified diff, empty for folders. `content` holds new bytes not yet stored."""
         change = PathChange(path, "modified", "user", old, new)
         if only_folders(change):
             return ""
@@ -89,7 +89,7 @@ class Differences:
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
-    """By path; the agent's if any part of its is left."""
+    """Sums change sets up to one change per path, the agent's wherever the agent had a part."""
     sets = tuple(sets)
     first: dict[bytes, TreeEntry | None] = {}
     last: dict[bytes, TreeEntry | None] = {}
@@ -101,7 +101,7 @@ def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
 
 
 def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
-    """Changes by the agent, or possibly so, not taken back."""
+    """Returns what is left of the agent's changes, and of those possibly the agent's."""
     pieces = (piece for one in sets for change in one.changes for piece in _pieces(change))
     ends = {path: new for path, _, new in pieces}
     now = {path: entry for path, entry in ends.items() if entry is not None}
@@ -116,7 +116,7 @@ def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
 
 
 def authors(sets: Iterable[ChangeSet]) -> dict[bytes, tuple[Author, ...]]:
-    """By path, the latest last; a merge, unless undone, removes the agent."""
+    """Lists each path's authors, the latest last. A merge removes the agent until it is undone."""
     found: dict[bytes, list[Author]] = {}
     taken_out: dict[bytes, list[Author]] = {}
     for change in (change for one in sets for change in one.changes):
@@ -141,9 +141,9 @@ def _author(found: Sequence[Author]) -> Author:
 
 
 def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
-    r"""Relative to the folder.
+    r"""Converts a path relative to the workspace, as a client sent it, to bytes.
 
-    Those with `\x` escapes, from `shown`, are looked up in `known`.
+    A path with `\x` escapes, as `shown` writes them, is looked up among `known`.
     """
     wanted = given.removeprefix("./").rstrip("/")
     wanted = "" if wanted == "." else wanted

@@ -1,4 +1,4 @@
-"""A session's permission rules and questions."""
+"""A session's permission rules, and questions to the user."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaita
 
 
 class QuestionOutcome(Enum):
-    """A question's outcome, as if asked where rules allow; one may go unanswered."""
+    """How a permission question ended; a call that rules allow counts as `allowed`."""
 
     allowed = "allowed"
     refused = "refused"
@@ -31,10 +31,10 @@ class _Book:
 
 
 class Permissions:
-    """`always` answers hold until closed.
+    """Decides on tool calls; `always` answers hold until the session closes.
 
-    `waiting`: calls that wait for the user, or for a subtask which may; `working`: the others that
-    are carried out.
+    `waiting` counts calls that wait for the user, or for a subtask that may; `working` counts the
+    other running calls.
     """
 
     def __init__(self, rules: Rules, root: Path) -> None:
@@ -44,16 +44,16 @@ class Permissions:
         self.waiting = self.working = 0
 
     def for_subtask(self) -> "Permissions":
-        """Rules and later answers are shared; loops are asked about anew.
+        """Shares rules and later answers with a subtask, which has its own permission for loops.
 
-        The subtask's questions carry this session's name: `always` holds for both.
+        A subtask asks in this session's name, so an `always` holds for both.
         """
         other = Permissions(self._book.rules, self._root)
         other._book = self._book
         return other
 
     def exchange(self, before: Rules, after: Rules) -> None:
-        """Replaces configured rules; answers stay."""
+        """Replaces the configured rules and keeps the user's answers."""
         answers = self._book.rules
         self._book.rules = Rules(
             (*after.allow, *(rule for rule in answers.allow if rule not in before.allow)),
@@ -63,7 +63,7 @@ class Permissions:
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> QuestionOutcome | str:
-        """Asks if a rule says so; the text is a refusal's reason."""
+        """Decides on a call, asking the user where rules say so; a text is the reason to refuse."""
         rules = self._book.rules
         if rules.reject:
             rules = await asyncio.to_thread(as_called, rules, self._root)

@@ -1,4 +1,4 @@
-"""Trust in a session's workspace, by the editor or the user."""
+"""Whether a session's workspace is trusted, by the editor or the user."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,14 +20,14 @@ runs later rests on them."""
 
 
 async def nowhere(folder: Path) -> None:
-    """Nobody reads settings again."""
+    """Applies no settings of a trusted folder."""
 
 
 class Trust:
-    """The editor's word, `said`, is final.
+    """Decides on trust: by the editor's word `said`, or else by asking the user.
 
-    Otherwise the user is asked once, before the first tool; `always` is kept on disk. `tell`
-    returns once a trusted folder's settings hold.
+    The user is asked once, before the first tool; `always` is kept on disk. `tell` returns once the
+    trusted folder's settings hold.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A session's log as restorable states, abandoned branches too."""
+"""A session's log as states to restore, those of abandoned branches included."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """`sets`: file changes; `told`: a message has a patch part."""
+    """A message or restore with its file changes; `told` where a message has a patch part."""
 
     of: Message | Restored
     sets: tuple[ChangeSet, ...]
@@ -27,7 +27,7 @@ class TimelineEvent:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Conversation before event `talk`, files before event `files`, view before `revision`."""
+    """A state: conversation before event `talk`, files before `files`, view before `revision`."""
 
     talk: int
     files: int
@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """`sets`: changes just before; `message_id`: the nearest."""
+    """A named point; `sets` are the changes just before it, `message_id` the nearest message."""
 
     id: str
     kind: CheckpointKind
@@ -49,7 +49,7 @@ class Checkpoint:
 
 
 class Timeline:
-    """Messages and restores in order of time; `read` decodes change sets."""
+    """Orders messages and restores by time; `read` decodes their change sets."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Timeline:
         return next((c for c in self.checkpoints if c.id == name), None)
 
     def before(self, message_id: MessageId) -> Point | None:
-        """Before a message, with the user's changes before the turn."""
+        """Returns the state before a message, with files as the user had left them by then."""
         place = self._at.get(message_id)
         if place is None:
             return None
@@ -101,11 +101,11 @@ class Timeline:
         return tuple(one for event in self.events[place:] for one in event.sets)
 
     def follows_files(self, place: int) -> bool:
-        """A message before has a patch: later changes are known."""
+        """Whether a patch before event `place` makes later file changes known."""
         return any(event.told for event in self.events[:place])
 
     def beside(self, place: int) -> tuple[str, ...] | None:
-        """Names outside the snapshots when the turn began; `None` if unknown."""
+        """Names what snapshots left out when the turn before `place` began; `None` if unknown."""
         for event in reversed(self.events[:place]):
             if not isinstance(event.of, Restored):
                 for part in event.of.parts:
@@ -114,7 +114,7 @@ class Timeline:
         return None
 
     def talk(self, place: int) -> tuple[MessageId, ...]:
-        """The conversation before an event."""
+        """Returns the conversation before event `place`."""
         order = {event.of.id: at for at, event in enumerate(self.events)}
         current: dict[MessageId, None] = {}
         for event in self.events[:place]:
@@ -184,7 +184,7 @@ def _in_order(
     known = {message.id for message in messages}
 
     def due(message: Message | None) -> bool:
-        """The next restore precedes this message."""
+        """Whether the next restore came before this message."""
         first = waiting[0]
         if first.newest in known or first.newest is None:
             return first.newest in passed or first.newest is None

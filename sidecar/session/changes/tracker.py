@@ -1,4 +1,4 @@
-"""A workspace's changes and authors, with snapshots around every step."""
+"""Attributes workspace changes to authors, by snapshots around each step."""
 
 import asyncio
 import logging
@@ -34,11 +34,11 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Interval:
-    """The time since the log's last snapshot.
+    """What is known about changes since the log's last snapshot.
 
-    `open`: a step's tools have begun to write; before, changes are `early`. `unsaved`: writes in
-    open buffers only. `calls`: those that may change anything. `lost`: no earlier state: unknown
-    authors.
+    `open`: a step's tools may write; earlier changes are `early`. `unsaved` are writes to open
+    buffers, `calls` those that may change anything. `lost`: the earlier state is unknown, and so
+    are authors.
     """
 
     open: bool = False
@@ -51,10 +51,11 @@ class _Interval:
 
 
 class Tracking:
-    """Failures are told once and stop no turn.
+    """Follows a session's file changes; a failure is told once and stops no turn.
 
-    `shared`: `None` to follow nothing. `took` hears each snapshot's seconds. `step`: its message.
-    `above`: a subtask's delegating session, whose agent authors all writes here.
+    `shared` of `None` disables tracking. `took` hears each snapshot's seconds. `step` is the
+    running step's message; `above` the tracking of a delegating session, whose agent authors a
+    subtask's writes.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Tracking:
     # --- what a turn says --------------------------------------------------------------------
 
     def turn_begins(self, message_id: MessageId) -> None:
-        """`settle` or the first tool takes the snapshot."""
+        """Announces a turn, whose first snapshot `settle` or the first tool takes."""
         self._off = self._shared is None
         self._opens = message_id
 
@@ -97,7 +98,7 @@ class Tracking:
             await self._safely(self._end_step)
 
     def turn_ended(self) -> None:
-        """Rescan in the background: events may be missed."""
+        """Rescans the files in the background, as change events may have been missed."""
         if self._shared is not None and self._snapshots is not None:
             self._shared.recheck(self._snapshots)
 
@@ -124,7 +125,7 @@ class Tracking:
         yield
 
     async def step_opens(self) -> None:
-        """Earlier changes are the user's."""
+        """Takes a snapshot before tools write, so that earlier changes are the user's."""
         if self.above is not None:
             await self.above.step_opens()
         await self._safely(self._open_step)
@@ -144,7 +145,7 @@ class Tracking:
             await self._shared.recover(self._log.row.cwd)
 
     def opened(self, *, writes: bool) -> None:
-        """Report a broken-off restore, and look at the files ahead of a turn."""
+        """Reports an interrupted restore; where it `writes`, a session also reads files ahead."""
         self._tell_news()
         if writes and self._shared is not None and self._snapshots is None:
             self._shared.look_ahead(self._log.row.cwd)
@@ -156,9 +157,10 @@ class Tracking:
         return None if self._shared is None else self._shared.sizes
 
     async def since(self) -> tuple[Snapshots, ChangeSet]:
-        """A new snapshot, and changes since the log's newest; a step's are the tools'.
+        """Takes a snapshot, and returns the changes since the log's newest.
 
-        Raises BadRequest without snapshots for this folder, StorageFailed.
+        Changes during a step are the tools'. Raises BadRequest where no snapshots are taken, and
+        StorageFailed.
         """
         async with self._lock:
             made = await self._ready()
@@ -170,7 +172,7 @@ class Tracking:
             return made, found
 
     def reached(self, at: SnapshotId, untold: tuple[ChangeSet, ...] = ()) -> None:
-        """The log is complete up to `at`; the next turn begins with `untold`."""
+        """Notes that the log covers changes up to `at`; the next turn logs `untold`."""
         self._at, self._untold = at, untold
 
     # --- pieces ------------------------------------------------------------------------------
@@ -206,7 +208,7 @@ class Tracking:
         return await (await self._ready()).note_edit(path)
 
     async def _wrote(self, path: bytes, before: TreeEntry | None, text: str) -> None:
-        """At once, before others write to the file."""
+        """Records a tool's write at once, before anyone else writes to the file."""
         made = await self._ready()
         made.mark_dirty(path)
         await made.snapshot()
@@ -292,7 +294,7 @@ class Tracking:
         return self._snapshots
 
     async def _safely(self, work: Callable[[], Awaitable[T]]) -> T | None:
-        """A failure ends tracking until the next turn, and no turn."""
+        """Does `work`; a failure ends tracking until the next turn, and raises nothing."""
         if self._off:
             return None
         try:

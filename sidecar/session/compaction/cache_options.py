@@ -1,4 +1,4 @@
-"""A prompt's cache lifetime and smallest cacheable size."""
+"""Chooses how long the provider caches a prompt, and from what size."""
 
 from sidecar.core.prompt.lifetime import Lifetime, is_kept, lifetime, starts_of
 from sidecar.core.prompt.pricing import Price
@@ -12,7 +12,7 @@ from sidecar.store.format.log_records import CachingRecord
 
 
 class CacheOptions:
-    """Chooses how prompts are cached."""
+    """Chooses the cache lifetime of the static text."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class CacheOptions:
         self._clock = clock
 
     def follow(self) -> None:
-        """Before a request: choose and log a lifetime where the static text is written anew."""
+        """Chooses and logs a lifetime before a request that writes the static text anew."""
         ttl, found = self._choice(self._view)
         self._cache_for(ttl)
         if found is not None:
@@ -42,14 +42,14 @@ class CacheOptions:
             self._log.writer.put_aside(decided)
 
     def next_ttl(self, view: ModelView) -> Ttl:
-        """The static text's, if `view` were sent now."""
+        """Returns the static text's lifetime if `view` were sent now."""
         return self._choice(view)[0]
 
     def restore(self) -> None:
         self._cache_for(self._logged() if self._hour_prices() else "5m")
 
     def _choice(self, view: ModelView) -> tuple[Ttl, Lifetime | None]:
-        """The next lifetime, and the reason if another than before."""
+        """Returns the next lifetime, and the calculation behind it where it changes."""
         card = self._hour_prices()
         if card is None:
             return "5m", None
@@ -71,7 +71,7 @@ class CacheOptions:
         self._view.static_ttl, self._view.minimum = ttl, self._settings.info().min_cacheable
 
     def _hour_prices(self) -> Price | None:
-        """`None` if unknown, or the policy wants no hour."""
+        """Returns prices, or `None` if unknown or if the policy wants no hour's lifetime."""
         wanted = self._chosen.policy().static_ttl == "1h"
         return self._settings.info().price if wanted else None
 

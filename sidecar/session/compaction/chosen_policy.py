@@ -1,4 +1,4 @@
-"""The policy that a session goes by."""
+"""The policy that a session follows."""
 
 from dataclasses import replace
 
@@ -13,12 +13,12 @@ from sidecar.session.session_settings import SessionSettings
 
 
 class ChosenPolicy:
-    """As set for the session, weighted for its agent."""
+    """Finds the session's policy, with the weights of its agent."""
 
     def __init__(
         self, settings: SessionSettings, current: CurrentSettings, tell: TellProblem | None = None
     ) -> None:
-        """`tell` hears once of each failing plug-in."""
+        """`tell` hears once of each plug-in policy that fails."""
         self._settings = settings
         self._current = current
         self._tell = tell

@@ -1,4 +1,4 @@
-"""Make room: decide, get the summary, decide again, carry out.
+"""Makes room in the context: decide, get a summary, decide again, commit.
 
 A model is asked at most once.
 """
@@ -25,7 +25,7 @@ from sidecar.session.log.session_log import SessionLog, require_revision
 
 
 class CompactionHost(Protocol):
-    """Session services needed by a compaction."""
+    """The session services that a compaction needs."""
 
     async def writable(self, expected_revision: int | None) -> None: ...
 
@@ -33,7 +33,7 @@ class CompactionHost(Protocol):
 
 
 class Compactor:
-    """`gate` is held while an answer streams and while the view changes."""
+    """Rewrites the view; `gate` is held meanwhile, and while an answer streams."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class Compactor:
         self.gate = asyncio.Lock()
 
     def scene(self, occasion: Occasion) -> Scene:
-        """The session now, and the head of an epoch that would begin."""
+        """Describes the session now, with the head that a new epoch would have."""
         return self._planner.scene(occasion, self._instructions.head())
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
-        """Let the policy rewrite before a request; whether an epoch began.
+        """Lets the policy rewrite before a request; returns whether an epoch began.
 
         Raises ModelFailed if the prompt is still too long.
         """
@@ -117,9 +117,9 @@ class Compactor:
             return None if bare is None else Settled(bare)
 
     async def idle(self, growth: int, *, hurried: bool) -> bool:
-        """Rewrite while nobody waits; whether a rewrite was made.
+        """Rewrites while nobody waits, and returns whether it did.
 
-        Parameters: as in `Occasion`. A message logged during the summary ends the attempt.
+        Parameters are those of `Occasion`. A message logged during the summary ends the attempt.
         """
         planner, decisions = self._planner, self._decisions
         occasion = Occasion(idle=True, growth=growth, hurried=hurried)
@@ -163,12 +163,11 @@ class Compactor:
         summary: bool = False,
         token: Token | None = None,
     ) -> JsonObject:
-        """By hand; carried out unless `dry_run`.
+        """Compacts by hand, or with `dry_run` only shows the plan.
 
-        Waits for a streaming answer. A dry run asks a model, for money, only with `summary`.
-
-        Raises NothingToDo (a dry run returns an empty plan instead), Cancelled by the user,
-        BadRequest for an unknown strategy, RevisionConflict, SessionOwned.
+        Waits for a streaming answer. A dry run asks a model, for money, only with `summary`. Raises
+        NothingToDo (a dry run returns an empty plan instead), Cancelled by the user, BadRequest for
+        an unknown strategy, RevisionConflict, SessionOwned.
         """
 
         def scene() -> Scene:

@@ -1,4 +1,4 @@
-"""A policy's plan completed into a rewrite: checked, measured, priced.
+"""Completes a policy's plan into a checked, measured and priced rewrite.
 
 The session stays unchanged.
 """
@@ -34,9 +34,9 @@ from sidecar.session.view.view_history import Epoch
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A rewrite not yet carried out.
+    """A rewrite that was decided on but not yet carried out.
 
-    `break_even`: requests until paid off, `None` for never.
+    It pays off after `break_even` requests; `None` means never.
     """
 
     plan: Plan
@@ -65,7 +65,7 @@ class Decision:
 
 
 class Decisions:
-    """Decides on rewrites, by the policy or by hand.
+    """Decides on rewrites, for the policy or for the user.
 
     `timed` hears how many seconds a policy's plan took.
     """
@@ -85,7 +85,7 @@ class Decisions:
         self._timed = timed
 
     def check_length(self) -> None:
-        """Raises ModelFailed, with advice, over the limit."""
+        """Raises ModelFailed, with advice, for a prompt over the limit."""
         size, room = self.planner.size(), self._settings.room()
         most = at_most(size.total, size.guessed)
         if most <= room.limit:
@@ -98,7 +98,7 @@ class Decisions:
     def due(
         self, occasion: Occasion, scene: Callable[[], Scene], standing: Standing | None = None
     ) -> tuple[Standing, Cause] | None:
-        """Whether, and why; a log's window suffices."""
+        """Returns why a rewrite is due, or `None`. A log's window suffices."""
         if not self.chosen.is_automatic():
             return None
         standing = standing or self.planner.present(occasion)
@@ -106,7 +106,7 @@ class Decisions:
         return None if cause is None else (standing, cause)
 
     def decide(self, scene: Scene, tell: Tell | None = None) -> Chosen[Decision]:
-        """Before a request; `tell` puts a summary into a plan."""
+        """Decides on an automatic rewrite; `tell` puts a summary into a plan."""
         due = self.due(scene.occasion, lambda: scene, self.planner.standing(scene))
         if due is None:
             return Chosen(waits=True)
@@ -132,9 +132,9 @@ class Decisions:
         return lambda plan, situation: self._complete(scene, plan, situation)
 
     def by_hand(self, scene: Scene, strategy: str | None, tell: Tell | None = None) -> Decision:
-        """`strategy` names a policy.
+        """Decides on a rewrite that the user wants, by the policy that `strategy` names.
 
-        Raises BadRequest for an unknown one, or NothingToDo, also if no plan is admitted.
+        Raises BadRequest for an unknown policy, and NothingToDo, also if no plan is admitted.
         """
         known = policies()
         if strategy is not None and strategy not in known:
@@ -155,7 +155,7 @@ class Decisions:
         return found.done
 
     def _complete(self, scene: Scene, plan: Plan, situation: Situation) -> Decision | None:
-        """Reduce a plan to permitted changes, measure and price; `None` without a saving."""
+        """Reduces a plan to permitted changes and prices it; `None` if no tokens are saved."""
         outline = outlined(plan, situation, f"cmp_{scene.number}")
         if outline is None:
             return None
@@ -211,10 +211,10 @@ class Decisions:
 def rewrite_cost(
     standing: Standing, before: int, removed: int, prices: Rates
 ) -> tuple[float, int | None]:
-    """USD for a rewrite now, and requests until paid off, `None` for never.
+    """Returns the USD of a rewrite now, and after how many requests it pays off (`None`: never).
 
-    In tokens: `before` the first edited block, `removed`. With a cold cache the cost is negative:
-    what is removed need not be written.
+    `before` counts tokens ahead of the first change, `removed` those taken out. With a cold cache
+    the cost is negative: removed tokens need not be written.
     """
     used, left = standing.used, standing.used - removed
     dear, cheap = prices.at(used), prices.at(left)

@@ -1,4 +1,4 @@
-"""A settled rewrite made durable, and what follows."""
+"""Stores a settled rewrite, and updates everything that depends on it."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from sidecar.session.view.rewrite_counts import Counts
 
 
 class Installations:
-    """`tell` hears once of each change of the view."""
+    """Installs rewrites; `tell` hears once of each change of the view."""
 
     def __init__(
         self,
@@ -39,11 +39,11 @@ class Installations:
         self._begun = 0
 
     def begin(self) -> None:
-        """Deciding begins: a rewrite's record says how long it took."""
+        """Notes when deciding begins, for the duration in the rewrite's record."""
         self._begun = self._clock.now()
 
     async def install(self, settled: Settled) -> Recorded:
-        """Raises RevisionConflict, StorageFailed."""
+        """Commits a rewrite. Raises RevisionConflict, StorageFailed."""
         decision = settled.decision
         figures = {**decision.recorded.figures, "took": self._clock.now() - self._begun}
         if decision.opens:

@@ -1,6 +1,6 @@
-"""Describe a session to policies: totals, and each part as shown.
+"""Describes a session to policies: totals, and each part as shown.
 
-Units and identifiers are gathered once, as messages settle: planning only weighs.
+Units and identifiers are gathered once, when messages settle, so that planning stays cheap.
 """
 
 import asyncio
@@ -42,9 +42,10 @@ IDLE_KEEPS = 2
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """A decision's occasion: a request follows, unless `asked` or `idle`.
+    """Why a decision is made: before a request, unless `asked` by hand or `idle`.
 
-    `growth`: tokens of a usual turn. `hurried`: only rewrites forced on the next turn.
+    `growth` is the tokens of a usual turn. `hurried` allows only rewrites that the next turn would
+    force.
     """
 
     opens_turn: bool = False
@@ -61,9 +62,9 @@ BY_HAND = Occasion(asked=True)
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The session now, or after a coming prompt.
+    """The session that a plan is made for: now, or after a coming prompt.
 
-    `rewrites`: in effect; `number`: the next rewrite's; `head`: of an epoch that would begin.
+    `rewrites` are in effect, `number` is the next rewrite's, `head` a new epoch's static text.
     """
 
     occasion: Occasion
@@ -80,7 +81,7 @@ class Scene:
 
 
 class Planner:
-    """Describes the session to policies, from a log that it follows."""
+    """Describes the session to policies, following its log."""
 
     def __init__(
         self,
@@ -122,7 +123,7 @@ class Planner:
         return self._view.size(self._log)
 
     def present(self, occasion: Occasion) -> Standing:
-        """As of `scene`, without what only a plan reads."""
+        """Returns the totals now, without building a whole `scene`."""
         newest = self._views.newest_epoch()
         return self._standing(occasion, tuple(self._log), self._view, newest)
 
@@ -206,7 +207,7 @@ class Planner:
         )
 
     async def look(self) -> None:
-        """Read files in work, which a plan can show as they stand."""
+        """Reads the files in work, which a plan can show in their present state."""
         await self.catch_up()
         self.absorb()
         paths = [path for path, _ in self._files.changed()]
@@ -214,9 +215,9 @@ class Planner:
         self._workspace = await asyncio.to_thread(read_present, paths, root, self._buffers)
 
     async def catch_up(self) -> None:
-        """Gather settled messages in slices between other tasks, long texts in a thread.
+        """Gathers settled messages in slices between other tasks, long texts in a thread.
 
-        The whole log must be in memory, for turns to count.
+        The whole log must be in memory, as turns are counted.
         """
         if not self._log.is_whole:
             return
@@ -229,7 +230,7 @@ class Planner:
             await asyncio.sleep(0)
 
     def absorb(self, most: int | None = None) -> bool:
-        """Take `most` settled messages, or all; whether none is left."""
+        """Takes in `most` settled messages, or all; returns whether none is left."""
         reading = self._log.readings, self._log.left
         if reading != self._reading:
             # The log was read anew after another daemon, or a restore left messages behind.

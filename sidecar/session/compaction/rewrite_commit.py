@@ -1,4 +1,4 @@
-"""Commit a rewrite by one record and one event."""
+"""Commits a rewrite as one record and one event."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ TellEpoch = Callable[[EpochChanged | None], None]
 
 
 class RewriteCommits:
-    """Makes rewrites durable, and takes them back."""
+    """Makes rewrites durable, and undoes them."""
 
     def __init__(
         self, log: SessionLog, view: ModelView, views: Views, channel: Channel, clock: Clock
@@ -41,11 +41,11 @@ class RewriteCommits:
     async def carry_out(
         self, decision: Decision, tell: TellEpoch, facts: tuple[Fact, ...] = ()
     ) -> Recorded:
-        """Log a rewrite, change the view, and tell clients once durable.
+        """Logs a rewrite, changes the view, and tells clients once durable.
 
-        Goes on if the caller is cancelled. `facts` share the transaction. `tell` gets `None` when
-        only unsent parts were cut: no epoch begins. Raises RevisionConflict, or StorageFailed,
-        which restores the view.
+        Cancelling the caller does not stop the commit. `facts` share its transaction. `tell` gets
+        `None` where only unsent parts were cut, since no epoch begins. Raises RevisionConflict, or
+        StorageFailed, after which the view is as before.
         """
         planned, newest = decision.plan.revision, self._log.row.revision
         if planned != newest:
@@ -67,16 +67,17 @@ class RewriteCommits:
         return recorded
 
     def newest(self) -> str:
-        """Raises NothingToDo without any."""
+        """Returns the id of the newest compaction in effect. Raises NothingToDo without any."""
         for recorded in reversed(self._views.standing()):
             if recorded.rewrite.cause not in ("restore", "undo"):
                 return recorded.rewrite.id
         raise NothingToDo("no compaction is in effect in this session, so none can be taken back")
 
     async def undo(self, compaction_id: str, tell: TellEpoch) -> None:
-        """Take a rewrite back, whatever came later; its parts are shown again.
+        """Undoes a rewrite, later ones or not, so that its parts are shown again.
 
-        Raises NothingToDo if not in effect, or StorageFailed, which restores the view.
+        Raises NothingToDo for a rewrite not in effect, or StorageFailed, after which the view is as
+        before.
         """
         views, messages = self._views, tuple(self._log)
         if views.find(compaction_id) is None or views.is_undone(compaction_id):
@@ -161,7 +162,7 @@ class RewriteCommits:
 
 
 def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
-    """Thinking dropped by earlier undoings alone, whose prefix may be back."""
+    """Lists thinking that only earlier undoings dropped, and whose prefix may be back."""
     left = fold_rewrites(one for one in rewrites if one.cause != "undo").shown
     return [part_id for part_id in fold_rewrites(rewrites).shown if part_id not in left]
 
@@ -188,6 +189,6 @@ def told_plan(plan: Plan) -> list[Json]:
 
 
 def told_nothing(used: int, why: NothingToDo) -> JsonObject:
-    """A dry run's answer; `used`: tokens."""
+    """Returns a dry run's empty plan, for a context of `used` tokens."""
     sizes: JsonObject = {"tokensBefore": used, "tokensAfter": used}
     return {"plan": [], **sizes, "price": None, "breakEvenRequests": None, "reason": why.message}

@@ -1,4 +1,4 @@
-"""Figures of a rewrite's quality."""
+"""Measures a rewrite's quality."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from sidecar.session.compaction.decision import Decision
 
 
 def figures_of(decision: Decision, messages: Sequence[Message]) -> JsonObject:
-    """`compression`, a ratio, and `fidelity`, 0 to 1, of a coming rewrite."""
+    """Returns a coming rewrite's `compression`, a ratio, and `fidelity`, 0 to 1."""
     situation, view = decision.situation, decision.view
     touched = decision.recorded.rewrite.shown.keys() | set(decision.recorded.rewrite.retired)
     units = {item.unit.part_id: item.unit for item in situation.items}

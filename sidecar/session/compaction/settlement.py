@@ -1,6 +1,6 @@
-"""A decision with its summary: asked for once, then decided again.
+"""Settles a decision: ask for its summary once, then decide again.
 
-Failure or cancellation leaves the view as before.
+Failure or cancellation leaves the view unchanged.
 """
 
 from collections.abc import Callable
@@ -20,13 +20,13 @@ from sidecar.session.log.progress import Token, Works
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A decision to carry out, with the summary, if wanted."""
+    """A decision to carry out, with its summary if one was wanted."""
 
     decision: Decision
     told: Told | None = None
 
     def price(self) -> str | None:
-        """USD, summary included; `None` when unknown."""
+        """Returns USD including the summary, or `None` if unknown."""
         rewriting = self.decision.recorded.price
         asked = "0" if self.told is None else self.told.cost
         if rewriting is None or asked is None:
@@ -48,7 +48,7 @@ class Settled:
 
 
 class Settlements:
-    """`works`: shown to clients, who can cancel them."""
+    """Settles decisions, as `works` that clients see and can cancel."""
 
     def __init__(self, works: Works, summariser: Summariser, planner: Planner) -> None:
         self._works = works
@@ -64,7 +64,7 @@ class Settlements:
         *,
         dry: bool = False,
     ) -> Settled | None:
-        """Get a draft's summary and decide again, as the session may have changed."""
+        """Gets a draft's summary and decides again, as the session may have changed."""
         before = draft.recorded.tokens_before
         wanted = draft.plan.summary
         if wanted is None and token is None:
@@ -85,7 +85,7 @@ class Settlements:
         return Settled(decision, told)
 
     def estimated(self, scene: Scene, draft: Decision) -> Decimal | None:
-        """USD of the cheapest summary; `None`: not wanted, or unknown."""
+        """Returns the cheapest summary's USD, or `None` if not wanted or unknown."""
         possible = self._summariser.ways(scene, draft)
         return possible[0].usd if possible else None
 
@@ -95,7 +95,7 @@ def told_settled(settled: Settled) -> JsonObject:
 
 
 def told_draft(draft: Decision, asking: Decimal | None = None) -> JsonObject:
-    """With a summary to come, for an estimated `asking` USD."""
+    """Describes a draft whose summary is estimated to cost `asking` USD."""
     price = draft.recorded.price
     if price is not None and asking is not None:
         price = money(Decimal(price) + asking)

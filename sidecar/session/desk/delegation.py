@@ -1,6 +1,6 @@
-"""A subtask in a child session with a clean context, reporting to the parent.
+"""Runs a subtask in a child session with a clean context, which reports to its parent.
 
-Permissions are at most the parent's; costs count in both; the turn ends with the parent's.
+The child may do at most what its parent may; its costs count in both sessions.
 """
 
 import asyncio
@@ -48,9 +48,9 @@ async def delegate(
     call_id: str,
     progress: Progress,
 ) -> SubtaskEnd:
-    """Errors as in `found_child`. `state`: the parent's.
+    """Runs a subtask to its end; errors are those of `found_child`. `state` is the parent's.
 
-    Cancelling ends the child's turn first, for a whole log and known cost.
+    A cancel first ends the child's turn, so that its log is whole and its cost known.
     """
     log = await found_child(state, subtask)
     child = await begin(log, state)
@@ -76,7 +76,7 @@ async def delegate(
 
 
 async def _turn(child: Session, request: PromptRequest) -> PromptResult | SidecarError:
-    """Pass a cancel on and wait for the end."""
+    """Passes a cancel on to the child, and waits for its end."""
     try:
         async with asyncio.TaskGroup() as group:
             running = group.create_task(child.prompt(request))
@@ -95,7 +95,7 @@ async def _turn(child: Session, request: PromptRequest) -> PromptResult | Sideca
 
 
 class _Following:
-    """Shows progress, charges the child's cost to the parent's `log`, stops at limits."""
+    """Shows a child's progress, charges the parent's log, and stops the child at limits."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from sidecar.workspace.buffers import Buffers, DocumentEditor
 
 
 class EditorDocuments:
-    """They precede the disk in every session; `editor`, if any, changes them."""
+    """The editor's open texts, which every session reads instead of the disk."""
 
     def __init__(self, buffers: Buffers, sessions: OpenSessions) -> None:
         self._buffers = buffers
@@ -39,7 +39,7 @@ class EditorDocuments:
         self._buffers.set(Path(path), text, version, self)
 
     def close_all(self) -> None:
-        """The editor is gone, with unsaved text."""
+        """Forgets unsaved texts when the editor is gone."""
         self._buffers.close_of(self)
 
     def close(self, path: str) -> None:

@@ -28,10 +28,10 @@ UNWATCHED = 60.0
 
 
 class OpenSessions:
-    """Sessions by id; iteration covers those open at the start.
+    """The daemon's open sessions by id; iterating goes over a copy.
 
-    `owner`: the daemon in leases. `opening` is held while a session opens, with `opening_with`,
-    whose window may go meanwhile.
+    `owner` names the daemon in leases. `opening` lets one session open at a time, for the
+    environment `opening_with`, which is kept even if its window closes meanwhile.
     """
 
     def __init__(self, owner: Owner) -> None:
@@ -61,7 +61,7 @@ class OpenSessions:
             raise Cancelled(STOPPING)
 
     async def shutdown(self) -> None:
-        """Stop turns, make logs whole and durable, release the leases, close the stores."""
+        """Ends turns with complete logs, releases leases and closes stores."""
         # A session opened from here on would never be ended.
         self._stopping = True
         for session in self:
@@ -102,7 +102,7 @@ class OpenSessions:
         await self.windows.end_unused((*used, *opening))
 
     async def end(self, session: Session) -> None:
-        """The lease is kept."""
+        """Ends a session but keeps its lease."""
         # First: its clients must hear that its alerts end.
         session.environment.forget(session.id)
         self._by_id.pop(session.id, None)
@@ -124,7 +124,7 @@ class OpenSessions:
         return sum(session.prompts.waiting() for session in self)
 
     def busy_changed(self, session: Session) -> None:
-        """A session is busy while any that it watches is."""
+        """Tells watchers whether any session that they watch is busy."""
         title = session.row.title or "a new session"
         busy = {w for one in self if one.prompts.busy for w in one.audience.watchers()}
         for watcher in session.audience.watchers():
@@ -134,7 +134,7 @@ class OpenSessions:
                 watcher(StatusChanged(watcher in busy, told))
 
     def tell(self, event: Event, session_id: SessionId | None = None) -> None:
-        """All windows, or those that watch a session."""
+        """Sends an event to a session's watchers, or to all without any."""
         session = None if session_id is None else self.find(session_id)
         everyone = {watcher for one in self for watcher in one.audience.watchers()}
         for watcher in (() if session is None else session.audience.watchers()) or everyone:
@@ -170,12 +170,12 @@ class OpenSessions:
 
 
 def working(sessions: OpenSessions) -> bool:
-    """Whether any turn goes on though nobody is there to answer."""
+    """Whether any busy session is not waiting for the user's answer."""
     return any(session.prompts.busy and not session.waits for session in sessions)
 
 
 def give_questions_up(sessions: OpenSessions) -> None:
-    """Say why the turns that wait for an answer end, before `shutdown`."""
+    """Notifies turns that wait for an answer why `shutdown` will end them."""
     for session in sessions:
         if session.prompts.busy and session.delegating.bound is None:
             session.notify("warning", NOBODY)

@@ -1,4 +1,4 @@
-"""Sessions as a window opens, lists, closes and deletes them."""
+"""Opens, lists, closes and deletes sessions for a window."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -43,10 +43,9 @@ from sidecar.workspace.buffers import Buffers
 
 
 class Sessions:
-    """A window's sessions, of those that all windows of the daemon have open.
+    """A window's access to the daemon's sessions, working in `folder`.
 
-    `open_environment` runs on first need; its failure fails that call only. `folder`: the window's
-    current one.
+    `open_environment` runs on first need; its failure fails only that call.
     """
 
     def __init__(
@@ -71,7 +70,10 @@ class Sessions:
             take_over(known.settings, own, resolved)
 
     def leave(self) -> None:
-        """The window is gone, turns go on; `shared.give_up` follows the last request."""
+        """Notes that the window is gone; its turns go on.
+
+        `shared.give_up` follows the last request.
+        """
         self.documents.close_all()
         self.shared.leave()
 
@@ -87,7 +89,7 @@ class Sessions:
         }
 
     async def new(self, request: NewSession, client: Client, watcher: Watcher) -> Opened:
-        """Durable; errors as in `new_session.found`."""
+        """Opens a new session and stores it; errors are those of `new_session.found`."""
         environment = await self.shared.ready()
         session = await self._begin(environment, await found(environment, request))
         self.join(session, watcher, client)
@@ -102,7 +104,6 @@ class Sessions:
         client: Client,
         watcher: Watcher,
     ) -> Opened:
-        """Errors as in `fork.fork`."""
         environment = await self.shared.ready()
         made = await fork(environment.store, environment.clock, session_id, at_message)
         session = await self.get(made)
@@ -113,7 +114,7 @@ class Sessions:
     async def handoff(
         self, session_id: SessionId, goal: str, client: Client, watcher: Watcher, *, go_on: bool
     ) -> Handoff:
-        """Draft the first prompt for `goal`; with `go_on` also open a session with the work.
+        """Drafts the first prompt for `goal`; `go_on` also opens a session for the work.
 
         Raises UnknownSession, BadRequest for an empty goal or, with `go_on`, a missing folder.
         """
@@ -131,7 +132,7 @@ class Sessions:
     async def list(
         self, cwd: str | None, cursor: str | None, limit: int
     ) -> tuple[tuple[SessionSummary, ...], str | None]:
-        """A page, newest first, and the next page's cursor."""
+        """Returns a page, newest first, and the next page's cursor."""
         environment = await self.shared.ready()
         folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
         page = await environment.store.sessions.page(cwd=folder, before=cursor, limit=limit)
@@ -147,9 +148,9 @@ class Sessions:
         after: PartId | None,
         emit: Callable[[Event], Awaitable[None]],
     ) -> Opened:
-        """Show the history through `emit`, then watch.
+        """Opens a session, tells its history through `emit`, then adds the watcher.
 
-        Read-only while another daemon writes the session. Raises UnknownSession.
+        The session is read-only while another daemon writes it. Raises UnknownSession.
         """
         session = await self.get(session_id)
         rest = await session.replay.tell(after, emit) if replay else None
@@ -174,7 +175,7 @@ class Sessions:
             session.notify("warning", passed)
 
     async def get(self, session_id: SessionId) -> Session:
-        """Opened if need be; raises UnknownSession."""
+        """Returns a session, opening it if need be. Raises UnknownSession."""
         environment = await self.shared.ready()
         async with AsyncExitStack() as held:
             await held.enter_async_context(self.open.opening)
@@ -197,9 +198,9 @@ class Sessions:
         before: Session | None,
         held: AsyncExitStack,
     ) -> Session | Exception:
-        """Even if the window goes: the other windows would have half a session.
+        """Opens a session to the end even if the window closes: other windows may need it.
 
-        A failure is given: raised, the daemon's group would end.
+        A failure is returned, since raising would end the daemon's task group.
         """
         async with held:
             self.open.opening_with = environment
@@ -214,7 +215,7 @@ class Sessions:
     async def _opened(
         self, environment: Environment, session_id: SessionId, before: Session | None
     ) -> Session:
-        """In the place of `before`, whose audience stays."""
+        """Opens a session in place of `before`, whose watchers stay."""
         if before is not None:
             await self.open.close(before)
         await require(environment.store, session_id)
@@ -233,13 +234,13 @@ class Sessions:
         return session
 
     def _takes_over(self, session: Session, environment: Environment) -> bool:
-        """Whether `environment` goes on with a session whose own window is gone."""
+        """Whether `environment` takes over an idle session whose own window is gone."""
         of = session.environment
         gone = self.open.windows.is_left(of) and not session.prompts.busy
         return gone and of.store is environment.store
 
     async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
-        """Into a packed file; errors as in `archive`."""
+        """Packs a session into a file; errors are those of `archive`."""
         environment = await self.shared.ready()
         session = self.open.find(session_id)
         check_idle(session is not None and session.prompts.busy)
@@ -258,7 +259,7 @@ class Sessions:
             await self.open.close(session)
 
     async def delete(self, session_id: SessionId, *, force: bool = False) -> tuple[str, ...]:
-        """With all data of no other session; `force` ends a running turn.
+        """Deletes a session with its data; `force` also ends a running turn.
 
         Returns sentences on damaged stores put aside, which may hold copies.
         """

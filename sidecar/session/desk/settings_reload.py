@@ -1,4 +1,4 @@
-"""Apply changed settings to open sessions where safe, and notify."""
+"""Applies changed settings to open sessions where safe."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -20,9 +20,9 @@ async def follow(
     known: Stamps,
     every: float = EVERY,
 ) -> None:
-    """Read the settings again after each change; until cancelled.
+    """Calls `read` after each change of the files, until cancelled.
 
-    `known`: the files' stamps before the last read.
+    `known` are the files' stamps before they were last read.
     """
     while True:
         await asyncio.sleep(every)
@@ -34,7 +34,7 @@ async def follow(
 
 
 def passed_over(folder: Path, workspace: Path | None) -> str:
-    """On settings of a session's folder that are not its window's. Blocks."""
+    """Explains that a session's folder has settings its window ignores; else empty. Blocks."""
     file = folder / WORKSPACE_FILE
     if stamps([file]) == (None,) or (workspace is not None and workspace.resolve() == folder):
         return ""

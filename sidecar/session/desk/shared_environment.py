@@ -1,4 +1,4 @@
-"""What a window's sessions share, built on first need."""
+"""The environment of a window's sessions, built on first need."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,9 +14,9 @@ from sidecar.session.log.log_fold import version
 
 
 class SharedEnvironment:
-    """`build` takes the editor's options and root; a failure fails only that request.
+    """Builds a window's environment from the editor's options and root.
 
-    `check` returns errors in options.
+    A failed `build` fails only that request. `check` returns errors in options.
     """
 
     def __init__(
@@ -35,15 +35,15 @@ class SharedEnvironment:
         self._left = False
 
     def configure(self, options: JsonObject, root: Path | None) -> str:
-        """For later sessions; returns any error.
+        """Sets the options for later sessions; returns any error.
 
-        With an error no session opens: a part could allow more than the whole.
+        With an error no session opens, since some of the options could allow more than all.
         """
         self.root, self._options = root, options
         return self._check(options)
 
     async def ready(self) -> Environment:
-        """Raises `Cancelled` while stopping."""
+        """Builds the environment if need be. Raises `Cancelled` while stopping."""
         self._sessions.check_running()
         if self.known is None and not self._left:
             if self._building is None:
@@ -58,7 +58,7 @@ class SharedEnvironment:
         return self.known
 
     async def _built(self) -> Environment | Exception:
-        """A failure is given: raised, the daemon's group would end."""
+        """Returns a failure, since raising would end the daemon's task group."""
         try:
             built = await self._build(self._options, self.root)
             await self._sessions.windows.enter(built)
@@ -72,11 +72,11 @@ class SharedEnvironment:
         return built
 
     def leave(self) -> None:
-        """The window is gone: nothing opens for it."""
+        """Opens nothing more, as the window is gone."""
         self._left = True
 
     async def give_up(self) -> None:
-        """No request of the window, which could open a session, is under way."""
+        """Releases the environment once no request of the window can open a session."""
         if self.known is not None:
             self._sessions.windows.leave(self.known)
             await self._sessions.end_unused()

@@ -1,4 +1,4 @@
-"""A session read from the store: no lease, no writes."""
+"""Reads a session from the store, without lease or writes."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,7 +31,7 @@ ANYWHERE = (
 
 
 async def find(rows: SessionRows, name: str | None, folder: Path | None) -> SessionId:
-    """By id or prefix; without `name`, the newest in `folder`, or of all.
+    """Finds a session by id or prefix, or without `name` the newest in `folder` or of all.
 
     Raises BadRequest, with advice, unless exactly one matches.
     """
@@ -53,7 +53,7 @@ async def find(rows: SessionRows, name: str | None, folder: Path | None) -> Sess
 
 @dataclass(frozen=True, slots=True)
 class ReadAccess:
-    """What reading a session takes."""
+    """The services that reading a session needs."""
 
     store: Store
     models: ModelAccess
@@ -62,7 +62,7 @@ class ReadAccess:
 
 
 async def look(access: ReadAccess, session_id: SessionId, clean: Callable[[str], str]) -> Course:
-    """In a consistent state; raises UnknownSession or StorageFailed."""
+    """Reads a session's course in one consistent state. Raises UnknownSession, StorageFailed."""
     stored = await access.store.logs.load(session_id)
     # The view counts present texts, and the walk former ones: mostly the same.
     models = replace(access.models, count=cache(access.models.count))
@@ -73,7 +73,7 @@ async def look(access: ReadAccess, session_id: SessionId, clean: Callable[[str],
 
 
 async def sent_now(access: ReadAccess, session_id: SessionId) -> Prompt:
-    """Raises as `look`."""
+    """Returns the prompt as it would be sent now; raises as `look`."""
     stored = await access.store.logs.load(session_id)
 
     def read() -> Prompt:

@@ -1,4 +1,4 @@
-"""What windows open sessions with, until those are closed."""
+"""The environments of windows, kept until their last session closes."""
 
 import asyncio
 from collections.abc import Container
@@ -13,7 +13,7 @@ STOPPING = "the daemon is stopping"
 
 
 class WindowEnvironments:
-    """By window; `stores`: of all, with one that follows their folders."""
+    """Environments by window; `stores` maps each store to what follows its folders."""
 
     def __init__(self) -> None:
         self.group: asyncio.TaskGroup | None = None
@@ -23,7 +23,7 @@ class WindowEnvironments:
         self._closed = False
 
     async def enter(self, environment: Environment) -> None:
-        """Raises Cancelled after `close`; the environment then ends here."""
+        """Adds an environment; after `close` ends it instead and raises Cancelled."""
         if self._closed:
             await environment.end()
             if environment.store not in self.stores:
@@ -37,7 +37,7 @@ class WindowEnvironments:
             self.group.create_task(logged(environment.workspaces.run))
 
     def leave(self, environment: Environment) -> None:
-        """The window is gone: its environment ends with the last session."""
+        """Lets the environment of a closed window end with its last session."""
         if environment in self._entered:
             self._left.append(environment)
 

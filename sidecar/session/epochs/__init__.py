@@ -1,1 +1,1 @@
-"""The head of a prompt and its changes."""
+"""The static head of a prompt, and its changes."""

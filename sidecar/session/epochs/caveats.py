@@ -1,4 +1,4 @@
-"""Warnings to clients: settings, MCP servers, limits, text that costs the cache."""
+"""Warns clients of settings, MCP servers, limits, and text that costs the cache."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ FLEETING: frozenset[VolatileKind] = frozenset({"temporary path", "port", "proces
 
 
 class Caveats:
-    """A session's warnings to its clients."""
+    """Warns a session's clients."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Caveats:
         self._tell_volatile_text()
 
     def tell_limits(self) -> None:
-        """Warn of `window` or `maxTokens` above the model's limit, which then counts."""
+        """Warns of a `window` or `maxTokens` above the model's limit, which then counts."""
         info = self._settings.info()
         known = "(as far as is known) " if info.price is None else ""
         for name, most in (("window", info.window), ("maxTokens", info.max_output)):
@@ -53,10 +53,10 @@ class Caveats:
                 )
 
     def _tell_volatile_text(self) -> None:
-        """Dates, times, ids and the like in the system prompt and in tools.
+        """Warns of dates, times, ids and the like in the system prompt and in tools.
 
-        Exempt: instructions, where people may mean a date, and tools' dates, as examples. Dates
-        keep sessions from sharing a prefix.
+        They keep sessions from sharing a prefix. Instructions are exempt, where people may mean a
+        date, and so are dates in tools, as examples.
         """
         static = self._view.static
         for tool in static.tools:

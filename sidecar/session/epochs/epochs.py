@@ -20,13 +20,13 @@ from sidecar.store.format.view_records import ModelChangedRecord
 
 
 def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Millis:
-    """Queue the record for the next commit; return its time."""
+    """Queues an epoch's record for the next commit; returns its time."""
     log.writer.note(epoch_record(static, compaction_id, cause))
     return log.records[-1].at
 
 
 class Epochs:
-    """Begins a session's epochs, as its tools and its model change."""
+    """Begins an epoch when a session's tools or model change."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Epochs:
         self._instructions = instructions
 
     async def follow_tools(self) -> None:
-        """Add MCP tools that started late, behind the others, if nothing was sent yet."""
+        """Adds tools of MCP servers that started late, last in order, if nothing was sent yet."""
         log = self._log
         if any(message.role == "assistant" for message in log):
             return
@@ -60,10 +60,10 @@ class Epochs:
             give_notice(log, self._channel, "warning", f"{text}.")
 
     async def follow_model(self) -> EpochChanged | None:
-        """Begin an epoch if the session's model differs from the prefix's.
+        """Begins an epoch if the session's model differs from the prefix's.
 
-        Another model has another cache and cannot read earlier thinking. `None` without a
-        difference or a request before.
+        Another model has another cache and cannot read earlier thinking. Returns `None` if nothing
+        changed or nothing was sent.
         """
         log, view = self._log, self._view
         static, model = view.static, self._settings.model_id

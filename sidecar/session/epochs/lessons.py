@@ -1,6 +1,6 @@
 """Learned facts: kept in the store, promoted to the workspace, and read back.
 
-No session reads its own promoted facts: the prefix stays the same.
+A session never reads its own promoted facts, so that its prefix stays the same.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ logger = logging.getLogger("sidecar.session")
 
 
 class Lessons:
-    """A session's lessons, for later ones of its workspace."""
+    """Keeps a session's facts for later ones of its workspace."""
 
     def __init__(
         self, environment: Environment, log: SessionLog, channel: Channel, trust: Trust
@@ -44,9 +44,9 @@ class Lessons:
         self._trust = trust
 
     async def promote(self) -> None:
-        """The session's worthwhile facts.
+        """Writes facts worth keeping to the workspace.
 
-        Raises nothing: after a failure, facts wait in the store.
+        Failures raise nothing: the facts wait in the store.
         """
         if not (self._environment.settings.config.learned and self._trust.granted):
             return
@@ -87,7 +87,7 @@ class Lessons:
 
 
 async def learned(models: ModelAccess, cwd: str, model: str, without: str) -> str:
-    """Facts of a trusted workspace, but for session `without`'s."""
+    """Renders a trusted workspace's facts, except those of session `without`."""
 
     def read() -> str:
         files = read_learned(Path(cwd), True)
@@ -103,7 +103,7 @@ async def find(
     kind: str | None,
     query: str | None,
 ) -> tuple[StoredFact, ...]:
-    """Newest first, up to 200.
+    """Returns up to 200 facts, newest first.
 
     Raises BadRequest for an unknown kind or an invalid `cwd`, UnknownSession.
     """

@@ -28,7 +28,7 @@ SHOWN = 200
 
 
 def checked_folder(cwd: str) -> str:
-    """An existing folder, links resolved; raises BadRequest."""
+    """Resolves the links of an existing folder. Raises BadRequest."""
     path = Path(cwd)
     with suppress(OSError, ValueError):
         if path.is_absolute() and path.is_dir():
@@ -38,7 +38,7 @@ def checked_folder(cwd: str) -> str:
 
 
 def resolved(cwd: str) -> str:
-    """Links resolved, the folder may not exist; raises BadRequest."""
+    """Resolves a folder's links, even if the folder is gone. Raises BadRequest."""
     try:
         return str(Path(cwd).resolve())
     except (OSError, RuntimeError, ValueError) as error:
@@ -46,10 +46,7 @@ def resolved(cwd: str) -> str:
 
 
 def named(model: str, path: str) -> str:
-    """A model's name, as a part of requests and hashes.
-
-    Raises BadRequest if empty or unprintable.
-    """
+    """Checks a model's name. Raises BadRequest if empty or unprintable."""
     if is_model_name(model):
         return model
     raise BadRequest(f"{model!r} can be no model's name; give the name that its API knows", path)
@@ -60,7 +57,7 @@ def is_model_name(model: str) -> bool:
 
 
 def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | None:
-    """Name and reason of an invalid `window` or `maxTokens`; `None` if both fit the model."""
+    """Returns an invalid `window` or `maxTokens` by name and reason, or `None`."""
     window, most = settings.get("window"), settings.get("maxTokens")
     for name, value in (("window", window), ("maxTokens", most)):
         if isinstance(value, int) and value <= 0:
@@ -95,7 +92,7 @@ def checked_policy(name: str) -> str:
 
 
 def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
-    """With built-in tools; raises BadRequest for clashing names."""
+    """Adds built-in tools to the client's. Raises BadRequest for clashing names."""
     builtin = BUILTIN if request.builtin_tools else ()
     names = {tool.name for tool in builtin}
     _check_sizes(request.tools)
@@ -111,7 +108,7 @@ def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
 
 
 def _check_sizes(tools: Sequence[ToolSpec]) -> None:
-    """Raises BadRequest for tools refused by providers, or filling the window."""
+    """Raises BadRequest for tools that providers refuse or that fill the window."""
     if len(tools) > MOST_TOOLS:
         raise BadRequest(f"there are {len(tools)} tools: give {MOST_TOOLS} at most", "params.tools")
     room = MOST_OF_ALL

@@ -1,6 +1,6 @@
 """A prompt's static part: agent prompt, guidance, instructions, learned facts.
 
-Stored: a restart sends the same bytes.
+Stored, so that a restart sends the same bytes.
 """
 
 import re
@@ -47,7 +47,7 @@ def build_static(
     instructions: Sequence[Instruction],
     learned: str = "",
 ) -> Static:
-    """`system` replaces the built-in agent prompt."""
+    """Builds the static part; `system` replaces the built-in agent prompt."""
     agent = AGENT if system is None else system
     if any(tool.origin == "builtin" for tool in tools):
         agent = f"{agent}\n\n{GUIDANCE}" if agent.strip() else GUIDANCE
@@ -112,7 +112,7 @@ def static_of(record: EpochRecord) -> Static:
 
 
 def stored_static(log: SessionLog) -> tuple[Static, int]:
-    """Of the present epoch, with its start; raises StorageFailed if unreadable."""
+    """Returns the present epoch's static part and start. Raises StorageFailed if unreadable."""
     record = log.last_record(EpochRecord)
     if record is None:
         raise StorageFailed(
@@ -122,7 +122,7 @@ def stored_static(log: SessionLog) -> tuple[Static, int]:
 
 
 def bound_since(log: SessionLog) -> Millis:
-    """Since when tools and system text are as now; older thinking is bound to others."""
+    """Returns when tools and system text last changed; providers bind thinking to both."""
     since, newest = 0, None
     for record in reversed(log.records):
         if not isinstance(record, EpochRecord):

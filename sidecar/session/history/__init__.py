@@ -1,1 +1,1 @@
-"""A session for people to read: updates, turns, contents."""
+"""A session's history for people to read."""

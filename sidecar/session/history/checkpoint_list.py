@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListedCheckpoint:
-    """Files in the protocol's shape; `left`: out of the conversation."""
+    """A checkpoint with its files as the protocol shows them; `left` behind by a restore."""
 
     checkpoint: Checkpoint
     files: tuple[JsonObject, ...]
@@ -31,7 +31,7 @@ class ListedCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Checkpoints, the session's own, and the agent's changes in place."""
+    """All checkpoints, the present one's id `head`, and the agent's remaining changes."""
 
     checkpoints: tuple[ListedCheckpoint, ...]
     head: str | None
@@ -39,7 +39,7 @@ class Listing:
 
 
 class Checkpoints:
-    """`differences` shows and counts changes."""
+    """Lists a session's checkpoints, and compares two."""
 
     def __init__(self, log: SessionLog, tracking: "Tracking", differences: Differences) -> None:
         self._log = log
@@ -48,7 +48,7 @@ class Checkpoints:
         self._sets = KnownSets()
 
     def timeline(self) -> Timeline:
-        """The log must be whole."""
+        """Builds the timeline of a log that must be whole."""
         return Timeline(self._log.messages, self._log.records, self._sets.read)
 
     async def listed(self) -> Listing:
@@ -56,9 +56,9 @@ class Checkpoints:
         return await _listing(self.timeline(), self.differences)
 
     async def diff(self, start: str, end: str | None, path: str | None) -> list[JsonObject]:
-        """Between two checkpoints, or until now.
+        """Compares files between two checkpoints, or until now.
 
-        Raises BadRequest: unknown, or before files were followed.
+        Raises BadRequest for an unknown checkpoint, or one from before files were followed.
         """
         await self._log.whole()
         timeline, records = self.timeline(), self._log.records
@@ -81,7 +81,7 @@ class Checkpoints:
 
 
 async def stored_listing(store: Store, session_id: SessionId, now: Callable[[], Millis]) -> Listing:
-    """From the store, open or not; raises UnknownSession, StorageFailed."""
+    """Lists a session's checkpoints from the store. Raises UnknownSession, StorageFailed."""
     log = SessionLog(store, await store.logs.load(session_id), now)
     return await _listing(Timeline(log.messages, log.records), Differences(store.restores))
 
@@ -99,7 +99,6 @@ async def _listing(timeline: Timeline, differences: Differences) -> Listing:
 
 
 def named(timeline: Timeline, name: str, path: str) -> Checkpoint:
-    """Raises BadRequest."""
     found = timeline.checkpoint(name)
     if found is None:
         raise BadRequest(

@@ -1,4 +1,4 @@
-"""Log and context: pieces, cuts, notes, tools."""
+"""A log's contents and context: pieces, cuts, notes, tools."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ RESULT = ":result"
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Fields as in `observe.course.Course`."""
+    """Parts of a course, as in `observe.course.Course`."""
 
     tools: tuple[ToolUse, ...]
     pieces: tuple[ContextPiece, ...]

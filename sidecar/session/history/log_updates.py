@@ -1,4 +1,4 @@
-"""A log replayed as events, for clients that open or catch up."""
+"""Replays a log as events, for clients that open or catch up."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -27,7 +27,7 @@ BREATH = 64
 
 
 class LogReplay:
-    """Tells a session's history."""
+    """Replays a session's history as events."""
 
     def __init__(
         self, log: SessionLog, view: ModelView, views: Views, channel: Channel, logs: LogRows
@@ -41,10 +41,11 @@ class LogReplay:
     async def tell(
         self, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
     ) -> Callable[[], Iterator[Event]]:
-        """Emit the log, oldest first: an event per part, records' events in between.
+        """Emits the history behind part `after`, oldest first, and returns what came meanwhile.
 
-        Starts behind part `after`. Skips withdrawn attempts and context blocks. The result: open
-        messages, and news since. Raises UnknownSession if deleted meanwhile, StorageFailed.
+        Each part is an event, with records' events in between; withdrawn attempts and context
+        blocks are skipped. Returned are open messages and news. Raises UnknownSession if deleted
+        meanwhile, StorageFailed.
         """
         one = _Replay(self, after, emit)
         try:
@@ -58,7 +59,7 @@ class LogReplay:
 
 
 class _Replay:
-    """The log as of creation, without the first `told` updates."""
+    """Replays the log as of its creation, without the first `told` updates."""
 
     def __init__(
         self,
@@ -132,7 +133,7 @@ class _Replay:
 
 
 def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
-    """From the start of the turn then."""
+    """Yields records since `revision`, from the start of the turn running then."""
     records = log.records
     turns = (n for n in reversed(range(len(records))) if isinstance(records[n], TurnStartedRecord))
     begun = next((n for n in turns if records[n].revision <= revision), 0)
@@ -141,9 +142,9 @@ def _records_since(log: SessionLog, revision: int) -> Iterator[LogRecord]:
 
 
 def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
-    """Put records' events between messages, by records rather than clocks.
+    """Merges records' events with messages, ordered by what records name rather than by clocks.
 
-    Yields the kind missing in the feed.
+    Yields the kind of content that the feed lacks.
     """
     beside = _Beside(feed, telling)
     while True:
@@ -158,7 +159,7 @@ def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
 
 
 class _Beside:
-    """Reads records whose events may precede a message."""
+    """Yields records' events that precede a message."""
 
     def __init__(self, feed: Feed, telling: Telling) -> None:
         self._feed, self._telling = feed, telling

@@ -1,4 +1,4 @@
-"""Recall of logged parts: bytes, or matching lines."""
+"""Recalls logged parts: bytes, or matching lines."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ PATTERN_SECONDS = 2.0
 
 
 async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
-    """(full text, ""); of a removed output (shown text, why)."""
+    """Returns a part's full text; for a removed output, the shown text and why it is gone."""
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):
             return text, ""
@@ -64,7 +64,7 @@ async def recall_from(
     part_id: str,
     span: tuple[int, int | None, str | None],
 ) -> Recalled:
-    """`span` (offset, limit, pattern) of a part, or of all left out by a rewrite.
+    """Reads `span` (offset, limit, pattern) of a part, or lists the parts a rewrite left out.
 
     Raises BadRequest for an unknown id or unusable pattern.
     """
@@ -79,7 +79,6 @@ async def recall_from(
 async def recall(
     part: Part, outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """Matching runs in a thread, within seconds."""
     text, gone = await whole_text(part, outputs)
     found = await asyncio.to_thread(recalled, text, *span)
     # It comes first whatever was asked for: an empty answer would read as if nothing was there.
@@ -87,9 +86,9 @@ async def recall(
 
 
 def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
-    """A range of the text, or of lines that match `pattern`, as `number:line`.
+    """Returns a range of the text, or of lines matching `pattern`, as `number:line`.
 
-    Offsets and limits: bytes of UTF-8, moved to code points, by default 50 KiB. Raises BadRequest
+    Offset and limit are bytes of UTF-8, moved to code points, by default 50 KiB. Raises BadRequest
     for a bad pattern, or over two seconds.
     """
     if pattern:
@@ -105,7 +104,7 @@ def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> 
 async def recall_left_out(
     parts: Sequence[Part], outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
-    """A line per omitted part, or matching `part:number:line`."""
+    """Returns a line per omitted part, or matches as `part:number:line`."""
     offset, limit, pattern = span
     told = [part for part in parts if _says_something(part)]
     if not pattern:
@@ -136,7 +135,7 @@ def _listed(part: Part) -> str:
 
 
 def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
-    """A part by id, or a call by the model's id; raises BadRequest."""
+    """Finds a part by id, or a call by the model's id. Raises BadRequest."""
     for message in reversed(messages):
         for part in message.parts:
             if part.id == wanted or (isinstance(part, ToolPart) and part.call_id == wanted):

@@ -1,4 +1,4 @@
-"""Events from records beside messages: ends of turns, rewrites, notices."""
+"""Events from records: ends of turns, rewrites, notices."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -27,7 +27,7 @@ Beside: TypeAlias = EpochChanged | Notice | TurnEnded
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A turn's end; its messages' usage is read later."""
+    """A turn's end, still without the usage of its messages."""
 
     turn_id: TurnId
     message_id: MessageId
@@ -39,8 +39,8 @@ class Ended:
 class Telling:
     """Turns records, oldest first, into events of the present conversation.
 
-    Skips turns left behind, with their rewrites, and records up to `since`. The caller numbers
-    events.
+    Turns left behind are skipped, with their rewrites, and so are records up to revision `since`.
+    The caller numbers events.
     """
 
     def __init__(self, log: SessionLog, views: Views, since: int = 0) -> None:

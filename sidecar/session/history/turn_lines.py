@@ -23,13 +23,13 @@ from sidecar.store.format.log_records import TurnEndedRecord
 
 
 def numbered(messages: Iterable[Message]) -> Mapping[str, int]:
-    """From 1, in order of start."""
+    """Numbers turns from 1 in order of start."""
     names = dict.fromkeys(message.turn_id for message in messages)
     return {name: number for number, name in enumerate(names, 1)}
 
 
 def titles(messages: Iterable[Message], clean: Callable[[str], str]) -> Callable[[str], str]:
-    """Removes keys, even those cut at the end."""
+    """Returns a function that removes keys from titles, even keys cut at the end."""
     cut: dict[str, str] = {}
     for turn in turns(messages):
         known = first_line(turn.messages)

@@ -1,1 +1,1 @@
-"""A session from its opening to its end: new, resumed, forked, at work."""
+"""Sessions from their opening to their end: new, resumed, forked, at work."""

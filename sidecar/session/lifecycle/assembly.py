@@ -1,4 +1,4 @@
-"""Assemble a session's state from the log."""
+"""Assembles a session's state from its log."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ def compose(
     ownership: Ownership,
     above: State | None = None,
 ) -> State:
-    """A subtask's session is trusted and allowed as the one `above`."""
+    """Assembles a session's state; a subtask's has the trust and permissions of `above`."""
     shed_import_paths(Path(log.row.cwd))
     if above is None:
         rules, trust = environment.settings.config.permissions, environment.trust(log.row.cwd)
@@ -100,7 +100,7 @@ def compose(
 
 
 def replace_gone_policy(state: State) -> None:
-    """Go on with the configured policy, with a warning."""
+    """Replaces a policy that no longer exists by the configured one, with a warning."""
     gone, kept = state.settings.text("policy"), state.config.policy
     if gone not in policies():
         state.settings.change("policy", kept)
@@ -109,10 +109,9 @@ def replace_gone_policy(state: State) -> None:
 
 
 async def read_again(state: State, *, writes: bool = False) -> Sequence[str]:
-    """Make a session's parts as another daemon has made them.
+    """Reads a session again that another daemon has written; returns what was unreadable.
 
-    If this daemon `writes`, a log without epochs begins again. Returns sentences on unreadable
-    content. Raises StorageFailed.
+    If this daemon `writes`, a log without epochs gets a new one. Raises StorageFailed.
     """
     problems = state.log.become(await state.store.logs.load(state.log.row.id))
     if writes:

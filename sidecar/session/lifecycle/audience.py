@@ -1,4 +1,4 @@
-"""Connections to a session, and whom to ask."""
+"""The connections to a session, and which of them to ask."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -20,22 +20,22 @@ NOBODY = "no editor is connected to this session any more"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Connected:
-    """One connection's watcher and client; `environment`: its window's, if not the session's."""
+    """A connection's watcher and client; `environment` is its window's, if it has one."""
 
     watcher: Watcher
     client: Client
     environment: Environment | None = None
 
     def shares(self, other: "Connected") -> bool:
-        """Whether both are of one window."""
+        """Whether both connections belong to one window."""
         return self.environment is not None and self.environment is other.environment
 
 
 class Audience:
-    """A session's connections, newest last.
+    """A session's connections, the newest last.
 
-    `lasting`: the daemon outlives them, so a question waits for the next. `asker`: environment of
-    the window whose prompt runs.
+    `lasting`: the daemon outlives them, so a question waits for the next. `asker` returns the
+    environment of the window whose prompt runs.
     """
 
     def __init__(
@@ -59,9 +59,9 @@ class Audience:
     def attach(
         self, watcher: Watcher, client: Client, environment: Environment | None = None
     ) -> None:
-        """`watcher` gets all events from now on; `client` answers questions.
+        """Connects a `watcher` of all further events, and a `client` that answers questions.
 
-        Who is here already becomes the newest, and answers the open questions known there.
+        A known connection becomes the newest, and still answers the questions it has.
         """
         known = (one for one in self.connected if (one.watcher, one.client) == (watcher, client))
         one = next(known, None) or Connected(watcher, client, environment)
@@ -72,7 +72,7 @@ class Audience:
         self._tracking.opened(writes=not self._ownership.read_only)
 
     def follow(self, watcher: Watcher) -> None:
-        """As `attach`, with nobody to ask."""
+        """Connects a watcher that cannot be asked."""
         self._channel.attach(watcher)
 
     def detach(self, watcher: Watcher) -> None:
@@ -81,7 +81,7 @@ class Audience:
         self._channel.detach(watcher)
 
     def saved(self, path: Path) -> None:
-        """The change is the user's."""
+        """Marks the change of a saved file as the user's."""
         self._tracking.saved(path)
 
     def watchers(self) -> tuple[Watcher, ...]:
@@ -98,11 +98,11 @@ class Audience:
 
     @property
     def heard(self) -> bool:
-        """By a client or by a session above."""
+        """Whether any client or delegating session listens."""
         return bool(self._channel.watchers)
 
     def stir(self) -> None:
-        """Somebody came, went or answered."""
+        """Wakes who waits for somebody to come, go or answer."""
         self._stirred.set()
 
     async def stirred(self) -> None:
@@ -111,13 +111,13 @@ class Audience:
 
 
 class Everyone:
-    """Implements `tools.tool_contract.Client`: questions go to all windows, the rest to one.
+    """Asks all windows for permission, and one of them for anything else.
 
-    For files: whose prompt runs, else who opened the session, else the newest; of those, who can.
-    For tools: who opened the session, else the newest.
+    Files are read and written by a window that can: the one whose prompt runs, else the session's
+    opener, else the newest. Tools are called by the opener, else by the newest.
 
-    If one goes meanwhile, its request fails with EditorGone, and the turn goes on; with Cancelled
-    if the daemon ends, too.
+    If the asked window closes, its request fails with EditorGone and the turn goes on; with
+    Cancelled if the daemon ends, too.
     """
 
     def __init__(self, audience: Audience) -> None:
@@ -133,14 +133,14 @@ class Everyone:
 
     @property
     def terminals(self) -> Terminals | None:
-        """Of the window whose variables the session has: others' secrets are unknown."""
+        """Terminals of the session's own window: secrets in another's variables are unknown."""
         own = [one for one in self._audience.connected if self._audience.is_own(one)]
         return own[-1].client.terminals if own else None
 
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """The first answer; other clients' questions are withdrawn.
+        """Returns the first answer, and withdraws the question elsewhere.
 
         Fails only once nobody present can be asked.
         """
@@ -173,7 +173,7 @@ class Everyone:
         return next(iter(answers.values()))
 
     def _vain(self, failures: dict[Connected, SidecarError]) -> SidecarError | None:
-        """Why waiting is in vain: nobody here can be asked, or nobody will come."""
+        """Returns why no answer can come, or `None` if one still may."""
         for one in reversed(self._audience.connected):
             if not isinstance(failures[one], Cancelled):
                 return failures[one]

@@ -1,4 +1,4 @@
-"""Config options, in ACP's shape."""
+"""Config options in ACP's shape."""
 
 from sidecar.config.readers import HARDER
 from sidecar.core.errors import BadRequest
@@ -15,7 +15,7 @@ SWITCHES = ("on", "off")
 
 
 class ConfigOptions:
-    """A session's, read and changed."""
+    """Reads and changes a session's options."""
 
     def __init__(
         self, log: SessionLog, settings: SessionSettings, models: ModelAccess, caveats: Caveats
@@ -42,7 +42,7 @@ class ConfigOptions:
         return _select(config_id, name, "_switch", current, SWITCHES)
 
     def change(self, config_id: str, value: object) -> None:
-        """Raises BadRequest for an unknown option or value."""
+        """Changes an option. Raises BadRequest for an unknown one or value."""
         settings = self._settings
         match config_id, value:
             case "model", str(model):

@@ -33,7 +33,7 @@ from sidecar.store.format.view_records import PinRecord
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A request not sent: `body` is exact; tokens and USD are predictions."""
+    """A request not sent: `body` is exact; tokens and USD are predicted."""
 
     body: JsonObject
     tokens: int
@@ -44,10 +44,10 @@ class Preview:
 
 
 class Rewriting:
-    """A session's context, as changed by user and policy.
+    """Changes a session's context, for the user and the policy.
 
-    `gate` is held while an answer, bound to its prompt, streams, and while the view changes.
-    `works` can be cancelled; `checkpoints` save the ledger; `price`: a compaction's estimate.
+    `gate` is held while the view changes, and while an answer, bound to its prompt, streams.
+    `works` can be cancelled; `checkpoints` save the ledger; `price` estimates a compaction.
     """
 
     def __init__(
@@ -123,10 +123,7 @@ class Rewriting:
         return await self._compactor.idle(self._gauge.usual_growth(), hurried=hurried)
 
     async def undo(self, compaction_id: str | None) -> Meter:
-        """By default the newest; return the meter afterwards.
-
-        Raises NothingToDo without one in effect.
-        """
+        """Undoes a compaction, by default the newest. Raises NothingToDo without one in effect."""
         await self._host.writable(None)
         await self._state.log.whole()
         async with self.gate:
@@ -135,9 +132,9 @@ class Rewriting:
         return self._gauge.read(self.price.known())
 
     async def pin(self, part_id: str, *, pinned: bool) -> int:
-        """Keep a part through rewrites, or no longer; return the revision.
+        """Keeps a part through rewrites, or no longer; returns the revision.
 
-        Raises BadRequest for an unknown part, StorageFailed; nothing changed.
+        Raises BadRequest for an unknown part, or StorageFailed; then nothing has changed.
         """
         await self._host.writable(None)
         await self._state.log.whole()
@@ -175,7 +172,7 @@ class Rewriting:
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
-        """The next request for `blocks`, or the bare history, with the policy's rewrites."""
+        """Predicts the next request, for `blocks` or the bare history, with its rewrites."""
         state = self._state
         await state.log.whole()
         view = state.view.imagined()
@@ -212,7 +209,7 @@ class Rewriting:
         return scene
 
     async def find_price(self) -> bool:
-        """Plan between other tasks; whether there is a price."""
+        """Plans a compaction between other tasks; returns whether it has a price."""
         if self._may_free():
             await self._planner.catch_up()
             self.price.find()

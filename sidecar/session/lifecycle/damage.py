@@ -1,4 +1,4 @@
-"""Opens sessions with lost records."""
+"""Opens sessions that lost records."""
 
 from collections.abc import Sequence
 
@@ -16,9 +16,9 @@ from sidecar.tools.builtin_tools import BUILTIN
 async def open_log(
     environment: Environment, session_id: SessionId, *, writes: bool
 ) -> tuple[SessionLog, Sequence[str]]:
-    """A usable log, or a window if enough; problems of unreadable records.
+    """Opens a log, as a window where one suffices; returns also problems of unreadable records.
 
-    Call with the lease held: another daemon may write before. Raises UnknownSession.
+    Call with the lease held, or another daemon may write meanwhile. Raises UnknownSession.
     """
     store, clock = environment.store, environment.clock
     window = await read_window(store, clock, session_id) if writes else None
@@ -33,7 +33,7 @@ async def open_log(
 
 
 async def begin_if_lost(environment: Environment, log: SessionLog) -> None:
-    """With the built-in tools, if the log has no readable epoch."""
+    """Begins an epoch with the built-in tools if the log has no readable one."""
     if log.last_record(EpochRecord) is not None:
         return
     trusted = environment.trust(log.row.cwd).granted

@@ -1,6 +1,6 @@
-"""A session forked at a message.
+"""Forks a session at a message.
 
-Copies the durable, settled log, ids too: the same bytes read the provider's cache.
+The settled log is copied, ids too, so that the same bytes read the provider's cache.
 """
 
 from collections.abc import Sequence
@@ -38,9 +38,9 @@ AHEAD = (ToldRecord, ComparedRecord)
 
 @dataclass(frozen=True, slots=True)
 class ForkCut:
-    """What to copy: messages, and records up to revision `until`.
+    """What a fork copies: messages, and records up to revision `until`.
 
-    `before`: time of the first message left out.
+    `before` is the time of the first message left out.
     """
 
     messages: tuple[Message, ...]
@@ -51,9 +51,10 @@ class ForkCut:
 async def fork(
     store: Store, clock: Clock, source: SessionId, at_message: MessageId | None
 ) -> SessionId:
-    """Make a durable fork, up to a message or all.
+    """Makes a durable fork up to a message, or of everything.
 
-    Raises UnknownSession, BadRequest for an unknown message, or StorageFailed; nothing was made.
+    Raises UnknownSession, BadRequest for an unknown message, or StorageFailed; then nothing was
+    made.
     """
     stored = await store.logs.load(source)
     cut = cut_at(stored, at_message)
@@ -71,7 +72,7 @@ async def fork(
 
 
 def cut_at(stored: Stored, at_message: MessageId | None) -> ForkCut:
-    """The settled part to copy; raises BadRequest.
+    """Finds the settled part to copy. Raises BadRequest.
 
     A call and its result are one part, so no cut separates them.
     """
@@ -136,7 +137,7 @@ def _first_left(
 
 
 def settings_at(stored: Stored, until: int) -> JsonObject:
-    """With the model in use at a revision."""
+    """Returns the settings, with the model in use at revision `until`."""
     epochs = [record for record in read_all(stored.records) if isinstance(record, EpochRecord)]
     kept = [record for record in epochs if record.revision <= until]
     if kept and len(kept) < len(epochs):

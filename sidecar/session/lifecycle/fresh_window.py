@@ -1,4 +1,4 @@
-"""Work continued in a new session, told in the first prompt."""
+"""Continues a session's work in a new one, which the first prompt tells of it."""
 
 import asyncio
 from pathlib import Path
@@ -20,9 +20,9 @@ SUFFIX = " (continued)"
 
 
 async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> SessionLog:
-    """A durable session with the same folder, model, tools and settings.
+    """Makes a durable session with the same folder, model, tools and settings.
 
-    Raises BadRequest for a missing folder, or StorageFailed; nothing was made.
+    Raises BadRequest for a missing folder, or StorageFailed; then nothing was made.
     """
     old = standing.row
     if not await asyncio.to_thread(Path(old.cwd).is_dir):
@@ -44,7 +44,7 @@ async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> 
 
 
 async def _static(environment: Environment, row: SessionRow, before: Static) -> Static:
-    """Former tools and system text, present instructions and lessons."""
+    """Combines former tools and system text with present instructions and lessons."""
     model, trusted = str(row.settings["model"]), environment.trust(row.cwd).granted
     found, known = await known_instructions.read(environment, row.cwd, trusted, model)
     same = Static(model, before.tools, before.system, RENDERER)

@@ -1,4 +1,4 @@
-"""Opens a session by a window of the log, for the same prompt.
+"""Opens a session from a window of its log, for the same prompt.
 
 The rest is folded; `SessionLog.whole` reads it where needed.
 """
@@ -99,7 +99,7 @@ def _passes(record: LogRecord) -> bool:
 
 
 async def read_window(store: Store, clock: Clock, session_id: SessionId) -> SessionLog | None:
-    """`None` without a usable fold; raises UnknownSession."""
+    """Reads a window, or `None` without a usable fold. Raises UnknownSession."""
     version = await asyncio.to_thread(pasts.version)
     decoded: list[Past] = []
 
@@ -144,7 +144,7 @@ def _reaches_back(records: Sequence[LogRecord], messages: Sequence[Message]) -> 
 
 
 class Folds:
-    """`folding` returns the ledger in the making."""
+    """Stores folds of a log; `folding` returns the ledger in the making."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class Folds:
         self._messages = self._revision = 0
 
     async def fold(self) -> None:
-        """If due; a failure only slows the next resume."""
+        """Stores a fold if one is due; a failure only slows the next resume."""
         log = self._log
         count = message_count(log)
         if self._ownership.read_only or log.damaged or not log.is_whole or count < LEAST:
@@ -185,7 +185,7 @@ class Folds:
 
 
 def gather(log: SessionLog, view: ModelView, views: Views, folding: Folding) -> Past | None:
-    """`None` where a window would not suffice."""
+    """Folds what lies outside a window; `None` where a window would not suffice."""
     opened, rewrite = views.opened, views.newest_epoch()
     conversation = tuple(log)
     if opened is None or rewrite is None or log.unsettled():
@@ -229,7 +229,7 @@ def _ended(message: Message, model: str) -> bool:
 
 
 def _begun(conversation: Sequence[Message], steps: int) -> int | None:
-    """Index of the first message needed whole: a turn's first."""
+    """Finds the first message needed whole, which begins a turn."""
     recent = sized_turns(conversation)[-TURNS:]
     if len(recent) < TURNS:
         return None
@@ -245,7 +245,7 @@ def in_turns(
 ) -> bool:
     """Whether each turn ends once, after all of its steps.
 
-    Else (an imported or mended log, a clock set back) usage needs the whole log.
+    If not (an imported or mended log, a clock set back), usage needs the whole log.
     """
     ends: dict[str, int] = {}
     for number, message in enumerate(conversation, 1):
@@ -275,7 +275,7 @@ def _begins(records: Sequence[LogRecord], first: Message) -> bool:
 
 
 def _cut(records: Sequence[LogRecord], first: Message | None) -> int | None:
-    """Index of the first record from which all are needed."""
+    """Finds the record from which on all are needed."""
     if first is None:
         return None
     opens = (
@@ -315,7 +315,7 @@ def needed_records(
 
 
 def _statics(records: Sequence[LogRecord]) -> set[int]:
-    """Indexes of the newest epoch's record and the oldest with the same static part."""
+    """Finds the newest epoch's record, and the oldest with the same static part."""
     found = [(i, record) for i, record in enumerate(records) if isinstance(record, EpochRecord)]
     same, newest_one = found[-1]
     for index, record in reversed(found):

@@ -26,10 +26,10 @@ from sidecar.tools.mcp.servers import JOIN
 
 
 async def found(environment: Environment, request: NewSession) -> SessionLog:
-    """Make a durable session.
+    """Makes a durable session.
 
-    Raises BadRequest for a folder, tool or number that cannot be used, UnknownSession for the
-    parent, or StorageFailed.
+    Raises BadRequest for an unusable folder, tool or number, UnknownSession for the parent, or
+    StorageFailed.
     """
     config = environment.settings.config
     cwd = await asyncio.to_thread(checked_folder, request.cwd)

@@ -1,6 +1,6 @@
 """A session: one inbox, one task, one log.
 
-Changes run on the session's task or between two of its awaits, so need no lock.
+Changes run on its task or between two of its awaits, so need no lock.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ METER_SHARE = 20
 
 
 class Session:
-    """An open session. Call all methods on the event loop."""
+    """An open session, to be called on the event loop only."""
 
     def __init__(self, state: State, busy_changed: Callable[["Session"], None]) -> None:
         self._state = state
@@ -116,12 +116,11 @@ class Session:
 
     @property
     def row(self) -> SessionRow:
-        """Unstored changes included."""
         return self._state.log.row
 
     @property
     def waits(self) -> bool:
-        """Whether its turn goes on only once somebody answers, or a subtask does."""
+        """Whether the turn waits only for answers, its own or a subtask's."""
         return self.permissions.waiting > 0 and not self.permissions.working
 
     def opened(self) -> Opened:
@@ -134,10 +133,10 @@ class Session:
     async def prompt(
         self, request: PromptRequest, arrived: asyncio.Event | None = None
     ) -> PromptResult:
-        """Run a turn in line, or steer the running turn.
+        """Queues a turn and returns its result, or steers the running turn.
 
-        `arrived` is set once the turn needs no caller any more. Raises BadRequest for an empty,
-        unusable or too large prompt, RevisionConflict, Overloaded where sixteen prompts wait,
+        `arrived` is set once the turn goes on without its caller. Raises BadRequest for an empty,
+        unusable or too large prompt, RevisionConflict, Overloaded if sixteen prompts wait,
         SessionOwned.
         """
         try:
@@ -156,7 +155,7 @@ class Session:
     async def set_option(
         self, config_id: str, value: object, expected_revision: int | None = None
     ) -> tuple[JsonObject, ...]:
-        """A new model's epoch begins now, or after the turn."""
+        """Changes an option; a new model's epoch begins now, or after the turn."""
         await self.writable(expected_revision)
         self._options.change(config_id, value)
         await self._state.log.writer.commit(OptionRecord(config_id=config_id))
@@ -171,17 +170,17 @@ class Session:
         return described
 
     def meter(self) -> Meter:
-        """A compaction's price only if known."""
+        """Returns the meter, with a compaction's price only if known."""
         return self._gauge.read(self.rewriting.price.known())
 
     def priced_meter(self) -> Meter:
-        """With a compaction's price, planned if need be outside a turn."""
+        """Returns the meter with a compaction's price, planned now if outside a turn."""
         if not self.prompts.in_turn:
             self.rewriting.price.find()
         return self.meter()
 
     async def writable(self, expected_revision: int | None) -> None:
-        """Raises SessionOwned, RevisionConflict."""
+        """Makes sure that this daemon writes. Raises SessionOwned, RevisionConflict."""
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
                 raise self._state.ownership.refusal()
@@ -196,7 +195,6 @@ class Session:
     async def recall(
         self, part_id: str, offset: int, limit: int | None, pattern: str | None
     ) -> Recalled:
-        """Raises BadRequest for an unknown part or a bad pattern."""
         state = self._state
         return await recall_from(
             state.log, state.views, state.store.outputs, part_id, (offset, limit, pattern)
@@ -243,13 +241,13 @@ class Session:
             self._busy_changed(self)
 
     async def _conclude(self) -> None:
-        """Keep a turn's outcome; nobody but the next turn waits."""
+        """Stores a turn's outcome, for which only the next turn waits."""
         self._state.tracking.turn_ended()
         await self.rewriting.checkpoints.at("turn")
         await self.rewriting.fold()
 
     async def end(self) -> None:
-        """Stop turn and inbox; the log is whole and durable after `ended`."""
+        """Stops turn and inbox; the log is whole and durable after `ended`."""
         self.prompts.close()
 
     async def ended(self) -> None:
@@ -257,7 +255,7 @@ class Session:
             await asyncio.wait({self._task})
 
     async def _turn(self, waiting: Waiting) -> PromptResult:
-        """Errors after the beginning become the turn's end."""
+        """Does a turn; errors after its beginning become its end."""
         state, untitled = self._state, not self._state.log.row.title
         await self._instructions.look()
         await self._epochs.follow_tools()
@@ -336,7 +334,7 @@ class Session:
             give_notice(state.log, state.channel, "info", text)
 
     def _show_meter(self, *, urgent: bool = False) -> None:
-        """`urgent` after a change of the context."""
+        """Shows the meter: at once if `urgent`, after a change of the context, else sometimes."""
         if not self._state.channel.watchers:
             return
         if urgent:
@@ -351,26 +349,26 @@ class Session:
         self._tell(MeterChanged(self.id, meter, urgent))
 
     async def _tell_price(self) -> None:
-        """No answer waits for this; with much room left, only on request."""
+        """Shows a compaction's price, unless much room is left."""
         if self._is_green or not self._state.channel.watchers:
             return
         if await self.rewriting.find_price():
             self._tell_meter(self.meter())
 
     async def _look_around(self) -> None:
-        """For a quick first edit."""
+        """Looks at the workspace ahead of time, so that the first edit is quick."""
         state = self._state
         variables = state.environment.workspaces.variables
         await asyncio.to_thread(look_around, Path(state.log.row.cwd), variables)
 
     async def refresh(self) -> None:
-        """Go on as another daemon's successor, or show its writing."""
+        """Becomes the writer if another daemon stopped, else reads what the other wrote."""
         async with self._taking_over:
             if self._state.ownership.read_only and not await self._take_over():
                 await read_again(self._state)
 
     async def _take_over(self) -> bool:
-        """Try to become the writer; hold `_taking_over`: a second reading undoes news."""
+        """Tries to become the writer, with `_taking_over` held: a second reading undoes changes."""
         state = self._state
         if not await state.ownership.claim():
             return False
@@ -383,7 +381,7 @@ class Session:
         return True
 
     async def recover(self) -> None:
-        """Complete a turn left open by a killed daemon."""
+        """Completes a turn that a killed daemon left open."""
         before = self._state.log.row.revision
         # The next event may be the last that a client sees before the daemon is killed.
         self._state.channel.reserve()

@@ -34,10 +34,7 @@ Write your report now, and say in it what is not done."""
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Limits: the client to ask, and the most steps.
-
-    MCP calls go to the servers of `parent`.
-    """
+    """A subtask's bounds: whom to ask, the most steps, and the `parent` with its MCP servers."""
 
     client: Client
     max_steps: int
@@ -46,7 +43,7 @@ class Bound:
 
 @dataclass(slots=True)
 class Delegating:
-    """`bound` while a session works for another; `delegate` has another work for this one."""
+    """Delegation: `bound` while this session works for another, `delegate` starts a subtask."""
 
     tracking: Tracking
     bound: Bound | None = None
@@ -60,7 +57,10 @@ class Delegating:
 
 
 async def found_child(parent: State, subtask: Subtask) -> SessionLog:
-    """Durable; raises BadRequest for a tool unknown to the parent, or StorageFailed."""
+    """Makes a child's durable log.
+
+    Raises BadRequest for a tool unknown to the parent, StorageFailed.
+    """
     static = _static(parent, narrowed(parent.view.static.tools, subtask.tools))
     row = parent.log.row
     kept = {name: row.settings[name] for name in _INHERITED if name in row.settings}
@@ -73,7 +73,7 @@ async def found_child(parent: State, subtask: Subtask) -> SessionLog:
 
 
 def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
-    """All the parent's, or those named, never the built-in `delegate`; raises BadRequest."""
+    """Selects the named tools, or all, except the built-in `delegate`. Raises BadRequest."""
     known = [tool.name for tool in offered]
     unknown = [name for name in names or () if name not in known]
     if unknown:
@@ -98,7 +98,7 @@ def last_words(messages: Sequence[Message]) -> str:
 
 
 def found_so_far(messages: Sequence[Message]) -> str:
-    """Calls and texts of a subtask without a report."""
+    """Lists calls and texts of a subtask that gave no report."""
     answers = [message for message in messages if _counts(message)]
     done = [
         f"- {part.name} {argument(part.input)} · {status(part)} · {finding(part)}"
@@ -113,7 +113,7 @@ def found_so_far(messages: Sequence[Message]) -> str:
 
 
 def refused(messages: Sequence[Message]) -> str:
-    """Name and argument of the last denied call."""
+    """Returns name and argument of the last denied call."""
     parts = [part for message in messages for part in tool_parts(message) if _is_denied(part)]
     return f"{parts[-1].name} {argument(parts[-1].input)}".strip() if parts else "a call"
 
@@ -123,7 +123,7 @@ def steps_in_words(number: int) -> str:
 
 
 class ThroughParent(ThroughClient):
-    """The parent's client, asked in the parent's name."""
+    """Asks the parent's client in the parent's name."""
 
     def __init__(self, client: Client, parent: SessionId, name: str, about: JsonObject) -> None:
         super().__init__(client, parent)
@@ -133,13 +133,13 @@ class ThroughParent(ThroughClient):
 
     @property
     def terminals(self) -> None:
-        """None: the client does not know the subtask's calls, where terminals would show."""
+        """None: a terminal would show in a call, and the client knows no subtask's calls."""
         return None
 
     async def request_permission(
         self, _: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """The question names the subtask."""
+        """Asks with the subtask's name in the question."""
         meta = tool_call.get("_meta")
         ours = meta.get("sidecar") if isinstance(meta, dict) else None
         told: JsonObject = {
@@ -153,7 +153,7 @@ class ThroughParent(ThroughClient):
 
 
 def _static(parent: State, tools: tuple[ToolSpec, ...]) -> Static:
-    """The parent's static part with `tools`, and the role behind the system text."""
+    """Builds the parent's static part with `tools`, and with the role behind the system text."""
     static = parent.view.static
     role = Block(
         TextBlock(_ROLE.format(steps=steps_in_words(parent.config.delegate.steps))), "system"

@@ -1,4 +1,4 @@
-"""Assemble a turn from the session."""
+"""Assembles a turn."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ def turn_of(
     delegating: Delegating,
     caching: CacheOptions,
 ) -> RunningTurn:
-    """A subtask's limits, client and purpose take precedence."""
+    """Assembles a turn; a subtask's limits, client and purpose take precedence."""
     bound, view, row = delegating.bound, state.view, state.log.row
     steps = Steps(
         turn_id=turn_id,
@@ -69,7 +69,7 @@ def turn_of(
 
 @dataclass(frozen=True, slots=True)
 class SessionServers:
-    """MCP servers started for a session; a subtask's calls go to its parent's."""
+    """MCP servers started for a session; a subtask calls its parent's."""
 
     environment: Environment
     trust: Trust

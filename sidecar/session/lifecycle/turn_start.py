@@ -1,4 +1,4 @@
-"""A turn's first message, with all that is told beside."""
+"""A turn's first message, with everything told beside the prompt."""
 
 import asyncio
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _NOTED = (ComparedRecord, ToldRecord, PinRecord)
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
-    """Logs a first message, or foresees one."""
+    """Logs a turn's first message, or predicts it for a preview."""
 
     log: SessionLog
     views: Views
@@ -38,9 +38,9 @@ class TurnStart:
     news: WorkNews
 
     async def begin(self, turn_id: TurnId, waiting: Waiting) -> Message:
-        """Log the message durably, or nothing of it; the session's first also sets the title.
+        """Logs the first message durably, or nothing; a session's first also sets the title.
 
-        StorageFailed leaves the log as before, so that the prompt can be sent again.
+        After StorageFailed the log is as before, so that the prompt can be sent again.
         """
         log, before = self.log, self.log.row
         asked = waiting.request.context

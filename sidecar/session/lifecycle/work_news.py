@@ -1,7 +1,7 @@
-"""A prompt's one telling of the work before.
+"""Tells the model once what happened before its prompt.
 
-A new session's first prompt tells of inherited work, in a pinned part; a reopened session's, of
-changes in the workspace.
+A new session hears of inherited work, in a pinned part; a reopened one, of changes in the
+workspace.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ MOST_LINES = 5
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """Text told once with a prompt. `compared` maps drifted files to their states."""
+    """A text to tell; `compared` maps drifted files to their states."""
 
     text: str
     pinned: bool = False
@@ -37,9 +37,9 @@ class _Told:
 
 
 class WorkNews:
-    """Told once, unless that left the conversation.
+    """Tells news once, and again if a restore left the telling behind.
 
-    `folder`: the data folder, for the milestone with the last known branch.
+    The data `folder` has the milestone with the last known branch.
     """
 
     def __init__(self, log: SessionLog, buffers: Buffers, clock: Clock, folder: Path) -> None:
@@ -51,10 +51,10 @@ class WorkNews:
         self._before: tuple[int, frozenset[MessageId]] | None = None
 
     async def tell(self, context: str) -> tuple[Part, ...]:
-        """Parts of the next logged message; the log notes the telling.
+        """Returns news as parts of the next logged message, and logs that they were told.
 
-        `context`: facts of the moment. After the first note nothing is awaited: notes and message
-        are one unit of the log.
+        `context` holds facts of the moment. After the first note nothing is awaited, so that notes
+        and message are stored together.
         """
         found, log = await self._look(context), self._log
         self._before, self._told = self._told, (log.readings, log.left)
@@ -68,11 +68,11 @@ class WorkNews:
         return (part,)
 
     def take_back(self) -> None:
-        """Tell again, as the message was not logged."""
+        """Tells the news again next time, as the message was not logged."""
         self._told = self._before
 
     async def foresee(self, context: str) -> tuple[Part, ...]:
-        """As `tell`, for a preview; nothing is noted."""
+        """Returns what `tell` would, for a preview, and logs nothing."""
         found = await self._look(context)
         return () if found is None else (TextPart(PartId("preview told"), found.text, "context"),)
 
@@ -108,7 +108,7 @@ class WorkNews:
         return _Told(_block(telling.changes_since((*branch, *lines))), compared=now)
 
     async def _branch(self, context: str) -> tuple[str, ...]:
-        """If the Git branch is not the last use's."""
+        """Tells of a Git branch other than at the last use."""
         before, now = newest_branch(self._log), branch_in(context)
         if not (before and now):
             row = self._log.row
@@ -126,7 +126,7 @@ def _ledger(log: SessionLog) -> Ledger:
 
 
 def _state(file: File, found: Mapping[str, str | None]) -> str:
-    """Key of a file's known and found state: a drift is told once."""
+    """Identifies a file's known and found state, so that a drift is told once."""
     return f"{file.state} {file.hash} {found[file.path]}"
 
 

@@ -8,10 +8,9 @@ from sidecar.session.view.model_view import ModelView
 
 
 class CompactionPrice:
-    """Cached USD.
+    """Caches a price in USD for one revision, until the provider's cache turns warm or cold.
 
-    For one revision, until the provider's cache turns warm or cold. `plan`: `None` if unknown, or
-    nothing is worth leaving out.
+    `plan` returns `None` if unknown or nothing is worth omitting.
     """
 
     def __init__(
@@ -25,11 +24,11 @@ class CompactionPrice:
         self._price: str | None = None
 
     def known(self) -> str | None:
-        """If still valid; plans nothing."""
+        """Returns the price if still valid, without planning."""
         return self._price if self._basis == self._now() else None
 
     def find(self) -> None:
-        """Unless known, or part of the log is unread."""
+        """Plans the price unless known, or part of the log is unread."""
         now = self._now()
         if self._basis == now or not self._log.is_whole:
             return
@@ -37,7 +36,7 @@ class CompactionPrice:
         self._basis = now
 
     def stays(self, before: int, after: int) -> None:
-        """Keep the price over records without effect on the context."""
+        """Keeps the price over records that do not affect the context."""
         revision, warm = self._basis
         if revision == before:
             self._basis = (after, warm)

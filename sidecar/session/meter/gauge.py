@@ -1,4 +1,4 @@
-"""A session's meter, and its inputs."""
+"""Measures a session for its meter."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ SIZED = RECENT_TURNS + 2
 
 @dataclass(frozen=True, slots=True)
 class MeterChoices:
-    """Choices made elsewhere; `next_ttl`: the static text's lifetime if a view were sent now."""
+    """Choices made elsewhere; `next_ttl` is the static text's lifetime if a view were sent now."""
 
     policy: Callable[[], Policy]
     zones: Callable[[], ZoneStarts]
@@ -50,7 +50,7 @@ class MeterChoices:
 
 
 class Gauge:
-    """Plans nothing and changes nothing."""
+    """Measures a session, without planning or changing anything."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Gauge:
         self._chosen = chosen
 
     def read(self, compact_now: str | None = None) -> Meter:
-        """`compact_now`: a compaction's cost in USD, if known."""
+        """Returns the meter; `compact_now` is a compaction's USD, if known."""
         size, recent = self._view.size(self._log), self._recent()
         forked = self._log.last_record(ForkedRecord)
         since = 0 if forked is None else forked.at
@@ -91,7 +91,7 @@ class Gauge:
     def foresee(
         self, view: ModelView, messages: Iterable[Message]
     ) -> tuple[ModelRequest, Prediction]:
-        """If sent now, cached for as long as would be chosen."""
+        """Predicts the request that would be sent now, and how the cache would serve it."""
         asked = self._settings
         minimum, known = asked.info().min_cacheable, view.calibration
         prompt = view.prompt(messages, (self._chosen.next_ttl(view), minimum))
@@ -100,12 +100,12 @@ class Gauge:
         return request, self._cached.foresee(request, now, minimum, known.factor, known.bias)
 
     def price_of(self, seen: Prediction) -> str | None:
-        """USD of a predicted request's prompt; `None` if unknown."""
+        """Returns USD of a predicted request's prompt, or `None` if unknown."""
         usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h)
         return self._models.cost(self._settings.model_id, usage)
 
     async def user_message_limit(self, parts: tuple[Part, ...]) -> tuple[int, int]:
-        """Tokens: (the message, estimated or at most; the window's room for one)."""
+        """Returns the message's tokens, perhaps overestimated, and the window's room for one."""
         factor = self._view.calibration.factor
         room = self._settings.room().limit - self._view.static_tokens
         texts = [part.text for part in parts if isinstance(part, TextPart)]
@@ -117,13 +117,13 @@ class Gauge:
         return round(raw * factor), room
 
     def usual_growth(self) -> int:
-        """Tokens per turn."""
+        """Returns tokens per turn."""
         sizes = _sizes(self._recent()).values()
         begun = self._view.static_tokens
         return velocity((begun, *sizes)) if sizes else 0
 
     def _recent(self) -> Sequence[Turn]:
-        """The newest, among them `SIZED` with a known size: more change no figure."""
+        """Returns the newest turns, `SIZED` of them with a known size; more change no figure."""
         left, newest, sized = self._log.left, [], set[TurnId]()
         turn: TurnId | None = None
         for message in reversed(self._log.by_id.values()):
@@ -138,7 +138,7 @@ class Gauge:
         return turns(reversed(newest))
 
     def _compact_at(self, size: Size) -> int:
-        """Tokens at which the policy must rewrite; the limit if never."""
+        """Returns the tokens at which the policy must rewrite, or the limit if never."""
         room = self._settings.room()
         static = self._view.static_tokens
         if not self._settings.is_on("autoCompact"):
@@ -173,7 +173,7 @@ class Gauge:
         )
 
     def _burn_rate(self, recent: Sequence[Turn], since: Millis) -> str | None:
-        """USD per hour, side requests and pings included."""
+        """Returns USD per hour, including side requests and pings."""
         if not recent:
             return None
         begun = max(recent[0].messages[0].created, since)
@@ -189,7 +189,7 @@ class Gauge:
 
 
 def rates(info: ModelInfo) -> Rates:
-    """USD per token; the usual rates if unknown."""
+    """Returns USD per token; usual rates if unknown."""
     if info.price is None:
         return UNKNOWN
     card, above = _rates(info.price), info.tier_above
@@ -213,11 +213,11 @@ def _sizes(some: Sequence[Turn]) -> dict[TurnId, int]:
 
 
 def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
-    """With a known size at the end, oldest first."""
+    """Lists turns whose size at their end is known, oldest first."""
     return [*_sizes(turns(messages))]
 
 
 def _steps(some: Sequence[Turn], since: Millis) -> list[StepFinishPart]:
-    """Without those before `since`, which the fork's origin paid."""
+    """Lists steps since `since`: a fork's origin paid earlier ones."""
     steps = (part for turn in some for message in turn.messages for part in message.parts)
     return [part for part in steps if isinstance(part, StepFinishPart) and part.started >= since]

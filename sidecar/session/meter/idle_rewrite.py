@@ -1,4 +1,4 @@
-"""A rewrite while the user is away, if the next turn needs one anyway.
+"""Rewrites while the user is away, if the next turn needs a rewrite anyway.
 
 Waits for a pause, and for enough to rewrite.
 """
@@ -17,10 +17,7 @@ BATCH = 3
 
 
 class Idle:
-    """Calls `rewrite` at most once.
-
-    `True`: only one forced on the next turn.
-    """
+    """Calls `rewrite` once per pause; `True` allows only a rewrite forced on the next turn."""
 
     def __init__(
         self, log: SessionLog, clock: Clock, rewrite: Callable[[bool], Awaitable[bool]]
@@ -30,7 +27,7 @@ class Idle:
         self._rewrite = rewrite
 
     async def work(self) -> None:
-        """After `DEBOUNCE` without a change."""
+        """Rewrites after `DEBOUNCE` seconds without a change."""
         log, revision = self._log, -1
         if not turns_since_rewrite(log):
             return

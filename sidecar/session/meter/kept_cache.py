@@ -1,4 +1,4 @@
-"""The cache as pings keep it."""
+"""The provider's cache as pings keep it."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,7 +21,7 @@ from sidecar.store.format.log_records import PingRecord
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A worthwhile ping: the request to repeat and its answer."""
+    """A worthwhile ping: the request to repeat, and its answer."""
 
     request: ModelRequest
     anchor: Anchor
@@ -29,7 +29,7 @@ class Due:
 
 
 class KeptCache:
-    """A session's cache through a pause. Sends nothing."""
+    """Follows a session's cache through a pause, sending nothing."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class KeptCache:
         self._clock = clock
 
     def due(self) -> Due | None:
-        """The ping to send now, if worth the price after the pause's earlier pings.
+        """Returns the ping to send now, if worth its price after earlier pings of the pause.
 
         The whole prompt must be cached: nothing is written only to be kept alive.
         """
@@ -84,7 +84,7 @@ class KeptCache:
         return foreseen, miss
 
     def restore(self) -> None:
-        """Take in the pings since the last answer."""
+        """Follows the pings logged since the last answer."""
         anchor = self._view.anchor
         if anchor is None:
             return
@@ -99,7 +99,6 @@ class KeptCache:
         return ModelRequest(self._view.static.model, prompt, 0, self._settings.effort)
 
     def _since(self, anchor: Anchor) -> list[PingRecord]:
-        """Also from before a restart."""
         pings = (record for record in self._log.records if isinstance(record, PingRecord))
         return [ping for ping in pings if ping.message_id == anchor.message_id]
 

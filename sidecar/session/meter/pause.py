@@ -13,7 +13,7 @@ PauseWork: TypeAlias = Callable[[], Awaitable[None]]
 
 
 async def pause(coming: Awaitable[T], group: asyncio.TaskGroup, *works: PauseWork) -> T:
-    """Until the end of a pause, with all works under way."""
+    """Runs `works` until `coming` is there, then cancels them."""
     tasks = [group.create_task(logged(work)) for work in works]
     try:
         return await coming
@@ -23,7 +23,7 @@ async def pause(coming: Awaitable[T], group: asyncio.TaskGroup, *works: PauseWor
 
 
 async def logged(work: PauseWork) -> None:
-    """Failures are logged: they are never worth a session."""
+    """Does `work`; a failure is logged, as none is worth a session."""
     try:
         await work()
     except Exception:

@@ -1,4 +1,4 @@
-"""Pings refresh the provider's cache in pauses, where worth the price.
+"""Refreshes the provider's cache in pauses, where worth the price.
 
 A ping repeats the last request for no answer, shortly before five minutes are over.
 """
@@ -30,7 +30,7 @@ daemon wakes as often for its leases."""
 
 
 class Pings:
-    """`gate` is held during a ping; `told` publishes the new state."""
+    """Sends pings; `gate` is held meanwhile, and `told` publishes the new state."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Pings:
                 pass
 
     async def _sleep(self) -> bool:
-        """Until a ping is due; whether there is a cache to keep."""
+        """Waits until a ping is due; returns whether there is a cache to keep."""
         clock = self._environment.clock
         while (anchor := self._view.anchor) is not None:
             left = anchor.started + TTL_MS["5m"] - AHEAD - clock.now()
@@ -70,7 +70,7 @@ class Pings:
         return False
 
     async def _ping(self) -> bool:
-        """If worthwhile; whether to consider another."""
+        """Sends a ping if worthwhile; returns whether to consider another."""
         async with self._gate:
             due = self._due()
             # How long pauses last is learned from all of them.

@@ -23,7 +23,7 @@ LIMIT = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's text; `cost` in USD (`None`: unknown)."""
+    """A model's text; `cost` is USD, `None` if unknown."""
 
     text: str
     cost: str | None
@@ -48,10 +48,10 @@ class SideRequests:
         self._clock = clock
 
     async def ask(self, request: ModelRequest, *, logged: bool = True) -> Reply:
-        """The answer's text, without calls and thinking.
+        """Returns the answer's text, without calls and thinking.
 
-        The session bears the cost, recorded if `logged`. Reads of its own model's cache refresh the
-        prefix. Raises ModelFailed.
+        The session pays; the cost is logged if `logged`. A read of its own model's cache keeps the
+        prefix warm. Raises ModelFailed.
         """
         models = self._models
         started, draft = self._clock.now(), Draft()

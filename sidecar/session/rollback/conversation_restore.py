@@ -1,4 +1,4 @@
-"""A restore's conversation, and the view then."""
+"""Plans what a restore does to the conversation and its view."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from sidecar.session.view.view_history import Views
 
 @dataclass(frozen=True, slots=True)
 class TalkMove:
-    """Messages out, messages in, rewrites standing then."""
+    """Messages that leave and come back, and rewrites in effect then."""
 
     left: tuple[MessageId, ...]
     back: tuple[MessageId, ...]
@@ -29,7 +29,7 @@ class TalkMove:
 
 
 class ConversationPlans:
-    """Plans a restore's conversation; the view follows."""
+    """Plans a restore's conversation, and moves the view."""
 
     def __init__(
         self,
@@ -85,11 +85,11 @@ class ConversationPlans:
         )
 
     def stays(self, before: int) -> None:
-        """Same conversation and price since revision `before`."""
+        """Keeps the price known at revision `before`, as the conversation is the same."""
         self._price.stays(before, self._log.row.revision)
 
     def moved(self, recorded: Recorded) -> EpochChanged:
-        """Follow a durable restore; the event for clients."""
+        """Moves the view after a durable restore; returns the event for clients."""
         log, views = self._log, self._views
         self._view.reshape(views.view(), views.anchor, log.records[-1].at)
         self._stand(self._view, tuple(log))
@@ -104,7 +104,7 @@ class ConversationPlans:
         )
 
     def _stand(self, view: ModelView, messages: Sequence[Message]) -> None:
-        """On the last answer, if it was sent in the same view."""
+        """Anchors the view at the last answer, if sent in the same view."""
         view.anchor = None
         if (last := next(filter(_is_answer, reversed(messages)), None)) is not None:
             epochs = reversed(self._views.epochs())

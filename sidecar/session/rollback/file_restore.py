@@ -1,4 +1,4 @@
-"""A restore's files: plans, diffs, open documents."""
+"""Plans what a restore does to files and open documents."""
 
 import asyncio
 import os
@@ -38,7 +38,7 @@ TAB = "It is open in the editor: close its tab, for saving it would make the fil
 class Files:
     """A plan, and the user's changes since the newest snapshot.
 
-    `notes`: on content outside.
+    `notes` tell of content outside the snapshots.
     """
 
     snapshots: Snapshots
@@ -48,7 +48,7 @@ class Files:
 
 
 class FilePlans:
-    """What going back does to files, open documents included."""
+    """Plans a restore's files, open documents included."""
 
     def __init__(
         self,
@@ -69,9 +69,9 @@ class FilePlans:
         wish: Wish,
         stood: tuple[str, ...] | None = None,
     ) -> Files:
-        """Undo the agent's part, or redo a restore before.
+        """Plans to undo the agent's part, or to redo the restore `redone`.
 
-        `stood`: names outside the snapshots then. Raises as `Tracking.since`.
+        `stood` names what was outside the snapshots then. Raises as `Tracking.since`.
         """
         made, fresh = await self._tracking.since()
         every = (*sets, fresh)
@@ -103,7 +103,7 @@ class FilePlans:
         return Files(made, fresh, _with_tabs(self._buffers, made.root, planned), notes)
 
     async def _planned(self, plan: Callable[[ReadFile], RestorePlan], *, here: bool) -> RestorePlan:
-        """`here`: the plan is small, and faster than a thread."""
+        """Plans on the event loop if the plan is small (`here`), else in a thread."""
         contents: dict[str, bytes | None] = {}
         while True:
             wanted: set[str] = set()
@@ -117,14 +117,14 @@ class FilePlans:
             contents.update((name, found.get(name)) for name in wanted)
 
     async def foresee(self, files: Files) -> dict[bytes, str]:
-        """Planned unified diffs by path."""
+        """Returns the planned changes as unified diffs by path."""
         return {
             a.path: await self._differences.diff(a.path, a.expect, a.entry, a.content)
             for a in files.plan.actions
         }
 
     async def show_conflicts(self, fates: Sequence[Fate]) -> Diffs:
-        """Diffs of each conflict: the agent's, others' since, unknown ones."""
+        """Returns each conflict's diffs: the agent's, others' since, unknown ones."""
         show = self._differences.diff
         return {
             fate.path: (
@@ -137,11 +137,10 @@ class FilePlans:
         }
 
     def reached(self, at: SnapshotId, theirs: tuple[ChangeSet, ...]) -> None:
-        """Go on from the files as a restore has left them."""
         self._tracking.reached(at, theirs)
 
     async def show_in_editor(self, files: Files) -> None:
-        """Open documents without unsaved changes."""
+        """Shows restored text in open documents without unsaved changes."""
         if not self._buffers.open_paths():
             return
         root = files.snapshots.root
@@ -160,7 +159,7 @@ class FilePlans:
 
 
 def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:
-    """Sentences on content outside the snapshots, present or gone."""
+    """Tells what lies outside the snapshots, now or only then."""
     gone = [name for name in then or () if name not in now]
     notes = []
     if gone:
@@ -175,7 +174,7 @@ def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str,
 
 
 def _with_tabs(buffers: Buffers, root: Path, plan: RestorePlan) -> RestorePlan:
-    """A hint at each removed file open in a tab: no protocol closes tabs."""
+    """Adds a hint to each removed file open in a tab, as no protocol closes tabs."""
     tabs = {
         os.fsencode(real.relative_to(root))
         for real in buffers.open_paths()
@@ -190,7 +189,7 @@ def _with_tabs(buffers: Buffers, root: Path, plan: RestorePlan) -> RestorePlan:
 
 
 def sets_of(files: Files) -> tuple[ChangeSet, ...]:
-    """(the user's until then, the restore's)."""
+    """Returns the user's changes until the restore, then the restore's."""
     at = files.fresh.after
     kept = (files.fresh,) if files.fresh.changes else ()
     delta = tuple(
@@ -229,7 +228,7 @@ async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...
 
 
 def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, TreeEntry]:
-    """Without contents that rules now ignore."""
+    """Returns present entries, without the content of now ignored files."""
     base = os.fsencode(made.root)
     listed = cache(lambda folder: frozenset(os.listdir(base + b"/" + folder)))
     found: dict[bytes, TreeEntry] = {}
@@ -258,7 +257,7 @@ def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry]) -> dict[
 
 
 def _dirty(buffers: Buffers, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict[bytes, str]:
-    """Hashes of documents that differ from the disk.
+    """Hashes open documents that differ from the disk.
 
     A removed file shown as last stored has nothing unsaved.
     """
@@ -280,7 +279,7 @@ def _dirty(buffers: Buffers, root: Path, removed: Mapping[bytes, TreeEntry]) -> 
 
 
 def _saved_hash(text: str) -> str:
-    """Of the file a text would make; empty if impossible."""
+    """Hashes the file that a text would make; empty if impossible."""
     try:
         return digest(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

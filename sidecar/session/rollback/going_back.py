@@ -1,4 +1,4 @@
-"""Restores of conversation, files or both; and redos.
+"""Restores and redoes conversation, files or both.
 
 A dry run ends with the plan. Files, and the record that determines the conversation, become durable
 in one transaction.
@@ -37,7 +37,7 @@ from sidecar.workspace.restore.restore_outcome import RestoreRefused
 
 
 class RollbackHost(Protocol):
-    """The session, as its rollback sees it."""
+    """The session services that a restore needs."""
 
     async def writable(self, expected_revision: int | None) -> None: ...
 
@@ -46,7 +46,7 @@ class RollbackHost(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Aim:
-    """`redone`: index and value of the restore to undo."""
+    """The state to go to; `redone` is the restore to undo, with its index."""
 
     point: Point
     scope: Scope
@@ -56,7 +56,7 @@ class _Aim:
 
 
 class Rollback:
-    """`gate` is held while an answer streams or the view changes."""
+    """Restores and redoes, holding `gate` so that no answer streams and no view changes."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Rollback:
         self._gate = gate
 
     async def restore(self, wish: Wish) -> Done:
-        """Go back to a checkpoint, or before a message.
+        """Goes back to a checkpoint, or before a message.
 
         Raises BadRequest (no such place, or a turn runs), NothingToDo (a dry run: an empty plan),
         RestoreConflict, RevisionConflict, SessionOwned, Overloaded (another process restores),
@@ -88,7 +88,7 @@ class Rollback:
         return await self._go(wish, lambda timeline: self._aim(timeline, wish))
 
     async def redo(self, wish: Wish) -> Done:
-        """By default the newest standing restore; errors as in `restore`."""
+        """Undoes a restore, by default the newest not undone; errors as in `restore`."""
         return await self._go(wish, lambda timeline: _undone(timeline, wish.checkpoint_id))
 
     async def _go(self, wish: Wish, find: Callable[[Timeline], _Aim | str]) -> Done:
@@ -134,7 +134,7 @@ class Rollback:
         return Done(undo, self._log.row.revision, prompt, fates, diffs, notes=notes)
 
     def _nothing(self, wish: Wish, why: str, fates: Sequence[Fate] | None = None) -> Done:
-        """A dry run's empty plan; else raises NothingToDo."""
+        """Returns a dry run's empty plan, or raises NothingToDo."""
         if wish.dry_run:
             revision = self._log.row.revision
             return Done("", revision, None, tuple(fates or ()), {}, reason=why)
@@ -183,7 +183,7 @@ class Rollback:
     async def _carry_out(
         self, aim: _Aim, talk: TalkMove | None, files: Files | None, fates: Sequence[Fate]
     ) -> str:
-        """As a whole; return the id of the state before."""
+        """Restores all or nothing; returns the id of the former state."""
         log = self._log
         restored = Restored(
             self._environment.clock.new_id("cp"),
@@ -208,7 +208,7 @@ class Rollback:
         return restored.id
 
     async def _commit(self, record: RestoreRecord) -> None:
-        """To the end, even when cancelled."""
+        """Commits to the end, even when cancelled."""
         log = self._log
         unit = log.writer.unit(record)
         written = self._environment.store.write(*unit)
@@ -279,7 +279,7 @@ class Rollback:
 
 
 def _undone(timeline: Timeline, name: str | None) -> _Aim | str:
-    """By name, or the newest neither redone nor a redo; else a reason."""
+    """Finds the named restore, or the newest that can be undone; else says why not."""
     restores = [(n, e.of) for n, e in enumerate(timeline.events) if isinstance(e.of, Restored)]
     redone = {restored.undoes for _, restored in restores}
     fitting = [

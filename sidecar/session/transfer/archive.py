@@ -1,6 +1,6 @@
-"""Sessions as bundles in the data folder, and back unchanged.
+"""Archives sessions as bundles in the data folder, and takes them back unchanged.
 
-Bundles are pending until the session has left the store; after a crash the store decides.
+A bundle is pending until its session has left the store; after a crash the store decides.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ ARCHIVED = (
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """`owner`: this process, by a token for nothing else."""
+    """The store to archive from; `owner` is this process, with a lease token for archiving only."""
 
     store: Store
     now: Callable[[], Millis]
@@ -76,7 +76,7 @@ def ground_of(store: Store, now: Callable[[], Millis], owner: Owner) -> Ground:
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """`size`: bytes of bundle; `freed`: bytes in the store."""
+    """An archived session: the bundle's `size` and the store's `freed` bytes."""
 
     session_id: SessionId
     title: str
@@ -86,16 +86,16 @@ class Archived:
 
 
 def check_idle(busy: bool, otherwise: str = "cancel it first") -> None:
-    """Raises BadRequest; `otherwise`: advice."""
+    """Raises BadRequest for a busy session; `otherwise` is advice."""
     if busy:
         text = f"a turn of this session runs: wait for its end, or {otherwise}"
         raise BadRequest(text, "params.sessionId")
 
 
 async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]:
-    """After its subtasks; each is in exactly one place at any time.
+    """Archives a session after its subtasks; each is in exactly one place at any time.
 
-    Raises UnknownSession, SessionOwned, BadRequest if too large, or StorageFailed; the session
+    Raises UnknownSession, SessionOwned, BadRequest if too large, or StorageFailed; then the session
     stays.
     """
     rows = await ground.store.leaving.family(session_id)
@@ -126,7 +126,7 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
 
 
 async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
-    """Keys and unfinished messages included."""
+    """Reads a session whole, keys and unfinished messages included."""
     stored = await store.logs.load(session_id)
     if stored.problems:
         raise StorageFailed(
@@ -164,7 +164,7 @@ def _name(session_id: SessionId, now: Millis) -> str:
 
 
 def _write(pending: Path, bundle: Bundle) -> int:
-    """Compares a copy read back; returns bytes; blocks."""
+    """Writes a bundle and compares it as read back; returns its bytes. Blocks."""
     try:
         make_folder(pending.parent)
         size = bundle_file.write(pending, lines_of(bundle), replace=True)
@@ -192,7 +192,7 @@ async def _take_out(ground: Ground, row: SessionRow, pending: Path) -> int:
 
 
 async def remove_rest(rows: LeavingRows, session_id: SessionId) -> int:
-    """In slices; return the bytes."""
+    """Removes a session's rows in slices; returns their bytes."""
     size, done = 0, False
     while not done:
         left = await rows.remove_some(session_id)
@@ -211,7 +211,7 @@ def _finish(pending: Path) -> Path:
 
 
 async def settle(ground: Ground) -> None:
-    """Finish dead processes' work: in the store or in a bundle."""
+    """Finishes what dead processes began, so that each session is in the store or in a bundle."""
     for name, at in (await ground.store.leaving.unfinished()).items():
         if at != DELETED:
             await remove_rest(ground.store.leaving, name)
@@ -245,7 +245,7 @@ def _unfinished(folder: Path) -> list[Path]:
 
 
 def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path]:
-    """Oldest first, of a session or all; blocks."""
+    """Lists bundles of one session or all, oldest first. Blocks."""
     start = "" if session_id is None else f"{session_id}-"
     folder = data_dir / ARCHIVE
     found = folder.iterdir() if folder.is_dir() else ()
@@ -254,7 +254,7 @@ def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path
 
 
 async def require(store: Store, session_id: SessionId) -> None:
-    """Raise UnknownSession, naming any archived bundle."""
+    """Raises UnknownSession, naming any archived bundle."""
     try:
         await store.sessions.row(session_id)
     except UnknownSession:
@@ -265,14 +265,14 @@ async def require(store: Store, session_id: SessionId) -> None:
 
 
 def is_own(data_dir: Path, path: Path) -> bool:
-    """Whether from this store's archive, so trusted; blocks."""
+    """Whether a file is of this store's archive, and so trusted. Blocks."""
     return path.resolve().parent == (data_dir / ARCHIVE).resolve()
 
 
 async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
-    """Stored as used `now`; `None` if the id is taken.
+    """Stores an archived session, as used `now`; `None` if its id is taken.
 
-    Raises BadRequest if damaged, or StorageFailed; nothing was stored.
+    Raises BadRequest if damaged, or StorageFailed; then nothing was stored.
     """
     bundle = await asyncio.to_thread(lambda: read_lines(bundle_file.read(path)))
     row = replace(bundle.session, updated=now)

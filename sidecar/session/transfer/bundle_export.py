@@ -1,4 +1,4 @@
-"""Export to a file: only durable, settled content, and no likely key."""
+"""Exports a session to a file: only durable, settled content, without likely keys."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ SUBTASKS_LEFT_OUT = "What its subtasks said on their way is not in it, only what
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """`size`: bytes; `redacted`: keys removed; `notes`: sentences on omissions."""
+    """An exported file: `size` in bytes, keys `redacted`, `notes` on omissions."""
 
     path: Path
     size: int
@@ -52,10 +52,9 @@ class Exported:
 async def export_session(
     environment: Environment, session_id: SessionId, path: str | None, *, overwrite: bool
 ) -> Exported:
-    """Durable and atomic.
+    """Writes a durable file as a whole; `path` is a file or folder, by default in `EXPORTS`.
 
-    `path`: a file, or a folder for one; by default in `EXPORTS`. Raises UnknownSession, BadRequest
-    for a path that exists or cannot be written, StorageFailed.
+    Raises UnknownSession, BadRequest for a path that exists or cannot be written, StorageFailed.
     """
     store, now = environment.store, environment.clock.now()
     stored = await store.logs.load(session_id)
@@ -98,7 +97,7 @@ async def export_session(
 
 
 def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis) -> Path:
-    """The file; blocks."""
+    """Chooses the file to write. Blocks."""
     if given is None:
         try:
             make_folder(folder)
@@ -121,7 +120,7 @@ def _target(folder: Path, session_id: SessionId, given: str | None, now: Millis)
 
 
 def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
-    """Without keys and files' contents; blocks."""
+    """Removes keys and files' contents. Blocks."""
     outputs: dict[str, bytes] = {}
     renamed = {name: name for name in bundle.gone}
     for name, data in bundle.outputs.items():
@@ -158,7 +157,7 @@ def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
 
 
 def with_output(part: Part, renamed: Mapping[str, str]) -> Part:
-    """A call with its output's new hash; none for a missing output."""
+    """Gives a call's output its new hash, or none if the output is missing."""
     match part:
         case ToolPart(state=(ToolCompleted() | ToolError()) as state) if (
             state.output is not None and state.output.whole is not None

@@ -1,6 +1,6 @@
-"""Import of a session from a bundle or another agent's recording.
+"""Imports a session, under a new id, from a bundle or another agent's recording.
 
-Under a new id. All is checked and assembled before one transaction stores all.
+All is checked and assembled before one transaction stores everything.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ MODEL_LEFT = (
 
 @dataclass(frozen=True, slots=True)
 class ImportSource:
-    """A file's path or content. An empty `format` is detected."""
+    """A file by path or content; an empty `format` is detected."""
 
     path: str | None = None
     content: str | None = None
@@ -87,7 +87,7 @@ class ImportSource:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """`notes`: for people."""
+    """An imported session, with `notes` for people."""
 
     session_id: SessionId
     revision: int
@@ -97,7 +97,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Another agent's recording as messages; `skipped`: unreadable lines."""
+    """Another agent's recording as messages; `skipped` names unreadable lines."""
 
     format: str
     title: str
@@ -106,7 +106,7 @@ class Recording:
 
 
 class ReadRecording(Protocol):
-    """See `session/transfer/foreign_import`."""
+    """Reads a recording, as `session/transfer/foreign_import` does."""
 
     def __call__(
         self,
@@ -116,18 +116,18 @@ class ReadRecording(Protocol):
         now: int,
         check: Callable[[], None],
     ) -> Recording:
-        """Ids begin with `name`, times end at `now`. `check` raises once cancelled."""
+        """Ids begin with `name`, times end at `now`; `check` raises once cancelled."""
         ...
 
 
 class _Work:
-    """An import's threads, which stop on cancel."""
+    """Runs an import's threads, which stop on cancel."""
 
     def __init__(self) -> None:
         self._given_up = threading.Event()
 
     def check(self) -> None:
-        """Raises Cancelled, in the thread, once the import is given up."""
+        """Raises Cancelled in a thread whose import was cancelled."""
         if self._given_up.is_set():
             raise Cancelled("the import was cancelled")
 
@@ -147,10 +147,10 @@ class _Work:
 async def import_session(
     environment: Environment, source: ImportSource, cwd: str | None, root: Path | None
 ) -> Imported:
-    """Durably and as a whole.
+    """Imports a whole session, durably, into folder `cwd` or else the workspace `root`.
 
-    The folder is `cwd`, else the workspace `root`, never one named by the file. Raises BadRequest
-    for a refused file, StorageFailed; nothing was stored.
+    A folder that the file names is never used. Raises BadRequest for a refused file, StorageFailed;
+    then nothing was stored.
     """
     if cwd is None and root is None:
         raise BadRequest("say in cwd which folder the session is to work in", "params.cwd")
@@ -338,7 +338,7 @@ async def _take_recording(
 
 
 def _try_on(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
-    """Read as on opening; raises BadRequest if that could never succeed."""
+    """Reads the session as on opening. Raises BadRequest if that could never succeed."""
     try:
         _read_all(environment, stored, check)
     except (BadRequest, Cancelled):

@@ -1,4 +1,4 @@
-"""Bundles may come from anybody: only texts and their presentation get in.
+"""Screens bundles, which may come from anybody: only texts and their presentation get in.
 
 Removed or refused: files' contents, tools allowed unasked, beginnings of prompts, invalid settings,
 references forward, circles.
@@ -56,7 +56,7 @@ _SWITCHES = ("autoCompact", "autoContinue")
 
 @dataclass(frozen=True, slots=True)
 class OwnHead:
-    """Prompts' beginnings here; `model`: the only one that may be asked, if restricted."""
+    """How prompts begin here; `model` is the only one that may be asked, if restricted."""
 
     instructions: Sequence[Instruction] = ()
     learned: str = ""
@@ -65,9 +65,9 @@ class OwnHead:
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """`retold`: system text or our tools' texts were replaced.
+    """A safe bundle; `retold` if system text or our tools' texts were replaced.
 
-    `model_left`: a model that may not be asked.
+    `model_left` names the bundle's model if it may not be asked here.
     """
 
     bundle: Bundle
@@ -76,7 +76,7 @@ class Screened:
 
 
 def screened(bundle: Bundle, here: OwnHead) -> Screened:
-    """Without anything active or pointing elsewhere; with our head of prompts.
+    """Removes everything active or pointing elsewhere, and replaces the head of prompts.
 
     Raises BadRequest for content impossible in an export.
     """
@@ -87,7 +87,7 @@ def screened(bundle: Bundle, here: OwnHead) -> Screened:
 
 
 def odd(why: str) -> BadRequest:
-    """For a bundle never made by an export."""
+    """Makes the error for a bundle that no export wrote."""
     return BadRequest(
         f"this bundle cannot be taken in: {why}. Export the session again, with a Sidecar that "
         "is not newer than this one",
@@ -132,12 +132,12 @@ def _screened(bundle: Bundle, here: OwnHead) -> Screened:
 
 
 def without_snapshots(part: Part) -> Part:
-    """Only names: snapshot numbers belong to one store."""
+    """Removes snapshot numbers, which belong to one store."""
     return replace(part, detail={}) if isinstance(part, PatchPart) and part.detail else part
 
 
 def without_files(record: LogRecord) -> LogRecord:
-    """Without snapshots and change sets."""
+    """Removes snapshots and change sets."""
     match record:
         case FilesRestoredRecord() | TalkRestoredRecord():
             return structs.replace(record, sets=[])
@@ -169,7 +169,7 @@ def _check_message(message: Message) -> None:
 
 
 def _check_order(records: Sequence[LogRecord]) -> None:
-    """Rewrites and restores are unique, and refer to earlier ones."""
+    """Checks that rewrites and restores are unique and refer to earlier ones."""
     notes: set[str] = set()
     rewrites: set[str] = set()
     restores: set[str | None] = {None}
@@ -192,7 +192,7 @@ def _check_order(records: Sequence[LogRecord]) -> None:
 
 
 def _as_here(record: EpochRecord, here: OwnHead) -> EpochRecord:
-    """Words that pass for the operator's are ours, and the folder's."""
+    """Replaces text that the model takes for the operator's by this store's and folder's."""
     tools, model = tuple(map(_asking, record.tools)), here.model or record.model
     own = structs.replace(record, tools=tools, model=model)
     static = build_static(model, static_of(own).tools, None, here.instructions, here.learned)
@@ -208,7 +208,7 @@ def _heads(records: Iterable[LogRecord]) -> list[object]:
 
 
 def _asking(tool: ToolShape) -> ToolShape:
-    """A built-in tool as here; others ask, with their own descriptions."""
+    """Takes built-in tools from here; others keep their descriptions, and ask before each call."""
     ours = BY_NAME.get(tool.name) if tool.origin == "builtin" else None
     if ours is not None:
         return tool_shape(ours)
@@ -219,7 +219,7 @@ def _asking(tool: ToolShape) -> ToolShape:
 
 
 def _settings(given: JsonObject) -> JsonObject:
-    """Valid settings only; the rest is configured here."""
+    """Keeps valid settings; the configuration gives the rest."""
     kept: JsonObject = {}
     for name in ("model", "agent"):
         if isinstance(value := given.get(name), str) and _NAME.fullmatch(value.replace("/", ".")):

@@ -27,7 +27,7 @@ logger = logging.getLogger("sidecar.session")
 
 
 async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tuple[str, ...]:
-    """For a session open nowhere; returns `put_aside`'s notes.
+    """Deletes a session that is open nowhere; returns `put_aside`'s notes.
 
     After StorageFailed the session stays.
     """
@@ -38,7 +38,7 @@ async def delete(ground: Ground, workspaces: Workspaces, row: SessionRow) -> tup
 
 
 async def erase(ground: Ground) -> bool:
-    """Finish erasures; whether nothing is left.
+    """Finishes erasures; returns whether nothing is left.
 
     Others' long reads keep content in the write-ahead log.
     """
@@ -65,7 +65,7 @@ async def erase(ground: Ground) -> bool:
 
 
 async def erase_archived(store: Store, session_id: SessionId) -> bool:
-    """Whether there were bundles."""
+    """Deletes a session's bundles; returns whether there were any."""
     try:
         await store.sessions.row(session_id)
     except UnknownSession:
@@ -80,7 +80,7 @@ def _unheard(_: int) -> None:
 
 
 async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -> None:
-    """Return free pages in slices, or overwrite if the file cannot shrink.
+    """Returns free pages to the disk in slices, or overwrites them if the file cannot shrink.
 
     `tell` hears the bytes still free.
     """
@@ -98,7 +98,7 @@ async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -
 
 
 def remove_files(data_dir: Path, session_id: SessionId) -> None:
-    """Beside the store; blocks; raises OSError."""
+    """Removes a session's files beside the store. Blocks; raises OSError."""
     with suppress(ValueError, FileNotFoundError):
         shutil.rmtree(milestones.folder_of(data_dir, session_id))
     for path in _beside(data_dir, session_id):
@@ -106,9 +106,9 @@ def remove_files(data_dir: Path, session_id: SessionId) -> None:
 
 
 async def put_aside(store: Store) -> tuple[str, ...]:
-    """Notes on damaged stores put aside, with deleted sessions perhaps.
+    """Tells of damaged stores put aside, which may still hold deleted sessions.
 
-    The stores are kept: nothing is lost unasked.
+    They are kept, as nothing is lost unasked.
     """
     return await asyncio.to_thread(_put_aside, store.folder / ASIDE)
 

@@ -1,6 +1,6 @@
-"""Another agent's recording as messages to continue.
+"""Reads another agent's recording as messages to continue.
 
-Fit for any provider: valid names and ids, thinking without signatures, a word for images without
+They fit any provider: valid names and ids, thinking without signatures, a word for images without
 bytes.
 """
 
@@ -58,7 +58,7 @@ def read_recording(
     now: Millis,
     check: Callable[[], None] = lambda: None,
 ) -> Recording:
-    """Blocks. Ids begin with `name`; no time is after `now`.
+    """Reads a recording; ids begin with `name`, no time is after `now`. Blocks.
 
     `check` is called often. Raises BadRequest for an unknown format or too much, OSError.
     """
@@ -126,7 +126,7 @@ def _too_large(called: str) -> BadRequest:
 
 @dataclass(slots=True)
 class _Taking:
-    """New ids, since recordings' repeat between sessions."""
+    """Collects messages under new ids, as recordings' ids repeat between sessions."""
 
     name: str
     now: Millis
@@ -168,7 +168,7 @@ class _Taking:
         self._add(replace(message, parts=parts))
 
     def note(self, summary: str, at: Millis) -> None:
-        """The recorded agent's own summary, as context."""
+        """Adds the recorded agent's own summary, as context."""
         if summary.strip() and self.messages:
             said = TextPart(self._part_id(), RECORDED_SUMMARY + summary.strip(), "context")
             last = self.messages[-1]

@@ -1,4 +1,4 @@
-"""Quotas of the store nearly used up."""
+"""Warns of quotas nearly used up."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Quota:
 
 
 def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quota]:
-    """By rule; `outputs`, `sessions`: bytes."""
+    """Returns nearly used quotas by rule; `outputs` and `sessions` are bytes."""
     kinds = (
         (
             "outputs_mib",
@@ -53,5 +53,5 @@ def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quot
 
 
 def is_near(used: int, bound: int) -> bool:
-    """Bytes, of MiB."""
+    """Compares `used` bytes with `bound` MiB; a `bound` of 0 is never near."""
     return bool(bound) and used > bound * MIB * WARN_AT

@@ -1,4 +1,4 @@
-"""The hourly sweep by one daemon, in slices with pauses.
+"""Sweeps the store hourly, by one daemon, in slices with pauses.
 
 A quota acts an hour after its warning; a folder's snapshot quota at once if snapshots grow by a
 tenth meanwhile.
@@ -41,7 +41,7 @@ SweepProgress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class SweptSessions:
-    """`skipped`: on sessions not archived; `space`: the file's."""
+    """What a sweep did; `skipped` tells of sessions not archived, `space` of the file."""
 
     outputs: Freed
     sessions: tuple[Archived, ...]
@@ -50,7 +50,7 @@ class SweptSessions:
 
     @property
     def size(self) -> int:
-        """Bytes gone."""
+        """Freed bytes."""
         return self.outputs.size + sum(one.freed for one in self.sessions)
 
 
@@ -60,7 +60,7 @@ def quiet(_: str, __: int, ___: int) -> None: ...
 async def carry_out(
     ground: Ground, plan: RetentionPlan, tell: SweepProgress = quiet
 ) -> SweptSessions:
-    """Remove outputs, then archive sessions, in slices; cancellable between.
+    """Removes outputs, then archives sessions, in slices between which a cancel is safe.
 
     StorageFailed undoes nothing.
     """
@@ -85,7 +85,7 @@ async def carry_out(
 
 
 async def shrink(ground: Ground, tell: SweepProgress = quiet) -> Space:
-    """In slices; cancellable between."""
+    """Shrinks the store's file in slices between which a cancel is safe."""
     pages = ground.store.pages
     before = (await pages.space()).free
     await clear_free(pages, lambda free: tell("space", before - free, before))
@@ -94,7 +94,7 @@ async def shrink(ground: Ground, tell: SweepProgress = quiet) -> Space:
 
 
 async def see_time_pass(keeping: KeepingRows) -> None:
-    """Advance the store's record of time; log a wrong clock."""
+    """Advances the store's record of time, and logs a wrong clock."""
     try:
         noticed = await keeping.look()
     except StorageFailed as error:
@@ -106,7 +106,7 @@ async def see_time_pass(keeping: KeepingRows) -> None:
 
 
 class Sweeping:
-    """Until cancelled. `rules` is called each time; `snapshots_mib`: per folder (0: unbounded).
+    """Sweeps until cancelled; `rules` are read each time, `snapshots_mib` is per folder, 0 for any.
 
     `warn` hears quotas before they act; `status` is filled for `daemon/status`.
     """
@@ -130,7 +130,7 @@ class Sweeping:
         self._status = status
 
     async def run(self) -> None:
-        """Finish interrupted work, then look every `every` seconds."""
+        """Finishes interrupted work, then looks every `every` seconds."""
         if self._ground.store.read_only:
             return
         await self._safely(self._resume)
@@ -139,7 +139,7 @@ class Sweeping:
             await self._safely(self.once)
 
     async def once(self) -> SweptSessions | None:
-        """If due, and no other daemon sweeps."""
+        """Sweeps if due and no other daemon does."""
         ground = self._ground
         keeping, token = ground.store.keeping, ground.owner.token
         await see_time_pass(keeping)
@@ -172,7 +172,7 @@ class Sweeping:
         await erase(self._ground)
 
     async def _bites(self) -> Retention:
-        """Without quotas warned of just now; warns of those nearly used up."""
+        """Warns of quotas nearly used up; returns rules without those just warned of."""
         rules, keeping = self._rules(), self._ground.store.keeping
         outputs, sessions = await keeping.used()
         held = await self._ground.store.snapshots.held()
@@ -202,7 +202,7 @@ def quota_event(quota: Quota, at: Millis) -> AlertChanged:
 
 
 def near_folder_quotas(held: Iterable[HeldSpace], bound: int) -> dict[str, Quota]:
-    """Nearly used up; `bound` in MiB per folder."""
+    """Returns snapshot quotas nearly used up; `bound` is MiB per folder."""
     near = {shown(one.root): one.held for one in held if is_near(one.held, bound)}
     return {
         f"{FOLDER_QUOTA} {folder}": Quota(

@@ -1,4 +1,4 @@
-"""Whether a call may run, and whom to ask."""
+"""Decides whether a call may run, and whom to ask."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -47,9 +47,9 @@ class Consent:
         part: ToolPart,
         foreseen: Callable[[], Awaitable[list[Json]]],
     ) -> QuestionOutcome | str:
-        """By the workspace's trust, then rules, then the user.
+        """Decides by the workspace's trust, then by rules, then by the user.
 
-        `foreseen` gives the call's change as ACP content.
+        `foreseen` returns the call's change as ACP content.
         """
         trusted = self.trust.granted
         if not trusted and spec.origin == "builtin" and spec.kind in ("edit", "execute"):

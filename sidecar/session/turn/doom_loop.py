@@ -1,7 +1,7 @@
-"""A model repeating itself: the same calls in a row, with the same answers.
+"""Detects a model that repeats the same calls in a row, with the same answers.
 
-Ignored: times, durations and temporary paths; in answers any numbers. In inputs numbers count:
-reading on from another line is no repetition.
+Ignored are times, durations and temporary paths; in answers any numbers. In inputs numbers count,
+as reading on from another line is no repetition.
 """
 
 import re
@@ -33,10 +33,7 @@ _DURATION = re.compile(r"# ?(?:[nuµm]s|s|secs?|seconds?|m|mins?|minutes?|h|hour
 
 
 def repeated(calls: Sequence[ToolPart], cwd: str) -> bool:
-    """Whether the last three calls and outcomes are the same; `cwd` is not temporary.
-
-    Any other call ends the row.
-    """
+    """Whether the last three calls and outcomes are the same; `cwd` is not temporary."""
     last = calls[-IN_A_ROW:]
     return len(last) == IN_A_ROW and len({_signature(call, cwd) for call in last}) == 1
 
@@ -54,7 +51,7 @@ def _signature(call: ToolPart, cwd: str) -> tuple[str, str, str]:
 
 
 def _settled(text: str, cwd: str) -> str:
-    """Temporary paths outside the workspace are masked."""
+    """Masks temporary paths outside the workspace."""
     return _TEMPORARY.sub("/tmp", text.replace(cwd, "."))
 
 
@@ -68,7 +65,7 @@ class LoopWatch:
     calls: list[ToolPart] = field(default_factory=list)
 
     async def lets(self, message: Message) -> bool:
-        """Take in an answer's calls; whether the model may go on."""
+        """Adds an answer's calls; returns whether the model may go on."""
         self.calls.extend(tool_parts(message))
         if self.consent.permissions.loops_allowed or not repeated(self.calls, self.cwd):
             return True
@@ -77,7 +74,6 @@ class LoopWatch:
         return goes_on
 
     async def _ask(self, message: Message, call: ToolPart) -> bool:
-        """`always` holds for the session."""
         question: JsonObject = {
             "toolCallId": call.call_id,
             "title": f"{call.name} was called {IN_A_ROW} times in a row with the same result. "

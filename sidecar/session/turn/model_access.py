@@ -17,9 +17,9 @@ from sidecar.session.view.model_view import ModelView
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """`find` by id; `info`, `known`: the catalogue's entry, ids.
+    """Gives models and their catalogue entries by id; `known` lists the ids.
 
-    `count`: estimated tokens, to be multiplied by `token_factor`. `cold` holds back requests with
+    `count` estimates tokens, to be multiplied by `token_factor`. `cold` holds back requests with
     the same cold prefix.
     """
 
@@ -33,17 +33,14 @@ class ModelAccess:
         return ceil(self.count(text) * self.info(model).token_factor)
 
     def cost(self, model: str, usage: Usage) -> str | None:
-        """USD; `None` if the price is unknown."""
+        """Returns USD; `None` if the price is unknown."""
         spent = price(self.info(model), usage)
         return None if spent is None else money(spent)
 
     def wait_if_cold(
         self, view: ModelView, request: ModelRequest
     ) -> AbstractAsyncContextManager[Callable[[], None]]:
-        """Enclose a request at the gate; see `ColdGate.request`.
-
-        Prefixes that cannot be cached do not wait.
-        """
+        """Encloses a request at the gate (see `ColdGate.request`), if its prefix can be cached."""
         mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
         minimum = self.info(request.model).min_cacheable
         if mark is None or view.static_tokens < minimum:

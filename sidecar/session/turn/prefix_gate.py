@@ -1,6 +1,6 @@
-"""One request writes a cold prefix for a daemon's sessions.
+"""Lets one request write a cold prefix for all sessions of a daemon.
 
-Else each would pay for writing.
+Otherwise each would pay for writing.
 """
 
 import asyncio
@@ -16,13 +16,13 @@ LIMIT = 30.0
 
 
 def static_key(static: Static) -> str:
-    """Chained hash of model, tools and system text."""
+    """Hashes model, tools and system text."""
     prompt = Prompt(static.tools, static.system, ())
     return link(static.model, prompt, lambda _: 0, Chain()).hashes[-1]
 
 
 class ColdGate:
-    """`limit`: longest wait in seconds."""
+    """Holds requests back for at most `limit` seconds."""
 
     def __init__(self, now: Callable[[], Millis], limit: float = LIMIT) -> None:
         self._now = now
@@ -33,7 +33,7 @@ class ColdGate:
 
     @asynccontextmanager
     async def request(self, key: str, life: Millis) -> AsyncIterator[Callable[[], None]]:
-        """Enclose a request; waits while another warms the prefix.
+        """Encloses a request, which waits while another warms the prefix.
 
         Call the yielded function once the response begins: then the prefix is warm until `life` ms
         after the start. Ending earlier lets another try.

@@ -17,10 +17,7 @@ MOST_WAITING = 16
 
 @dataclass(slots=True)
 class Waiting:
-    """An unfinished prompt.
-
-    `steered`: futures of those that joined the turn and share its result.
-    """
+    """An unfinished prompt; `steered` prompts joined its turn and share its result."""
 
     request: PromptRequest
     parts: tuple[Part, ...]
@@ -44,9 +41,10 @@ def user_message(clock: Clock, turn_id: TurnId, parts: tuple[Part, ...]) -> Mess
 
 
 class PromptLine:
-    """`steering`: messages for the next step; `turning`: held by a turn, or to keep turns away.
+    """Queues a session's prompts; `next` awaits one, or `None` after `close`.
 
-    `next` awaits a prompt, or `None` after `close`.
+    `steering` holds messages for the next step; `turning` is locked by a turn, or to keep turns
+    away.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -71,11 +69,11 @@ class PromptLine:
 
     @property
     def running(self) -> bool:
-        """Whether a prompt out of the line is unanswered."""
+        """Whether a prompt taken from the line is unanswered."""
         return self._running is not None
 
     def asker(self, joined: MessageId | None = None) -> object:
-        """The window whose prompt runs, or whose message `joined` the turn."""
+        """Returns the window whose prompt runs, or whose message `joined` the turn."""
         if joined in self._joined:
             return self._joined[joined]
         return None if self._running is None else self._running.request.window
@@ -85,14 +83,14 @@ class PromptLine:
         return self._task is not None
 
     def waiting(self) -> int:
-        """Without the running one."""
+        """Counts prompts in line, without the running one."""
         return len(self._line)
 
     # --- who prompts -------------------------------------------------------------------------
 
     @contextmanager
     def arriving(self, request: PromptRequest) -> Iterator[Waiting]:
-        """Enclose a prompt's preparation, already cancellable."""
+        """Encloses a prompt's preparation, which a cancel already reaches."""
         result = asyncio.get_running_loop().create_future()
         waiting = Waiting(request, (), result, request.cancelled)
         self._arriving.append(waiting)
@@ -102,7 +100,7 @@ class PromptLine:
             self._arriving.remove(waiting)
 
     def enter(self, waiting: Waiting) -> None:
-        """In line, or into the running turn.
+        """Adds a prompt to the line or to the running turn.
 
         Raises Overloaded if sixteen wait, Cancelled after `close`.
         """
@@ -129,7 +127,7 @@ class PromptLine:
             self._inbox.put_nowait(waiting)
 
     def remind(self, words: str) -> None:
-        """Tell the model a text before the next step."""
+        """Tells the model a text before the next step."""
         if self._turn_id is not None:
             self._steer(self._turn_id, None, TextPart(self._clock.part_id(), words, "steer"))
 
@@ -139,10 +137,7 @@ class PromptLine:
         self.steering.append(message)
 
     def cancel(self) -> None:
-        """The running turn and all in line.
-
-        Each keeps its message.
-        """
+        """Cancels the running turn and all in line; each keeps its message."""
         for waiting in (*self._arriving, *self._line):
             waiting.cancelled = True
         self._stop_turn()
@@ -176,7 +171,7 @@ class PromptLine:
         return self._turn_id
 
     def asks(self, task: "asyncio.Task[TurnEnd] | None") -> None:
-        """The task to stop on a cancel; `None`: the turn takes no more messages."""
+        """Sets the task that a cancel stops; with `None` the turn takes no more messages."""
         self._task = task
         if task is None:
             self._turn_id = None

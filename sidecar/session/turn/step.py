@@ -1,4 +1,4 @@
-"""A model call, streamed and logged.
+"""Streams and logs a model call.
 
 A step is one assistant message. A broken attempt's stays in the log, discarded; the retry begins
 another.
@@ -46,7 +46,7 @@ loop busy."""
 
 @dataclass(frozen=True, slots=True)
 class StepEnd:
-    """`problems`: calls with unusable input, and why."""
+    """A step's answer; `problems` are calls with unusable input, and why."""
 
     message: Message
     stop: str
@@ -60,7 +60,7 @@ def is_empty(step: StepEnd) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """`max_tokens` bounds each answer; `purpose` labels requests.
+    """Runs a turn's steps; `max_tokens` bounds each answer, `purpose` labels requests.
 
     `gate` is held while an answer streams; `follow_cache` chooses a request's caching.
     """
@@ -77,7 +77,7 @@ class Steps:
     gate: asyncio.Lock
 
     async def run(self) -> StepEnd:
-        """Send the prompt and log the answer durably.
+        """Sends the prompt and logs the answer durably.
 
         Cancelling leaves an open message for the turn to settle.
         """
@@ -87,7 +87,7 @@ class Steps:
             return await self._stream()
 
     async def withdraw(self, step: StepEnd, error: ModelFailed) -> None:
-        """Discard a step without output, and announce the retry."""
+        """Discards a step without output, and announces the retry."""
         log = self.turn.log
         log.writer.put(replace(step.message, status="discarded"))
         await log.writer.commit(DiscardedRecord(message_id=step.message.id, why=error.message))
@@ -214,7 +214,7 @@ class _Attempt:
         return StepEnd(message, "error", {}, error)
 
     def _unique(self, call_id: str) -> str:
-        """The provider's id if valid and new, as results refer to it."""
+        """Keeps the provider's id if valid and new, as results refer to calls by id."""
         new = call_id not in self._calls and not self._turn.log.has_call(call_id)
         name = call_id if new and is_id(call_id) else self._turn.clock.new_id("call")
         self._calls.add(name)

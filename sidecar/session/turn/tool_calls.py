@@ -55,16 +55,16 @@ class McpTools(Protocol):
     """The tools of a session's MCP servers."""
 
     def as_now(self, spec: ToolSpec) -> ToolSpec:
-        """Stricter, if the server says so now."""
+        """Returns the stricter tool, if the server now says so."""
         ...
 
     async def call(self, spec: ToolSpec, given: Json) -> ToolAnswer:
-        """Errors are answers. Not run if the server has become stricter."""
+        """Calls a tool, unless the server has become stricter. Errors are answers."""
         ...
 
 
 class CallsEnd(Enum):
-    """All ended, one was refused, or a question was dismissed."""
+    """All calls ended, one was refused, or a question was dismissed."""
 
     done = "done"
     refused = "refused"
@@ -83,7 +83,7 @@ class ToolCalls:
     tokens: Count
 
     async def run(self, message: Message, problems: dict[PartId, str]) -> CallsEnd:
-        """Together, `AT_ONCE` at a time; logs an end for each.
+        """Runs calls together, `AT_ONCE` at a time, and logs an end for each.
 
         Results keep the order. Cancelling leaves unfinished calls for the turn to close.
         """
@@ -213,7 +213,7 @@ class _Call:
             return await self._from_client(context)
 
     async def _from_client(self, context: ToolContext) -> ToolAnswer:
-        """Without a time limit; a notice after `UNANSWERED` seconds."""
+        """Calls without time limit; a notice follows after `UNANSWERED` seconds."""
         part, turn = self.part, self.calls.turn
 
         async def tell() -> None:
@@ -263,7 +263,7 @@ class _Call:
         return CallsEnd.done
 
     def _unasked(self, started: Millis, wanted: Access) -> None:
-        """Nothing that is settled later tells such a call from one that was cut off half-way."""
+        """Logs that a call never ran: later it would look like one cut off half-way."""
         self._put_error(UNASKED, "cancelled", started, wanted)
         record = ToolRecord(part_id=self.part.id, failure="cancelled")
         # The turn's end reports a failure.
@@ -287,7 +287,7 @@ class _Call:
         )
 
     async def _keep(self, record: ToolRecord) -> None:
-        """Commit a call's end, or show a failed call, so nobody waits."""
+        """Commits a call's end, or on failure shows a failed call, so that nobody waits."""
         try:
             await self.calls.turn.log.writer.commit(record)
         except StorageFailed as error:
@@ -306,7 +306,7 @@ class _Call:
 
 
 def _said(spec: ToolSpec, part: ToolPart) -> authorship.Intent:
-    """Files in a foreign tool's input count as its writes.
+    """Treats files in a foreign tool's input as its writes.
 
     An edit tool that names none answers for all changes.
     """

@@ -36,7 +36,7 @@ STOP_REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """ACP's stop reason, `blocked`, or `error`."""
+    """How a turn ended: ACP's stop reason, `blocked`, or `error`."""
 
     stop_reason: str
     error: JsonObject | None = None
@@ -67,7 +67,7 @@ def failed_by(error: Exception) -> TurnEnd:
 
 
 def unstored(end: TurnEnd, error: StorageFailed) -> TurnEnd:
-    """An earlier error takes precedence."""
+    """Ends a turn that cannot be stored; an earlier error takes precedence."""
     if end.error is not None:
         return end
     text = (
@@ -86,13 +86,13 @@ class MakeRoom(Protocol):
     """Lets the policy rewrite; returns whether a rewrite was made."""
 
     async def __call__(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
-        """`overflowed`: the provider refused the length."""
+        """`overflowed` means that the provider refused the length."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunningTurn:
-    """A turn of at most `max_steps`; `goes_on`: continue after a rewrite in mid-turn."""
+    """A turn of at most `max_steps`; `goes_on` continues after a rewrite in mid-turn."""
 
     turn: TurnLog
     steps: Steps
@@ -104,7 +104,7 @@ class RunningTurn:
     max_steps: int
 
     async def run(self, steering: Steering, absorb: Callable[[Message], None]) -> TurnEnd:
-        """Steps until the model or the user stops, or an error.
+        """Runs steps until the model or the user stops, or an error occurs.
 
         `absorb` logs and shows a steering message. Cancelling the task ends the turn as cancelled,
         with a whole log.
@@ -154,7 +154,7 @@ class RunningTurn:
         return TurnEnd("max_turn_requests")
 
     async def _step(self) -> StepEnd:
-        """Once more if the prompt was too long and room could be made."""
+        """Runs a step, and again if the prompt was too long and room could be made."""
         step = await self.steps.run()
         self.turn.announce("step")
         error = step.error

@@ -1,4 +1,4 @@
-"""Where a turn's tools work, and what follows changes."""
+"""The place where a turn's tools work."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ RecallPart: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[R
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """`variables`: the daemon's; `delegate` runs a subtask, if possible."""
+    """`variables` are the daemon's; `delegate` runs a subtask, if possible."""
 
     consent: Consent
     cwd: str
