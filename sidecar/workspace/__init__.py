@@ -1,1 +1,1 @@
-"""Alone in touching the user's files."""
+"""The only package that touches the user's files."""

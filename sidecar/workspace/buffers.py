@@ -1,4 +1,4 @@
-"""Documents open in editors; their text precedes the file's."""
+"""Documents open in editors, whose text counts instead of the file's."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from sidecar.core.parts import SessionId
 
 
 class DocumentEditor(Protocol):
-    """The window with open documents."""
+    """The editor window in which documents are open."""
 
     @property
     def can_apply_edits(self) -> bool: ...
@@ -24,7 +24,7 @@ class DocumentEditor(Protocol):
         ...
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Through the editor's undo history; whether done. Raises EditorGone."""
+        """Edits through the editor's undo history; returns whether done. Raises EditorGone."""
         ...
 
 
@@ -39,7 +39,10 @@ class Buffer:
 
 
 class Buffers:
-    """Open documents by resolved path. Of one open in several windows the last changed counts."""
+    """Open documents by resolved path.
+
+    If several windows have one open, the last changed counts.
+    """
 
     def __init__(self) -> None:
         self._open: dict[str, dict[object, Buffer]] = {}
@@ -52,7 +55,7 @@ class Buffers:
         held[owner] = Buffer(Path(real), text, version, owner)
 
     def close(self, path: Path, owner: object = None) -> None:
-        """Another window's text counts again, or the file's."""
+        """Forgets a window's document; another window's text counts again, or the file's."""
         self._close(os.path.realpath(path), owner)
 
     def close_of(self, owner: object) -> None:
@@ -70,7 +73,6 @@ class Buffers:
         return [*held.values()][-1] if held else None
 
     def open_paths(self) -> tuple[Path, ...]:
-        """Resolved and sorted."""
         return tuple(Path(path) for path in sorted(self._open))
 
     def writing(self, path: Path) -> asyncio.Lock:

@@ -1,4 +1,4 @@
-"""Read and write the user's files. Blocks.
+"""Reads and writes the user's files. Blocks.
 
 Invalid UTF-8 becomes lone surrogates, written back unchanged.
 """
@@ -29,14 +29,14 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
-    """`more`: others follow."""
+    """Some lines of a file; `more`: whether lines follow."""
 
     text: str
     more: bool
 
 
 def read_text(real: Path) -> str:
-    """Line endings unchanged.
+    """Reads a file with its line endings unchanged.
 
     Raises BadRequest for an irregular, binary or too large file, OSError.
     """
@@ -53,9 +53,9 @@ def read_text(real: Path) -> str:
 
 
 def read_beginning(path: Path | str, most: int) -> bytes:
-    """Up to `most` bytes of a regular file, through links; raises OSError.
+    """Reads up to `most` bytes of a regular file, through links; raises OSError.
 
-    For files read unasked (`.gitignore`): opening a pipe would wait.
+    Refuses pipes, which would wait: such files (`.gitignore`) are read unasked.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb") as file:
@@ -65,9 +65,9 @@ def read_beginning(path: Path | str, most: int) -> bytes:
 
 
 def git_folders(git: Path) -> tuple[Path, Path]:
-    """A repository's own folder, and the one with hooks and excludes.
+    """Returns a repository's own folder, and the one with hooks and excludes.
 
-    A worktree's or submodule's `.git` is a file. Raises OSError or ValueError.
+    In a worktree or submodule `.git` is a file. Raises OSError or ValueError.
     """
 
     def named(file: Path) -> str:
@@ -82,7 +82,7 @@ def git_folders(git: Path) -> tuple[Path, Path]:
 
 
 def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
-    """From line `offset` (from 1), at most `MAX_FILE` bytes.
+    """Reads lines from `offset` (from 1) on, at most `MAX_FILE` bytes.
 
     Raises BadRequest for an irregular or binary file, OSError.
     """
@@ -105,7 +105,7 @@ def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
 
 
 def decode(data: bytes, name: str) -> str:
-    """Raises BadRequest for UTF-16 and binary content."""
+    """Decodes UTF-8; raises BadRequest for UTF-16 and binary content."""
     start = data[:_SNIFFED]
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadRequest(f"{name} is UTF-16, which cannot be read. Convert it first.", "input.path")
@@ -115,7 +115,7 @@ def decode(data: bytes, name: str) -> str:
 
 
 def legible(text: str) -> str:
-    """Fit for display: valid UTF-8, LF, no byte order mark."""
+    """Makes text fit for display: valid UTF-8, LF, no byte order mark."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
     return _SURROGATES.sub("\ufffd", plain)
 
@@ -126,7 +126,7 @@ def newline(text: str) -> str:
 
 
 def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
-    """Readers see old or new text.
+    """Replaces a file's text at once, so that readers see the old or the new.
 
     Keeps an existing mode, unless `private` (owner only). Makes missing folders. OSError leaves the
     file unchanged.

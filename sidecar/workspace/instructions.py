@@ -1,4 +1,4 @@
-"""Instructions for agents, by user and project: AGENTS.md, else CLAUDE.md. Blocks."""
+"""Reads instructions for agents, of user and project: AGENTS.md, else CLAUDE.md. Blocks."""
 
 import os
 import stat
@@ -23,7 +23,7 @@ MAX_INSTRUCTION = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """Absolute `path`, `text` capped at 64 KiB."""
+    """A file's absolute `path`, and its `text`, cut at 64 KiB."""
 
     path: str
     text: str
@@ -34,10 +34,10 @@ def user_folder() -> Path:
 
 
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
-    """From the folder `user`, then from the top down to `cwd`.
+    """Reads those of the folder `user`, then those from the top down to `cwd`.
 
-    The top: the repository's, home, or the file system's root. Skips files above `cwd` that others
-    may write, links out of their folder, untrusted workspaces.
+    The top is the repository's, home, or the file system's root. Skips files above `cwd` that other
+    users may write, links out of their folder, and untrusted workspaces.
     """
     found = [_first(user, Path(user.anchor))]
     if trusted:
@@ -51,7 +51,7 @@ def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction
 
 
 def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
-    """Where `read_instructions` looks if the workspace is trusted."""
+    """Returns the folders in which `read_instructions` looks if trusted."""
     folders = (user, *_downward(Path(os.path.realpath(cwd))))
     return tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
 
@@ -74,7 +74,6 @@ def _is_own_folder(folder: Path) -> bool:
 
 
 def _is_own(found: os.stat_result) -> bool:
-    """Whether nobody but this user and root may write."""
     if sys.platform != "win32" and found.st_uid not in (0, os.getuid()):
         return False
     shared = found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid)

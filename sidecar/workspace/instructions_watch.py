@@ -1,6 +1,6 @@
 """Notices changed files of instructions.
 
-Hashes are compared after events and every few seconds: edits over a network or behind a link may
+Compares hashes after events and every few seconds, since edits over a network or behind a link may
 cause no event.
 """
 
@@ -34,12 +34,12 @@ SeenInstructions: TypeAlias = Callable[[tuple[Instruction, ...]], None]
 
 
 def hashes(instructions: Sequence[Instruction]) -> Mapping[str, str]:
-    """By path, without lone surrogates."""
+    """Returns each file's hash by path, without lone surrogates."""
     return {name_of(one.path): digest(one.text.encode()) for one in instructions}
 
 
 def name_of(path: str) -> str:
-    """Without lone surrogates, for requests and the store."""
+    """Returns a path without lone surrogates, for requests and the store."""
     return path.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -52,7 +52,7 @@ class _Follower:
 
 
 class InstructionsWatch:
-    """One thread for all workspaces."""
+    """Watches the instructions of all workspaces in one thread."""
 
     def __init__(
         self, read: ReadInstructions, user: Path | None = None, every: float = EVERY
@@ -73,7 +73,7 @@ class InstructionsWatch:
         trusted: Callable[[], bool],
         seen: SeenInstructions,
     ) -> None:
-        """Call `seen` with the instructions soon, and after changes."""
+        """Calls `seen` with the instructions soon, and after each change."""
         self._followers[key] = _Follower(cwd, trusted, seen)
         self._moved.set()
 
@@ -82,7 +82,7 @@ class InstructionsWatch:
             self._moved.set()
 
     def status(self) -> JsonObject:
-        """`{mode, folders}`; `mode`: `events`, `polling`, `idle` or `off` (before `run`)."""
+        """Returns `{mode, folders}`; `mode`: `events`, `polling`, `idle`, or `off` before `run`."""
         return {"mode": self._mode, "folders": len(self._folders)}
 
     async def run(self) -> None:
@@ -102,7 +102,7 @@ class InstructionsWatch:
                     await self._by_polling(moved)
 
     async def _by_events(self, moved: asyncio.Event) -> bool:
-        """Look after each event until the folders change; `False` without events."""
+        """Looks after each event until the folders change; returns `False` if events fail."""
         from watchfiles import awatch  # noqa: PLC0415 - loaded in a thread, when it is first needed
 
         folders = self._folders[:MOST_FOLDERS]

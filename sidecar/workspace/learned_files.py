@@ -1,6 +1,6 @@
-"""Learned facts of a workspace, in `.sidecar/learned`. Blocks.
+"""Reads and writes learned facts in a workspace's `.sidecar/learned`. Blocks.
 
-Only of trusted workspaces. No link is followed: some lead to instructions, or files that run later.
+Only trusted workspaces; no link is followed, as some lead to files that run later.
 """
 
 import os
@@ -24,7 +24,7 @@ _writing = threading.Lock()
 
 
 def read_learned(cwd: Path, trusted: bool) -> Mapping[str, str]:
-    """Text by kind, without missing and unreadable files."""
+    """Returns text by kind, without missing and unreadable files."""
     if not trusted:
         return {}
     found = {kind: _read(cwd, kind) for kind in FILES}
@@ -38,7 +38,7 @@ def promote(
     facts: Sequence[Fact],
     writes: Callable[[Path, str], None] | None = None,
 ) -> frozenset[str]:
-    """Add facts to files; return the keys of all there.
+    """Adds facts to files; returns the keys of all facts there.
 
     `writes` gets path and text before each write. OSError leaves a file unchanged.
     """
@@ -78,7 +78,7 @@ def _place(cwd: Path, kind: str) -> Path | None:
 
 
 def _read(cwd: Path, kind: str) -> str | None:
-    """Empty when missing; `None` if refused, unreadable or too long."""
+    """Returns "" for a missing file, `None` for one refused, unreadable or too long."""
     real = _place(cwd, kind)
     if real is None:
         return None

@@ -50,7 +50,7 @@ INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """A folder's names: links with their targets, folders, and all but links by inode."""
+    """A folder's names: links with targets, folders, and all but links by inode."""
 
     count: int
     whole: bool
@@ -64,7 +64,7 @@ class _Listed:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`real`: absolute, without links.
+    """A resolved path; `real` is absolute, without links.
 
     `shown`: relative with `/` inside the workspace, else absolute.
     """
@@ -75,7 +75,7 @@ class Place:
 
 
 def locate(given: str, root: Path) -> Place:
-    """Through every link; `given`: absolute or relative to `root`.
+    """Resolves `given`, absolute or relative to `root`, through every link.
 
     A missing path resolves by its nearest existing parent. Raises BadRequest if empty, too long,
     invalid, or a loop of links.
@@ -102,7 +102,7 @@ def _joined(given: str, root: Path) -> Path:
 
 
 def own_names(base: Path) -> tuple[str, ...]:
-    """Of folders down to a resolved root, from below the home or temporary folder."""
+    """Returns names of folders on the way to `base`, from below home or temporary folder."""
     known = [os.path.expanduser("~")]
     with suppress(OSError):
         # The first look writes a file, which fails while descriptors or disks are full.
@@ -119,11 +119,11 @@ def linked_names(
     holding: Callable[[str], object],
     variables: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Other names of paths through links, as `Place.shown`; `base`: the resolved root.
+    """Returns other names of paths through links, as `Place.shown`; `base`: the resolved root.
 
-    Links on each path, its resolved path, a variable's usual place, and links to the path or its
-    parents: in parent folders, the home folder, the repository's hooks, and `MAX_DEPTH` levels of
-    subfolders with names for `holding`, hard links too.
+    Looks at links on each path, at the usual place of files a variable moves, and at links to a
+    path or its parents. Those are sought in parent folders, the home folder, the repository's
+    hooks, and `MAX_DEPTH` levels of subfolders that `holding` accepts. Hard links count.
     """
     home = str(Path(os.path.expanduser("~")))
     found: list[str] = []
@@ -177,14 +177,14 @@ def _instead(home: str, base: Path, variables: Mapping[str, str]) -> Iterator[tu
 
 
 def spelt_names(given: str, root: Path) -> tuple[str, ...]:
-    """As given, and after each link in turn, as `Place.shown`."""
+    """Returns a path as given and after each link in turn, as `Place.shown`."""
     base = Path(os.path.realpath(root))
     ways = _ways(os.path.normpath(_joined(given, root)))
     return tuple(printable(display(Path(path), base)) for path in ways)
 
 
 def _signs(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[object, ...]:
-    """What marks a place: the path, inode, and folder and name in any case.
+    """Returns what identifies a place: path, inode, and folder with name in any case.
 
     Some disks find `a` as `A`; a file may have many hard links.
     """
@@ -194,7 +194,6 @@ def _signs(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[ob
 
 
 def _inode(path: str, state: Callable[[str], os.stat_result | None]) -> tuple[tuple[int, int], ...]:
-    """With its device; nothing for a missing path."""
     found = state(path)
     return ((found.st_dev, found.st_ino),) if found else ()
 
@@ -207,9 +206,9 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def roots_above(folder: Path, base: Path, marks: tuple[str, ...]) -> tuple[Path, ...]:
-    """Of a folder and those above, those below the root with one of these names.
+    """Returns `folder` and its parents below `base` that hold one of the `marks`.
 
-    Nearest first; both are resolved.
+    Nearest first; both folders are resolved.
     """
     if not folder.is_relative_to(base):
         return ()
@@ -235,10 +234,10 @@ def _links(
     holding: Callable[[str], object],
     numbers: set[int],
 ) -> Iterator[tuple[str, str]]:
-    """Links in a folder and its searched subfolders, with targets, nearest first.
+    """Yields links in a folder and its searched subfolders, with targets, nearest first.
 
-    Names of an inode in `numbers` are links, too. Subfolders take turns up to `MAX_LOOKED` names: a
-    large one hides none.
+    Names of an inode in `numbers` are links, too. Subfolders take turns up to `MAX_LOOKED` names,
+    so that a large one hides none.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
     while turns:
@@ -267,10 +266,7 @@ def _hooks(git: str) -> str:
 
 
 def _listed(folder: str, most: int) -> _Listed:
-    """At most so many; from an earlier look if time stamps prove it the same.
-
-    A changed name changes its folder's times.
-    """
+    """Lists at most `most` names; reuses an earlier list if time stamps prove it current."""
     there, at = _stat(folder), time.time_ns() // 1_000_000
     if there is None:
         return _NOTHING
@@ -310,7 +306,6 @@ _KEPT: dict[str, tuple[tuple[int, ...], _Listed]] = {}
 
 
 def _followed(path: str) -> str:
-    """The end of a chain of links."""
     for _ in range(MAX_LINKS):
         if (led := _led(path)) == path:
             break
@@ -319,7 +314,7 @@ def _followed(path: str) -> str:
 
 
 def _led(path: str) -> str:
-    """What a link names; the path itself for none."""
+    """Returns what a link names, or a path that is no link unchanged."""
     try:
         return os.path.join(os.path.dirname(path), os.readlink(path))
     except OSError:
@@ -327,14 +322,14 @@ def _led(path: str) -> str:
 
 
 def display(path: Path, root: Path) -> str:
-    """Relative to `root` with `/` if below."""
+    """Returns a path relative to `root` with `/` if below, else as given."""
     with suppress(ValueError):
         path = path.relative_to(root)
     return path.as_posix()
 
 
 def printable(name: str) -> str:
-    r"""For JSON: bytes invalid in UTF-8 become `\xe9`."""
+    r"""Makes a name fit for JSON: bytes invalid in UTF-8 become `\xe9`."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
@@ -342,8 +337,8 @@ def in_git(real: Path) -> bool:
     """Whether a resolved path lies in a repository's own folder, changed by git alone.
 
     As on some disks, `.git` matches in any case, with trailing dots or spaces, invisible letters,
-    and as `GIT~1`; so do folders with HEAD and commondir, or objects and refs: a `.git` file may
-    name them.
+    and as `GIT~1`. A `.git` file may name any folder: folders with HEAD and commondir, or objects
+    and refs, count too.
     """
     named = any(re.fullmatch(r"\.git|git~\d+", plain_path(part)) for part in real.parts)
     return named or any(map(_is_history, _upwards(str(real))))

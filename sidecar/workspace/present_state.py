@@ -1,4 +1,4 @@
-"""Current files and branch of a workspace. Blocks."""
+"""Reads a workspace's current files and branch. Blocks."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def hash_files(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
-    """The first `MOST_FILES` files as tools see them: open documents first.
+    """Hashes the first `MOST_FILES` files, and open documents instead of their files.
 
     `None` for a missing file, empty if too long or unreadable.
     """
@@ -49,9 +49,9 @@ def _hash(path: str, root: Path, buffers: Buffers) -> str | None:
 
 
 def read_present(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
-    """Texts as tools see them: open documents first.
+    """Reads files, and open documents instead of their files.
 
-    `None` for a missing, binary, too long or unreadable file; without files outside.
+    Leaves out files outside; `None` for a missing, binary, too long or unreadable one.
     """
     found: dict[str, str | None] = {}
     for path in paths:
@@ -67,14 +67,14 @@ def read_present(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str
 
 
 def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
-    """Top-level entries in no snapshot: `.git`, build output."""
+    """Returns the top-level entries that no snapshot covers: `.git`, build output."""
     base = os.fsencode(root) + b"/"
     found = (name for name in BESIDE if os.path.lexists(base + name) and not covered(name))
     return tuple(map(os.fsdecode, found))
 
 
 def read_branch(root: Path) -> str:
-    """The branch, 12 digits of a detached commit, or empty. Runs nothing."""
+    """Returns the branch, 12 digits of a detached commit, or "". Runs nothing."""
     for folder in (root, *root.parents):
         try:
             at = git_folders(folder / ".git")[0] / "HEAD"

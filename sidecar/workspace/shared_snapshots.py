@@ -1,4 +1,4 @@
-"""One set of snapshots per folder, for all sessions."""
+"""Shares one set of snapshots per folder among all sessions."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ class _How(Protocol):
 
 
 class SharedSnapshots:
-    """Opened on first use, and kept until `close`.
+    """Opens a folder's snapshots on first use, and keeps them until `close`.
 
     `now`: milliseconds since 1970. Bound to one event loop.
     """
@@ -68,7 +68,7 @@ class SharedSnapshots:
 
     @property
     def sizes(self) -> Sizes:
-        """In bytes."""
+        """Returns the limits in bytes."""
         most = self._limits
         return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
@@ -85,7 +85,7 @@ class SharedSnapshots:
                 task.cancel()
 
     async def of(self, folder: str) -> Snapshots:
-        """Raises BadRequest if none are possible, or StorageFailed."""
+        """Opens a folder's snapshots; raises BadRequest if impossible, or StorageFailed."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         async with self._opening:
             if self._ended.is_set():
@@ -97,7 +97,7 @@ class SharedSnapshots:
             return self._open[root]
 
     async def recover(self, folder: str) -> None:
-        """End a dead process's restore; `news` has the outcome."""
+        """Ends a dead process's restore; puts the outcome into `news`."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         try:
             ended = await self._end(root, recover)
@@ -140,20 +140,20 @@ class SharedSnapshots:
         self._in_background(_recheck(made))
 
     def look_ahead(self, folder: str) -> None:
-        """In the background, so that turns find only changes."""
+        """Snapshots a folder in the background, so that turns find only changes."""
         if self._group is not None:
             self._in_background(self._look(folder))
 
     async def own(self, real: Path, text: str) -> None:
-        """Record that the daemon is about to write a file; raises StorageFailed.
+        """Notes that the daemon is about to write a file; raises StorageFailed.
 
-        By hash: valid in every window and after a restart.
+        Stores the text's hash, for other windows and after a restart.
         """
         name = digest(text.encode("utf-8", "surrogateescape"))
         await self._store.facts.writes(os.fsencode(real), name)
 
     async def without_own(self, root: Path, delta: Delta) -> Delta:
-        """Without the daemon's own files, and folders made for them."""
+        """Leaves out the daemon's own files, and folders made for them."""
         base = os.fsencode(root)
         written = await self._store.facts.written(base)
         own = {
@@ -167,7 +167,7 @@ class SharedSnapshots:
         )
 
     async def read_anew(self, folder: str) -> None:
-        """Drop an outdated chain; a new one starts after the last session's end."""
+        """Drops an outdated chain; a new one starts after the last session's end."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         made = self._open.get(root)
         if made is not None and not await made.stands():
@@ -229,7 +229,7 @@ class SharedSnapshots:
 
 
 async def _run(made: Snapshots) -> None:
-    """Errors are only logged: they recur where needed."""
+    """Logs errors only, since they recur where snapshots are needed."""
     try:
         await made.run()
     except FolderClosed:

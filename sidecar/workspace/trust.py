@@ -1,4 +1,4 @@
-"""The user's trusted workspaces: a list in the data folder."""
+"""Keeps the list of the user's trusted workspaces in the data folder."""
 
 import json
 import os
@@ -14,7 +14,7 @@ MARK = b'{"private": true}\n'
 
 @dataclass(frozen=True, slots=True)
 class StartingPlaces:
-    """Places for the user's own programs: the `workspace`, if `trusted`, or `empty`."""
+    """Where the user's own programs start: in `workspace` if `trusted`, else in `empty`."""
 
     workspace: Path
     empty: Path
@@ -24,13 +24,13 @@ class StartingPlaces:
 def is_trusted(data: Path, workspace: Path) -> bool:
     """Whether this very folder is trusted; an unreadable list trusts none.
 
-    One above does not count: other people's code is cloned into it.
+    A trusted parent does not count, as other people's code is cloned into it.
     """
     return workspace in map(Path, _read(data))
 
 
 def trust(data: Path, workspace: Path) -> None:
-    """Durable on return."""
+    """Stores a folder as trusted, durably."""
     folders = sorted({*_read(data), str(workspace)})
     make_folder(data)
     descriptor, name = tempfile.mkstemp(dir=data, prefix=NAME)
@@ -46,9 +46,9 @@ def standing(data: Path, workspace: Path, *, trusted: bool) -> StartingPlaces:
 
 
 def make_empty(empty: Path) -> None:
-    """Make the empty folder, or mend its mark.
+    """Makes the empty folder, or mends its mark.
 
-    The mark: a package.json that names nothing, as npx takes the `bin` of the nearest.
+    The mark is a package.json that names nothing, as npx takes the nearest file's `bin`.
     """
     make_folder(empty.parent)
     make_folder(empty)

@@ -1,6 +1,6 @@
-"""Opens and stats resolved paths through no link.
+"""Opens and stats resolved paths without following any link.
 
-Blocks. On Linux one `openat2`; otherwise folder by folder.
+Blocks. Uses one `openat2` on Linux, otherwise goes folder by folder.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ _SIZE = ctypes.c_size_t(_HOW.size)
 
 
 def open_straight(real: bytes, flags: int) -> int:
-    """A descriptor; raises PathMoved or OSError."""
+    """Returns a descriptor; raises PathMoved or OSError."""
     call = _syscall()
     if call is not None:
         # The audit event of `os.open`, for audit hooks.
@@ -37,7 +37,7 @@ def open_straight(real: bytes, flags: int) -> int:
 
 
 def stat_straight(real: bytes) -> os.stat_result:
-    """The path may be a link; raises as `open_straight`."""
+    """Stats a path, which may itself be a link; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:
@@ -47,7 +47,7 @@ def stat_straight(real: bytes) -> os.stat_result:
 
 
 def link_straight(real: bytes) -> tuple[os.stat_result, bytes]:
-    """A link's stat and target; raises as `open_straight`."""
+    """Returns a link's stat and target; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:

@@ -23,9 +23,9 @@ class PathMoved(PermissionError):
 
 @contextmanager
 def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
-    """Open the folder of a resolved path; `make` creates missing folders.
+    """Opens the folder of a resolved path; `make` creates missing folders.
 
-    To look, open and rename, not read or sync. Raises PathMoved, OSError.
+    The descriptor can look, open and rename, not read or sync. Raises PathMoved, OSError.
     """
     descriptor = os.open(real.anchor, WAY)
     try:
@@ -40,9 +40,9 @@ def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
 
 @contextmanager
 def standing_in(real: Path) -> Iterator[str]:
-    """A path of a resolved folder, for a process to start in.
+    """Gives a path of a resolved folder, for a process to start in.
 
-    On Linux valid even if the folder moves. Raises as `folder_of`.
+    On Linux the path stays valid if the folder moves. Raises as `folder_of`.
     """
     with folder_of(real / "-") as folder:
         name = f"/proc/self/fd/{folder}"
@@ -50,7 +50,7 @@ def standing_in(real: Path) -> Iterator[str]:
 
 
 def open_in(folder: int, real: Path, flags: int) -> int:
-    """Never through a link; raises OSError."""
+    """Opens a path's last name, never through a link; raises OSError."""
     try:
         return os.open(real.name or ".", flags | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder)
     except OSError as error:
@@ -58,7 +58,7 @@ def open_in(folder: int, real: Path, flags: int) -> int:
 
 
 def sync(folder: int) -> None:
-    """Make names durable; raises OSError."""
+    """Makes a folder's names durable; raises OSError."""
     # A descriptor by `O_PATH` cannot be synced.
     descriptor = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
     try:

@@ -1,4 +1,4 @@
-"""Environment of child processes, and the search for programs."""
+"""Prepares the environment of child processes, and finds programs."""
 
 import os
 import re
@@ -37,10 +37,10 @@ FETCHING_NOTHING = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 
 
 def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
-    """The variable whose value, or a word of it, names a resolved file; or empty.
+    """Names the variable whose value, or a word of it, is a resolved file; else "".
 
-    Relative to the root, through links, behind a `/` also without the ending; a folder, for a
-    variable called after a configuration.
+    Words count relative to the root and through links; with a `/`, also without the file's ending.
+    Variables called after a configuration may name a folder around the file.
     """
     base, linked = Path(os.path.realpath(root)), _has_others(real)
     whole, without = {_plain(str(real))}, {_plain(str(real)), _plain(os.path.splitext(real)[0])}
@@ -60,9 +60,10 @@ def naming(real: Path, root: Path, environment: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word of a variable's value, its path relative to the root, and that path's plain end.
+    """A word of a variable's value, its path below the root, and that path's plain end.
 
-    `slash`: with one; `configures`: of a variable called after a configuration.
+    `slash`: whether the word has one; `configures`: whether the variable is called after a
+    configuration.
     """
 
     variable: str
@@ -75,7 +76,7 @@ class _Word:
 
 @lru_cache(maxsize=8)
 def _words_of(environment: tuple[tuple[str, str], ...], base: str, home: str) -> tuple[_Word, ...]:
-    """Cached: the environment stays, while files come and go."""
+    """Splits variables into words; cached, since the environment stays."""
     given = {**dict(environment), "PWD": base}
     found: list[_Word] = []
     for name, value in environment:
@@ -129,7 +130,7 @@ def _holds(real: Path, word: str, base: Path) -> bool:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without variables named like secrets, shaped like keys, or with a secret's value."""
+    """Leaves out variables named like secrets, shaped like keys, or with a secret's value."""
     held = {value for name, value in environment.items() if _is_kept_back(name, value)}
     secrets = tuple(value for value in held if len(value) >= SHORTEST)
     return {
@@ -140,17 +141,17 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
-    """On PATH, but for relative folders, which may be a workspace's."""
+    """Finds a program on PATH, but not in relative folders, perhaps a workspace's."""
     return shutil.which(name, path=absolute_path(environment))
 
 
 def absolute_path(environment: Mapping[str, str]) -> str:
-    """PATH without relative folders and empty entries."""
+    """Returns PATH without relative folders and empty entries."""
     return os.pathsep.join(filter(os.path.isabs, environment.get("PATH", "").split(os.pathsep)))
 
 
 def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
-    """As `absolute_path`, without a workspace's folders, unless around the home."""
+    """As `absolute_path`, without folders in a workspace, unless that holds the home."""
     real, home = os.path.realpath(workspace), Path(os.path.realpath(os.path.expanduser("~")))
     return os.pathsep.join(
         one
@@ -161,9 +162,9 @@ def path_apart(environment: Mapping[str, str], workspace: Path) -> str:
 
 
 def shed_import_paths(workspace: Path) -> None:
-    """Take a workspace's folders off `sys.path`: a late import would run its files.
+    """Takes a workspace's folders off `sys.path`: a late import would run its files.
 
-    PYTHONPATH or editable installs add them. Sidecar's and Python's own stay.
+    PYTHONPATH or editable installs add such folders. Sidecar's and Python's own stay.
     """
     real, own = os.path.realpath(workspace), os.path.realpath(Path(__file__).parents[2])
     pythons = {*site.PREFIXES, sys.base_prefix, site.USER_SITE or sys.prefix}
@@ -178,7 +179,7 @@ def shed_import_paths(workspace: Path) -> None:
 def for_git(
     environment: Mapping[str, str], settings: Iterable[tuple[str, str]] = ()
 ) -> dict[str, str]:
-    """With variables that keep git from programs named by a folder's files.
+    """Adds variables that keep git from running programs named by a folder's files.
 
     Bare repositories only if named; no file monitor, pager or diff program. `settings`: more of
     git's.

@@ -1,4 +1,4 @@
-"""Current state for the end of the newest user message, not the prefix."""
+"""Describes current state for the end of the newest user message, as prefixes must not change."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ GitEnvironment = NewType("GitEnvironment", dict[str, str])
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """Changed files as lines of `git status --short`."""
+    """The branch, and changed files as lines of `git status --short`."""
 
     branch: str
     changed: tuple[str, ...]
@@ -45,9 +45,9 @@ class Git:
 
 
 def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
-    """Equal arguments give equal bytes.
+    """Writes the state as text; equal arguments give equal bytes.
 
-    `shown`, the client's: `openFiles` (paths, URIs or objects with one), `selection` (`{path,
+    `shown`, from the client: `openFiles` (paths, URIs or objects with one), `selection` (`{path,
     range?, text?}`), `diagnostics` (`{path, range?, severity?, message}`). Malformed items are left
     out.
     """
@@ -63,17 +63,17 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
 
 
 def git_environment(environment: Mapping[str, str]) -> GitEnvironment:
-    """Without secrets and the user's variables for git; neither fetches nor locks."""
+    """Leaves out secrets and the user's variables for git; git neither fetches nor locks."""
     named = without_secrets(environment).items()
     kept = {name: value for name, value in named if not name.startswith("GIT_")}
     return GitEnvironment({**kept, **FETCHING_NOTHING, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"})
 
 
 async def read_git(cwd: Path, trusted: bool, environment: GitEnvironment) -> Git | None:
-    """Within a second each; `None` without an answer.
+    """Asks git for branch and changes, a second for each question; `None` without an answer.
 
-    Not in untrusted workspaces, whose configuration could name programs. No filters: the user's
-    (git-lfs) may run programs of the repository's settings.
+    Not in untrusted workspaces, whose configuration could name programs. Filters are off: the
+    user's (git-lfs) may run programs of the repository's settings.
     """
     if not trusted or not await asyncio.to_thread(_in_repository, cwd):
         return None
@@ -88,7 +88,6 @@ async def read_git(cwd: Path, trusted: bool, environment: GitEnvironment) -> Git
 
 
 def _in_repository(cwd: Path) -> bool:
-    """Without `.git` here or above git says nothing."""
     real = Path(os.path.realpath(cwd))
     return any(os.path.lexists(os.path.join(up, ".git")) for up in (real, *real.parents))
 
@@ -103,7 +102,7 @@ def _without(listed: bytes) -> list[tuple[str, str]]:
 async def _said(
     command: tuple[str, ...], cwd: Path, environment: Mapping[str, str]
 ) -> bytes | None:
-    """The beginning; `None` for a failure."""
+    """Returns the beginning of a command's output; `None` for a failure."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -139,7 +138,7 @@ async def _said(
 
 
 def parse_status(output: bytes) -> Git | None:
-    """`output`: of `git status --porcelain=v1 --branch -z`; `None` if empty."""
+    """Parses `git status --porcelain=v1 --branch -z`; returns `None` if empty."""
     fields = output.decode("utf-8", "backslashreplace").split("\0")
     head = fields[0].removeprefix("## ")
     if not fields[0].startswith("## "):
@@ -229,7 +228,7 @@ def _diagnostic(item: Json, cwd: Path) -> str:
 
 
 def _lines(place: Json) -> str:
-    """`:line` of an LSP range (from 0) or a line number."""
+    """Writes an LSP range (from 0) or a line number as `:line`."""
     if isinstance(place, int):
         return f":{place}"
     start = place.get("start") if isinstance(place, dict) else None

@@ -1,4 +1,4 @@
-"""Files of a folder, without those of .gitignore or `SKIPPED`. Blocks. Links are never followed."""
+"""Lists a folder's files, without those of .gitignore or `SKIPPED`. Blocks. Follows no links."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -26,19 +26,19 @@ MAX_IGNORE_FILE = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """One .gitignore file, for paths below `folder`."""
+    """The rules of one .gitignore file, for paths below `folder`."""
 
     folder: str
     spec: "GitIgnoreSpec"
 
 
 def list_folder(real: Path) -> tuple[str, ...]:
-    """Sorted, folders with a trailing `/`; raises OSError."""
+    """Returns a folder's names, sorted, folders with a trailing `/`; raises OSError."""
     return tuple(sorted(f"{name}/" if is_folder else name for name, is_folder in _names(real)))
 
 
 def walk(real: Path) -> Iterator[str]:
-    """Sorted relative paths with `/`.
+    """Yields relative paths with `/`, sorted.
 
     The enclosing repository's .gitignore files apply.
     """
@@ -59,7 +59,7 @@ def visible(real: Path, relative: str) -> bool:
 
 
 def glob(pattern: str) -> Callable[[str], bool]:
-    """Tests relative paths by .gitignore's rules; raises BadRequest.
+    """Returns a test of relative paths by .gitignore's rules; raises BadRequest.
 
     `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
     """
@@ -105,7 +105,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
-    """The innermost file with a match decides, by its last match."""
     for ignore in reversed(ignores):
         relative = os.path.relpath(path, ignore.folder).replace(os.sep, "/")
         verdict = ignore.spec.check_file(f"{relative}/" if is_folder else relative).include
@@ -115,7 +114,7 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 
 
 def inherited(real: Path) -> tuple[Ignore, ...]:
-    """Rules from .git/info/exclude and the .gitignore files above, down from the one with .git.
+    """Returns rules of .git/info/exclude and the .gitignore files from the repository down.
 
     Empty outside git, or if they ignore `real` itself, which was asked for.
     """

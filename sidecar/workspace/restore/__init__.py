@@ -1,1 +1,1 @@
-"""Planned restores, carried out completely or not at all."""
+"""Carries out planned restores, completely or not at all."""

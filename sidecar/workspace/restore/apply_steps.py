@@ -1,4 +1,4 @@
-"""Carries out a restore's steps: check again, move, check the moved. Blocks."""
+"""Carries out a restore's steps: check again, move, check what was moved. Blocks."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ from sidecar.workspace.restore.staging import new_name, old_name
 
 
 class StateMoved(Exception):
-    """The whole restore must be undone."""
+    """A path changed meanwhile, so that the whole restore must be undone."""
 
     def __init__(self, conflict: Conflict) -> None:
         super().__init__(conflict.reason)
@@ -37,7 +37,7 @@ class StateMoved(Exception):
 
 
 class _Kept(Exception):
-    """A folder with other entries stays."""
+    """A folder stays, since others' entries are in it."""
 
 
 def apply(
@@ -47,7 +47,7 @@ def apply(
     changed: Mapping[bytes, int],
     done: Callable[[int], None],
 ) -> list[bytes]:
-    """Returns folders kept for other entries.
+    """Carries out all steps; returns folders kept for other entries.
 
     `changed`: `ctime` (ns) by path at the check. `done` gets the number of finished steps, and may
     raise. After any error the caller must undo.
@@ -70,7 +70,7 @@ def apply(
 
 
 def same(mark: FileMark, found: os.stat_result) -> bool:
-    """By inode and mode; files also by mtime and size."""
+    """Whether inode and mode agree, and of files mtime and size."""
     if mark.inode != found.st_ino or mark.mode != found.st_mode:
         return False
     if stat.S_ISDIR(mark.mode):
@@ -155,7 +155,7 @@ def _expect(
 
 
 def _settled(top: int, stages: Sequence[bytes], steps: Sequence[RestoreStep]) -> None:
-    """Raise StateMoved if an old descriptor wrote to an entry set aside."""
+    """Raises StateMoved if an old descriptor wrote to an entry set aside."""
     for step in steps:
         if step.kind != "put" or step.old is None or stat.S_ISDIR(step.old.mode):
             continue

@@ -41,7 +41,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An action whose path is as expected; `found`: `None` for nothing.
+    """An action whose path is as expected; `found`: `None` if nothing is there.
 
     `mark` has the hash of the bytes read.
     """
@@ -52,7 +52,7 @@ class Checked:
 
 
 def check_plan(actions: Sequence[Action]) -> None:
-    """Raises BadRequest for a closed or repeated path, unstored content."""
+    """Raises BadRequest for a closed or repeated path, or content not stored."""
     seen: set[bytes] = set()
     for action in actions:
         check_path(action.path)
@@ -83,7 +83,7 @@ def only_mode(action: Action) -> bool:
 def check(
     root: bytes, actions: Sequence[Action], stopped: Callable[[], bool]
 ) -> tuple[list[Checked], list[Conflict]]:
-    """Raises OSError."""
+    """Compares each action's path with the files; raises OSError."""
     made = {a.path for a in actions if a.entry is not None and a.entry.is_folder}
     taken = {a.path for a in actions if a.entry is None}
     checked: list[Checked] = []
@@ -103,7 +103,7 @@ def check(
 
 
 def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, FileMark] | str:
-    """Stat and mark, or the difference for people."""
+    """Returns stat and mark of an expected entry, or the difference for people."""
     found = stat_in(at, name)
     if found is None:
         return GONE
@@ -162,7 +162,6 @@ def _check_emptied(top: int, checked: Checked, taken: set[bytes]) -> Checked | s
 
 
 def names_in(top: int, path: bytes) -> list[bytes]:
-    """Raises Blocked or OSError."""
     with folder(top, path) as at:
         descriptor = os.open(b".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=at)
         try:

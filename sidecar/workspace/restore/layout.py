@@ -1,4 +1,4 @@
-"""Orders a plan's steps, each with a staging folder.
+"""Orders a plan's steps, and chooses a staging folder for each.
 
 Files leave first, then emptied folders; new entries follow, outer before inner. Modes come last.
 """
@@ -20,9 +20,9 @@ OPEN = 0o700
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Empties a path, fills it with `entry`, or both.
+    """A step that empties a path, fills it with `entry`, or both.
 
-    `action`: `None` for a missing parent, with the umask's mode.
+    `action`: `None` for a missing parent, which gets the umask's mode.
     """
 
     path: bytes
@@ -35,7 +35,10 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`stages`: folders of staging folders. `loosened`: made writable first."""
+    """The ordered steps; `loosened`: folders made writable first.
+
+    `stages`: where staging folders go.
+    """
 
     stages: tuple[bytes, ...]
     puts: tuple[Put, ...]
@@ -43,7 +46,7 @@ class Layout:
     modes: tuple[RestoreStep, ...]
 
     def steps(self, staged: Mapping[int, FileMark]) -> tuple[RestoreStep, ...]:
-        """`staged`: marks by number."""
+        """Returns all steps; `staged`: marks of new entries by number."""
         made = [
             RestoreStep("put", put.path, put.number, put.stage, put.old, staged.get(put.number))
             for put in self.puts
@@ -63,7 +66,6 @@ class Layout:
 
 
 def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
-    """Raises OSError."""
     with root_folder(root) as top:
         devices = _Devices(top)
         missing = missing_folders(top, checked)
@@ -93,7 +95,7 @@ def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
 
 
 class _Devices:
-    """Staging by file system: moves cannot cross."""
+    """Chooses a staging folder on each file system, since moves cannot cross."""
 
     def __init__(self, top: int) -> None:
         self._top = top

@@ -1,4 +1,4 @@
-"""Moves that never overwrite: to a free name, or an exchange."""
+"""Moves entries to a free name, or exchanges two, and never overwrites."""
 
 import ctypes
 import errno
@@ -14,14 +14,14 @@ UNABLE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 
 
 class At(NamedTuple):
-    """A name in an opened folder."""
+    """A name in an open folder."""
 
     folder: int
     name: bytes
 
 
 def move(source: At, target: At) -> None:
-    """Raises FileExistsError, or another OSError."""
+    """Renames to a free name; raises FileExistsError, or another OSError."""
     if _renamed(source, target, _NO_REPLACE):
         return
     try:
@@ -33,7 +33,7 @@ def move(source: At, target: At) -> None:
 
 
 def exchange(one: At, other: At) -> bool:
-    """Atomic, of two existing entries; `False` where unsupported."""
+    """Exchanges two existing entries at once; returns `False` where unsupported."""
     return _renamed(one, other, _EXCHANGE)
 
 

@@ -1,6 +1,6 @@
 """Reaches paths folder by folder without links, so never outside the root.
 
-Descriptors are not kept: a folder may be moved away.
+Keeps no descriptors, since a folder may be moved away.
 """
 
 import errno
@@ -30,7 +30,7 @@ class Blocked(Exception):
 
 
 def check_path(path: bytes) -> None:
-    """Raise BadRequest outside the root, in a version history, or a restore's own folder."""
+    """Raises BadRequest outside the root, in a version history, or a restore's own folder."""
     names = path.split(b"/")
     shown = path.decode("utf-8", "backslashreplace")
     if b"\0" in path or any(name in (b"", b".", b"..") for name in names):
@@ -42,7 +42,7 @@ def check_path(path: bytes) -> None:
 
 
 class _Opened(AbstractContextManager[T]):
-    """A generator would double the time."""
+    """Closes a descriptor at the end; a generator would take twice as long."""
 
     __slots__ = ("_descriptor", "_given")
 
@@ -58,19 +58,18 @@ class _Opened(AbstractContextManager[T]):
 
 
 def root_folder(root: bytes) -> AbstractContextManager[int]:
-    """Raises OSError."""
     descriptor = os.open(root, WAY)
     return _Opened(descriptor, descriptor)
 
 
 def folder(root: int, path: bytes) -> AbstractContextManager[int]:
-    """Below the root, or the root (empty path); raises Blocked or OSError."""
+    """Opens a folder below the root, or the root ("" path); raises Blocked or OSError."""
     descriptor = _entered(root, path)
     return _Opened(descriptor, descriptor)
 
 
 def around(root: int, path: bytes) -> AbstractContextManager[tuple[int, bytes]]:
-    """The parent's descriptor and the path's last name."""
+    """Opens a path's parent; gives its descriptor and the path's last name."""
     outer, _, name = path.rpartition(b"/")
     descriptor = _entered(root, outer)
     return _Opened(descriptor, (descriptor, name))
@@ -98,7 +97,7 @@ def _entered(root: int, path: bytes) -> int:
 
 
 def stat_in(at: int, name: bytes) -> os.stat_result | None:
-    """Not through links; `None` if missing."""
+    """Stats an entry, not through links; returns `None` if missing."""
     try:
         return os.stat(name, dir_fd=at, follow_symlinks=False)
     except FileNotFoundError:
@@ -106,7 +105,7 @@ def stat_in(at: int, name: bytes) -> os.stat_result | None:
 
 
 def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
-    """Whether all names of a path are listed in this spelling.
+    """Whether folders list all names of a path in this spelling.
 
     Case-insensitive disks also find `a` under `A`. Unreadable folders count as listing all.
     """
@@ -118,7 +117,7 @@ def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
 
 
 def stat_at(root: int, path: bytes) -> os.stat_result | None:
-    """`None` if missing or blocked."""
+    """Stats a path below the root; returns `None` if missing or blocked."""
     try:
         with around(root, path) as (at, name):
             return stat_in(at, name)
@@ -127,7 +126,7 @@ def stat_at(root: int, path: bytes) -> os.stat_result | None:
 
 
 def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
-    """A file's bytes or a link's target; `None` if changed since `found`."""
+    """Reads a file's bytes or a link's target; returns `None` if changed since `found`."""
     try:
         if stat.S_ISLNK(found.st_mode):
             return os.readlink(name, dir_fd=at)
@@ -146,7 +145,7 @@ def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
 
 
 def set_mode(at: int, name: bytes, mode: int) -> None:
-    """Never through a link; raises OSError."""
+    """Sets an entry's mode, never through a link; raises OSError."""
     try:
         descriptor = os.open(name, _READ, dir_fd=at)
     except PermissionError:
@@ -164,7 +163,7 @@ def set_mode(at: int, name: bytes, mode: int) -> None:
 
 
 def sync(root: int, path: bytes) -> None:
-    """A folder's names, if readable; raises OSError."""
+    """Makes a readable folder's names durable; raises OSError."""
     try:
         with folder(root, path) as at:
             # A descriptor by `O_PATH` cannot be synced.

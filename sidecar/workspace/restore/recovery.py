@@ -38,7 +38,7 @@ def claimed(root: bytes) -> Iterator[RestoreClaim]:
 async def recover(
     root: Path, store: Store, *, touched: OnTouched | None = None
 ) -> Recovered | None:
-    """End a dead process's restore; `None` without one.
+    """Ends a restore that a dead process left; returns `None` without one.
 
     Due before loading a session of the workspace, and the first snapshot. Raises StorageFailed; the
     next call tries again.
@@ -52,7 +52,7 @@ async def recover(
 
 
 async def settle(root: Path, store: Store, *, touched: OnTouched | None = None) -> Recovered | None:
-    """As `recover`, which reports next time."""
+    """As `recover`, but leaves the restore for `recover` to report."""
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     rows = store.restores
     with claimed(base) as claim:
@@ -89,7 +89,7 @@ async def _settle(
 async def end(
     root: bytes, rows: RestoreRows, found: Unfinished, touched: OnTouched | None = None
 ) -> Recovered:
-    """`found`: adopted; raises StorageFailed."""
+    """Finishes or undoes an adopted restore; raises StorageFailed."""
     paths = [step.path for step in found.steps]
     left: tuple[Conflict, ...] = ()
     if touched is not None:
@@ -106,7 +106,7 @@ async def end(
 
 
 async def take_back(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conflict, ...]:
-    """Undo and forget; returns paths changed by somebody meanwhile.
+    """Undoes and forgets a restore; returns paths changed by somebody meanwhile.
 
     Raises StorageFailed if some steps cannot be undone now.
     """
@@ -124,7 +124,7 @@ async def clean(
     *,
     small: bool = False,
 ) -> str:
-    """Remove the staging folders, forget the restore; return a failure, or "".
+    """Removes staging folders and forgets the restore; returns why some remain, or "".
 
     `meanwhile` may raise.
     """
@@ -156,7 +156,7 @@ async def _undo(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conf
 
 
 async def _tidy(root: bytes, rows: RestoreRows, found: Unfinished) -> str:
-    """Records an undo before any removal."""
+    """Removes the staging folders, once an undo is stored."""
     if found.state == "applying":
         try:
             await rows.undone(found.id)

@@ -1,7 +1,7 @@
-"""Carry out a plan and log it, completely or not at all.
+"""Carries out a plan and logs it, completely or not at all.
 
-New content is written beside the files; moves are stored, to be undone at a restart. One
-transaction ends it.
+New content is written beside the files, and moves are stored so that a restart can undo them; then
+one transaction ends the restore.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ async def _nothing() -> Sequence[StoreChange]:
 
 
 class _Stopped(Exception):
-    """Cancelled before the commit."""
+    """The caller cancelled before the commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +101,14 @@ async def restore(
     progress: StepsDone | None = None,
     quick: bool = False,
 ) -> RestoreOutcome:
-    """Carry out a plan in a workspace.
+    """Carries out a plan in a workspace.
 
     `record`, called once after all moves, returns the session's changes to commit with the files.
     `touched` gets paths before and after moves, and after an undo. `stands`, called once durable,
     must not raise. `progress` gets steps done and total. `quick`: few small files need no thread.
     Raises BadRequest for an impossible plan or unwritable files, Overloaded while another window
-    restores, StorageFailed, CancelledError before the commit: files unchanged, or undone later if
-    the message says so.
+    restores, StorageFailed, and CancelledError before the commit. Then files are unchanged, or
+    undone later if the message says so.
     """
     check_plan(actions)
     stop = threading.Event()
@@ -286,7 +286,7 @@ def _write(
 
 
 async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> RestoreOutcome:
-    """Also when cancelled: nothing stays half done."""
+    """Lets the work end before raising a cancellation: nothing stays half done."""
     cancelled: asyncio.CancelledError | None = None
 
     async def guarded() -> RestoreOutcome | Exception:

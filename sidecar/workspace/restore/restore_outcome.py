@@ -1,4 +1,4 @@
-"""A restore's outcomes, and failures in words."""
+"""The outcomes of a restore, and its failures in words."""
 
 import errno
 from dataclasses import dataclass
@@ -40,7 +40,10 @@ SWEPT = (
 
 @dataclass(frozen=True, slots=True)
 class FilesRestored:
-    """`kept`: folders with other entries. `leftover`: why a staging folder remains, or empty."""
+    """The plan was carried out; `kept`: folders with other entries.
+
+    `leftover`: why a staging folder remains, or "".
+    """
 
     kept: tuple[bytes, ...] = ()
     leftover: str = ""
@@ -48,7 +51,7 @@ class FilesRestored:
 
 @dataclass(frozen=True, slots=True)
 class RestoreRefused:
-    """Nothing was restored: paths differ from the plan."""
+    """Nothing was restored, since paths differ from the plan."""
 
     conflicts: tuple[Conflict, ...]
 
@@ -61,7 +64,7 @@ class Recovered:
     """An interrupted restore was `finished` or `undone`.
 
     If `undone`, all is as before, except `left`, changed meanwhile. `leftover`: why a staging
-    folder remains, or empty.
+    folder remains, or "".
     """
 
     how: Literal["finished", "undone"]
@@ -71,7 +74,7 @@ class Recovered:
 
 
 def failure(error: Exception) -> Exception:
-    """In words, about a fully undone restore."""
+    """Puts an error in words, for a restore that is fully undone."""
     match error:
         case SidecarError():
             return error

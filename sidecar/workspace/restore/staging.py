@@ -37,9 +37,9 @@ def old_name(number: int) -> bytes:
 
 
 def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Relative to `root`; raises OSError, also for an existing one.
+    """Makes folders relative to `root`; raises OSError, also for an existing one.
 
-    A `.gitignore` of everything in each stops `git clean` and `git add`.
+    The `.gitignore` in each keeps `git clean` and `git add` away.
     """
     with root_folder(root) as top:
         for stage in stages:
@@ -53,7 +53,7 @@ def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
-    """At most `BATCH_FILES` entries and `BATCH_BYTES` bytes each."""
+    """Yields new entries, up to `BATCH_FILES` or about `BATCH_BYTES` at once."""
     batch: list[Put] = []
     size = 0
     for put in puts:
@@ -71,7 +71,7 @@ def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
 def write_batch(
     root: bytes, stages: Sequence[bytes], batch: Sequence[Put], contents: Mapping[str, bytes]
 ) -> dict[int, FileMark]:
-    """Write and sync; marks of staged entries by number. Raises OSError."""
+    """Writes and syncs new entries; returns marks by number. Raises OSError."""
     marks: dict[int, FileMark] = {}
     opened: list[int] = []
     with root_folder(root) as top:
@@ -102,7 +102,7 @@ def write_batch(
 
 
 def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Names only, not contents."""
+    """Makes the folders' names durable, not contents."""
     with root_folder(root) as top:
         for stage in stages:
             sync(top, stage)
@@ -110,7 +110,7 @@ def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def remove_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """With contents; raises OSError."""
+    """Removes staging folders with their contents; raises OSError."""
     with root_folder(root) as top:
         for stage in stages:
             outer, _, name = stage.rpartition(b"/")

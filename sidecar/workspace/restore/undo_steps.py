@@ -1,6 +1,6 @@
-"""Undoes steps from last to first; repeatable. Blocks.
+"""Undoes steps from last to first; may be repeated. Blocks.
 
-Finished steps are recognised on disk: a restore may be killed at any time.
+Finished steps are recognised on disk, since a restore may be killed at any time.
 """
 
 import errno
@@ -47,7 +47,7 @@ def undo(
     steps: Sequence[RestoreStep],
     contents: Mapping[str, bytes],
 ) -> list[Conflict]:
-    """Returns paths changed by somebody meanwhile, with their outcome.
+    """Undoes the steps; returns paths changed by somebody meanwhile, with their outcome.
 
     `contents`: bytes by hash, for `lacking` hashes. Raises OSError if a step cannot be undone,
     after all others.
@@ -71,7 +71,7 @@ def undo(
 
 
 def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[RestoreStep]) -> frozenset[str]:
-    """Hashes of former entries whose staging folder somebody removed."""
+    """Returns hashes of former entries whose staging folder somebody removed."""
     found: set[str] = set()
     with root_folder(root) as top:
         for step in steps:
@@ -84,10 +84,10 @@ def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[RestoreStep]) 
 
 
 class _Now(NamedTuple):
-    """A step's path and staging folder on disk.
+    """What is on disk at a step's path and in its staging folder.
 
-    `staged`: the folder exists. `aside`: the former entry's name in it. `waiting`: the new entry is
-    there.
+    `staged`: whether the folder exists. `aside`: the former entry's name in it. `waiting`: whether
+    the new entry is in it.
     """
 
     target: os.stat_result | None
@@ -237,7 +237,7 @@ def _undo_mode(top: int, step: RestoreStep) -> Conflict | None:
 
 
 def _is_ours(mark: FileMark, found: os.stat_result) -> bool:
-    """Folders may lack their mode."""
+    """Whether a mark is of this entry; folders may have another mode."""
     if stat.S_ISDIR(mark.mode):
         return mark.inode == found.st_ino and stat.S_ISDIR(found.st_mode)
     return same(mark, found)

@@ -1,1 +1,1 @@
-"""Exact states of a workspace's files, taken cheaply."""
+"""Stores exact states of a workspace's files cheaply."""

@@ -22,7 +22,10 @@ BRIEFLY = 5
 
 
 class SnapshotChain:
-    """`head`: 0 before the first; `complete`: its content is stored. `held`: bytes."""
+    """A workspace's chain of snapshots; `held`: bytes of stored content.
+
+    `head`: 0 before the first; `complete`: whether its content is stored.
+    """
 
     def __init__(self, base: bytes, rows: SnapshotRows, now: Callable[[], int]) -> None:
         self._base = base
@@ -37,9 +40,10 @@ class SnapshotChain:
         self._patient = True
 
     async def wait(self, patience: int) -> None:
-        """Wait while another process stores a first snapshot, up to `patience` idle looks.
+        """Waits while another process stores a first snapshot.
 
-        Else two processes could replace each other's new chain for ever.
+        Gives up after `patience` looks without progress. Without waiting, two processes could
+        replace each other's new chain for ever.
         """
         before, still = None, 0
         while self._patient and still < patience:
@@ -50,11 +54,11 @@ class SnapshotChain:
             await asyncio.sleep(PAUSE)
 
     def hurry(self) -> None:
-        """Wait for no process any more, before closing."""
+        """Stops waiting for other processes, before closing."""
         self._patient = False
 
     async def load(self, patience: int = 0) -> dict[bytes, SeenEntry]:
-        """By path, or empty if unusable."""
+        """Returns the head's state by path, or nothing if unusable."""
         self._untold = {}
         found = await self._stored()
         if patience and found is not None and not found.complete:
@@ -71,7 +75,7 @@ class SnapshotChain:
         self._stand(await self._rows.begin(self._base, self._now()))
 
     async def append(self, addition: Addition) -> ChainMoved | None:
-        """Returns the head if others moved it."""
+        """Stores a snapshot; returns the head if another process moved it."""
         parent = self.head
         moved = self._done(await self._rows.append(self._id, parent, addition, self._now()))
         few = moved is None and len(addition.delta) <= MOST_UNTOLD
@@ -79,7 +83,7 @@ class SnapshotChain:
         return moved
 
     async def fill(self, addition: Addition, *, complete: bool = False) -> ChainMoved | None:
-        """Store more of the head's state, or return the head moved by others."""
+        """Stores more of the head's state; returns the head if another process moved it."""
         moved = self._done(await self._rows.fill(self._id, self.head, addition, complete=complete))
         self.complete = self.complete or (complete and moved is None)
         if moved is None:
@@ -87,19 +91,19 @@ class SnapshotChain:
         return moved
 
     def learn(self, known: Mapping[bytes, SeenEntry | None]) -> bool:
-        """Remember stats at the head; whether `keep` is due."""
+        """Remembers stats at the head; returns whether `keep` is due."""
         self._untold.update(known)
         return len(self._untold) > MOST_UNTOLD
 
     async def keep(self) -> None:
-        """Learned stats save reading files again."""
+        """Stores learned stats, which save reading files again."""
         if self._untold:
             await self.fill(Addition((), [], list(self._untold.items())))
 
     async def adopt(self, moved: ChainMoved) -> dict[bytes, SeenEntry | None] | None:
-        """Move to the chain's current head; return the state of paths changed by others.
+        """Moves to the stored head; returns the state of paths changed by other processes.
 
-        `None` for another chain, to be loaded; waits while that one begins.
+        Waits while another process begins a new chain, and returns `None`: call `load` then.
         """
         deltas = await self._rows.deltas(self._id, self.head, moved.head)
         if deltas is None:
@@ -120,7 +124,7 @@ class SnapshotChain:
         return self.head in await self._rows.ids(self._id)
 
     async def sweep(self, before: SnapshotId) -> bool:
-        """Drop the content of earlier ones; whether any was left."""
+        """Drops content of snapshots before one; returns whether any was left."""
         done = await self._rows.sweep(self._id, before, SWEPT_AT_ONCE)
         self.held = done.held
         return done.looked > 0
@@ -145,6 +149,6 @@ class SnapshotChain:
 
 
 def _to_look_at(path: bytes, seen: SeenEntry | None) -> SeenEntry | None:
-    """Distrust others' stats of folders and .gitignore files, read here."""
+    """Marks others' stats of folders and .gitignore files unproven, so that they are read here."""
     rules = path.rpartition(b"/")[2] == b".gitignore"
     return seen._replace(ctime=0) if seen and (rules or seen.entry.is_folder) else seen

@@ -1,4 +1,4 @@
-"""Paths tracked by git, read from the index."""
+"""Reads from its index which paths git tracks."""
 
 import struct
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MOST_BYTES = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """Files and their parents, by relative path."""
+    """The tracked files and their parents, by relative path."""
 
     files: frozenset[bytes]
     folders: frozenset[bytes]
@@ -21,7 +21,7 @@ NOTHING = Tracked(frozenset(), frozenset())
 
 
 def read_tracked(git: Path) -> Tracked:
-    """Empty if missing, over `MOST_BYTES` or unknown."""
+    """Reads an index; nothing if missing, over `MOST_BYTES` or unknown."""
     index = git / "index"
     try:
         size = index.stat().st_size

@@ -1,6 +1,6 @@
-"""Ignored paths: .gitignore at every level, git's own excludes, built-in names.
+"""Tells ignored paths: .gitignore at every level, git's own excludes, built-in names.
 
-A path (bytes) is asked about only if no folder above is ignored: the last matching line decides.
+Paths (bytes) are asked about from the outermost folder on; the last matching line decides.
 """
 
 import os
@@ -43,10 +43,10 @@ _BRACKETS = re.compile(r"\\.|\[(?!\^/\])\^?\]?(?:\\.|[^\\\]])*\]", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A rule file's line.
+    """One line of a rule file.
 
-    `plain`: no `/` except at the end; matches names at any depth. `literal`: the only name matched,
-    or empty. `piece`: text in every matching name, or empty.
+    `plain`: matches names at any depth, as no `/` stands before the end. `literal`: the only name
+    matched, or "". `piece`: text in every matching name, or "".
     """
 
     regex: "re.Pattern[str]"
@@ -58,7 +58,7 @@ class Pattern:
 
 
 class Patterns:
-    """Verdicts are cached by name."""
+    """The lines of a rule file; verdicts are cached by name."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         found = [pattern for line in lines if (pattern := _pattern(line)) is not None]
@@ -73,14 +73,14 @@ class Patterns:
         self._names: tuple[dict[bytes, tuple[int, bool]], ...] = ({}, {})
 
     def silent(self, names: list[bytes], text: bytes) -> bool:
-        """Whether no line matches; quick. `text` contains all names."""
+        """Whether no line can match; quick. `text` contains all names."""
         if not self._literals.isdisjoint(names):
             return False
         # A generator would take longer than the search.
         return not any(map(text.__contains__, self._pieces))
 
     def verdict(self, path: bytes, name: bytes, is_folder: bool) -> bool | None:
-        """`path`: relative to the rules' folder; `None` without a match."""
+        """Whether lines ignore `path`, relative to the rules' folder; `None` without a match."""
         known = self._names[is_folder]
         best = known.get(name) if self._wild or name in self._literals else NO_OPINION
         if best is None:
@@ -110,14 +110,14 @@ class Repository:
         return read_tracked(self.git)
 
     def tracks(self, path: bytes, is_folder: bool) -> bool:
-        """Of a folder: any file below."""
+        """Whether git tracks a file, or any file in a folder."""
         relative = self.above + (path[len(self.folder) + 1 :] if self.folder else path)
         return relative in (self.tracked.folders if is_folder else self.tracked.files)
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreLevel:
-    """Patterns of `folder`, or of one around the root, with `above`."""
+    """Patterns of `folder`, or of a folder around the root, with `above`."""
 
     patterns: Patterns
     folder: bytes
@@ -126,7 +126,7 @@ class IgnoreLevel:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """One folder's; `levels` run from weakest to strongest."""
+    """The rules that hold in one folder; `levels` run from weakest to strongest."""
 
     levels: tuple[IgnoreLevel, ...] = ()
     repository: Repository | None = None
@@ -162,7 +162,7 @@ class IgnoreRules:
     def inside(
         self, root: Path, folder: bytes, *, git: bool, gitignore: bool, unsaid: bool = False
     ) -> "IgnoreRules":
-        """`unsaid`: no rule matches that folder (`keeps_all`)."""
+        """Returns the rules of a folder below; `unsaid`: no rule matches it (`keeps_all`)."""
         only = self.only_tracked or (not unsaid and self._matches(folder, True))
         if not (git or gitignore) and self.own == (False, False) and only == self.only_tracked:
             return self
@@ -176,7 +176,7 @@ class IgnoreRules:
         return rules
 
     def with_own_looked_at(self, real: Path, folder: bytes) -> Self:
-        """Treat a .gitignore that ignores itself as unwatched."""
+        """Treats a .gitignore that ignores itself as unwatched."""
         path = folder + b"/.gitignore" if folder else b".gitignore"
         if not (self.own[1] and self.ignored(path, False)):
             return self
@@ -231,7 +231,7 @@ def _leaves_out(top: Path, root: Path) -> bool:
 def _in_repository(
     rules: IgnoreRules, real: Path, folder: bytes, above: bytes = b""
 ) -> IgnoreRules:
-    """Start afresh: outer rules end at a repository."""
+    """Starts with new rules, since outer ones end at a repository."""
     git = main = real / ".git"
     with suppress(OSError, ValueError):
         git, main = git_folders(git)

@@ -14,7 +14,7 @@ KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
 
 class KnownPaths:
-    """`folders` maps each folder to its names (root: empty).
+    """Maps each of `folders` to its names (root: "").
 
     A tool's ignored file may be known without its folder.
     """
@@ -34,7 +34,7 @@ class KnownPaths:
         return not path or (seen is not None and seen.entry.is_folder)
 
     def put(self, path: bytes, seen: SeenEntry | None) -> None:
-        """`None` removes; entries below a folder stay."""
+        """Sets a path's entry; `None` removes the path, but not what is below."""
         if self._table is not None:
             self._table.doubt(path, known=seen is not None)
         folder, _, name = path.rpartition(b"/")
@@ -57,7 +57,7 @@ class KnownPaths:
         self._table = None
 
     def below(self, path: bytes) -> Iterator[bytes]:
-        """Outer before inner."""
+        """Yields known paths below a folder, outer before inner."""
         pending = [path]
         while pending:
             folder = pending.pop()
@@ -73,7 +73,7 @@ class KnownPaths:
                 yield join(folder, name), seen
 
     def table(self, base: bytes) -> StatTable | None:
-        """Proven stats for the root's path; `None` where unsupported."""
+        """Returns proven stats below the root's path; `None` where unsupported."""
         known = len(self)
         if self._table is None or len(self._table) > 2 * known + 1000:
             self._table = stat_table(base)
@@ -95,7 +95,7 @@ class KnownPaths:
 
 @contextmanager
 def lasting() -> Iterator[None]:
-    """Build many lasting objects without garbage collection, now or later.
+    """Builds many lasting objects without garbage collection, now or later.
 
     With 28,000 files, each collection takes a tenth of a second.
     """
@@ -114,7 +114,7 @@ def join(folder: bytes, name: bytes) -> bytes:
 
 
 def ancestors(path: bytes) -> Iterator[bytes]:
-    """Outermost first, no root."""
+    """Yields the folders above a path, outermost first, without the root."""
     at = path.find(b"/")
     while at >= 0:
         yield path[:at]
@@ -122,7 +122,7 @@ def ancestors(path: bytes) -> Iterator[bytes]:
 
 
 def unchanged(seen: SeenEntry, found: os.stat_result) -> bool:
-    """A stat proves the entry unchanged, or an unread one as first seen."""
+    """Whether a stat proves the entry unchanged, or an unread one as first seen."""
     return (
         seen.ctime == found.st_ctime_ns
         and seen.mtime == found.st_mtime_ns
@@ -144,7 +144,7 @@ def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def is_tracked_kind(mode: int) -> bool:
-    """Whether restorable: no pipes, sockets, devices."""
+    """Whether a restore could make such an entry: no pipes, sockets, devices."""
     return mode & 0o170000 in KINDS
 
 
@@ -169,10 +169,10 @@ def unread_of(found: os.stat_result, at: int) -> SeenEntry:
 
 
 def lost(found: os.stat_result, why: Loss) -> TreeEntry:
-    """Of a file without stored content."""
+    """Returns the entry of a file whose content is not stored."""
     return TreeEntry(found.st_mode, "", found.st_size, why, found.st_mtime_ns)
 
 
 def left_out(mode: int, size: int) -> TreeEntry:
-    """Of an ignored path, of unknown content."""
+    """Returns the entry of an ignored path, whose content is unknown."""
     return TreeEntry(mode, "", size, "ignored")

@@ -1,4 +1,4 @@
-"""Contents before the agent's changes. Blocks."""
+"""Stores contents before the agent's changes. Blocks."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ Batch: TypeAlias = dict[bytes, SeenEntry]
 
 
 class Beginning:
-    """A first snapshot's files, until their content is stored."""
+    """Keeps a first snapshot's files until their content is stored."""
 
     def __init__(self) -> None:
         self._left: Batch | None = {}
@@ -42,7 +42,7 @@ class Beginning:
         return len(state if self._left is None else self._left)
 
     def told(self, paths: Iterable[bytes]) -> None:
-        """Remove paths stored by anyone."""
+        """Removes paths that any process stored."""
         if self._left is not None:
             for path in paths:
                 self._left.pop(path, None)
@@ -50,14 +50,14 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class PreImage:
-    """`same`: equal to the newest snapshot's."""
+    """A file before a change; `same`: equal to the newest snapshot's."""
 
     seen: SeenEntry
     blob: PressedBlob | None
     same: bool
 
     def followed(self, follow: bool) -> SeenEntry:
-        """`follow`: checked at each snapshot, even if ignored."""
+        """Returns the entry; `follow`: checked at each snapshot, even if ignored."""
         return self.seen._replace(followed=follow)
 
     def looked(self, path: bytes, seen: SeenEntry) -> Looked:
@@ -65,7 +65,7 @@ class PreImage:
 
 
 def slice_of(unread: Mapping[bytes, SeenEntry]) -> Batch:
-    """Up to `SLICE_FILES` or `SLICE_BYTES`."""
+    """Returns the first files, up to `SLICE_FILES` or `SLICE_BYTES`."""
     batch: Batch = {}
     size = 0
     for path, seen in unread.items():
@@ -83,7 +83,7 @@ def read_batch(
     room: int,
     now: Callable[[], int],
 ) -> Looked:
-    """Paths changed since the first snapshot are left to later ones."""
+    """Reads files; those changed since the first snapshot are left to later ones."""
     stats: dict[bytes, os.stat_result] = {}
     restless: set[bytes] = set()
     for path, seen in batch.items():

@@ -1,4 +1,4 @@
-"""A scan's results: the delta, and the new state."""
+"""Builds a snapshot's delta and the new state from a scan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from sidecar.workspace.snapshots.steady_read import Looked
 
 @dataclass(frozen=True, slots=True)
 class ScanOutcome:
-    """`delta`: since the last snapshot; `known`: new states."""
+    """`delta`: changes since the last snapshot; `known`: new states."""
 
     delta: Delta
     known: Mapping[bytes, SeenEntry | None]
@@ -35,7 +35,7 @@ def conclude(state: KnownPaths, scan: Scan, looked: Looked) -> ScanOutcome:
 
 
 def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> None:
-    """Removals run inner before outer."""
+    """Puts new states into `state`, removing inner paths before outer."""
     for path in sorted((p for p, seen in known.items() if seen is None), reverse=True):
         state.put(path, None)
     for path, seen in known.items():
@@ -44,7 +44,7 @@ def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> Non
 
 
 def missed(scan: Scan, state: KnownPaths) -> set[bytes]:
-    """Scanned paths unlike the known state, not by a folder's time stamp alone."""
+    """Returns scanned paths that differ from the known state, except by a folder's time alone."""
     found = set(scan.gone)
     for path, now in scan.stats.items():
         seen = state.get(path)

@@ -1,4 +1,4 @@
-"""Snapshots of one workspace, reading only changes."""
+"""Takes snapshots of one workspace, and reads only changed files."""
 
 import asyncio
 import os
@@ -35,16 +35,16 @@ CLOSED = "The snapshots of this folder were closed meanwhile. Try again."
 
 
 class FolderClosed(StorageFailed):
-    """By another use of the folder."""
+    """Another user of the folder closed its snapshots."""
 
     def __init__(self) -> None:
         super().__init__(CLOSED, kind="io")
 
 
 class Snapshots:
-    """Bound to one event loop; paths are bytes relative to the root, with `/`.
+    """Takes and compares snapshots; bound to one event loop.
 
-    All methods may raise StorageFailed.
+    Paths are bytes relative to the root, with `/`. All methods may raise StorageFailed.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Snapshots:
         limits: Limits = USUAL,
         watch: ChooseWatch | None = choose,
     ) -> "Snapshots":
-        """New or stored; looks at no file yet.
+        """Opens a workspace's chain, new or stored, without looking at any file.
 
         `now`: ms since 1970; without `watch` each snapshot looks at everything. Raises BadRequest
         if the folder can have none.
@@ -95,9 +95,9 @@ class Snapshots:
         return self
 
     async def snapshot(self) -> SnapshotId:
-        """With every change whose system call returned before.
+        """Takes a snapshot of the files as they are; without changes, returns the newest.
 
-        Without changes, the newest.
+        Includes every write whose system call returned before.
         """
         if not self._lock.locked() and self._chain.head and self._noticing.quiet(self._state):
             return self._chain.head
@@ -105,13 +105,13 @@ class Snapshots:
             return await self._take()
 
     async def ready(self) -> None:
-        """Wait for the first contents, before a command that may overwrite files."""
+        """Waits until first contents are stored, as commands may overwrite files."""
         while not self._chain.complete:
             async with self._lock:
                 await (self._read_more() if self._chain.head else self._take())
 
     async def run(self) -> None:
-        """Store first contents, keep stats, sweep beyond the limit; until `close`."""
+        """Stores first contents, keeps stats, sweeps beyond the limit; until `close`."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -127,9 +127,9 @@ class Snapshots:
                 await self._chain.keep()
 
     async def note_edit(self, path: bytes) -> TreeEntry | None:
-        """Store a file's content before a tool's write; `None` if missing.
+        """Stores a file's content before a tool's write; returns `None` if missing.
 
-        Snapshots then include the file even if ignored.
+        Later snapshots include the file even if ignored.
         """
         async with self._lock:
             if not self._chain.head:
@@ -140,12 +140,12 @@ class Snapshots:
         return not self._chain.head or await self._chain.stands()
 
     def mark_dirty(self, *paths: bytes) -> None:
-        """Look at these paths next time, even without an event."""
+        """Makes the next snapshot look at these paths, even without an event."""
         for path in paths:
             self._noticing.waiting.add(path)
 
     async def delta(self, before: SnapshotId, after: SnapshotId) -> Delta | None:
-        """In either direction; `None` if one was swept."""
+        """Returns the changes between snapshots in either order; `None` if one was swept."""
         first, last = sorted((before, after))
         deltas = await self._chain.deltas(first, last)
         if deltas is None:
@@ -153,9 +153,10 @@ class Snapshots:
         return net(deltas) if before <= after else inverse(net(deltas))
 
     async def recheck(self) -> tuple[bytes, ...]:
-        """Look at all files; return those changed without an event.
+        """Looks at all files; returns those changed without an event.
 
-        Causes: writes through `mmap` or outside hard links. After any, every snapshot looks at all.
+        Causes are writes through `mmap` or outside hard links. If any is found, every later
+        snapshot looks at all files.
         """
         async with self._lock:
             await self._take()
@@ -187,13 +188,13 @@ class Snapshots:
 
     @property
     def quick(self) -> bool:
-        """Whether the disk is local: few files are read sooner without a thread."""
+        """Whether the disk is local, so that few files are read sooner without a thread."""
         return self._noticing.quick
 
     def status(self) -> JsonObject:
-        """Watch mode and reason, known paths, stored bytes and limit.
+        """Returns watch mode and reason, known paths, stored bytes and limit.
 
-        `unread`: files without stored first content.
+        `unread`: number of files without stored first content.
         """
         return {
             "mode": self._noticing.mode,
@@ -212,7 +213,7 @@ class Snapshots:
         return {path: seen.entry for path, seen in self._state.items()}
 
     async def close(self) -> None:
-        """Store known stats for the next start; repeatable."""
+        """Stores known stats for the next start; may be called again."""
         self._chain.hurry()
         async with self._lock:
             if self._closed:

@@ -1,4 +1,4 @@
-"""Stats of all known paths as raw kernel bytes: objects would double the time."""
+"""Holds stats of all known paths as raw kernel bytes, since objects would double the time."""
 
 import ctypes
 import os
@@ -41,7 +41,7 @@ class StatTable:
         return len(self._paths)
 
     def suspects(self) -> set[bytes]:
-        """Paths with another stat than proven; raises OSError without the root."""
+        """Returns paths whose stat is not the proven one; raises OSError without the root."""
         self._found.clear()
         suspects: set[bytes] = set()
         root = os.open(self._base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -61,7 +61,7 @@ class StatTable:
         return suspects
 
     def prove(self, path: bytes) -> None:
-        """Keep the latest raw stat, after an `os.lstat` without change."""
+        """Keeps a path's latest raw stat, once an `os.lstat` found no change."""
         piece, at = divmod(self._at[path], AT_ONCE)
         if piece in self._found:
             found = self._found[piece][at * ROOM : (at + 1) * ROOM]
@@ -69,7 +69,7 @@ class StatTable:
                 self._put(path, found)
 
     def doubt(self, path: bytes, *, known: bool) -> None:
-        """After a change, or a removal (`known` false)."""
+        """Marks a path unproven after a change, or missing (`known` false)."""
         if path not in self._at:
             if len(self._paths) % AT_ONCE == 0:
                 self._proven.append(bytearray(ROOM * AT_ONCE))
@@ -84,7 +84,7 @@ class StatTable:
 
 
 def stat_table(base: bytes) -> StatTable | None:
-    """Empty; `None` without `fstatat`."""
+    """Returns an empty table; `None` without `fstatat`."""
     if not sys.platform.startswith("linux"):
         return None
     try:

@@ -1,6 +1,6 @@
 """Reads scanned files between two equal stats. Blocks.
 
-A scan goes by path; a folder may since be a link.
+A path may have become a link since the scan.
 """
 
 import os
@@ -22,7 +22,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes: of a file untracked or tracked, read per snapshot, stored per workspace (packed)."""
+    """Bytes: of an untracked or tracked file, read per snapshot, stored per workspace (packed)."""
 
     untracked: int
     tracked: int
@@ -44,7 +44,7 @@ USUAL = Limits.of(SnapshotSizes())
 
 @dataclass(slots=True)
 class SnapshotBudget:
-    """Bytes still to read and store."""
+    """The bytes that may still be read and stored."""
 
     read: int
     store: int
@@ -52,7 +52,7 @@ class SnapshotBudget:
 
 @dataclass(slots=True)
 class Looked:
-    """By path, `None` if missing; `restless` paths kept changing."""
+    """Files read, by path, `None` if missing; `restless` paths kept changing."""
 
     seen: dict[bytes, SeenEntry | None] = field(default_factory=dict)
     blobs: list[PressedBlob] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Looked:
 def read(
     base: bytes, path: bytes, found: os.stat_result, limit: int
 ) -> tuple[os.stat_result, bytes | Loss] | None:
-    """Stat and bytes of a file or a link's target, or a reason.
+    """Returns stat and bytes of a file or a link's target, or why not read.
 
     `None` if unreachable without a link, or a folder or pipe.
     """
@@ -97,9 +97,9 @@ def read(
 
 
 def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result | None:
-    """A second stat of a scanned path; `None` if unreachable without a link.
+    """Stats a scanned path again; returns `None` if unreachable without a link.
 
-    `found` if unknown: no descriptors left, or the root moved.
+    Returns `found` if unknown: no descriptors left, or the root moved.
     """
     try:
         return stat_straight(base + b"/" + path)
@@ -120,7 +120,7 @@ def look(
     now: Callable[[], int],
     scanned: int,
 ) -> Looked:
-    """Small files first, within the budget.
+    """Reads scanned files, small ones first, within the budget.
 
     `limit`: most bytes, by path and size. `now`, and `scanned` (before any folder was listed), in
     ms.

@@ -1,4 +1,4 @@
-"""Whether time stamps prove that nothing changed."""
+"""Tells whether time stamps prove that nothing changed."""
 
 import os
 

@@ -1,1 +1,1 @@
-"""Possible changes by stat alone."""
+"""Finds possible changes by stat alone."""

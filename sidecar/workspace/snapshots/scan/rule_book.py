@@ -1,6 +1,6 @@
-"""The rules of each folder of a workspace, read once.
+"""Reads the ignore rules of each folder of a workspace once.
 
-Kept only with a scan's result: after a failed scan, the next notices changed rules.
+Changes are kept only with a scan's result: after a failed scan, the next notices them again.
 """
 
 import os
@@ -15,7 +15,10 @@ RULE_NAMES = frozenset({b".git", b".gitignore"})
 
 
 class RuleBook:
-    """`is_other`: a folder's rules changed. `unsaid`: folders no line matches."""
+    """Ignore rules by folder; `is_other`: whether a folder's rules changed.
+
+    `unsaid`: folders that no line matches.
+    """
 
     def __init__(self, root: Path, rules: dict[bytes, IgnoreRules]) -> None:
         self._root = root
@@ -37,7 +40,7 @@ class RuleBook:
         )
 
     def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> IgnoreRules:
-        """`stale`: rules read before may be outdated."""
+        """Returns a listed folder's rules; `stale`: those read before may be outdated."""
         before = self.known(folder)
         own = (b".git" in names, b".gitignore" in names)
         if before is not None and not stale and before.own == own:
@@ -60,7 +63,7 @@ class RuleBook:
         return False
 
     def outside(self, path: bytes) -> IgnoreRules:
-        """The parent folder's rules decide on a path."""
+        """Returns the parent folder's rules, which decide on a path."""
         return self.inside(path.rpartition(b"/")[0])
 
     def ignores(self, path: bytes) -> bool:
@@ -72,7 +75,7 @@ class RuleBook:
         self._changes[folder] = None
 
     def forget(self, folder: bytes, kept: Container[bytes]) -> None:
-        """Of unvisited folders (not `kept`) below changed rules."""
+        """Drops rules below a changed folder, except of visited folders (`kept`)."""
         begin = folder + b"/" if folder else b""
         for path in self._kept.keys() | self._changes.keys():
             if path.startswith(begin) and path not in kept:

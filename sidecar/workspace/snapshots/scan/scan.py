@@ -36,9 +36,9 @@ _Visit = tuple[bytes, bool, bool, bool]
 class Scan:
     """One look at a workspace.
 
-    `stats`: paths not proven unchanged. `gone`: known paths now missing. `shown`: new paths ignored
-    before. `linked`: inodes with several hard links. `unread`: names by folder, of a first look
-    begun at `begun` (ms).
+    `stats`: of paths not proven unchanged. `gone`: known paths now missing. `shown`: new paths
+    ignored before. `linked`: inodes with several hard links. `unread`: names by folder, of a first
+    look begun at `begun` (ms).
     """
 
     def __init__(
@@ -68,7 +68,10 @@ class Scan:
         """Known folders found to be none."""
 
     def noticed(self, noticed: Noticed, rules: bool) -> None:
-        """Raises WatchFailed. `rules`: rule files outside the workspace changed."""
+        """Looks at noticed paths; raises WatchFailed.
+
+        `rules`: rule files outside the workspace changed.
+        """
         if noticed.all:
             # Where events were lost, folders may have come and gone that are to be watched.
             self.everything(deep=self._watch is not None, rules=rules, again=True)
@@ -85,9 +88,9 @@ class Scan:
             self._other_names()
 
     def everything(self, *, deep: bool, rules: bool = False, again: bool = False) -> None:
-        """`deep` also lists folders with an unchanged stat.
+        """Looks at all paths; `deep` also lists folders with an unchanged stat.
 
-        `again`: for known paths again, so a table of stats pays.
+        `again`: known paths were looked at before, so that a table of stats pays.
         """
         known = self._state.root
         found = os.lstat(self._base)
@@ -115,7 +118,7 @@ class Scan:
         return len(sizes) <= FEW and sum(sizes) <= FEW_BYTES
 
     def path(self, path: bytes, *, deep: bool) -> None:
-        """With `deep`, or for a new folder, everything below too."""
+        """Looks at one path; with `deep`, or at a new folder, at everything below too."""
         if not path:
             self._visit((b"", True, False, False), everywhere=True)
             return
@@ -154,7 +157,7 @@ class Scan:
         self._visit((folder, True, True, False), everywhere=True)
 
     def _target(self, path: bytes) -> bytes | None:
-        """The path, or its outermost unknown folder."""
+        """Returns the path, or its outermost unknown folder; `None` if looked at already."""
         followed = path in self._follow
         known = followed or self._state.get(path) is not None
         if known and not self._visited and not self._closed:

@@ -1,1 +1,1 @@
-"""Changes noticed by events or stats."""
+"""Notices changes by events or stats."""

@@ -1,4 +1,4 @@
-"""Changes since the last snapshot, from events, tools and stats."""
+"""Gathers changes since the last snapshot from events, tools and stats."""
 
 import asyncio
 import os
@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 
 class InThread(Protocol):
-    """Run a blocking function in a thread."""
+    """Runs a blocking function in a thread."""
 
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 
 
 class Noticing:
-    """`why_rescan`: why there is no watch, or empty."""
+    """Collects changed paths; `why_rescan`: why there is no watch, or ""."""
 
     def __init__(self, base: bytes, in_thread: InThread) -> None:
         self._base = base
@@ -66,7 +66,7 @@ class Noticing:
         return not self.unwatched or not (self.unwatched.notice(state, waiting) or waiting)
 
     async def gather(self, state: KnownPaths) -> tuple[Noticed, bool]:
-        """All changes; whether rules outside the workspace changed."""
+        """Returns all changes, and whether rules outside the workspace changed."""
         noticed, self.waiting = self.waiting, Noticed()
         try:
             if self.watch is None:

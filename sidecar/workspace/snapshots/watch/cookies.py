@@ -1,6 +1,6 @@
-"""A watch by `watchfiles`, complete after the event of a file of our own.
+"""A watch by `watchfiles` that writes a file, the cookie, into a watched folder.
 
-The file, a cookie, lies in a watched folder: its event follows earlier ones.
+Once the cookie's event arrives, all earlier events have arrived too.
 """
 
 import os
@@ -46,13 +46,13 @@ class CookieWatch:
             raise WatchFailed(f"The system gives no events: {error}") from error
 
     def add(self, folder: bytes) -> None:
-        """Nothing: subfolders are watched already."""
+        """Does nothing, since subfolders are watched already."""
 
     def drop(self, folder: bytes) -> None:
-        """Nothing: removed folders are no longer watched."""
+        """Does nothing, since removed folders are no longer watched."""
 
     def idle(self) -> bool:
-        """`False`: only `settle` can tell."""
+        """Returns `False`, since only `settle` can tell."""
         return False
 
     def drain(self, into: Noticed) -> bool:  # noqa: ARG002 - a `Watch` takes it
@@ -60,9 +60,9 @@ class CookieWatch:
         return False
 
     def settle(self, into: Noticed) -> bool:
-        """Make a cookie and take all events up to its own.
+        """Makes a cookie and takes all events up to the cookie's own.
 
-        A folder's creation or removal needs a second: watching follows its event.
+        Makes a second if folders came or went, since watching follows their event.
         """
         if not self._until_cookie(into):
             return False

@@ -1,7 +1,7 @@
 """A watch by inotify, complete when its queue is empty.
 
-A folder is watched, then listed: no write escapes. New folders are suspect until the next snapshot
-lists them.
+Each folder is watched before listing, so that no write escapes. New folders count as changed until
+the next snapshot lists them.
 """
 
 import ctypes
@@ -29,7 +29,7 @@ _EVENT = struct.Struct("iIII")
 
 
 class InotifyWatch:
-    """Folders watched individually; drained on one thread, extended on another."""
+    """Watches each folder; drained on one thread, extended on another."""
 
     mode: Mode = "inotify"
 
@@ -76,7 +76,7 @@ class InotifyWatch:
         return not self._poll.poll(0)
 
     def drain(self, into: Noticed) -> bool:
-        """Always complete."""
+        """Adds all waiting events; always complete."""
         while self._poll.poll(0):
             self.read(into)
         return True

@@ -1,6 +1,7 @@
-"""Paths without events, looked at each time.
+"""Looks each time at paths without events.
 
-Ignored files written by tools, files with several hard links, rule files outside the workspace.
+These are ignored files written by tools, files with several hard links, and rule files outside the
+workspace.
 """
 
 import os
@@ -16,7 +17,7 @@ MOST_LINKED = 1000
 
 
 class Unwatched:
-    """Checked at each snapshot; `follow`: ignored files written by tools."""
+    """Paths checked at each snapshot; `follow`: ignored files written by tools."""
 
     def __init__(self, base: bytes) -> None:
         self._base = base
@@ -28,7 +29,7 @@ class Unwatched:
         return bool(self.follow or self._linked or self._outside)
 
     def notice(self, state: KnownPaths, into: Noticed) -> bool:
-        """Add changed paths; whether rule files outside changed."""
+        """Adds changed paths; returns whether rule files outside changed."""
         for path in (*self.follow, *self._linked):
             seen = state.get(path)
             try:
@@ -51,7 +52,7 @@ class Unwatched:
         self._outside = {path: _stamp(path) for path in paths}
 
     def link(self, linked: dict[bytes, int]) -> bool:
-        """Follow files with several links; whether at most `MOST_LINKED`."""
+        """Follows files with several links; returns whether at most `MOST_LINKED`."""
         self._linked.update(linked)
         return len(self._linked) <= MOST_LINKED
 

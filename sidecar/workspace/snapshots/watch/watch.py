@@ -15,7 +15,7 @@ FEW = 16
 
 @dataclass(slots=True)
 class Noticed:
-    """`folders`: with everything below. `all`: events were lost."""
+    """Changed paths; `folders`: with everything below. `all`: events were lost."""
 
     paths: set[bytes] = field(default_factory=set)
     folders: set[bytes] = field(default_factory=set)
@@ -29,7 +29,7 @@ class Noticed:
         return len(self.paths) <= FEW and not (self.folders or self.all)
 
     def add(self, path: bytes) -> None:
-        """Beyond `MOST_DIRTY` paths, all count as changed."""
+        """Adds a path; beyond `MOST_DIRTY`, all paths count as changed."""
         self.paths.add(path)
         if len(self.paths) > MOST_DIRTY:
             self.lose()
@@ -54,30 +54,30 @@ class Noticed:
 
 
 class WatchFailed(Exception):
-    """No further events; the message is for people."""
+    """No more events will come; the message is for people."""
 
 
 class Watch(Protocol):
-    """Paths are relative bytes."""
+    """Notices changes below a folder; paths are relative bytes."""
 
     mode: Mode
 
     def add(self, folder: bytes) -> None:
-        """Watch a folder's names before listing; from any thread.
+        """Watches a folder's names, before they are listed; from any thread.
 
         Raises WatchFailed, or OSError for a missing folder.
         """
 
     def drop(self, folder: bytes) -> None:
-        """A removed folder; from any thread."""
+        """Forgets a removed folder; from any thread."""
 
     def idle(self) -> bool:
         """Whether nothing happened; quick, `False` where unknown."""
 
     def drain(self, into: Noticed) -> bool:
-        """Add noticed paths without waiting; whether complete."""
+        """Adds the changes noticed so far, without waiting; returns whether complete."""
 
     def settle(self, into: Noticed) -> bool:
-        """Add all changes before this call; whether complete. Blocks."""
+        """Adds all changes before this call; returns whether complete. Blocks."""
 
     def close(self) -> None: ...

@@ -1,6 +1,6 @@
 """Chooses a workspace's watch (docs/decisions/own-inotify.md).
 
-Without one, every snapshot looks at everything.
+Without a watch, every snapshot looks at everything.
 """
 
 import os
@@ -22,7 +22,7 @@ NO_EVENTS = frozenset(
 
 
 def why_no_events(root: bytes, mounts: str | None = None) -> str:
-    """The remote file system at, around or below `root`, or "".
+    """Names the remote file system at, around or below `root`, or "".
 
     `mounts`: text of /proc/self/mountinfo, by default read on Linux; may raise OSError.
     """
@@ -68,7 +68,7 @@ ChooseWatch: TypeAlias = Callable[[Path, Path], Watch]
 
 
 def choose(root: Path, cookies: Path) -> Watch:
-    """Blocks; raises WatchFailed where there is none."""
+    """Starts a watch; blocks, and raises WatchFailed if none is possible."""
     reason = why_no_events(os.fsencode(root))
     if reason:
         raise WatchFailed(reason)
