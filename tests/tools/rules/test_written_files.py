@@ -179,7 +179,8 @@ def test_no_star_makes_settings_of_a_command_that_a_rule_allows(
 
 @pytest.mark.parametrize(
     "path", ["data", "newtool.toml", "x.unheard", "some-new-hooks", ".newtoolrc", ".hidden/a.py",
-             "bin/run", "bin/install", "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "\uff0ehidden/a.py",
+             "bin/run", "bin/install",
+             "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "\uff0ehidden/a.py",
              "settings.d/x.rules", "-", "-e1e touch x.txt", "--output=../x.md", "a/-b.py",
              "n '-e.txt", "@args.txt", "$(touch x).md", "+!touch x.md",
              "!touch x.txt", "+so x.vim", "+make.ts", "x$IFS-e1e.md", "$HOME.md",
