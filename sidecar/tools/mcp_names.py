@@ -8,6 +8,7 @@ from sidecar.core.text.digest import content_hash
 
 MOST_OF_SERVER = 40
 """Characters of a tool's name for its server."""
+_HASHED = re.compile(r"_[0-9a-f]{8}$")
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -27,9 +28,10 @@ def server_of(spec: ToolSpec) -> str:
 def _plain(name: str, most: int) -> str:
     """As providers accept, without the separator `__`.
 
-    A changed name gets a hash: a rule for one tool must not cover a second.
+    A changed name gets a hash, and so does one that ends as if with a hash: a rule for one tool
+    must not cover a second.
     """
     plain = re.sub(r"_{2,}", "_", re.sub(r"[^a-zA-Z0-9_-]", "_", name)).strip("_")
-    if plain and plain == name and len(name) <= most:
+    if plain and plain == name and len(name) <= most and not _HASHED.search(name):
         return name
     return f"{plain[: most - 9].rstrip('_')}_{content_hash(name)[-8:]}".lstrip("_")

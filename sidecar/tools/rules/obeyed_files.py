@@ -30,6 +30,7 @@ _INNER = re.compile(r"[\w./*?-]+")
 _GLOB = re.compile(r"[*?\[]")
 MOST_ENTERED = 30
 """Folders followed in one rule, in each of which all its names may lie."""
+_PLAIN = re.compile(r"\w[\w./-]*")
 _LETTER = re.compile(r"-[A-Za-z](?=[^-])")
 """An option before its value: `-tx.yaml`."""
 
@@ -116,6 +117,7 @@ def _pieces(text: str) -> Iterator[str]:
             yield piece
             yield _LETTER.sub("", piece, count=1)
             yield from _INNER.findall(piece)
+            yield from _PLAIN.findall(piece)
 
 
 def _ends(path: str) -> Iterator[str]:

@@ -217,6 +217,7 @@ async def test_what_is_not_there_is_an_answer(tmp_path: Path) -> None:
 def test_names_are_such_as_providers_take() -> None:
     assert tool_name("notes", "look-up_2") == "mcp__notes__look-up_2"
     assert tool_name("my server", "look_up") == "mcp__my_server_e9abecbb__look_up"
+    assert tool_name("my_server_e9abecbb", "look_up") != "mcp__my_server_e9abecbb__look_up"
     pairs = [
         (server, tool)
         for server in ("a", "a_b", "a+b", "a__b", "a_", "+", "_", "s" * 40, "s" * 60, "s" * 61)
