@@ -1,4 +1,4 @@
-"""Whether a rewrite may be installed: room gained, nothing needed lost."""
+"""Decides whether a rewrite may be installed: it must gain room and lose nothing needed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -166,7 +166,7 @@ def _is_goal(candidate: Candidate, item: Item) -> bool:
 
 
 def _failed(candidate: Candidate) -> Iterator[Unit]:
-    """Failed calls, not overcome later, whose error neither prompt nor note tells."""
+    """Finds failed calls, not overcome later, whose error neither prompt nor note tells."""
     later = overcome(item.unit for item in candidate.situation.items)
     lines = [_plain(line) for line in candidate.notes.splitlines()]
     for item in candidate.situation.items:
@@ -186,14 +186,13 @@ def _failed(candidate: Candidate) -> Iterator[Unit]:
 
 
 def _plain(text: str) -> str:
-    """Without the marks that notes escape in quotations."""
     for mark in ("<", ">", "&lt;", "&gt;"):
         text = text.replace(mark, "")
     return " ".join(text.split())
 
 
 def _unnamed(candidate: Candidate) -> Iterator[str]:
-    """Changed files out of view that no note and no call names, if notes do not count them."""
+    """Gives changed files that no note or call in view names; none if notes count as many."""
     situation = candidate.situation
     changes = changes_of((item.unit for item in situation.items), situation.files.root)
     files = net_files(deeds for _, deeds in changes)

@@ -1,4 +1,4 @@
-"""Remembers failed plans, to make none again before a change."""
+"""Remembers plans that came to nothing, so that none is made again before a change."""
 
 from dataclasses import dataclass, replace
 
@@ -19,9 +19,9 @@ ARRIVED = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """`failures`: rungs refused since the last progress.
+    """Counts `failures`: rungs refused since the last progress.
 
-    Of the last decision for nothing, `used`: the prompt's tokens; `cause`.
+    `used` tokens and `cause`: when a decision last came to nothing.
     """
 
     failures: int = 0
@@ -33,24 +33,24 @@ class Breaker:
         return self.failures >= MOST_TRIES
 
     def after(self, progress: bool, used: int = 0, rungs: int = 1) -> "Breaker":
-        """Count failed `rungs` at `used` tokens; progress resets."""
+        """Counts failed `rungs` at `used` tokens, or starts anew after progress."""
         return Breaker() if progress else Breaker(self.failures + rungs, used, self.cause)
 
     def in_vain(self, refused: int, standing: Standing, cause: Cause) -> "Breaker":
-        """After a fruitless decision; one without a try counts only above `NEAR`."""
+        """Counts a fruitless decision; one that tried nothing counts only above `NEAR`."""
         pressing = standing.used >= NEAR * standing.limit
         rungs = refused or (MOST_TRIES if pressing else 0)
         return replace(self, cause=cause).after(False, standing.used, rungs)
 
     def left(self, standing: Standing, cause: Cause) -> "Breaker":
-        """After an optional rewrite that may wait: no failure."""
+        """Remembers an optional rewrite that may wait: no failure."""
         return replace(self, used=standing.used, cause=cause)
 
     def holds(self, standing: Standing, cause: Cause) -> bool:
-        """Whether to plan nothing yet; never where the prompt is too long or a person asks.
+        """Tells whether to plan nothing yet; never if the prompt is too long or a person asks.
 
-        A new turn or growth allows one more try; until the breaker opens, another cause does too,
-        and for `budget` new arrivals.
+        A new turn or growth allows one more try. Until the breaker opens, so do another cause and,
+        for `budget`, new arrivals.
         """
         st = standing
         if st.opens_turn or st.is_over or st.overflow or st.asked:

@@ -1,4 +1,4 @@
-"""Last rungs for a prompt too long to send: no model, no policy."""
+"""Shrinks a prompt too long to send, without a model or policy: the ladder's last rungs."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ FAILURES = 8
 
 
 def cut_newest(situation: Situation) -> Plan | None:
-    """Unsent results, which alone may exceed the window."""
+    """Cuts unsent results, which alone may exceed the window."""
     window = situation.standing.window
     each, together = round(EACH * window), round(TOGETHER * window)
     plan = shorten_arrivals(situation, each, "emergency", together=together)
@@ -34,7 +34,7 @@ def cut_newest(situation: Situation) -> Plan | None:
 
 
 def drop_oldest(situation: Situation) -> Plan | None:
-    """The oldest half of the turns, or of a single turn's steps.
+    """Drops the oldest half of the turns, or of a single turn's steps.
 
     The first typed message stays; images and documents stay named.
     """

@@ -1,4 +1,4 @@
-"""One decision on a rewrite, for sessions and replays."""
+"""Decides on a rewrite, for sessions and replays."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,9 +25,10 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """The user is away; the next turn should add `growth` tokens.
+    """A user's absence, in which the next turn's rewrite is made ahead.
 
-    `hurried`: do only the next turn's duties, in the situation from `forced`.
+    `growth`: tokens that turn should add; `hurried`: make only what it would force; `forced` gives
+    the situation for that.
     """
 
     growth: int
@@ -43,7 +44,7 @@ class Away:
 class Chosen(Generic[One]):
     """The chosen rewrite, if any, and the refusals before.
 
-    `waits`: left alone without failure.
+    `waits`: an optional rewrite may wait, without failure.
     """
 
     done: One | None = None
@@ -61,7 +62,7 @@ class Chosen(Generic[One]):
 
 
 def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cause | None:
-    """Or, while the user is away, the cause at the next turn."""
+    """Gives a cause to rewrite now; while the user is `away`, `idle` if the next turn has one."""
     if policy.name == MANUAL:
         return None
     if standing.overflow:
@@ -74,7 +75,6 @@ def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cau
 
 
 def may_free(history: int) -> bool:
-    """Whether so many tokens of history make a plan worthwhile."""
     return history >= WORTHWHILE
 
 
@@ -88,7 +88,7 @@ def choose(
     draft: Plan | None = None,
     away: Away | None = None,
 ) -> Chosen[One]:
-    """The first admitted plan.
+    """Gives the first admitted plan.
 
     `complete` measures a plan as carried out; `None`: without effect. `tell` adds a written summary
     to `draft`.

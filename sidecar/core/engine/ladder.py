@@ -1,4 +1,4 @@
-"""The ladder: cause, plans in turn, and parts no plan may touch."""
+"""Tries plans in turn until one is admitted, and protects parts that must stay."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ Tell: TypeAlias = Callable[[Plan, Situation], tuple[Plan, ...]]
 
 
 def not_sent(most: int, room: Budget, off: str | None) -> str:
-    """For people, with advice; `off` says why compaction is off."""
+    """Tells people why a prompt was not sent; `off`: why compaction is off."""
     if off is None:
         advice = (
             "compaction would leave too much, for what must stay: send a shorter message, unpin "
@@ -46,7 +46,7 @@ def not_sent(most: int, room: Budget, off: str | None) -> str:
 
 
 def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
-    """In order; for a prompt too long to send, not only the policy's."""
+    """Gives ways to plan in order, beside the policy's if the prompt is too long to send."""
     own: tuple[Rung, ...] = (lambda situation: policy.plan(situation, cause),)
     if cause == "overflow":
         return (*own, drop_oldest, cut_newest)
@@ -75,9 +75,7 @@ class Completed(Protocol):
         """Whether an epoch begins: sent parts change, nothing was sent, or the user asked."""
         ...
 
-    def sent(self) -> tuple[View, Prompt]:
-        """After the rewrite."""
-        ...
+    def sent(self) -> tuple[View, Prompt]: ...
 
 
 One = TypeVar("One", bound=Completed)
@@ -89,10 +87,10 @@ def descend(
     complete: Callable[[Plan], One | None],
     tell: Tell | None = None,
 ) -> tuple[One | None, tuple[str, ...]]:
-    """The first admitted plan, and the refusals before.
+    """Gives the first admitted plan, and the refusals before.
 
-    `complete`: `None` for a plan without effect. If none is admitted, the smallest sound plan: for
-    a prompt too long or a person's request; merely over the limit, if it fits.
+    If none is admitted, gives the smallest sound plan for a refused prompt or a person's request;
+    for one merely over the limit, if the plan fits.
     """
     tried: list[One] = []
     refused: list[str] = []
@@ -119,7 +117,7 @@ def descend(
 
 
 def _against(completed: Completed, situation: Situation) -> tuple[Refusal, ...]:
-    """Empty if only unsent parts are cut."""
+    """Gives the objections to a plan; none if only unsent parts are cut."""
     if not completed.opens:
         return ()
     view, prompt = completed.sent()
@@ -161,7 +159,7 @@ def why_nothing(situation: Situation) -> str:
 
 
 def allowed(changes: Iterable[Change], situation: Situation) -> tuple[Change, ...]:
-    """Without changes of untouchable parts; unsent ones may be truncated, results excerpted.
+    """Removes changes of parts that must stay, except cuts of unsent ones and excerpts.
 
     An overlong first typed message is shortened, never dropped.
     """

@@ -29,7 +29,7 @@ class Outline:
 
 
 def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | None:
-    """`None` without any allowed change."""
+    """Makes a plan's rewrite; `None` without any allowed change."""
     changes = allowed(plan.changes, situation)
     touched = {change.part_id for change in changes} | set(plan.retired)
     if not touched:
@@ -64,15 +64,15 @@ def anchor_after(situation: Situation) -> MessageId | None:
 
 
 def opens_epoch(plan: Plan, situation: Situation, held: bool) -> bool:
-    """Whether a rewrite begins an epoch; `held`: an earlier request held its first changed item.
+    """Tells whether a rewrite begins an epoch; `held`: an earlier request held its first change.
 
-    Always by hand, or before an epoch's first request.
+    By hand, or before an epoch's first request, any does.
     """
     return held or plan.cause == "user" or not situation.sent
 
 
 def shared_before(items: Sequence[Item], first: int) -> int:
-    """Items of whole messages that both prompts share at the start."""
+    """Counts items of whole messages that both prompts share at the start."""
     names = [item.unit.message_id for item in items[: first + 1]]
     return names.index(names[first]) if first < len(names) else first
 
@@ -82,7 +82,6 @@ def _shown(changes: Iterable[Change]) -> dict[PartId, Shown | None]:
 
 
 def _first(items: Sequence[Item], touched: set[PartId], noted: int) -> int:
-    """Index of the first differing item; a note stands before a whole message."""
     changed = (i for i, item in enumerate(items) if item.unit.part_id in touched)
     first = min(next(changed), noted)
     while noted <= first and first and _same_message(items[first - 1], items[first]):

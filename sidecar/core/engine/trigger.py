@@ -9,10 +9,9 @@ from sidecar.core.plans.plan import Policy, Standing
 
 @lru_cache(maxsize=64)
 def compaction_point(policy: Policy, rest: Standing) -> int:
-    """Tokens at which an opening turn makes the policy rewrite.
+    """Gives the tokens at which an opening turn makes the policy rewrite, or the limit.
 
-    `rest`: a standing in which only size and messages, in proportion, can be a cause. The limit, if
-    nothing fires below.
+    `rest`: a standing in which only size and messages, in proportion, can be a cause.
     """
     history = rest.used - rest.static
 

@@ -1,4 +1,4 @@
-"""Attempts: a call may fail first and go through later.
+"""Tells which failed calls went through later.
 
 A failure is a lesson while nothing of it went through; a mere look teaches none.
 """
@@ -108,7 +108,7 @@ _GIT_COMPLAINS = late_pattern(r"^(?:fatal: |error: |CONFLICT )", re.M)
 
 
 def attempt_of(part: ToolPart) -> str:
-    """Equal for calls that try the same."""
+    """Gives a text that is equal for calls that try the same."""
     name, given = own_name(part.name), part.input
     if name in SHELLS:
         return attempt(part.name, _command(given))
@@ -119,7 +119,7 @@ def attempt_of(part: ToolPart) -> str:
 
 @lru_cache(maxsize=8_192)
 def attempt(tool: str, tried: str) -> str:
-    """As `attempt_of`; empty where `tried` was cut.
+    """Does as `attempt_of`, from tool and argument; empty if `tried` was cut.
 
     A command counts without pipes, a here-document as the program running the script.
     """
@@ -158,10 +158,9 @@ def _patch(given: Json) -> str:
 
 
 def needs(part: ToolPart) -> frozenset[str]:
-    """Steps that must succeed to overcome a failed call; empty if the call only looked.
+    """Gives steps that must succeed to overcome a failed call; none if it only looked.
 
-    A leading sign tells other cures: `+` one of these, `*` a change of one of these files, and a
-    check that passed.
+    A sign leads other cures: one `+` step; or a change of one `*` file, and a check that passed.
     """
     name = own_name(part.name)
     if refused(part):
@@ -186,7 +185,7 @@ def needs(part: ToolPart) -> frozenset[str]:
 
 
 def _is_wanted(given: Json, command: str) -> bool:
-    """Whether the call expects failure, and the command tells how it ended."""
+    """Tells whether a call expects failure, and its command prints how it ended."""
     said = given.get("description") if isinstance(given, dict) else None
     comments = "\n".join(re.findall(r"(?m)^[ \t]*#[ \t]*(.+)$", command[:_LONGEST]))
     wants = _WANTS_FAILURE.search(f"{said}\n{comments}")
@@ -199,7 +198,7 @@ def _instead(text: str) -> Set[str]:
 
 
 def achieved(part: ToolPart, deeds: tuple[Deed, ...]) -> frozenset[str]:
-    """Attempts that a successful call shows to be possible, or makes irrelevant."""
+    """Gives attempts that a successful call shows to be possible, or makes irrelevant."""
     found = {attempt_of(part)}
     for deed in deeds:
         if isinstance(deed, TouchedFile):
@@ -242,7 +241,7 @@ def still_missing(missing: frozenset[str], done: Collection[str]) -> frozenset[s
 
 
 def _file(path: str) -> str:
-    """By name alone: the right folder overcomes a mistyped one."""
+    """Names a file without folders, as the right folder overcomes a mistyped one."""
     return f"file {_base(path)}"
 
 
@@ -251,12 +250,11 @@ def _base(path: str) -> str:
 
 
 def _use(part: ToolPart) -> str:
-    """A tool with its argument; another argument shows nothing of this one."""
     return f"use {part.name} {argument(part.input)}"
 
 
 def _programs(command: str, *, probes: bool = False) -> Iterator[str]:
-    """Programs that a command runs to do something, with the word that says what.
+    """Gives programs that a command runs to do something, each with its subcommand.
 
     `probes`: without inline scripts and requests, which only look.
     """

@@ -45,7 +45,7 @@ REPAIRED = 4_000
 
 
 def claims_in(reply: str) -> ReadClaims:
-    """In `<facts>`, a fence, or lines of their own; at most `MOST`."""
+    """Reads at most `MOST` claims in `<facts>`, a fence, or lines of their own."""
     claims: list[Claim] = []
     problems: list[str] = []
 
@@ -91,7 +91,7 @@ def _read(text: str) -> tuple[list[Claim], list[str]]:
 
 
 def objects_in(text: str) -> Iterator[object]:
-    """Repaired if nearly JSON; an unreadable line stays text."""
+    """Reads JSON objects, repaired if need be; an unreadable line stays text."""
     decoder = json.JSONDecoder(strict=False)
     at, faults = text.find("{"), 0
     while at >= 0 and faults < FAULTS:
@@ -147,6 +147,6 @@ def _claim(value: object) -> Claim | str:
 
 
 def _short(text: str, most: int) -> str:
-    """One line of valid UTF-8; lone surrogates cannot be stored."""
+    """Makes one line of valid UTF-8, as lone surrogates cannot be stored."""
     clean = text.encode("utf-8", "replace").decode("utf-8")
     return " ".join(clean.split())[:most]

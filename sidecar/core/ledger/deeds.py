@@ -1,4 +1,4 @@
-"""Effects of a call, ours or an imported agent's."""
+"""Reads what calls did, ours or an imported agent's."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -126,7 +126,7 @@ Deed: TypeAlias = TouchedFile | RanCommand | ListedTodo | Entered | MovedTodo | 
 
 @lru_cache(maxsize=1_024)
 def own_name(tool: str) -> str:
-    """In lower case, without MCP's leading server."""
+    """Gives a tool's name in lower case, without MCP's leading server."""
     return tool.rpartition("__")[2].lower()
 
 
@@ -139,7 +139,7 @@ def means_of(tool: str) -> Means:
 
 
 def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
-    """Empty if the call did not run."""
+    """Gives a call's deeds; none if the call did not run."""
     name = own_name(part.name)
     given = part.input
     if name == "batch" and isinstance(given, dict):
@@ -169,7 +169,7 @@ def changed(deeds: tuple[Deed, ...]) -> Iterator[TouchedFile]:
 def list_after(
     listed: Mapping[str, tuple[str, TodoProgress]], deed: Deed
 ) -> Mapping[str, tuple[str, TodoProgress]] | None:
-    """By key; `None` for unrelated deeds."""
+    """Gives the to-do list by key after a deed; `None` for unrelated deeds."""
     match deed:
         case ListedTodo(items=items):
             return {str(number): item for number, item in enumerate(items)}
@@ -195,13 +195,13 @@ def _ran(part: ToolPart) -> bool:
 
 
 def _refused(part: ToolPart, text: str) -> bool:
-    """The tool reports no effect; errors quoted in a file do not count."""
+    """Tells whether a tool reports no effect; errors quoted in a file do not count."""
     metadata: JsonObject = getattr(part.state, "metadata", {})
     return metadata.get("isError") is True or bool(_REFUSED.match(text[:200]))
 
 
 def commands_of(part: ToolPart) -> Iterator[tuple[str, str]]:
-    """(command, folder where it began)."""
+    """Gives a call's commands, each with the folder where it began."""
     given = part.input
     said = given.get("command", given.get("cmd", "")) if isinstance(given, dict) else given
     commands = given.get("commands") if isinstance(given, dict) else None

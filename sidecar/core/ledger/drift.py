@@ -1,4 +1,4 @@
-"""Differences between the workspace and a ledger, for the model."""
+"""Tells the model where the workspace differs from a ledger."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -8,7 +8,7 @@ MOST_LINES = 40
 
 
 def to_check(files: Iterable[File]) -> tuple[str, ...]:
-    """Changed files first, then last touched first."""
+    """Gives paths to check: changed files first, then last touched first."""
     newest = list(files)[::-1]
     return tuple(f.path for f in sorted(newest, key=lambda file: not file.changed))
 
@@ -20,7 +20,7 @@ def drift(
     branch_now: str,
     most: int = MOST_LINES,
 ) -> tuple[str, ...]:
-    """At most `most` lines, and a count of the rest.
+    """Tells differences in at most `most` lines, and counts the rest.
 
     `found`: hash by checked path; `None` if missing, `""` if unreadable. Branches: `""` if unknown.
     """

@@ -1,7 +1,4 @@
-"""Facts: claims of a model confirmed by the log.
-
-Facts outlive the session.
-"""
+"""Confirms a model's claims by the log: facts, which outlive the session."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -38,9 +35,9 @@ def supported(
     messages: Sequence[Message],
     foreign: Set[MessageId] = frozenset(),
 ) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
-    """Distinct facts, and reasons against the other claims.
+    """Gives distinct facts, and reasons against the other claims.
 
-    `foreign`: messages not of this session, as good as a tool's.
+    `foreign`: messages of other sessions, which count as a tool's.
     """
     facts: dict[str, Fact] = {}
     dropped: list[str] = []
@@ -148,7 +145,6 @@ def _pieces(quote: str) -> tuple[str, ...]:
 
 
 def _source(claim: Claim, said: Sequence[_Said]) -> tuple[_Said, Speaker] | str:
-    """Source and speaker, or the reason against."""
     named = _named(claim.content)
     nowhere = [name for name in named if not any(one.names(name) for one in said)]
     if nowhere:
@@ -170,7 +166,7 @@ def _source(claim: Claim, said: Sequence[_Said]) -> tuple[_Said, Speaker] | str:
 def _best(
     found: Sequence[_Said], said: Sequence[_Said], named: Sequence[str]
 ) -> tuple[_Said, Speaker]:
-    """Most names; people before tools; then the first."""
+    """Chooses the source whose turn has most names, people before tools, then the first."""
     held = {turn: _held(named, said, turn) for turn in {one.turn for one in found}}
     best = min(found, key=lambda one: (-held[one.turn], one.who == "tool"))
     return best, best.who
@@ -189,7 +185,7 @@ def _named(content: str) -> tuple[str, ...]:
 
 
 def _stands(name: str, text: str) -> bool:
-    """Whole names only: 15 not in 1500, `run` not in `rerun`."""
+    """Tells whether a text has a whole name: 15 is not in 1500, nor `run` in `rerun`."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]

@@ -110,9 +110,9 @@ _SPEAKS = late_pattern(
 
 
 def guidance_of(part: ToolPart) -> tuple[str, ...]:
-    """A source and its rules, each on one line.
+    """Gives a source and its rules, each on one line.
 
-    The source: a file of rules, or a server's tool that speaks of rules in few words.
+    Sources are files of rules, and servers' tools that speak of rules in few words.
     """
     if not isinstance(part.state, ToolCompleted) or failed(part):
         return ()
@@ -138,7 +138,7 @@ def guidance_of(part: ToolPart) -> tuple[str, ...]:
 
 
 def _printed(given: Json) -> str:
-    """Names of several files that a command prints: no line's source is known."""
+    """Names files that a command prints, if several, as no line's source is known then."""
     command = given.get("command", given.get("cmd", "")) if isinstance(given, dict) else given
     names = [
         word
@@ -167,7 +167,7 @@ def stated(source: str, text: str, most: int = MOST_TOLD) -> tuple[str, ...]:
 
 
 def _with_its_item(text: str, span: Span) -> Span:
-    """From its list item's beginning, where that is short: `Names are in C. Keep those`."""
+    """Extends a rule to its list item's beginning if near: `Names are in C. Keep those`."""
     start, end = span
     if is_item(text[start:end]):
         return span
@@ -190,7 +190,7 @@ def is_against(sentence: str) -> bool:
 
 
 def _posing(text: str) -> Iterator[range]:
-    """Characters of lines that pose as somebody's words, and of their continuation."""
+    """Finds lines that pose as somebody's words, with their continuation."""
     at, said, label = 0, False, False
     for line in text.splitlines(keepends=True):
         bare = line.strip()

@@ -87,7 +87,7 @@ class MergedLearned:
 
 
 def is_worth_keeping(fact: Fact, sessions: int) -> bool:
-    """For later sessions; `sessions`: how many confirmed the fact.
+    """Tells whether later sessions need a fact that a number of `sessions` confirmed.
 
     A tool's words never become rules. Suspected secrets stay out: others may read the file.
     """
@@ -217,7 +217,7 @@ def _bytes(line: str) -> int:
 
 
 def render(files: Mapping[str, str], count: Count, room: int, without: str = "") -> str:
-    """Within `room` tokens; empty if nothing fits.
+    """Writes entries within `room` tokens; empty if nothing fits.
 
     `files`: text by kind. People's entries first, then the newest, without Sidecar's for the
     session `without`.

@@ -71,14 +71,14 @@ class File:
 
     @property
     def changed(self) -> bool:
-        """Against the state before; not if made and deleted."""
+        """Whether the file differs from before; not if made and deleted."""
         gone = self.state == "deleted" and self.operations[0] == "created"
         return self.state != "read" and not gone
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Its last run; `exit`: `None` if unknown."""
+    """A shell command's last run; `exit` is `None` if unknown."""
 
     command: str
     exit: int | None
@@ -113,7 +113,7 @@ class Todo:
 
 @dataclass(frozen=True, slots=True)
 class LedgerSubtask:
-    """`status`: running, done or failed."""
+    """A subtask; `status` is running, done or failed."""
 
     task: str
     status: str
@@ -124,7 +124,7 @@ class LedgerSubtask:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Lists oldest first, files by last touch."""
+    """What a session came to; lists are oldest first, files by last touch."""
 
     goal: Said | None = None
     directives: tuple[Said, ...] = ()
@@ -300,7 +300,7 @@ def _after_change(before: File, operation: Operation) -> Operation:
 
 
 def joined(ranges: Iterable[tuple[int, int]]) -> LineSpans:
-    """Touching ranges merged; the last `MOST_RANGES` stay."""
+    """Merges touching ranges, and keeps the last `MOST_RANGES`."""
     whole: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if whole and first <= whole[-1][1] + 1:

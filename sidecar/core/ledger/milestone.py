@@ -91,7 +91,7 @@ def to_json(checkpoint: Milestone) -> JsonObject:
 
 
 def from_json(body: Json) -> Milestone:
-    """Raises ValueError, saying where."""
+    """Reads a milestone; raises ValueError, saying where."""
     given = _object(body)
     if given.get("format") != FORMAT:
         raise ValueError(f"a checkpoint of format {given.get('format')!r}, not {FORMAT}")
@@ -119,7 +119,7 @@ def from_json(body: Json) -> Milestone:
 
 
 def to_markdown(checkpoint: Milestone, when: str) -> str:
-    """`when`: the milestone's time in words."""
+    """Writes a milestone; `when` is its time in words."""
     return "\n".join(_markdown(checkpoint, when)).rstrip() + "\n"
 
 
@@ -155,7 +155,7 @@ def _markdown(checkpoint: Milestone, when: str) -> Iterator[str]:
 
 
 def done_when(ledger: Ledger) -> tuple[str, ...]:
-    """Criteria, in order of time; a command that failed last must succeed."""
+    """Gives criteria, oldest first; a command that failed last must succeed."""
     typed = (*(() if ledger.goal is None else (ledger.goal,)), *ledger.directives)
     said = dict.fromkeys(one for message in typed for one in _criteria(message.text))
     failing = (one for one in ledger.commands if one.exit)

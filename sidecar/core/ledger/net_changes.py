@@ -25,7 +25,7 @@ _MORE = re.compile(r"And (\d+) more (?:changed|deleted)(?: in|:) .+")
 
 @dataclass(frozen=True, slots=True)
 class NetHunk:
-    """`old` became `new`, by calls `part_ids`, oldest first."""
+    """A net edit: `old` became `new`, by calls `part_ids`, oldest first."""
 
     old: str
     new: str
@@ -35,7 +35,7 @@ class NetHunk:
 def net_changes(
     replaced: Iterable[tuple[PartId, Replacement]],
 ) -> dict[str, list[NetHunk]]:
-    """By file, the last changed at the end."""
+    """Joins edits into hunks by file, the last changed file at the end."""
     files: dict[str, list[NetHunk]] = {}
     for part_id, one in replaced:
         for path, hunks in files.items():
@@ -54,7 +54,6 @@ def net_changes(
 
 
 def _everywhere(hunks: Iterable[NetHunk], old: str, new: str, part_id: PartId) -> Iterator[NetHunk]:
-    """Hunks that still stand after `old` became `new` everywhere."""
     for hunk in hunks:
         if old not in hunk.new:
             yield hunk
@@ -97,9 +96,9 @@ def _holds(text: str, part: str) -> bool:
 
 
 def diff_lines(hunk: NetHunk, stands: Set[str] = frozenset()) -> list[str]:
-    """The place, and all differing lines, with `-` and `+`.
+    """Gives a hunk's place and differing lines, with `-` and `+`.
 
-    Empty if `stands`, lines in view, has all new ones.
+    Empty if all new lines are in `stands`, the lines in view.
     """
     place, gone, come = _differing(hunk.old, hunk.new)
     differ = [*(f"-{line}" for line in gone), *(f"+{line}" for line in come)]
@@ -117,7 +116,7 @@ def _are_among(lines: Sequence[str], stands: Set[str]) -> bool:
 
 
 def _differing(before: str, after: str) -> tuple[list[str], list[str], list[str]]:
-    """A line that tells the place as `@@ line`, if any; lines that went, came."""
+    """Gives the place as `@@ line`, if any, lines that went, and lines that came."""
     old, new = (text.split("\n") if text else [] for text in (before, after))
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
@@ -133,7 +132,7 @@ def _differing(before: str, after: str) -> tuple[list[str], list[str], list[str]
 
 
 def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()) -> dict[str, str]:
-    """By path, the last changed at the end: changed or deleted.
+    """Tells by path which files end changed or deleted, the last changed last.
 
     Omits paths moved away by a call, those made and deleted again unless `told`, and folders of
     which a file was changed.
@@ -164,7 +163,7 @@ def net_files(calls: Iterable[Sequence[TouchedFile]], told: Collection[str] = ()
 
 
 def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
-    """Newest by name, the others by number and folder; none as it was `told`.
+    """Names the newest files and counts the others by folder, without those `told` alike.
 
     A folder common to many is said once, that of most first.
     """
@@ -187,7 +186,6 @@ def file_lines(files: dict[str, str], told: Mapping[str, str]) -> Iterator[str]:
 
 
 def by_folder(paths: Sequence[str]) -> str:
-    """Counts by folder; the common one is said once."""
     folders = (folder + _separator(folder) for folder in _above(paths[0]))
     root = next((one for one in folders if all(path.startswith(one) for path in paths)), "")
     own = "itself" if root else "."
@@ -201,7 +199,7 @@ def by_folder(paths: Sequence[str]) -> str:
 
 
 def told_files(texts: Iterable[str]) -> dict[str, str]:
-    """By path, what lines of `file_lines` say."""
+    """Reads back, by path, what lines of `file_lines` say."""
     found = (_TOLD.fullmatch(line) for text in texts for line in text.splitlines())
     return {
         (line[2] or "") + path: line[1]
@@ -218,7 +216,6 @@ def told_more(texts: Iterable[str]) -> int:
 
 
 def _root(paths: Sequence[str]) -> str:
-    """The folder whose name, said once, saves most; may be empty."""
     counts: dict[str, int] = {}
     for path in paths:
         for folder in _above(path):
@@ -250,7 +247,6 @@ def _base(path: str) -> str:
 
 
 def _inside(paths: Sequence[str]) -> frozenset[str]:
-    """Relative paths that an absolute one ends in."""
     tails: dict[str, list[str]] = {}
     for path in filter(_is_absolute, paths):
         tails.setdefault(_base(path), []).append(path.replace("\\", "/"))

@@ -1,4 +1,4 @@
-"""Texts of files that a call replaced."""
+"""Finds the texts that a call replaced in files."""
 
 import re
 from collections.abc import Iterator
@@ -28,10 +28,10 @@ HUNK = re.compile(r"^@@.*$", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """`old` became `new`. Without `old` the file was written whole; without both, unknown.
+    """A change of a file: `old` became `new`; without both, nobody knows how.
 
-    An empty path: any file may have changed. `every`: wherever it stood. `fate`: what git did to
-    changes that were not committed.
+    Without `old` the file was written whole. Empty path: any file. `every`: wherever `old` stood.
+    `fate`: what git did to uncommitted changes.
     """
 
     path: str
@@ -41,7 +41,7 @@ class Replacement:
     fate: GitFate = "unknown"
 
     def may_reach(self, path: str) -> bool:
-        """Whether nobody knows what became of a file: this one by any spelling, or one below."""
+        """Tells whether an unknown change may be of `path`, by any spelling, or above."""
         if self.new is not None:
             return False
         mine, other = map(_between_slashes, (self.path, path))
@@ -54,7 +54,7 @@ def _between_slashes(path: str) -> str:
 
 
 def replacements(part: ToolPart) -> tuple[Replacement, ...]:
-    """In order; empty if the call failed."""
+    """Gives a call's replacements in order; none if the call failed."""
     name = own_name(part.name)
     if name not in EDITS | SHELLS or not isinstance(part.state, ToolCompleted) or failed(part):
         return ()
@@ -69,7 +69,7 @@ def replacements(part: ToolPart) -> tuple[Replacement, ...]:
 
 
 def half_merged(part: ToolPart) -> tuple[Replacement, ...]:
-    """What a merge that stopped at conflicts may have changed."""
+    """Gives what a merge that stopped at conflicts may have changed."""
     return tuple(_by_git(part)) if met_conflicts(result_text(part)) else ()
 
 

@@ -51,13 +51,11 @@ class Unit:
     """A part of the log.
 
     `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
-    text. `names`: identifiers in text and call, each once. `at`: 0 if unknown. `asked`: names to
-    keep. `attempt`: equal for calls that try the same. `steps`: what a call achieved, or if it
-    failed, must still go through. `replaced`: texts of files. `guidance`: a source and its rules.
+    text. `names`: identifiers in text and call. `at`: 0 if unknown. `asked`: names to keep.
+    `attempt`: equal for calls that try the same. `steps`: what a call achieved, or if it failed,
+    must still go through. `replaced`: texts of files. `guidance`: a source and its rules.
     `attached`: name of a file sent along, not the user's words. `said`: the user's answer to a
     call; `refused`: by the user.
-
-    Found once: `means`, the paths `touched` and `changed`.
     """
 
     part_id: PartId
@@ -100,7 +98,7 @@ class Unit:
 
 @dataclass(slots=True)
 class Item:
-    """A unit in view. Tokens are calibrated; `call`: the call's share."""
+    """A unit in view, with calibrated tokens; `call`: the call's share."""
 
     unit: Unit
     tokens: int
@@ -142,7 +140,7 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
 
 
 def in_row(names: Iterable[str]) -> tuple[str, ...]:
-    """A session holds hundreds of thousands; in a set each takes up to six times as much."""
+    """Sorts names into a tuple: a set takes six times the memory."""
     return tuple(sorted(names))
 
 
@@ -185,7 +183,6 @@ def overcome(units: Iterable[Unit]) -> frozenset[PartId]:
 
 
 def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: str) -> Unit:
-    """Searched for rules once, not by each plan."""
     return Unit(
         part_id,
         message.id,
@@ -202,7 +199,7 @@ def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: st
 
 
 def attached_unit(part: FilePart, message: Message, turn: int, step: int) -> Unit:
-    """Sent as typed text; rules and wishes in it are the file's."""
+    """Makes a unit of an attached file; its rules and wishes are not the user's."""
     text = part.text or part.uri
     source = one_line(part.uri or part.name, LONGEST_URI) or "a file"
     return replace(

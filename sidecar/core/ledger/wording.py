@@ -15,7 +15,7 @@ OPEN_SHARE = 2
 
 
 def render(ledger: Ledger, most: int) -> str:
-    """Within `most` tokens.
+    """Writes the ledger within `most` tokens.
 
     Goal, newest directive, failures and newest changed files stay even beyond.
     """
@@ -40,7 +40,7 @@ def file_line(file: File) -> str:
 
 
 def changed_lines(ledger: Ledger, told: Collection[str] = ()) -> Iterator[str]:
-    """The newest not `told`, the others counted by folder."""
+    """Names the newest changed files not `told`, and counts the others by folder."""
     files = [file for file in reversed(ledger.changed) if file.path not in told]
     yield from map(file_line, files[:MOST_NAMED])
     if more := [file.path for file in files[MOST_NAMED:]]:
@@ -48,7 +48,7 @@ def changed_lines(ledger: Ledger, told: Collection[str] = ()) -> Iterator[str]:
 
 
 def spans(lines: LineSpans) -> str:
-    """As `1-20, 35`."""
+    """Writes ranges as `1-20, 35`."""
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in lines)
 
 

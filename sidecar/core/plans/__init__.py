@@ -1,1 +1,1 @@
-"""Parts of plans: what stays, the worth of items, ways to shorten."""
+"""Building blocks of plans: what stays, the worth of items, ways to shorten."""

@@ -13,7 +13,7 @@ LEAST_RESULT = 800
 def shorten_arrivals(
     situation: Situation, each: int, policy: str, *, together: int | None = None
 ) -> Plan | None:
-    """Cut unsent results to about `each` tokens, all to `together`; `None` if none is long.
+    """Cuts unsent results to about `each` tokens, all to `together`; `None` if none is long.
 
     Results with media stay whole.
     """
@@ -49,7 +49,7 @@ def shorten_arrivals(
 
 
 def _level(sizes: Sequence[int], together: int) -> int:
-    """Size to cut larger ones to, for all to fit `together`; at least `LEAST_RESULT`."""
+    """Gives the size to which larger results are cut, so that all fit `together`."""
     room, left = together, len(sizes)
     for size in sorted(sizes):
         if size * left > room:

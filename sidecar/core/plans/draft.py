@@ -1,4 +1,4 @@
-"""Building blocks of plans."""
+"""Drafts plans for simple policies, with the usual triggers and edits."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -28,26 +28,25 @@ LEAST_CUT = 100
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Changes, and notes of earlier rewrites to retire."""
+    """Changes of a plan, and notes of earlier rewrites to retire."""
 
     changes: tuple[Change, ...]
     retired: tuple[PartId, ...] = ()
 
 
 def forced(standing: Standing) -> Cause | None:
-    """An unavoidable rewrite: refused, or asked for."""
+    """Gives an unavoidable cause: the prompt was refused, or people asked."""
     if standing.overflow:
         return "overflow"
     return "user" if standing.asked else None
 
 
 def full(standing: Standing, at: int) -> Cause | None:
-    """A forced cause, or `budget` from `at` tokens on."""
     return forced(standing) or ("budget" if standing.used >= at else None)
 
 
 def below(standing: Standing, reserve: int) -> int:
-    """Trigger, in tokens, that leaves `reserve` of the window free.
+    """Gives the tokens in use that leave `reserve` of the window free.
 
     At least a quarter of the window: presets' reserves are made for 200,000 tokens.
     """
@@ -60,7 +59,6 @@ def shown_items(items: Iterable[Item]) -> list[Item]:
 
 
 def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> Edits:
-    """Drop all but `spared`, and retire notes."""
     changes = []
     retired = []
     for item in items:
@@ -75,7 +73,7 @@ def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> Edits:
 
 
 def evicted(item: Item, reason: str) -> Change | None:
-    """A placeholder for a call's result, if shorter."""
+    """Puts a placeholder for a call's result; `None` if not shorter."""
     unit = item.unit
     if unit.kind != "call" or isinstance(item.shown, Placeholder | Dropped):
         return None
@@ -94,7 +92,7 @@ def placeholder_tokens(item: Item) -> int:
 
 
 def cut_to(item: Item, most: int, keep: Keep, reason: str) -> Change | None:
-    """`None` if shorter, media, or under `LEAST_CUT` would go."""
+    """Cuts an item's text to `most` tokens; `None` if shorter, media, or below `LEAST_CUT`."""
     whole = item.tokens_whole - item.call
     text = item.unit.text
     # Media cost tokens beyond their text.
@@ -106,7 +104,7 @@ def cut_to(item: Item, most: int, keep: Keep, reason: str) -> Change | None:
 
 
 def tail_start(items: Sequence[Item], room: int) -> int:
-    """Where the newest whole steps within `room` tokens begin."""
+    """Gives the index where the newest whole steps within `room` tokens begin."""
     start = len(items)
     used = 0
     for index in range(len(items) - 1, -1, -1):
@@ -121,7 +119,7 @@ def tail_start(items: Sequence[Item], room: int) -> int:
 
 
 def message_count(items: Iterable[Item]) -> int:
-    """In view; the results of a message's calls are one of their own."""
+    """Counts messages in view; a message's results count as one more."""
     seen = [item.unit for item in shown_items(items)]
     asked = {unit.message_id for unit in seen if unit.kind == "call"}
     return len({unit.message_id for unit in seen}) + len(asked)
@@ -137,7 +135,7 @@ def draft(
     summary: Summary | None = None,
     figures: Mapping[str, float] | None = None,
 ) -> Plan | None:
-    """`None` if the prompt would not shrink.
+    """Makes a plan of edits; `None` if the prompt would not shrink.
 
     If parts are dropped or notes retired, a note has their ledger and recall id.
     """

@@ -1,4 +1,4 @@
-"""Parts no rewrite may touch, and thinking invalid after an edit."""
+"""Finds parts that no rewrite may touch, and thinking that an edit makes invalid."""
 
 from collections.abc import Collection, Iterable, Sequence, Set
 
@@ -27,10 +27,10 @@ NOTES = frozenset({"ledger", "excerpt", "image"})
 
 
 def untouchable(situation: Situation) -> frozenset[PartId]:
-    """Parts to leave as shown: pinned, preserved, running, newest.
+    """Gives parts to leave as shown: pinned, preserved, running or newest.
 
-    Newest: the last typed message with attachments; the last `NEWEST_STEPS` steps, earlier typed
-    messages in them up to `TYPED_SHARE`, answers up to `ANSWER_SHARE`.
+    Newest are the last typed message with its attachments and the last `NEWEST_STEPS` steps; in
+    these, earlier typed messages stay up to `TYPED_SHARE`, answers up to `ANSWER_SHARE`.
     """
     newest = newest_typed(situation.items)
     recent = situation.step - NEWEST_STEPS
@@ -51,13 +51,12 @@ def untouchable(situation: Situation) -> frozenset[PartId]:
 
 
 def must_stay(situation: Situation) -> frozenset[PartId]:
-    """The untouchable and the goal."""
     spared = untouchable(situation)
     return spared | goal_parts(situation, spared)
 
 
 def running_turn(situation: Situation) -> frozenset[PartId]:
-    """Calls and answers of the running turn, if all fit `RUNNING_SHARE`."""
+    """Gives the running turn's calls and answers, or nothing if they exceed `RUNNING_SHARE`."""
     items = [item for item in situation.items if item.unit.kind not in NOTES]
     turn = max((item.unit.turn for item in items), default=0)
     said = [i for i in items if i.unit.turn == turn and i.unit.kind in ("call", "prose")]
@@ -67,9 +66,9 @@ def running_turn(situation: Situation) -> frozenset[PartId]:
 
 
 def goal_parts(situation: Situation, spared: Set[PartId]) -> frozenset[PartId]:
-    """The first typed message's parts, left whole under any policy.
+    """Gives the first typed message's parts that every policy leaves whole.
 
-    If not all fit beside the untouchable (`spared`), the shortest, typed rather than attached.
+    If not all fit beside the untouchable (`spared`), the shortest are given.
     """
     goal = first_typed(situation.items)
     if goal is None:
@@ -107,7 +106,7 @@ def with_thinking_dropped(
     items: Sequence[Item],
     retired: Collection[PartId] = (),
 ) -> tuple[Change, ...]:
-    """Also drop all thinking after the first edit; in prompt order.
+    """Adds changes that drop all thinking after the first edit, in prompt order.
 
     Newer models answer 400 to thinking after an edited block. `retired` notes count as edits.
     """
@@ -127,5 +126,4 @@ def with_thinking_dropped(
 
 
 def is_thinking(item: Item) -> bool:
-    """Only in view."""
     return item.unit.kind == "reasoning" and not isinstance(item.shown, Dropped)

@@ -1,4 +1,4 @@
-"""Images of edited files: current stretches worth their tokens."""
+"""Shows edited files in a note as they stand, by stretches of lines worth their tokens."""
 
 import re
 from bisect import bisect_left
@@ -47,7 +47,7 @@ _KINDS: tuple[KnownLine, ...] = ("written", "near", "read")
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Known lines `start` to `end` (exclusive, from 0)."""
+    """Known lines of a file, `start` to `end` (exclusive, from 0)."""
 
     path: str
     start: int
@@ -56,7 +56,7 @@ class Stretch:
 
 
 def stretches(situation: Situation) -> list[Stretch]:
-    """Known stretches of changed files, but what the newest steps have just read."""
+    """Gives known stretches of changed files, except what the newest steps just read."""
     found = []
     step = situation.step
     for path, file in situation.files.changed():
@@ -80,7 +80,6 @@ def stretches(situation: Situation) -> list[Stretch]:
 def _past_imports(
     texts: Sequence[str | None], kinds: Sequence[tuple[KnownLine, int]], start: int, end: int
 ) -> int:
-    """Where a stretch begins behind its imports, if many and only read."""
     lines = range(start, end)
     shown = (n for n in lines if kinds[n][0] == "written" or not _IMPORTS.match(texts[n] or ""))
     first = next(shown, end)
@@ -88,7 +87,7 @@ def _past_imports(
 
 
 def images(situation: Situation, chosen: Collection[Stretch]) -> tuple[FileImage, ...]:
-    """Images of chosen stretches worth one; the last changed comes last."""
+    """Shows the chosen stretches of files that have enough, last changed last."""
     found: dict[str, list[tuple[int, int]]] = {}
     for one in chosen:
         found.setdefault(one.path, []).append((one.start, one.end))
@@ -110,7 +109,6 @@ def images_note(shown: Iterable[FileImage]) -> str:
 
 
 def _kinds(file: SeenFile, step: int) -> list[tuple[KnownLine, int]]:
-    """What is known of each line, and its age as an index of `IMAGE_NEED`."""
     near = _near(file.written)
     # A step is weighed once: a file has thousands of lines and few steps.
     ages = {
@@ -124,7 +122,7 @@ def _kinds(file: SeenFile, step: int) -> list[tuple[KnownLine, int]]:
 
 
 def _near(written: Sequence[int]) -> list[int]:
-    """For each unwritten line, when one within `NEAR` was written."""
+    """Gives for unwritten lines the last step that wrote one within `NEAR` lines."""
     found = [NEVER] * len(written)
     places = [index for index, step in enumerate(written) if step != NEVER]
     after = (*places[1:], len(written))
@@ -179,7 +177,7 @@ def _image(
 
 
 def _opening(texts: Sequence[str | None], start: int) -> int:
-    """The line that opens the block of line `start`, where all between is known."""
+    """Finds the line that opens line `start`'s block, if all between is known."""
     for at in range(start, max(-1, start - ABOVE - 1), -1):
         text = texts[at]
         if text is None:
@@ -194,7 +192,7 @@ def _indent(text: str) -> int:
 
 
 def _fence(texts: Iterable[str]) -> str:
-    """Longer than any run of backticks in the texts, so that no line closes it."""
+    """Gives a fence longer than any run of backticks, so that no line closes it."""
     runs = (len(run) for text in texts for run in _BACKTICKS.findall(text))
     return "`" * max(3, 1 + max(runs, default=0))
 

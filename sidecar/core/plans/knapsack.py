@@ -1,4 +1,4 @@
-"""Chooses pieces to keep whole, by worth per token."""
+"""Chooses which pieces a rewrite keeps whole, by worth per token."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
@@ -13,7 +13,7 @@ NAMED = 0.15
 
 
 class Piece(NamedTuple):
-    """What may be kept whole; `need`: chance per token."""
+    """A part that may be kept whole; `need` is its chance of need per token."""
 
     id: PartId
     tokens: int
@@ -30,11 +30,11 @@ def choose(
     density: float,
     stands: Callable[[PartId], bool] = lambda _: True,
 ) -> frozenset[PartId]:
-    """The densest piece in turn, until `room` tokens are spent; covered names count for nothing.
+    """Picks the piece with most worth per token, until `room` tokens are spent.
 
-    `stands`: whether a piece still shows what is so; asked of the next piece alone. `worth`: chance
-    of use per name; `density`: least worth per token. Densities only fall: a leading piece still as
-    dense as before is the best.
+    `worth`: chance of use per name; names `covered` or picked count for nothing. `density`: least
+    worth per token. `stands`: whether a piece still shows what is so; asked of the next piece
+    alone. Worth only falls, so a leader still as dense as before is best.
     """
     weighed = defaultdict(float, worth)
     weighed.update(dict.fromkeys(covered, 0.0))

@@ -1,4 +1,4 @@
-"""A rewrite's note, by code from the log, so nothing is invented."""
+"""Writes a rewrite's note by code from the log, so that nothing is invented."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -61,10 +61,11 @@ _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Tokens per section.
+    """Most tokens per section of a note.
 
     `quoted`: characters for an attempt, and for its error. `story`: of passages, which replace the
-    sections on asked, worked and said. `hunks`: of what edits came to. `rules`: out of view.
+    sections on asked, worked and said. `hunks`: of what edits came to. `rules`: of those out of
+    view.
     """
 
     asked: int = 1_500
@@ -98,7 +99,6 @@ def aftermath(
     retired: Collection[PartId],
     upshot: Upshot | None = None,
 ) -> Aftermath:
-    """`upshot` where more than failures is to be told."""
     after = {change.part_id: change.shown for change in changes}
     shown = [(item.unit, after.get(item.unit.part_id, item.shown)) for item in items]
     upshot = upshot or failures_in([unit for unit, _ in shown])
@@ -117,7 +117,7 @@ def write_note(
 ) -> str:
     """Tells what a plan leaves out.
 
-    Thread, subtasks and commands start at index `first`: a standing note tells earlier ones.
+    Thread, subtasks and commands start at index `first`, as a standing note tells earlier ones.
     `files`: shown beside; `passages`: told in their places; `root`: the workspace's folder.
     """
     room, shown = room or Room(), after.shown
@@ -144,7 +144,7 @@ def write_note(
 
 
 def unlike_an_id(text: str) -> str:
-    """Break up `REWRITE_ID` in quotes: none may pass for the id."""
+    """Breaks up `REWRITE_ID` in quotes, so that none passes for the id."""
     return text.replace(REWRITE_ID, f"{REWRITE_ID[:-1]} {REWRITE_ID[-1]}")
 
 
@@ -158,7 +158,7 @@ def _asked(shown: UnitsShown, stays: Sequence[str], room: int) -> Iterator[str]:
 
 
 def directive(unit: Unit) -> str:
-    """A typed message, of a long one first words and rules; an attached file's name."""
+    """Gives a typed message, a long one by first words and rules, a file by name."""
     if unit.attached:
         return f"attached {unit.attached} (recall {unit.part_id})"
     text = unit.text.strip()
@@ -183,7 +183,7 @@ def _failures(after: Aftermath, stays: Sequence[str], room: Room) -> Iterator[st
 def _hunks(
     after: Aftermath, hidden: Set[PartId], room: int, files: str, root: str
 ) -> Iterator[str]:
-    """Net changes of edits out of view, the last changed file first, without lines shown below."""
+    """Gives net changes of edits out of view, last changed file first, without lines in view."""
     stands: set[str] | None = None
     lines: list[str] = []
     alike: dict[str, str] = {}
@@ -229,7 +229,6 @@ def _hunks(
 def _edits(
     left: Sequence[tuple[Sequence[str], PartId]], where: str = "", more: str = ""
 ) -> Iterator[str]:
-    """Count, lines and newest id of edits not told."""
     if left:
         signs = [line[:1] for diff, _ in left for line in diff]
         sizes = " ".join(f"{sign}{n}" for sign in "+-" if (n := signs.count(sign)))
@@ -248,7 +247,7 @@ def _lines_below(shown: UnitsShown, files: str) -> set[str]:
 def _todo(
     units: Sequence[Unit], hidden: Collection[PartId], stays: Iterable[str], room: int, turn: int
 ) -> Iterator[str]:
-    """The newest list, unless in view, done, or of work before `turn`."""
+    """Gives the newest to-do list, unless in view, done, or in progress since before `turn`."""
     listed: Mapping[str, tuple[str, TodoProgress]] = {}
     lost = False
     at = step = 0
@@ -274,9 +273,9 @@ def _todo(
 
 
 def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> Iterator[str]:
-    """Their outcomes; as many more in brief, if begun in `turn` or later.
+    """Tells outcomes of subtasks, then in brief those begun in `turn` or later.
 
-    An unfinished one is told only if begun then.
+    An unfinished one is told only if still running or begun then.
     """
     found = [(unit, deed) for unit in gone for deed in unit.deeds if isinstance(deed, Delegated)]
     news = [(unit, task_end(unit.text)) for unit, _ in shown if found and unit.kind == "context"]
@@ -303,13 +302,11 @@ def _subtasks(shown: UnitsShown, gone: Iterable[Unit], room: int, turn: int) -> 
 
 
 def _last_changes(shown: UnitsShown) -> dict[str, int]:
-    """By name of a file, without folders."""
     deeds = ((n, deed) for n, (unit, _) in enumerate(shown) for deed in unit.changed)
     return {deed.path.replace("\\", "/").rpartition("/")[2]: n for n, deed in deeds}
 
 
 def _outdated(came: str, later: Iterable[str]) -> str:
-    """Which of the files that a report names were changed since."""
     named = [name for name in later if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", came)]
     return f" [as of then: {', '.join(named)} changed since]" if named else ""
 

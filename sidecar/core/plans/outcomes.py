@@ -1,4 +1,4 @@
-"""Outcomes of calls: files, commits, ends of commands, failures."""
+"""Tells what calls came to: files, commits, ends of commands, failures."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -102,7 +102,7 @@ _SPINS = late_pattern("[\u2800-\u28ff]")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`text` in one line; of a file only, `deed` too."""
+    """What a call came to, in a line of `text`; `deed` for files only."""
 
     kind: OutcomeKind
     text: str
@@ -111,9 +111,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Upshot:
-    """Outcomes of a log's calls, in view or not; by part and by file.
+    """Outcomes of all a log's calls, in view or not.
 
-    `failures`: not overcome; `cures`: later successes instead, by failure. `net`: hunks that stand.
+    `failures`: calls not overcome; `cures`: by failed call, the later success in its place; `net`:
+    by file, the hunks that stand.
     """
 
     failures: frozenset[PartId]
@@ -136,7 +137,7 @@ def upshot_of(units: Sequence[Unit]) -> Upshot:
 
 
 def cures_of(units: Sequence[Unit], failures: Set[PartId]) -> Mapping[PartId, Unit]:
-    """By failed call, the next one alike that went through, within `SOON` calls."""
+    """Gives for each failed call the next one alike that went through, within `SOON` calls."""
     calls = [unit for unit in units if unit.kind == "call"]
     return {
         unit.part_id: cure
@@ -149,7 +150,7 @@ def cures_of(units: Sequence[Unit], failures: Set[PartId]) -> Mapping[PartId, Un
 
 
 def _in_its_place(failed: Unit, later: Unit) -> bool:
-    """The same tool elsewhere, or a command that shares half of the words."""
+    """Tells whether `later` went through with the same tool, or half of a command's words."""
     if later.tool != failed.tool or later.status != "ok":
         return False
     if failed.means != "shell":
@@ -162,7 +163,10 @@ def _in_its_place(failed: Unit, later: Unit) -> bool:
 
 
 def outcomes(unit: Unit) -> Iterator[Outcome]:
-    """In order; of a failed call what its output shows, of one broken off nothing."""
+    """Gives a call's outcomes in order.
+
+    A failed call has those that its output shows, one broken off none.
+    """
     if unit.failed and unit.means == "shell" and not unit.refused:
         yield from _before_it_failed(unit)
     if unit.failed or unit.running or unit.status == "interrupted":
@@ -191,9 +195,9 @@ def _made(command: str) -> str:
 
 
 class _Ends:
-    """Remembered outcomes of outputs: each plan asks for each command's.
+    """Remembers what outputs came to, as each plan asks for each command's.
 
-    By hash (of 64 bits) and length: outputs themselves would be held beside their log.
+    Outputs are known by hash (64 bits) and length, so that none is held twice.
     """
 
     def __init__(self) -> None:
@@ -214,7 +218,7 @@ _came_to = _Ends().of
 
 
 def _result(text: str) -> str:
-    """An output's last counts of passes and failures, or last plain line."""
+    """Gives an output's last counts of passes and failures, or else its last plain line."""
     lines = [line for raw in text[-END:].splitlines() if (line := raw.strip())]
     lines = [line for line in lines if not WRAPPING.fullmatch(line)]
     short = (line for line in lines if len(line) <= 2 * CAME and _SAYS.search(line))
@@ -229,12 +233,12 @@ def _result(text: str) -> str:
 
 
 def _told(text: str) -> str:
-    """Without durations, and only hashes that name a commit."""
+    """Removes durations, and shortens hashes to nine characters."""
     return _HASH.sub(r"\1", _LASTED.sub("", text))
 
 
 def _before_it_failed(unit: Unit) -> Iterator[Outcome]:
-    """Git's reported steps before the failure, and the failure."""
+    """Gives what git did before a command failed."""
     done = [_committed(*made) for made in _COMMITTED.findall(unit.text)]
     for ran, _ in _steps(unit.call):
         says = next((said for verbs, said in _DID if verbs.search(ran)), None)
@@ -271,13 +275,12 @@ def _history(unit: Unit) -> Iterator[str]:
 
 
 def _steps(command: str) -> Iterator[tuple[str, int]]:
-    """Git's steps on the repository, and their places in the command."""
     found = _HISTORY.finditer(commands_alone(command)) if "git" in command else ()
     return ((command[match.start() : match.end()], match.start()) for match in found)
 
 
 def told_changes(deeds: Iterable[TouchedFile]) -> str:
-    """`edited a, b; moved c to d`: each file once, none that came and went, the last by name."""
+    """Tells changes as `edited a, b; moved c to d`: each file once, none that came and went."""
     came: set[str] = set()
     now: dict[str, Operation] = {}
     for deed in deeds:
@@ -300,9 +303,9 @@ def told_changes(deeds: Iterable[TouchedFile]) -> str:
 
 
 def tried(units: Sequence[Unit], many: int, told: set[str], *, sure: bool) -> str:
-    """The newest of `many` calls with no outcome to tell, and how they ended.
+    """Names the newest of `many` calls with no outcome to tell, and how they ended.
 
-    `told` gathers what gaps say: each call and end is told once, except in a `sure` gap.
+    `told` gathers what gaps say: each call is told once, except in a `sure` gap.
     """
     most = TRIED if many <= TRIED else 1
     named: list[str] = []
@@ -331,7 +334,6 @@ def _called(unit: Unit) -> str:
 
 
 def _ended(unit: Unit) -> str:
-    """Empty for readings, which show their lines."""
     end = _end(unit)
     return f" → {end}" if end else ""
 
@@ -368,7 +370,6 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _moved(now: Mapping[str, Operation]) -> dict[str, str]:
-    """Deleted files, and their like-named successors elsewhere."""
     made = {_name(path): path for path, how in now.items() if how == "created"}
     gone = (path for path, how in now.items() if how == "deleted" and _name(path) in made)
     return {path: made[_name(path)] for path in gone}
@@ -379,5 +380,5 @@ def _name(path: str) -> str:
 
 
 def short(path: str) -> str:
-    """Its last two names."""
+    """Gives a path's last two names."""
     return "/".join(path.split("/")[-2:]) or "."

@@ -1,4 +1,4 @@
-"""Inputs and output of a policy."""
+"""Defines what a policy is given and the plan that it returns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ SUMMARY_TOKENS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """USD per token. Without caching, `write` and `read` equal `input`.
+    """Prices in USD per token; without caching, `write` and `read` equal `input`.
 
     A prompt of more than `above` tokens is billed wholly at `dearer`.
     """
@@ -45,7 +45,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Totals before a request, cheap to ask.
+    """Totals before a request.
 
     In tokens: `used`, the prompt as it would be sent; `static`, before the history; `limit`, the
     window less the reserve; `base`, the prompt after the last rewrite (`static` before the first);
@@ -76,12 +76,12 @@ class Standing:
 
     @property
     def is_over(self) -> bool:
-        """Estimates at their highest."""
+        """Whether `used` exceeds the limit, with estimates at their highest."""
         return at_most(self.used, self.guessed) > self.limit
 
 
 def rent_of(prompts: Sequence[int], base: int, rates: Rates) -> int:
-    """Extra cost of reading prompts above `base`, in tokens at the lower price."""
+    """Adds up what prompts read above `base`, in tokens at the lower price."""
     if rates.dearer is None or not rates.read:
         return sum([prompt - base for prompt in prompts if prompt > base])
     times = rates.dearer.read / rates.read
@@ -93,11 +93,11 @@ def rent_of(prompts: Sequence[int], base: int, rates: Rates) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Input of a plan: `items` in prompt order, notes included.
+    """What a plan is made from; `items` are in prompt order, notes included.
 
-    `step` numbers the coming request. The last held the first `sent` items; changing later ones is
-    free. `factor`: the model's tokens per token of a raw estimate. `tools`: names of those at hand,
-    none if unknown.
+    `step` numbers the coming request. The last request held the first `sent` items, so changing
+    later ones is free. `factor`: the model's tokens per token of a raw estimate. `tools`: names of
+    the model's tools, none if unknown.
     """
 
     standing: Standing
@@ -129,7 +129,7 @@ class FileImage:
 
 
 class Change(NamedTuple):
-    """A part's new display; `shown=None` is verbatim again."""
+    """A part's new display; `shown=None` is word for word again."""
 
     part_id: PartId
     shown: Shown | None
@@ -148,11 +148,11 @@ Asking: TypeAlias = Literal["extension", "fresh"]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A wanted summary.
+    """A summary that a plan asks a model for.
 
-    `input_tokens`, `output_tokens`: of each call; the input counts for `fresh` only. `calls`: of a
-    preset's agent; a session makes one. `prompt`: what is asked. `finish` makes the answer the
-    final plan, or raises `ValueError`; by default the text precedes the notes.
+    `input_tokens` (for `fresh` only), `output_tokens`: of each call. `calls`: of a preset's agent;
+    a session makes one. `prompt`: what is asked. `finish` makes the answer the final plan, or
+    raises `ValueError`; by default the text precedes the notes.
     """
 
     asking: Asking
@@ -165,7 +165,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A note of what is left out before a message."""
+    """A note that stands before a message, and tells what is left out there."""
 
     before: MessageId
     text: str
@@ -175,9 +175,9 @@ class Passage:
 class Plan:
     """A rewrite not yet made, valid for `revision` only.
 
-    Before the changed item `first` stand `told` (the written summary) and `note`, `passages` in
-    their places, `images` before the newest steps; `note_tokens`: of all but `told`. `retired`:
-    earlier notes to remove.
+    Before the changed item `first` stand `told` (the written summary) and `note`; `passages` stand
+    in their places, `images` before the newest steps. `note_tokens` counts all but `told`.
+    `retired`: earlier notes to remove.
     """
 
     policy: str
@@ -204,7 +204,7 @@ def retired_items(situation: Situation, plan: Plan) -> list[Item]:
 
 
 def compression(situation: Situation, plan: Plan) -> float:
-    """Tokens of the changed items, before over after."""
+    """Divides the tokens of changed items before the rewrite by those after."""
     before = sum([change.tokens_before for change in plan.changes])
     before += sum([item.tokens for item in retired_items(situation, plan)])
     return before / max(1, before - (plan.tokens_before - plan.tokens_after))
@@ -224,9 +224,7 @@ class Policy(Protocol):
         ...
 
     def due(self, standing: Standing) -> Cause | None:
-        """A cause if a rewrite may be worth planning."""
+        """Gives a cause if a rewrite may be worth planning."""
         ...
 
-    def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """`None` if nothing is worth it."""
-        ...
+    def plan(self, situation: Situation, cause: Cause) -> Plan | None: ...

@@ -1,4 +1,4 @@
-"""Parts people want kept: by pattern, tool or words, or as a message asks."""
+"""Finds the parts that people want kept, by settings or by a typed message."""
 
 from collections.abc import Callable, Iterable, Set
 from math import inf
@@ -13,7 +13,7 @@ NAMED_SHARE = 0.15
 
 
 def is_preserved(unit: Unit, preserve: Preserve) -> bool:
-    """By settings; searches the unit's whole text."""
+    """Tells whether settings keep a unit: by its tool, or by words or patterns in its text."""
     if unit.tool and unit.tool.lower() in {tool.lower() for tool in preserve.tools}:
         return True
     held = (unit.text, unit.call, unit.argument)
@@ -24,7 +24,7 @@ def is_preserved(unit: Unit, preserve: Preserve) -> bool:
 
 
 def is_named(unit: Unit, names: Iterable[str]) -> bool:
-    """A call's argument is one of the names, or a path ending in one."""
+    """Tells whether a call's argument is one of the names, or ends in one."""
     said = unit.argument
     return bool(said) and any(
         said == name or said.endswith("/" + name)
@@ -39,10 +39,10 @@ def preserved(
     room: float = inf,
     stale: Callable[[Unit], bool] = lambda _: False,
 ) -> frozenset[PartId]:
-    """Pinned parts, parts kept by settings, and parts named in typed messages.
+    """Gives pinned parts, parts kept by settings, and calls that typed messages name.
 
-    The latter take `room` tokens at most, newest first. Looks at files changed or seen alike
-    afterwards give way; so do edits of files written whole or deleted, and what is `stale`.
+    Named calls take `room` tokens at most, newest first. Reads give way if their files were changed
+    or read alike later, edits if theirs were written whole or deleted, and so does what is `stale`.
     """
     listed = list(items)
     names = frozenset[str]().union(*(item.unit.asked for item in listed))
@@ -71,7 +71,6 @@ def preserved(
 
 
 def _superseded(unit: Unit, later: Set[str | TouchedFile], anew: Set[str]) -> bool:
-    """A look whose files were all changed or seen alike `later`, or edits of those made `anew`."""
     if unit.replaced:
         return all(one.path in anew for one in unit.replaced)
     return bool(unit.deeds) and all(

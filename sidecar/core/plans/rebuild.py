@@ -58,13 +58,11 @@ STORY = Room(asked=0, commands=0, prose=0, story=3_600, hunks=1_500, rules=13_00
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What a rebuild keeps: tokens, shares of the window, densities (chance per token).
+    """How much a rebuild keeps: tokens, shares of the window, chances per token.
 
-    `keep`: the knapsack's tokens, at most `KEEP_SHARE` of the window; `density`: the least; `tail`:
-    the newest requests' share.
-
-    Typed, in tokens: `first` message, `each` other, `typed` in all, `old` for rules and first
-    words. Caps, in windows times `share`: 1/8 for `first`, 1/10 for `typed`, 1/16 for `old`.
+    Blocks take `keep` tokens, at most `KEEP_SHARE` of the window, each worth `density` at least;
+    `tail` is the newest requests' share. Typed messages, in tokens: `first` message, `each` other,
+    `typed` in all, `old` for rules and first words. Small windows, scaled by `share`, cap these.
     """
 
     keep: int = 10_000
@@ -82,7 +80,7 @@ class Keeping:
 class Basis:
     """What all rebuilds of a situation share.
 
-    `spared` parts stay, `pieces` may, if they are worth it: by part. `names`: chances of use.
+    Parts in `spared` stay; `pieces` may, by part. `names`: chances of use.
     """
 
     situation: Situation
@@ -94,7 +92,7 @@ class Basis:
 
 
 def basis_of(situation: Situation, cause: Cause = "budget") -> Basis:
-    """A rewrite that need not be made leaves the running turn too."""
+    """Collects what rebuilds share; an optional rewrite spares the running turn too."""
     units = [item.unit for item in situation.items]
     upshot = upshot_of(units)
     stale = _stale(situation) | _undone(units, upshot) | _former_lists(units)
@@ -163,7 +161,7 @@ def sift(basis: Basis, keeping: Keeping) -> Sifted:
 
 
 def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
-    """`None` if under `WORTHWHILE` tokens come free.
+    """Makes the plan; `None` if under `WORTHWHILE` tokens come free.
 
     A prompt over its limit is rebuilt for any gain.
     """
@@ -204,7 +202,7 @@ def rebuild(sifted: Sifted, cause: Cause, policy: str) -> Plan | None:
 
 
 def _stale(situation: Situation) -> frozenset[PartId]:
-    """Reads that give way: of files changed afterwards, or shown by an image."""
+    """Finds reads of files that were changed afterwards, or that an image shows."""
     files = situation.files
     imaged = {path for path, _ in files.changed()}
     return frozenset(
@@ -215,7 +213,7 @@ def _stale(situation: Situation) -> frozenset[PartId]:
 
 
 def _undone(units: Sequence[Unit], upshot: Upshot) -> Set[PartId]:
-    """Edits of which later ones left nothing."""
+    """Finds edits of which later edits left nothing."""
     standing = {part for hunks in upshot.net.values() for hunk in hunks for part in hunk.part_ids}
     edits = (unit for unit in units if unit.replaced and unit.part_id not in standing)
     return {
@@ -232,7 +230,6 @@ def _former_lists(units: Sequence[Unit]) -> Set[PartId]:
 
 
 def _head(situation: Situation) -> str:
-    """The note's explanation; names the calls of tools that are not at hand."""
     called = dict.fromkeys(i.unit.tool for i in situation.items if i.unit.kind == "call")
     foreign = [name for name in called if name not in situation.tools]
     if not situation.tools or not foreign:
@@ -242,7 +239,6 @@ def _head(situation: Situation) -> str:
 
 
 def _note_room(keeping: Keeping, standing: Standing) -> Room:
-    """Where less is kept the note shrinks too, but for the rules."""
     room, scaled = keeping.room, keeping.share * standing.window
     return replace(
         room,
@@ -322,7 +318,7 @@ def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[i
 
 
 def _announcements(sorting: _Sorting, whole: Set[PartId]) -> Set[PartId]:
-    """Chosen texts that only announce calls, where these go."""
+    """Finds chosen texts that only announce calls, where those calls go."""
     chosen = [item for item in sorting.candidates if item.unit.part_id in whole]
     stays = (item.unit for item in (*sorting.kept, *chosen))
     called = {unit.message_id for unit in stays if unit.kind == "call"}
@@ -337,7 +333,7 @@ def _announcements(sorting: _Sorting, whole: Set[PartId]) -> Set[PartId]:
 
 
 def _without_passed(item: Item, factor: float) -> tuple[Excerpt | None, int]:
-    """A result's lines without those of passed tests, and their tokens."""
+    """Cuts lines of passed tests from a result; gives the cut and tokens left."""
     unit = item.unit
     kept = beside_passed(unit.text) if unit.kind == "call" else ()
     if not kept:

@@ -1,4 +1,4 @@
-"""Rules out of view after a rewrite, word for word, with their sources."""
+"""Tells rules that a rewrite takes out of view, word for word, with their sources."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,7 +18,7 @@ _TYPED = ""
 
 
 def standing_rules(shown: UnitsShown, room: int, beside: str = "") -> Iterator[str]:
-    """Sections of rules in about `room` tokens; none that stands `beside` them.
+    """Gives sections of rules in about `room` tokens, without rules that `beside` tells.
 
     Those of earlier notes come first, then typed ones, newest first; those without room are
     counted.
@@ -44,7 +44,6 @@ def standing_rules(shown: UnitsShown, room: int, beside: str = "") -> Iterator[s
 
 
 def _out_of_view(shown: UnitsShown) -> Iterable[tuple[str, str]]:
-    """Sources and rules, newest first, each once."""
     stating = [one for one in shown if one[0].guidance or one[0].kind == "typed"]
     stays = {rule for unit, how in stating if how is None for rule in unit.guidance[1:]}
     found: dict[str, str] = {}
@@ -60,7 +59,7 @@ def _out_of_view(shown: UnitsShown) -> Iterable[tuple[str, str]]:
 
 
 def _typed(unit: Unit, how: Shown | None) -> Iterator[str]:
-    """Firm rules in the user's own words that are out of view.
+    """Gives the user's firm rules that are out of view.
 
     One that leans on the sentence before is told with it; without one, only if it names something.
     """

@@ -1,4 +1,4 @@
-"""Notes between kept messages, telling the parts left out there."""
+"""Writes notes between kept messages, which tell the parts left out there."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -81,9 +81,10 @@ _ANSWERS: Mapping[_TextKind, str] = {
 
 @dataclass(slots=True)
 class _Line:
-    """A line of the story; `stretch` numbers its note. `deed`: a file, told with its neighbours.
+    """A line of the story; `stretch` is the number of its note.
 
-    `brief`: of an answer, where there is no room for more.
+    `deed`: a change of a file, told in one line with its neighbours. `brief`: an answer's shorter
+    text.
     """
 
     stretch: int
@@ -95,7 +96,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Telling:
-    """Characters of an answer, of one without room, and of a recorded summary."""
+    """Most characters of an answer, of a brief one, and of a recorded summary."""
 
     answers: int
     briefs: int
@@ -104,10 +105,7 @@ class _Telling:
 
 @dataclass(slots=True)
 class _Stretch:
-    """What is left out between two messages that stay, told before `before`.
-
-    `typed`: the user typed that.
-    """
+    """Parts left out between two kept messages; `typed`: the user typed `before`, the second."""
 
     out: list[tuple[Unit, _TextKind]] = field(default_factory=list)
     calls: int = 0
@@ -117,10 +115,9 @@ class _Stretch:
 
 
 def tell_story(after: Aftermath, room: int) -> tuple[Passage, ...]:
-    """One passage before each message that stays, where something is left out.
+    """Gives one passage before each kept message with something left out before it.
 
-    Typed words and their answers are told in any case, the rest by weight and age in about `room`
-    tokens; lessons, which a note tells, not at all.
+    Typed words and answers are always told, the rest by weight and age in about `room` tokens.
     """
     shown = [(unit, how) for unit, how in after.shown if unit.kind not in NOTES]
     if not shown:
@@ -189,7 +186,7 @@ def _is_summary(unit: Unit) -> bool:
 
 
 def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
-    """Whether each text that goes is the last before a typed message, or a machine's."""
+    """Decides what each text that goes was: an answer, a status, a thought."""
     kinds: list[_TextKind] = ["none"] * len(units)
     answered = called = replied = resumed = False
     running, meant, ends = True, frozenset[str](), 0
@@ -232,13 +229,12 @@ def _text_kinds(units: Sequence[Unit], gone: Sequence[bool]) -> list[_TextKind]:
 
 
 def _say_most(kinds: list[_TextKind], units: Sequence[Unit], said: Sequence[int]) -> None:
-    """Of a turn that calls end, tell the text that says most; `said`: its texts, newest first."""
+    """Tells, of a turn that calls end, the text that says most; `said`: its texts, newest first."""
     if said and kinds[said[0]] == "last" and (most := fullest([units[n].text for n in said])):
         kinds[said[0]], kinds[said[most]] = "thought", "answer"
 
 
 def _pass_over(kinds: list[_TextKind], thoughts: int) -> None:
-    """Tell nothing of the oldest thoughts, for want of room."""
     told = [n for n, kind in enumerate(kinds) if kind == "thought"]
     for n in told[: max(0, thoughts)]:
         kinds[n] = "none"
@@ -275,7 +271,6 @@ def _came(number: int, outcomes: Iterable[Outcome], age: float) -> Iterable[_Lin
 
 
 def _beginning(text: str, most: int, unit: Unit) -> str:
-    """A text's first lines, indented as an item of a list, and where the rest is."""
     text = text.strip()
     if len(text) > most:
         text = f"{first_words(text, most)} ⋯ recall {unit.part_id}"
@@ -319,10 +314,10 @@ def _written(stretches: Sequence[_Stretch], lines: Sequence[_Line], room: int) -
 
 
 def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[str]]:
-    """The heaviest lines that fit, by stretch; each text but of files once, at its last place.
+    """Chooses the heaviest lines that fit, by stretch; each text once, at its last place.
 
-    Sure lines and lasting ones may take half as much again; replies to calls, what brief answers
-    may. Of `turns`, the stretches that end one, each keeps its files or one line.
+    Answers and lasting lines may exceed `room` by half. Stretches that end `turns` keep their files
+    or one line.
     """
     most = max(room + room // 2, LEAST_STORY)
     spare = {_RECORDED: most, _REPLIED: most, _SURE: room // 2, _LASTING: room // 2}
@@ -370,7 +365,6 @@ def _kept(lines: Sequence[_Line], room: int, turns: Set[int]) -> dict[int, list[
 
 
 def _least(lines: Sequence[_Line], once: Sequence[int], room: int) -> dict[int, int]:
-    """Tokens of the newest brief answers, which come before all else."""
     least: dict[int, int] = {}
     for n in reversed(once):
         size = tokens_of(lines[n].brief) - 6 if lines[n].brief else 0
@@ -381,7 +375,7 @@ def _least(lines: Sequence[_Line], once: Sequence[int], room: int) -> dict[int, 
 
 
 def _first_time(text: str, seen: set[str]) -> str:
-    """With a mark for long lines seen before; empty if nothing else is left."""
+    """Marks long lines told before; gives nothing if only marks are left."""
     lines: list[str] = []
     for line in text.split("\n"):
         said = _LABEL.sub("", line, count=1)

@@ -1,4 +1,4 @@
-"""A note's failures: those not overcome, their lessons and cures."""
+"""Tells a note's failures that are not overcome, with their lessons and cures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
@@ -22,7 +22,7 @@ QUOTED = 60
 def failure_lines(
     shown: UnitsShown, upshot: Upshot, learnt: Mapping[PartId, Unit], most: int
 ) -> list[tuple[str, str]]:
-    """(title, attempt and error) of failures out of view, `most` characters each.
+    """Gives title and line of each failure out of view, with texts of `most` characters.
 
     At 0, attempts that a tool answered alike share a line, with what was learnt.
     """
@@ -33,7 +33,7 @@ def failure_lines(
 
 
 def lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:
-    """By failed call, the next request's text, if that goes: the lesson."""
+    """Finds each failed call's lesson: the next request's text, if that goes."""
     found: dict[PartId, Unit] = {}
     waiting: list[Unit] = []
     for unit, how in shown if failures else ():
@@ -48,7 +48,7 @@ def lessons(shown: UnitsShown, failures: Set[PartId]) -> Mapping[PartId, Unit]:
 
 
 def first_line(text: str, most: int) -> str:
-    """Empty of a short text."""
+    """Gives a text's first line, or nothing if the text is short."""
     if len(text) < SHORT:
         return ""
     return one_line(next((line.strip() for line in text.splitlines() if line.strip()), ""), most)
@@ -85,13 +85,12 @@ def _last(units: Sequence[Unit], found: Mapping[PartId, Unit]) -> Unit | None:
 
 
 def _learnt(text: str) -> str:
-    """The first line, but for what it announces or intends."""
     line = without_announcement(first_line(text, LESSON))
     return "" if announces(line) else without_intentions(line)
 
 
 def _lost(unit: Unit, how: Shown | None) -> bool:
-    """Whether a failed call's error is out of view, in no placeholder either."""
+    """Tells whether a failed call's error is out of view."""
     match how:
         case Dropped():
             return True

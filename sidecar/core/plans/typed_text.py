@@ -1,4 +1,4 @@
-"""Typed messages: the last request, and what stays of the rest."""
+"""Tells what stays of typed messages, and puts the last request in a note."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ beside degrees of rules. A shorter one stays whole."""
 
 @dataclass(frozen=True, slots=True)
 class TypedRoom:
-    """Tokens for the first message, each other, all whole ones, and old ones."""
+    """Most tokens for the `first` typed message, `each` other, all `whole` and all `old` ones."""
 
     first: int
     each: int
@@ -58,7 +58,7 @@ class Stay:
 
 
 def request_lines(units: Sequence[Unit]) -> Iterator[str]:
-    """The last typed message, after those without an answer, and how it stands."""
+    """Tells the last request, earlier ones without an answer, and what was done since."""
     places = [n for n, unit in enumerate(units) if _is_request(unit)]
     if not places:
         return
@@ -84,7 +84,6 @@ def request_lines(units: Sequence[Unit]) -> Iterator[str]:
 
 
 def _request(units: Sequence[Unit], place: int) -> str:
-    """The request; a short one with the question before."""
     told = _in_short(units[place].text)
     if len(told) > SHORT:
         return told
@@ -101,13 +100,13 @@ def _is_request(unit: Unit) -> bool:
 
 
 def _answers(units: Sequence[Unit]) -> bool:
-    """Whether a text came after the last call."""
+    """Tells whether the model wrote a text after its last call."""
     said = next((unit.kind for unit in reversed(units) if unit.kind in ("prose", "call")), "")
     return said == "prose"
 
 
 def _goes_on(units: Sequence[Unit]) -> bool:
-    """Whether a program's message came last, or a begun subtask or to-do may be open."""
+    """Tells whether a machine's message came last, or a subtask or to-do is open."""
     listed: Mapping[str, tuple[str, TodoProgress]] = {}
     for deed in (deed for unit in units for deed in unit.deeds):
         if isinstance(deed, Delegated) and (
@@ -121,7 +120,7 @@ def _goes_on(units: Sequence[Unit]) -> bool:
 
 
 def _in_short(text: str) -> str:
-    """In one line; both ends of a longer text, as a question may follow what is pasted."""
+    """Shortens to one line, with both ends, as a question may follow a paste."""
     line = one_line(text, len(text)).lstrip("-*• ")
     if len(line) <= REQUEST:
         return line
@@ -131,7 +130,7 @@ def _in_short(text: str) -> str:
 
 
 def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapping[PartId, Stay]:
-    """In prompt order; `first`, of the first message, never go."""
+    """Decides how typed parts are shown, in prompt order; parts of the `first` message never go."""
     told: dict[PartId, Stay] = {}
     for item in first:
         told[item.unit.part_id] = shorten_goal(item, room.first // len(first))
@@ -151,7 +150,7 @@ def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapp
 
 
 def cut_long(item: Item, most: int) -> Stay:
-    """To rules and both ends, in about `most` tokens."""
+    """Cuts a message to its rules and both ends, in about `most` tokens."""
     text = item.unit.text
     bytes_ = size_of(text) * max(0, most - MARK) // item.tokens_whole
     rules = _rules(item.unit, round(RULES_SHARE * bytes_), SOFT)
@@ -169,7 +168,7 @@ def shorten_goal(item: Item, most: int) -> Stay:
 
 
 def _old(items: Sequence[Item], room: int) -> dict[PartId, Stay]:
-    """Newest first: rules, then first words."""
+    """Keeps firm rules of old messages, then first words, soft rules and ends, newest first."""
     kept: dict[PartId, tuple[Span, ...]] = {}
     said: set[str] = set()
     for sure in (FIRM, 0, SOFT, *ENDS):
@@ -208,14 +207,14 @@ def _shortened(item: Item, spans: tuple[Span, ...] | None) -> Stay:
 
 
 def brief(unit: Unit, room: int) -> str:
-    """First words and rules in about `room` bytes."""
+    """Gives a message's first words and rules in about `room` bytes."""
     text = unit.text
     spans = joined((_opening(text), *_rules(unit, room - FIRST_WORDS, SOFT)), text)
     return " ⋯ ".join(text[slice(*span)] for span in spans)
 
 
 def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
-    """Spans in order, merged where only space is between."""
+    """Sorts spans, and merges those with only space between."""
     whole: list[Span] = []
     for start, end in sorted(spans):
         if whole and (start <= whole[-1][1] or not text[whole[-1][1] : start].strip()):
@@ -226,7 +225,7 @@ def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
 
 
 def is_media(item: Item) -> bool:
-    """An image or document: fewer bytes of text than tokens."""
+    """Tells an image or document by fewer bytes of text than tokens."""
     return size_of(item.unit.text) < item.tokens_whole
 
 
@@ -254,7 +253,7 @@ def _ends(text: str, room: int) -> tuple[Span, ...]:
 
 
 def _fitting(text: str, room: int) -> int:
-    """Characters that fit in `room` bytes, to the end of a line or a word if near."""
+    """Counts characters that fit in `room` bytes, up to a near end of line or word."""
     room = max(0, room)
     head = text[:room].encode("utf-8", "surrogatepass")[:room]
     length = len(head.decode("utf-8", "ignore"))

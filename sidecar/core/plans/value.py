@@ -1,4 +1,4 @@
-"""Worth of context: the chance that a block is needed word for word, or a name again.
+"""Weighs context by the chance that a block is needed word for word, or a name used again.
 
 Fitted on recorded sessions; see `core/policies/README.md`.
 """
@@ -56,7 +56,7 @@ _BY_AGE = {
 
 
 def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
-    """Of each name's further use by the agent at `step` or later. No name was seen after `step`."""
+    """Gives each name's chance of use by the agent from `step` on."""
     older = step - _OLDEST
     by_step = {
         source: [[ages[-1]] * older + ages[min(step, _OLDEST) :: -1] for ages in rows]
@@ -72,10 +72,7 @@ def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
 
 
 def fidelity(changed: Set[str], left: Set[str], names: NameIndex, step: int) -> float:
-    """Share, 0 to 1, of the `changed` identifiers' weight that is `left` in sight; 1 without any.
-
-    `step`: of the coming request.
-    """
+    """Gives the share, 0 to 1, of the `changed` names' weight `left` in sight; 1 without any."""
     known = names.known
     weights = chances({name: known[name] for name in changed if name in known}, step)
     total = fsum(weights.values())
@@ -113,7 +110,7 @@ kept beside."""
 
 
 def needs(units: Sequence[Unit], step: int) -> list[float]:
-    """Chance of need per token of each unit's text, at `step`."""
+    """Gives each unit's chance per token, at `step`, that its text is needed."""
     fresh = frozenset({path: unit.part_id for unit in units for path in unit.touched}.values())
     return [
         NEED[unit.means if unit.part_id in fresh else STALE.get(unit.means, unit.means)][

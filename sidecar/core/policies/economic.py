@@ -62,15 +62,16 @@ MOST_TOLD = 2 * SUMMARY_TOKENS
 
 @dataclass(frozen=True, slots=True)
 class Economic:
-    """Shares are of the window. Fitted on recorded sessions; see the README beside.
+    """Rewrites when carrying on has cost several rebuilds; shares are of the window.
 
-    `most`: history share that forces a rewrite; `cold`: the same on a cold cache, but `whole` for
-    what is imported or resumed after an hour. Due when carrying tokens above the base has cost
-    `rent` rebuilds as a turn opens, or `within` a turn, and `least` tokens were added. `first`:
-    history share a first rebuild should leave. `arrival`: share for new results together.
-    `spacing`: requests between rewrites that only pay, as each costs the model its thinking; none
-    at a price cliff, with `ahead` requests expected. `said`: tokens of the model's words that must
-    go for a summary; `None`: only if asked.
+    Fitted on recorded sessions; see the README beside. `most`: history share that forces a rewrite;
+    `cold`: the same on a cold cache, or `whole` for a session imported or resumed after an hour.
+    Else a rewrite is due once `least` tokens were added and carrying tokens above the base has cost
+    `rent` rebuilds as a turn opens, or `within` rebuilds in a turn. `first`: history share that a
+    first rebuild should leave. `arrival`: share for new results together. `spacing`: requests
+    between rewrites that only pay, as each costs the model its thinking; none at a price cliff,
+    with `ahead` requests expected. `said`: tokens of the model's words that must go for a summary;
+    `None`: only if asked.
     """
 
     name: str = "economic"
@@ -174,7 +175,6 @@ class Economic:
         return wider(LESS[at]) if at < len(LESS) else least
 
     def _may_fit(self, sifted: Sifted, cause: Cause, most: float) -> bool:
-        """Before notes, which only add."""
         if sifted.basis.situation.standing.used - sifted.freed > most:
             return False
         left = max(1, sifted.before - sifted.freed)
@@ -221,7 +221,7 @@ class Economic:
         return self.ahead * st.used * (dearer.read - st.rates.read)
 
     def premium(self, standing: Standing) -> float:
-        """USD that writing the rebuilt part costs above reading."""
+        """USD that writing the rebuilt part costs beyond reading."""
         rates = standing.rates
         return max(0.0, rates.write - rates.read) * self._rebuilt_tokens(standing)
 
@@ -235,7 +235,7 @@ class Economic:
         return self.rent if st.opens_turn else self.within
 
     def _taken_up(self, st: Standing) -> bool:
-        """Imported, or resumed after an hour, and never rewritten, with room left."""
+        """Tells whether a session was imported or resumed after an hour, with room left."""
         anew = st.guessed >= st.used or st.cooling_ms > TTL_MS["1h"]
         return anew and st.base <= st.static and st.used < self.whole * st.window
 

@@ -45,7 +45,7 @@ class Evict:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """`budget` near the limit; `cold` with enough history."""
+        """Gives `budget` near the limit, or `cold` if a cold cache has enough history to evict."""
         cause = forced(standing)
         if cause is not None:
             return cause
@@ -98,12 +98,10 @@ class Evict:
 
 
 def trigger(standing: Standing) -> int:
-    """Tokens from which a cold cache is no longer awaited."""
     return round(TRIGGER * standing.limit)
 
 
 def protected_tokens(standing: Standing) -> int:
-    """Of newest results."""
     return min(PROTECTED, standing.window // PROTECTED_SHARE)
 
 

@@ -29,14 +29,12 @@ def plugins() -> "Mapping[str, EntryPoint]":
 
 @cache
 def load_plugin(name: str, fallback: Policy) -> "PluginPolicy":
-    """A plug-in's policy; one without it, if it cannot be loaded."""
     found, problem = _tried(lambda: _loaded(name))
     own, wrong = found or (None, problem)
     return PluginPolicy(name, own, fallback, wrong)
 
 
 def _tried(run: Callable[[], Answer]) -> tuple[Answer | None, str]:
-    """What a package's code gives, or why nothing."""
     try:
         return run(), ""
     except Exception as error:  # noqa: BLE001 - whatever a package does, it fails alone
@@ -60,7 +58,7 @@ def _wrong(name: str, policy: Policy) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PluginPolicy:
-    """A plug-in's policy, `own`, or `fallback` where that fails.
+    """Asks a plug-in's policy, `own`, or `fallback` where that fails, and tells the reason.
 
     `problem`: why there is no `own`. `tell` hears of every failure.
     """
@@ -80,7 +78,6 @@ class PluginPolicy:
         return self._instead(problem).due(standing) if problem else cause
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """The plug-in's plan, else the fallback's, with the problem in its reason."""
         _, problem = self._due(situation.standing)
         if not problem:
             plan, problem = self._try(lambda own: own.plan(situation, cause))
@@ -122,7 +119,7 @@ def _unsound(plan: Plan | None, situation: Situation) -> str:
 
 
 def _guarded(plan: Plan | None) -> Plan | None:
-    """A plan whose `finish` raises nothing but ValueError."""
+    """Wraps a plan's `finish`, so that only ValueError is raised."""
     asked = None if plan is None else plan.summary
     if plan is None or asked is None or asked.finish is None:
         return plan

@@ -55,7 +55,7 @@ def check_weights(weights: Mapping[str, float]) -> None:
 
 
 def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item], float]:
-    """Scores one result; weights are normalised.
+    """Gives a function that scores one result; weights are normalised.
 
     `fifo`: newer is better. `lru`: last use of its names, or the call. `priority`: failures and
     edits, then commands, then searches, then age. `ttl`: time left for its kind, 0 when past.
@@ -98,7 +98,7 @@ def last_uses(items: Sequence[Item]) -> dict[str, int]:
 
 
 def repeats(items: Sequence[Item]) -> frozenset[str]:
-    """Results repeated later: equal, or with `NEAR` of their lines.
+    """Finds results that a later one repeats, wholly or in `NEAR` of their lines.
 
     Lines are compared only between equal calls, with the next `LOOKAHEAD`.
     """
@@ -127,7 +127,7 @@ def repeats(items: Sequence[Item]) -> frozenset[str]:
 
 
 def shingles(text: str) -> frozenset[str]:
-    """Lines without numbers; for texts under `FEW_LINES`, runs of three words."""
+    """Gives a text's lines without numbers, or if under `FEW_LINES`, its runs of three words."""
     lines = text.split("\n")
     if len(lines) >= FEW_LINES:
         return frozenset([line.lstrip(NUMBERING) for line in lines])

@@ -29,7 +29,7 @@ class FileShown:
 
 
 def file_sights(part: ToolPart) -> Iterator[FileShown]:
-    """Shown by a read, or by an edit around its place."""
+    """Gives lines that a read showed, or an edit around its place."""
     name = own_name(part.name)
     given = part.input if isinstance(part.input, dict) else {}
     state = part.state
@@ -68,7 +68,6 @@ def is_cut(text: str) -> bool:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """Lines, without an empty one at the end."""
     lines = text.split("\n")
     return tuple(lines[:-1] if lines and not lines[-1] else lines)
 

@@ -1,4 +1,4 @@
-"""What a shell command is asked to print of files."""
+"""Tells which lines of files a shell command is asked to print."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ def asked(command: str, folder: str) -> list[Printed | Marker]:
 
 
 def _said(words: Sequence[str]) -> Marker:
-    """Nothing of text that a shell or `printf` fills in."""
+    """Gives printed lines; none if a shell or `printf` fills in text."""
     text = " ".join(word for word in words[1:] if word not in ("-e", "--"))
     if not _FILLED_IN.isdisjoint(text):
         return ()
@@ -93,7 +93,7 @@ def _source(words: Sequence[str]) -> Printed | None:
 
 
 def _taken(words: Sequence[str], size: int | None = None) -> list[Range]:
-    """Lines that `sed -n`, `head` and `tail` take, these from the end of `size`."""
+    """Gives lines that `sed -n`, `head` or `tail` takes; `tail` counts back from `size`."""
     match words:
         case ["sed", "-n" | "-ne", *scripts] if scripts:
             return _ranges(";".join(word for word in scripts if word != "-e"))
@@ -117,7 +117,6 @@ def _ranges(script: str) -> list[Range]:
 
 
 def _within(start: int, end: int | None, spans: Sequence[Range]) -> Iterator[Range]:
-    """Lines of a file, of which `start` to `end` are given on."""
     for first, last in spans:
         begin = start + first - 1
         close = None if last is None else start + last - 1

@@ -1,6 +1,6 @@
-"""Stretches of lines, not single ones, that `grep -n` or `rg -n` showed in a shell.
+"""Finds stretches of lines that `grep -n` or `rg -n` showed in a shell.
 
-Not what agents' search tools show: Claude Code's halves doubled slashes in lines beside a match.
+Agents' search tools are left out: Claude Code's halves doubled slashes in lines beside a match.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ _NAMED = late_pattern(r"((?:[A-Za-z]:[\\/])?[^:\s]+):(\d+):(.*)")
 
 
 def search_sights(part: ToolPart) -> Iterator[FileShown]:
-    """Of a command that only searches."""
+    """Gives what a command showed, if the command only searches."""
     if own_name(part.name) not in SHELLS or not isinstance(part.state, ToolCompleted):
         return
     for command, folder in list(commands_of(part))[:1]:
@@ -43,7 +43,7 @@ def search_sights(part: ToolPart) -> Iterator[FileShown]:
 
 
 def _searched(command: str, folder: str) -> tuple[str, str] | None:
-    """The only path searched, empty for several, and the folder."""
+    """Gives the only path searched, empty for several, and the folder."""
     if not any(f"{program} " in command for program in _PROGRAMS):
         return None
     found: tuple[str, str] | None = None
@@ -63,7 +63,6 @@ def _searched(command: str, folder: str) -> tuple[str, str] | None:
 
 
 def _paths(words: Sequence[str]) -> list[str]:
-    """A search's arguments, if lines are shown whole and numbered."""
     program, *rest = words or [""]
     if program not in _PROGRAMS or not any(map(_NUMBERS.fullmatch, rest)):
         return []
@@ -82,7 +81,7 @@ def _paths(words: Sequence[str]) -> list[str]:
 
 
 def _stretches(lines: Sequence[str], path: str) -> Iterator[FileShown]:
-    """Of `12:text` and beside `13-text`, behind `path:` and `path-` for several files."""
+    """Reads `12:text` and beside `13-text`, behind `path:` and `path-` for several files."""
     bare = any(map(_BARE.match, lines[:1]))
     for together, block in groupby(lines[:MOST_LINES], lambda line: line != "--"):
         found = list(block) if together else []

@@ -26,7 +26,7 @@ NEVER, LATER = -1, 1 << 30
 
 @dataclass(slots=True)
 class SeenFile:
-    """Lines, `None` for one never shown, with the steps of their last showing and writing.
+    """A file's lines, `None` if never shown, with the steps of last showing and writing.
 
     `changed`: step of the newest change. `removed`: lines that an edit took out, without
     indentation, by step, the newest last. `ends`: the last line is the file's. `drift`: most lines
@@ -90,7 +90,7 @@ class SeenFile:
                 start = index
 
     def held_against(self, text: str | None) -> "SeenFile":
-        """The known lines that a text still has, at their present places."""
+        """Gives the known lines that the present `text` still has, at their present places."""
         stands = SeenFile(changed=self.changed, removed=self.removed)
         if text is None:
             return stands
@@ -109,7 +109,7 @@ class SeenFile:
     def _removed_against(
         self, lines: list[str], moved: Iterable[tuple[int, int, int]]
     ) -> dict[str, int]:
-        """With known lines that the text lacks, whoever took them out."""
+        """Adds known lines that the text lacks, whoever took them out."""
         known, at = list[str | None](), 0
         for start, _, count in moved:
             known += self.texts[at:start]
@@ -173,7 +173,7 @@ class SeenFile:
             self._splice(line, line + taken, (head + new + tail).split("\n"), step)
 
     def _replace_unseen(self, old: str, new: str) -> None:
-        """At an unknown place: forget stretches within reach."""
+        """Forgets stretches that an edit at an unknown place may have reached."""
         gone = old.split("\n")
         for start, end in list(self.runs()):
             top, bottom = str(self.texts[start]), str(self.texts[end - 1])
@@ -184,7 +184,7 @@ class SeenFile:
 
 
 def _equal(old: Sequence[str | None], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """(start in `old`, start in `new`, lines) of equal stretches."""
+    """Gives equal stretches: (start in `old`, start in `new`, lines)."""
     at, to = 0, 0
     for hunk in hunks(old, new):
         yield at, to, hunk.old_from - at
@@ -203,7 +203,7 @@ def _places(text: str, wanted: str) -> Iterator[int]:
 class SeenFiles:
     """The files of a log; `reads`: calls that only showed files: (step, paths).
 
-    Paths are relative to `root`; without `root` their ends count.
+    Paths are relative to `root`; without `root`, a path may be known by its end.
     """
 
     root: str = ""
@@ -243,7 +243,6 @@ class SeenFiles:
         return file
 
     def changed_at(self, path: str) -> int:
-        """Step of the newest change, or `NEVER`."""
         return self.files[path].changed if path in self.files else NEVER
 
     def is_stale(self, unit: Unit) -> bool:
@@ -265,7 +264,7 @@ class SeenFiles:
         return sorted(found, key=lambda one: one[1].changed)[-MOST_CHANGED:]
 
     def held_against(self, present: Mapping[str, str | None]) -> "SeenFiles":
-        """The same, with what stands of these files in the workspace; `None`: nothing."""
+        """Holds each file against its `present` text; `None`: the file is gone."""
         files = {
             path: file.held_against(present[path]) if path in present else file
             for path, file in self.files.items()

@@ -1,4 +1,4 @@
-"""Lines of files that a shell command showed, by its words."""
+"""Finds lines of files that a shell command showed, by its words."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ _OUTPUT = re.compile(r"\A(?:<returncode>\d+</returncode>\n)?<output>\n(.*?)\n?</
 
 
 def shell_sights(part: ToolPart) -> Iterator[FileShown]:
-    """Of commands that only print files."""
+    """Gives lines that a command showed, if the command only prints files."""
     given = part.input
     command = given.get("command", given.get("cmd")) if isinstance(given, dict) else given
     folder = given.get("workdir", "") if isinstance(given, dict) else ""
@@ -29,7 +29,7 @@ def shell_sights(part: ToolPart) -> Iterator[FileShown]:
 
 
 def output_lines(text: str) -> tuple[str, ...]:
-    """Lines printed, without what tools put around."""
+    """Gives printed lines, without what tools put around."""
     text = _HEADER.sub("", text)
     wrapped = _OUTPUT.match(text)
     return lines_of(text if wrapped is None else wrapped[1])
@@ -38,7 +38,7 @@ def output_lines(text: str) -> tuple[str, ...]:
 def _parted(
     found: Sequence[Printed | Marker], lines: Sequence[str]
 ) -> Iterator[tuple[list[Printed], Sequence[str]]]:
-    """Files between printed markers, as far as that can be told."""
+    """Splits output at printed markers, as far as these can be told."""
     group: list[Printed] = []
     for number, one in enumerate(found):
         if isinstance(one, Printed):
@@ -53,7 +53,6 @@ def _parted(
 
 
 def _shown(group: Sequence[Printed], lines: Sequence[str]) -> Iterator[FileShown]:
-    """Of files printed one after the other, as far as they can be told apart."""
     spans = [(one.path, first, last) for one in group for first, last in one.ranges]
     if all(one.numbered for one in group):
         yield from _by_number(spans, lines)

@@ -16,7 +16,7 @@ SURE = 2
 
 
 def changes_of(units: Iterable[Unit], root: str = "") -> list[tuple[Unit, Sequence[TouchedFile]]]:
-    """Units that changed files, without what git took back, in one spelling."""
+    """Gives units with the files each changed, in one spelling, without what git took back."""
     units = list(units)
     back = taken_back(units)
     calls = [unit for unit in units if unit.touched]
@@ -33,7 +33,7 @@ def _spelled(deed: TouchedFile, path: str) -> TouchedFile:
 
 
 def spellings(paths: Iterable[str], root: str = "") -> Mapping[str, str]:
-    """By path: relative to `root` if inside; else absolute, where others tell its folder."""
+    """Spells paths relative to `root` if inside, else absolute, where others tell the folder."""
     once = list(dict.fromkeys(paths))
     on_drives = [path for path in once if _DRIVE.match(path)]
     drives = {path[0].upper() for path in (*on_drives, root) if _DRIVE.match(path)}
@@ -51,7 +51,6 @@ def spellings(paths: Iterable[str], root: str = "") -> Mapping[str, str]:
 
 
 def _plain(path: str, drives: Iterable[str]) -> str:
-    """With slashes, and drives as `D:/`."""
     if drives:
         mounted = _MOUNTED.match(path)
         if mounted and mounted[1].upper() in drives:
@@ -64,7 +63,7 @@ def _plain(path: str, drives: Iterable[str]) -> str:
 
 
 def _in_folders(plain: Mapping[str, str]) -> dict[str, str]:
-    """Relative paths below the only folder that ends as they begin."""
+    """Puts relative paths below the only folder that ends as they begin."""
     relative = {path for path in plain.values() if not _is_absolute(path)}
     if not relative or len(relative) == len(plain):
         return dict(plain)

@@ -14,9 +14,9 @@ _COMMITS = re.compile(r"\bgit(?: -[cC] \S+)* commit\b")
 
 
 def taken_back(units: Iterable[Unit]) -> frozenset[MadeChange]:
-    """Those that stand no more, or lie in a stash.
+    """Gives changes that git undid or put into a stash.
 
-    New files, unknown to git, only if a command names them.
+    New files, unknown to git, count only if a command names them.
     """
     standing: dict[MadeChange, bool] = {}
     aside: dict[MadeChange, bool] = {}

@@ -1,4 +1,4 @@
-"""Texts of a handoff, by code."""
+"""Writes the texts of a handoff by code."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -42,7 +42,7 @@ def said_so(messages: Iterable[Message]) -> tuple[str, ...]:
 def draft(
     checkpoint: Milestone, title: str, goal: str, files: Sequence[str], said: Sequence[str]
 ) -> str:
-    """Markdown to be edited; `files`: likeliest first."""
+    """Writes Markdown for people to edit; `files`: likeliest needed first."""
     return "\n".join(_draft(checkpoint, title, goal, files, said)).rstrip() + "\n"
 
 
@@ -94,7 +94,7 @@ def _file_lines(ledger: Ledger, files: Sequence[str]) -> Iterator[str]:
 def bootstrap(
     checkpoint: Milestone, title: str, goal: str, said: Sequence[str], drifted: Sequence[str]
 ) -> str:
-    """A fresh window's opening: orient, load, verify, resume."""
+    """Writes a fresh window's opening: orient, load, verify, resume."""
     ledger = checkpoint.ledger
     return "\n\n".join(
         (

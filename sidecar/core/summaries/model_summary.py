@@ -1,4 +1,4 @@
-"""Summaries by a model."""
+"""Asks a model for a summary, and reads the answer."""
 
 import json
 import re
@@ -37,7 +37,7 @@ OVERLONG = 2
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """Focus, texts to keep verbatim, the user's instructions."""
+    """A summary's focus, texts to keep word for word, and the user's instructions."""
 
     focus: str = ""
     preserve: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ what nobody needs any more. Write the whole new summary, not the difference.
 
 
 def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
-    """`room`: most tokens; `form` replaces the usual sections."""
+    """Writes what a model is asked; `room`: most tokens; `form` replaces the usual sections."""
     said = [_OPENING]
     if previous.strip():
         said.append(_UPDATE.format(previous=framed(previous.strip())))
@@ -131,9 +131,9 @@ def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
 
 
 def transcript(items: Sequence[Item], room: int) -> str:
-    """The conversation in about `room` tokens, newest kept; without thinking.
+    """Writes the newest of a conversation in about `room` tokens, without thinking.
 
-    Earlier rewrites' notes first get up to half.
+    Earlier rewrites' notes come first, with up to half.
     """
     shown = [i for i in items if not isinstance(i.shown, Dropped) and _who(i.unit)]
     left = room_in_characters(room) - len(_MATERIAL) - 80
@@ -169,7 +169,7 @@ _FRAME = late_pattern(rf"<(?=\s*/?\s*(?:{_FRAMES})\b)", re.I)
 
 
 def framed(text: str) -> str:
-    """Without tags that could close a quote's frame."""
+    """Escapes tags that could close a quotation's frame."""
     return _FRAME.sub("&lt;", text)
 
 
@@ -240,7 +240,7 @@ _SHORT_REFUSAL = 600
 
 
 def read_summary(reply: str) -> Reading:
-    """Raises ValueError without a summary."""
+    """Reads a reply; raises ValueError without a summary."""
     clean = reply.encode("utf-8", "replace").decode("utf-8")
     found = claims_in(_DROPPED.sub("", clean))
     text, calls = _TOOLISH.subn("", found.rest)
@@ -278,7 +278,7 @@ _NOTE = late_pattern(rf"{re.escape(_HEAD)}[^\n]*\]\n<summary>\n(.*?)\n</summary>
 
 
 def note_of(text: str, by: SummaryWriter) -> str:
-    """Recognised by `summary_in`."""
+    """Writes a summary as a note that `summary_in` recognises."""
     quoted = framed(text.strip()).replace(REWRITE_ID, "[REWRITE]")
     return (
         f"{_HEAD}{_BY[by]}. What comes after it is newer and counts more. "
@@ -288,7 +288,7 @@ def note_of(text: str, by: SummaryWriter) -> str:
 
 
 def summary_in(note: str) -> str | None:
-    """`None` for other notes."""
+    """Gives a note's summary; `None` for other notes."""
     match = _NOTE.match(note)
     return None if match is None else match[1]
 
@@ -313,7 +313,7 @@ def summary_before(plan: Plan, situation: Situation) -> str:
 
 
 def with_summary(plan: Plan, text: str, by: SummaryWriter) -> Plan:
-    """Shortened if over `OVERLONG` times the wanted length."""
+    """Puts a summary into a plan, shortened if over `OVERLONG` times the wanted length."""
     wanted = plan.summary
     reckoned = 0 if wanted is None else wanted.output_tokens
     if wanted is not None and tokens_of(text) > OVERLONG * wanted.output_tokens:

@@ -68,7 +68,7 @@ def written(sections: Iterable[Section]) -> str:
 
 
 def shortened(text: str, room: int) -> str:
-    """The heaviest lines within `room` tokens, in order."""
+    """Keeps the heaviest lines within `room` tokens, in order."""
     if tokens_of(text) <= room:
         return text
     lines: list[Weighed] = []
@@ -89,7 +89,7 @@ def weight_of(title: str) -> float:
 
 
 def fitted(lines: Sequence[Weighed], room: int, titles: Sequence[str] = ()) -> str:
-    """As `shortened`; in the order of `titles`, then of first lines."""
+    """Keeps the heaviest lines in `room` tokens, ordered by `titles`, then by first lines."""
     # No line end before the first line.
     left = room_in_characters(room) + 1
     taken: list[Weighed] = []
@@ -112,7 +112,6 @@ def room_in_characters(room: int) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """`most` characters, between words if cheap."""
     if len(text) <= most:
         return text
     head = text[: max(0, most - 1)]

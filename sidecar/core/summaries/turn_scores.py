@@ -1,4 +1,4 @@
-"""Scores of turns: question to a model, checked answer, changes.
+"""Has a model score turns, checks the answer, and makes changes of the scores.
 
 Failed approaches, paths and URLs stay.
 """
@@ -48,7 +48,6 @@ class ScoredTurn:
 
     @property
     def title(self) -> str:
-        """First words: typed, else said, else called."""
         for kind in ("typed", "prose"):
             mine = (i.unit for i in self.items if i.unit.kind == kind)
             said = (unit.attached or unit.text for unit in mine)
@@ -64,7 +63,7 @@ class ScoredTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnScore:
-    """`summary` replaces a summarised turn."""
+    """What becomes of a turn; `summary` replaces a summarised one."""
 
     action: TurnAction
     reason: str = ""
@@ -73,14 +72,14 @@ class TurnScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """By turn id, with the updated earlier summary."""
+    """Scores by turn id, and the earlier summary brought up to date."""
 
     turns: Mapping[str, TurnScore]
     earlier: str = ""
 
 
 def turns_of(items: Iterable[Item]) -> tuple[ScoredTurn, ...]:
-    """Long turns in stretches of `STEPS` steps."""
+    """Groups items by turn, long turns in stretches of `STEPS` steps."""
     grouped: dict[tuple[int, int], list[Item]] = {}
     begun: dict[int, int] = {}
     for item in items:
@@ -117,7 +116,7 @@ Answer with one JSON object and nothing before it. Leave out turns that you keep
 
 
 def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
-    """Unnamed turns are kept.
+    """Reads a reply's scores; turns without one are kept.
 
     Raises ValueError: no scores, an unknown turn or action, or a turn twice.
     """
@@ -140,7 +139,7 @@ def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
 
 
 def changes(turn: ScoredTurn, action: TurnAction, spared: Set[PartId]) -> list[Change]:
-    """An action's changes, except to spared parts.
+    """Gives an action's changes, except to spared parts.
 
     A failed call keeps a line, unless summarised.
     """
@@ -166,7 +165,7 @@ _WHAT: dict[TurnAction, str] = {
 def told(
     turns: Iterable[ScoredTurn], scores: Mapping[str, TurnScore], spared: Set[PartId], room: int
 ) -> str:
-    """Text for departing turns: a summary or line each, oldest first.
+    """Writes a summary or line for each departing turn, oldest first.
 
     Summaries share `room` characters; addresses they omit follow.
     """
@@ -206,7 +205,7 @@ def addresses(turn: ScoredTurn) -> tuple[str, ...]:
 
 
 def _stands(name: str, text: str) -> bool:
-    """Whole names only: not `src/app` in `src/app/main.py`."""
+    """Tells whether a text has a whole name: `src/app` is not in `src/app/main.py`."""
     whole = rf"(?<![\w/.\-]){re.escape(name)}(?![\w/\-]|\.\w)"
     return re.search(whole, text) is not None
 
@@ -264,7 +263,7 @@ def _text(entry: Mapping[str, object], key: str) -> str:
 
 
 def _entries(reply: str) -> Iterator[Mapping[str, object]]:
-    """Objects, fenced, cut off, or not quite JSON.
+    """Reads objects that may be fenced, cut off, or not quite JSON.
 
     Raises ValueError: a closed score that cannot be parsed.
     """

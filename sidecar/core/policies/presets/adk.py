@@ -48,7 +48,6 @@ class Adk:
         return "budget" if over or standing.used >= standing.limit else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """By tokens when full, else by turns; else only artifacts."""
         full = cause in ("user", "overflow") or situation.standing.used >= situation.standing.limit
         if full:
             return self._by_tokens(situation, cause)

@@ -73,7 +73,6 @@ class Aircher:
 
 
 def shortened_outputs(situation: Situation) -> tuple[Change, ...]:
-    """Cut what was not yet sent, from the middle."""
     new = (i for i in situation.items[situation.sent :] if i.unit.kind == "call")
     open_ = (i for i in new if i.shown is None and not i.unit.running and not i.pinned)
     cuts = (_cut(item) for item in open_ if item.unit.part_id not in situation.preserved)
@@ -91,7 +90,7 @@ def _cut(item: Item) -> Change | None:
 
 
 def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
-    """Raises ValueError if the reply is unusable, or nothing is freed."""
+    """Makes the final plan of a reply; raises ValueError if unusable, or nothing is freed."""
     turns, spared = turns_of(situation.items), kept_always(situation)
     scores = read_scores(reply, turns)
     final = _planned(situation, plan.policy, plan.cause, scores.turns, plan.summary)
@@ -121,7 +120,6 @@ def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
 
 
 def kept_always(situation: Situation) -> frozenset[PartId]:
-    """The untouchable, and the first typed message."""
     typed = (i.unit for i in situation.items if i.unit.kind == "typed")
     first = next((unit.message_id for unit in typed), None)
     goal = {i.unit.part_id for i in situation.items if i.unit.message_id == first}
@@ -131,9 +129,9 @@ def kept_always(situation: Situation) -> frozenset[PartId]:
 def decided(
     situation: Situation, cause: Cause, scores: Mapping[str, TurnScore]
 ) -> dict[str, TurnAction]:
-    """Action for each turn that is not kept.
+    """Gives the action for each turn that is not kept.
 
-    If scores leave too much, the lowest turns are referenced, then summarised.
+    If scores leave too much, the turns of least worth are referenced, then summarised.
     """
     spared = kept_always(situation)
     turns = scorable(turns_of(situation.items), spared)
@@ -164,7 +162,7 @@ _HARDER: tuple[tuple[TurnAction, tuple[TurnAction, ...]], ...] = (
 
 
 def worths(turns: Sequence[ScoredTurn]) -> dict[str, float]:
-    """By code: new, failed, typed and small score high."""
+    """Scores turns by code: new, failed, typed and small ones score high."""
     sizes = [turn.tokens for turn in turns]
     tenth = max(1, sum(sizes)) / 10
     found = {}

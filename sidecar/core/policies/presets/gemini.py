@@ -46,7 +46,6 @@ class Gemini:
         return full(standing, trigger(standing))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Before the cut, if that leaves less than the trigger."""
         items, standing = situation.items, situation.standing
         cut = split(items)
         waits = cause in ("budget", "idle")

@@ -31,7 +31,6 @@ class Mask10:
         return cause
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """A forced rewrite masks all but the newest steps."""
         shown = SHOWN if cause == "pays" else 0
         spared = untouchable(situation)
         old = (

@@ -26,7 +26,6 @@ class OpenManus:
         return forced(standing) or ("budget" if standing.messages > MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """The oldest surplus messages; when forced, the older half."""
         sizes: dict[str, int] = {}
         for item in shown_items(situation.items):
             unit = item.unit

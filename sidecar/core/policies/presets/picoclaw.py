@@ -100,7 +100,7 @@ def trigger(standing: Standing) -> int:
 
 
 def boundary(items: Sequence[Item], kept: int) -> int:
-    """Index of the newest `kept` messages, moved back, else forward to a typed message.
+    """Gives the index where the newest `kept` messages begin, moved to a turn's start.
 
     A message just typed does not count. Without such a turn, the cut falls between steps.
     """
@@ -119,7 +119,7 @@ def boundary(items: Sequence[Item], kept: int) -> int:
 
 
 def newest_messages(items: Sequence[Item], kept: int) -> int:
-    """Index of the newest `kept` messages; results of calls count as one more."""
+    """Gives the index where the newest `kept` messages begin; results count as one more."""
     messages: set[tuple[str, bool]] = set()
     start = len(items)
     for index in range(len(items) - 1, -1, -1):
