@@ -1,4 +1,4 @@
-"""Thresholds of the alerts."""
+"""Settings for the thresholds of alerts."""
 
 from dataclasses import dataclass
 
@@ -44,7 +44,7 @@ _NAMES = Reader("list of alerts", _off)
 
 @dataclass(frozen=True, slots=True)
 class Alerts:
-    """A threshold for each alert; `off`: silenced alerts."""
+    """A threshold for each alert; `off` names silenced alerts."""
 
     overflow_rate: float = setting(
         0.10,

@@ -1,4 +1,4 @@
-"""Settings for people, without secrets."""
+"""Shows settings to people, without secrets."""
 
 import json
 import re
@@ -17,7 +17,7 @@ HIDDEN = "(set, not shown)"
 
 
 def sample() -> str:
-    """In TOML, every setting commented out."""
+    """Returns a configuration file in TOML with every setting commented out."""
     lines = [
         "# Sidecar's settings. Everything is at its default: take away a # to set something.",
         "# `sidecar config check` says what is wrong, `sidecar config show --origin` what holds.",
@@ -54,7 +54,7 @@ _EXAMPLES: Mapping[str, Json] = {
 
 
 def told(value: object) -> Json:
-    """Amounts and paths as strings, sets sorted."""
+    """Makes JSON of a value: amounts and paths as strings, sets sorted."""
     match value:
         case None | bool() | int() | float():
             return value
@@ -78,9 +78,9 @@ def _fields(value: object) -> Iterator[tuple[str, object]]:
 
 
 def given(resolved: Resolved, config: Config) -> JsonObject:
-    """`{value, origin: [{layer, at}], pending?}` by name.
+    """Returns `{value, origin: [{layer, at}], pending?}` by name.
 
-    `pending`: for the next start.
+    `pending` is the value from the next start on.
     """
     found: JsonObject = {}
     for name, origins in resolved.origins.items():

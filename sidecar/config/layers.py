@@ -20,9 +20,9 @@ MOST_MESSAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """`restricted`: without `own` settings, as from a workspace.
+    """A source of settings; `restricted`: without `own` settings, as from a workspace.
 
-    `names`: environment variables by key; `text`: of the file.
+    `names`: environment variables by key; `text`: the file's text.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Origin:
     path: str
 
     def __str__(self) -> str:
-        """`FILE:LINE`, the environment variable or the client's field."""
+        """Returns `FILE:LINE`, the environment variable or the client's field."""
         match self.layer.kind:
             case "environment":
                 return self.layer.names.get(self.path, self.layer.name)
@@ -54,9 +54,10 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An ignored setting; `theirs`: a workspace's.
+    """A setting that was ignored; `theirs` if from a workspace.
 
-    `unknown`: no such key, or a rule for an unknown tool (kept); else a wrong value.
+    `unknown`: there is no such key, or a rule hits nothing (and is kept); otherwise the value is
+    wrong.
     """
 
     where: str
@@ -74,7 +75,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """`origins`: by setting, weakest first; several for joined lists."""
+    """The merged configuration; `origins` by setting, weakest first.
+
+    Joined lists have several origins.
+    """
 
     config: Config
     origins: Mapping[str, tuple[Origin, ...]]
@@ -87,7 +91,7 @@ def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
 
 
 def resolve(layers: Iterable[Layer]) -> Resolved:
-    """Weakest first; lists with `adds_up` are joined."""
+    """Merges layers, weakest first; lists with `adds_up` are joined."""
     chosen: dict[str, object] = {}
     origins: dict[str, tuple[Origin, ...]] = {}
     problems: list[Problem] = []
@@ -124,7 +128,7 @@ def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
 
 
 def _rules(table: Mapping[str, object]) -> dict[str, object]:
-    """Also `{shell = "allow"}`, as in other agents; `"ask"` stays, to be told."""
+    """Also reads `{shell = "allow"}`, as in other agents; `"ask"` stays, to be reported."""
     lists = {key: value for key, value in table.items() if value not in ("allow", "reject")}
     for verdict in ("allow", "reject"):
         named = [key for key, value in table.items() if value == verdict]

@@ -29,7 +29,7 @@ def user_file() -> Path:
 
 
 def settings_files(workspace: Path | None) -> tuple[Path, ...]:
-    """The user's and the workspace's, existing or not."""
+    """Returns the user's and the workspace's file, existing or not."""
     theirs = () if workspace is None else (workspace / WORKSPACE_FILE,)
     return (user_file(), *theirs)
 
@@ -42,7 +42,7 @@ def load(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> tuple[Config, tuple[Problem, ...]]:
-    """As `resolve_all`; raises as `check_options`."""
+    """Works as `resolve_all`, and raises as `check_options`."""
     resolved = resolve_all(
         workspace=workspace,
         environment=environment,
@@ -76,10 +76,10 @@ def resolve_all(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> Resolved:
-    """Read and merge all layers. Blocks.
+    """Reads and merges all layers. Blocks.
 
     `user` replaces the user's file. The workspace's file counts if other layers set
-    `workspace_trusted`, or none does and `trusted` agrees.
+    `workspace_trusted`, or if none does and `trusted` agrees.
     """
     unread: list[Problem] = []
     usual = _read(user or user_file(), unread)
@@ -97,7 +97,7 @@ def _trusts(config: Config, trusted: Callable[[Config], bool] | None) -> bool:
 
 
 def environment_layer(environment: Mapping[str, str]) -> Layer:
-    """An empty variable is unset."""
+    """Takes an empty variable as unset."""
     found = {key: environment.get(name) or None for key, name in _VARIABLES.items()}
     provider = {key: environment.get(name) or None for key, name in _PROVIDER.items()}
     values = {**found, "provider": provider}
@@ -105,7 +105,7 @@ def environment_layer(environment: Mapping[str, str]) -> Layer:
 
 
 def options_layers(options: Mapping[str, object]) -> tuple[Layer, ...]:
-    """Options inside `config`, then stronger top-level ones."""
+    """Returns the options inside `config`, then the stronger top-level ones."""
     nested = options.get("config")
     direct = {key: value for key, value in options.items() if key != "config"}
     inner = nested if isinstance(nested, Mapping) else {"config": nested}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 class McpServer:
     """A `command` to start, or a streamable HTTP `url`.
 
-    `cwd`: also relative to the workspace or `~`. `repr` omits `environment` and `headers`, which
+    `cwd` may be relative to the workspace or `~`. `repr` omits `environment` and `headers`, which
     may hold keys.
     """
 
@@ -21,7 +21,7 @@ class McpServer:
 
 
 def read_servers(value: object) -> tuple[McpServer, ...]:
-    """By name; raises ValueError with the reason."""
+    """Reads servers by name; raises ValueError with the reason."""
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {docs = {command = "docs-mcp"}}.')  # noqa: TRY004 - as readers do
     return tuple(_server(str(name), table) for name, table in value.items())

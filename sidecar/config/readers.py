@@ -1,4 +1,4 @@
-"""Readers for values of settings, with error messages."""
+"""Reads values of settings, with error messages."""
 
 import os
 import re
@@ -117,7 +117,7 @@ def _level(value: object) -> str:
 
 
 def _policy(value: object) -> str:
-    """Policies are imported late: most settings name none."""
+    """Imports policies late: most settings name none."""
     from sidecar.core.policies import policies  # noqa: PLC0415 - see above
 
     text = _name(value)
@@ -139,7 +139,7 @@ def _rules(value: object) -> tuple[str, ...]:
 
 
 def _at_home(rule: str) -> str:
-    """As in calls: the home folder for `~`."""
+    """Replaces `~` by the home folder, as in calls."""
     tool, colon, text = rule.partition(":")
     name, at, folder = tool.partition("@")
     if name.strip().casefold() not in (*WITH_COMMANDS, "execute"):

@@ -1,4 +1,4 @@
-"""Rejecting rules that can hit nothing: unreported, they would forbid nothing."""
+"""Finds rejecting rules that can hit nothing: unreported, they would forbid nothing."""
 
 import re
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ _IN_BRACKETS = re.compile(r"([\w*]+)\((.*)\)", re.DOTALL)
 
 
 def doubted(rules: object) -> str:
-    """Rules that hit nothing, with the likely meaning; empty without any."""
+    """Says which rules hit nothing, and their likely meaning; empty without any."""
     listed = rules if isinstance(rules, tuple) else ()
     return " ".join(doubt for rule in listed if (doubt := _doubt(rule)))
 

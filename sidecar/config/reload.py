@@ -1,4 +1,4 @@
-"""Changed settings, for the next turn, new sessions or after a restart."""
+"""Applies changed settings in the next turn, in new sessions or after a restart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -21,7 +21,7 @@ _WHEN: dict[Applies, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """The new configuration, and messages; `bad` marks warnings."""
+    """The new configuration, and messages; `bad` if they are warnings."""
 
     config: Config
     told: tuple[str, ...]
@@ -29,11 +29,11 @@ class Reloaded:
 
 
 def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Reloaded:
-    """Apply changes that need no restart.
+    """Applies changes that need no restart.
 
-    An unusable value or unreadable file keeps the old configuration, but adds new rejections: a
-    folder may be trusted meanwhile. An unknown key in a workspace's file keeps the file's old
-    rejections.
+    An unusable value or unreadable file keeps the old configuration, but adds new rejecting rules:
+    a folder may be trusted meanwhile. An unusable value in a workspace's file keeps the file's old
+    rejecting rules.
     """
     wrong = [problem for problem in problems if not problem.unknown]
     both = tuple(dict.fromkeys((*before.permissions.reject, *after.permissions.reject)))
@@ -56,7 +56,7 @@ def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Relo
 
 @dataclass(slots=True)
 class CurrentSettings:
-    """The settings that count now. `amiss`: the files' errors; `described`: see `given`."""
+    """The settings that count now; `amiss`: the files' errors; `described`: see `given`."""
 
     config: Config
     amiss: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class CurrentSettings:
 
 
 def stamps(files: Sequence[Path]) -> Stamps:
-    """Inode, bytes and mtime (ns) of each file, or `None`."""
+    """Returns inode, bytes and mtime (ns) of each file, or `None`."""
     found: list[tuple[int, int, int] | None] = []
     for file in files:
         try:

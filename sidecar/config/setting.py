@@ -1,4 +1,4 @@
-"""A setting's declaration, for `docs`, the sample file and `config show`."""
+"""Declares settings, for `docs`, the sample file and `config show`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
@@ -13,10 +13,10 @@ _ABOUT = "setting"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A parser; `kind` names accepted values.
+    """Reads a setting's value; `kind` names accepted values.
 
-    `read` raises ValueError with a sentence's end: "must be …". `doubt`: such an end, for values
-    without effect, or empty.
+    `read` raises ValueError with a sentence's end: "must be …". `doubt` returns such an end for
+    values without effect, else nothing.
     """
 
     kind: str
@@ -26,9 +26,9 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """`own`: not for workspaces; `theirs`: reader of a workspace's values.
+    """A setting; a workspace may not set it if `own`, and `theirs` reads a workspace's values.
 
-    `secret`: never shown; `adds_up`: layers' lists are joined.
+    `secret`: never shown. `adds_up`: the layers' lists are joined.
     """
 
     name: str
@@ -88,7 +88,7 @@ def setting(
     adds_up: bool = False,
     theirs: Reader | None = None,
 ) -> object:
-    """A dataclass field; a callable `default` is called."""
+    """Declares a dataclass field; a callable `default` is called."""
     given = _About(reader, meaning, applies, own, secret, adds_up, theirs or reader)
     about = {_ABOUT: given}
     if callable(default):
@@ -102,7 +102,6 @@ def table_of(owner: type) -> dict[str, type]:
 
 
 def settings_of(owner: type) -> dict[str, Setting]:
-    """By dotted name, as declared."""
     return {one.name: one for one in _settings(owner)}
 
 

@@ -1,4 +1,4 @@
-"""The `agents` setting: another policy by agent name."""
+"""The `agents` setting, which gives an agent by name another policy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ NOTHING = Strategy()
 
 
 def read_strategies(value: object) -> Mapping[str, Strategy]:
-    """By agent; raises ValueError with the reason."""
+    """Reads strategies by agent; raises ValueError with the reason."""
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {plan = {policy = "manual"}}.')  # noqa: TRY004 - as readers do
     return {str(agent): _strategy(str(agent), table) for agent, table in value.items()}

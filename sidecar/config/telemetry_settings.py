@@ -25,7 +25,7 @@ def _port(value: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """No port is opened either, unless `exporter` is set."""
+    """Where metrics and traces go; without `exporter`, no port is opened."""
 
     exporter: Exporter = setting(
         "",

@@ -1,4 +1,4 @@
-"""Line numbers of TOML keys, unreported by `tomllib`."""
+"""Finds line numbers of TOML keys, which `tomllib` does not report."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ LONGEST = 400
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """From 1, by dotted key."""
+    """Returns line numbers from 1, by dotted key."""
     found: dict[str, int] = {}
     heading = ""
     pending: list[str] = []

@@ -1,1 +1,1 @@
-"""Pure: no I/O, no clock, no randomness, no third-party imports."""
+"""Pure code: no I/O, no clock, no randomness, no third-party imports."""

@@ -1,4 +1,4 @@
-"""Errors, by whose fault they are; each message gives advice."""
+"""Error classes, by whose fault they report; each message says what to do."""
 
 from typing import Literal, TypeAlias
 
@@ -17,7 +17,7 @@ StorageFailure: TypeAlias = Literal["full", "corrupt", "newer_schema", "read_onl
 
 
 class SidecarError(Exception):
-    """Base of errors told to clients; `data` goes onto the wire."""
+    """Base class of errors told to clients; `data` goes onto the wire."""
 
     kind: str = "internal"
 
@@ -28,7 +28,7 @@ class SidecarError(Exception):
 
 
 class BadRequest(SidecarError):
-    """The client's: a wrong parameter at `path`, as `params.prompt[0].text`."""
+    """The client sent a wrong parameter; `path` names it, as `params.prompt[0].text`."""
 
     kind = "bad_request"
 
@@ -37,25 +37,25 @@ class BadRequest(SidecarError):
 
 
 class UnknownSession(SidecarError):
-    """The client's: no such session."""
+    """The client named a session that does not exist."""
 
     kind = "unknown_session"
 
 
 class RevisionConflict(SidecarError):
-    """The client's: `expectedRevision` is not the session's newest."""
+    """The client's `expectedRevision` is not the session's newest."""
 
     kind = "revision_conflict"
 
 
 class Overloaded(SidecarError):
-    """The client's: too much is waiting."""
+    """The client asked while too much was waiting already."""
 
     kind = "overloaded"
 
 
 class SessionOwned(SidecarError):
-    """Another daemon, `data.owner`, writes this session."""
+    """Another daemon, named in `data.owner`, writes this session."""
 
     kind = "session_owned"
 
@@ -67,7 +67,7 @@ class NothingToDo(SidecarError):
 
 
 class RestoreConflict(SidecarError):
-    """Files, `data.conflicts`, were changed meanwhile; nothing was touched."""
+    """The files in `data.conflicts` changed meanwhile, so the restore touched nothing."""
 
     kind = "restore_conflict"
 
@@ -79,13 +79,13 @@ class Cancelled(SidecarError):
 
 
 class EditorGone(SidecarError):
-    """Before the editor answered a request; the turn goes on."""
+    """The editor went before answering a request; the turn goes on."""
 
     kind = "client"
 
 
 class ModelFailed(SidecarError):
-    """The provider's: refused or broken off, by `kind`; `retry_after` in seconds."""
+    """The provider refused or broke off, by `kind`; `retry_after` is in seconds."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class ModelFailed(SidecarError):
 
 
 class StorageFailed(SidecarError):
-    """The disk's: `kind` says how, such as `full` or `corrupt`."""
+    """The disk failed; `kind` says how, such as `full` or `corrupt`."""
 
     def __init__(self, message: str, *, kind: StorageFailure) -> None:
         super().__init__(message)
@@ -115,7 +115,7 @@ class StorageFailed(SidecarError):
 
 
 def innermost(error: Exception) -> Exception:
-    """Unwrap a task group; a `SidecarError` comes first."""
+    """Returns the error within nested exception groups, a `SidecarError` if there is one."""
     while isinstance(error, ExceptionGroup):
         inner = [e for e in error.exceptions if isinstance(e, Exception)]
         error = next((e for e in inner if isinstance(e, SidecarError)), inner[0])

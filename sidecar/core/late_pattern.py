@@ -1,6 +1,6 @@
-"""Regular expressions compiled when first used.
+"""Compiles regular expressions when first used.
 
-All take as long as half the other imports.
+Compiling all at import would take as long as half the other imports.
 """
 
 import re
@@ -18,5 +18,5 @@ class _LatePattern:
 
 
 def late_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`; an invalid `text` fails at first use."""
+    """Works as `re.compile`, but an invalid `text` raises only at first use."""
     return cast("re.Pattern[str]", _LatePattern(text, flags))

@@ -1,4 +1,4 @@
-"""Values of a conversation, equal by content."""
+"""Values that make up a conversation, equal by content."""
 
 from binascii import a2b_base64
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ MOST_MEDIA = 5 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image or document; `data`: base64."""
+    """An image or document; `data` is base64."""
 
     media_type: str
     data: str
@@ -33,7 +33,10 @@ class Media:
 
 
 def base64_of(text: str) -> str | None:
-    """Padded and without white space, as providers need; `None` if invalid or empty."""
+    """Returns base64 with padding and without white space, as providers need.
+
+    Returns `None` if `text` is invalid or empty.
+    """
     plain = "".join(text.split())
     plain += "=" * (-len(plain) % 4)
     try:
@@ -44,9 +47,9 @@ def base64_of(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A tool's output; the model sees `text`.
+    """A tool's output, of which the model sees `text`.
 
-    Of a cut text, `whole` (hash in the store) and the totals are the full one's.
+    If `text` was cut, `whole` is the full text's hash in the store, and totals count the full text.
     """
 
     text: str
@@ -58,7 +61,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class ToolPending:
-    """The input is being written; `raw`: JSON so far."""
+    """The model is still writing the input; `raw` is the JSON so far."""
 
     raw: str = ""
 
@@ -72,7 +75,7 @@ class ToolRunning:
 
 @dataclass(frozen=True, slots=True)
 class ToolCompleted:
-    """`metadata` has a command's exit code."""
+    """The call returned an output; `metadata` holds a command's exit code."""
 
     output: Output
     started: Millis
@@ -88,7 +91,7 @@ ToolOrigin: TypeAlias = Literal["builtin", "client", "mcp"]
 
 @dataclass(frozen=True, slots=True)
 class ToolError:
-    """Failed, refused, or cut short."""
+    """The call failed, was refused, or was cut short."""
 
     message: str
     failure: ToolFailure
@@ -106,7 +109,7 @@ TextSource: TypeAlias = Literal["typed", "steer", "context", "model"]
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """`context`: the daemon's block at a user message's end."""
+    """Text in a message; `context` is the daemon's block at a user message's end."""
 
     id: PartId
     text: str
@@ -115,7 +118,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """Thinking; `metadata`: the provider's, as a signature."""
+    """Thinking; `metadata` is the provider's, such as a signature."""
 
     id: PartId
     text: str
@@ -124,7 +127,7 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """A call; `input`: `None` until complete."""
+    """A tool call; `input` is `None` until complete."""
 
     id: PartId
     call_id: str
@@ -135,7 +138,7 @@ class ToolPart:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """An image or document (`media`), or a text (`text`)."""
+    """A file shown to the model: an image or document (`media`), or a text (`text`)."""
 
     id: PartId
     uri: str
@@ -146,7 +149,7 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True)
 class OpaquePart:
-    """A provider's unknown block, sent back as it came."""
+    """A provider's block of unknown type, sent back unchanged."""
 
     id: PartId
     block: JsonObject
@@ -154,7 +157,7 @@ class OpaquePart:
 
 @dataclass(frozen=True, slots=True)
 class StepStartPart:
-    """A model call begins."""
+    """Marks where a model call begins."""
 
     id: PartId
     model: str
@@ -162,7 +165,7 @@ class StepStartPart:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as reported; `thinking`: part of `output`."""
+    """Tokens as the provider reported; `thinking` is part of `output`."""
 
     input: int = 0
     cache_read: int = 0
@@ -174,7 +177,6 @@ class Usage:
 
     @property
     def prompt(self) -> int:
-        """All tokens sent."""
         return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -191,9 +193,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class StepFinishPart:
-    """A model call ended; `cost`: USD as a decimal string, or `None`.
+    """Marks where a model call ended; `stop` is the provider's reason.
 
-    `stop`: the provider's reason.
+    `cost` is USD as a decimal string, `None` if unknown.
     """
 
     id: PartId
@@ -205,9 +207,9 @@ class StepFinishPart:
 
 @dataclass(frozen=True, slots=True)
 class PatchPart:
-    """Files changed by a step, as `(path, change)`; not for models.
+    """Files that a step changed, as `(path, change)`; never shown to models.
 
-    On a user's message: changes before its turn.
+    On a user's message, the files changed before its turn.
     """
 
     id: PartId

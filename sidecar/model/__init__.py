@@ -1,1 +1,1 @@
-"""Models behind one interface: alone in knowing a vendor."""
+"""Models behind one interface; no other folder knows a vendor."""

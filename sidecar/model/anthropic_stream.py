@@ -1,7 +1,7 @@
-"""Streamed answers and pings with the Anthropic SDK, under our own retries.
+"""Streams answers and pings with the Anthropic SDK, under our own retries.
 
-The SDK's import takes half a second and 30 MiB: after `initialize`, in a thread, without garbage
-collection, to stall the event loop for milliseconds only.
+Importing the SDK takes half a second and 30 MiB. The import follows `initialize`, in a thread and
+without garbage collection, to stall the event loop for milliseconds only.
 """
 
 import asyncio
@@ -112,7 +112,7 @@ class AnthropicModel:
         await self.warm_up()
 
     async def warm_up(self) -> None:
-        """Import the SDK and make the client; requests wait."""
+        """Imports the SDK and makes the client; requests wait."""
         async with self._loading:
             if self._client is None:
                 self._client = await asyncio.to_thread(self._load)
@@ -156,7 +156,7 @@ class AnthropicModel:
             raise classify(error, self._now(), self._endpoint.api_key) from None
 
     def _sent(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        """As an argument of the SDK's."""
+        """Returns the body as an argument of the SDK's."""
         if self._endpoint.name in _BODIES_CHANGED:
             return {"body": self.body(request) if stream else encode(request)}
         # The SDK copies a body value by value.

@@ -1,6 +1,7 @@
-"""Known models.
+"""Lists known models.
 
-A test compares prices with `genai-prices`, the source for others. Else: Anthropic's pages, 2026-11.
+A test compares prices with `genai-prices`, the source for other models. Other figures are from
+Anthropic's pages, 2026-11.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ OUTPUT = 8_192
 
 
 def _price(card: str) -> Price:
-    """`input output write-5m write-1h read`, in USD per million tokens."""
+    """Reads `input output write-5m write-1h read`, in USD per million tokens."""
     return Price(*(Decimal(number) for number in card.split()))
 
 
@@ -58,7 +59,10 @@ KNOWN: tuple[str, ...] = tuple(MODELS)
 
 @lru_cache(maxsize=256)
 def lookup(model_id: str) -> ModelInfo:
-    """Dated or not. Unknown models get a cautious window, and no price."""
+    """Finds a model by dated or plain id.
+
+    Unknown models get a cautious window, and no price.
+    """
     known = MODELS.get(model_id) or MODELS.get(_undated(model_id))
     if known is not None:
         return replace(known, id=model_id)
@@ -66,12 +70,12 @@ def lookup(model_id: str) -> ModelInfo:
 
 
 def _cautious(model_id: str, window: int | None = None) -> ModelInfo:
-    """`None`: unknown window."""
+    """Makes an entry without a price; `None`: unknown window."""
     return ModelInfo(model_id, window or WINDOW, OUTPUT, 1_024, CURRENT)
 
 
 def _undated(model_id: str) -> str:
-    """Without date (`-20251001`) and other clouds' affixes."""
+    """Removes the date (`-20251001`) and other clouds' affixes."""
     name = model_id.removeprefix("anthropic.").partition("@")[0]
     head, _, tail = name.rpartition("-")
     return head if len(tail) == 8 and tail.isdigit() else name
@@ -106,7 +110,7 @@ def _dearest(price: object) -> object:
 
 
 def _card(listed: Sequence[object]) -> Price | None:
-    """Input, output, cache write, cache read; unset ones are the input's."""
+    """Takes input, output, cache write and cache read; unset prices are the input's."""
     given, output, write, read = (None if a is None else Decimal(str(a)) for a in listed)
     if given is None or output is None:
         return None

@@ -12,13 +12,13 @@ class Model(Protocol):
     """Streams answers; `AttemptFailed` voids all earlier events."""
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """As `stream` sends it."""
+        """Returns the body as `stream` sends it."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Up to `ResponseFinished`, with retries; raises ModelFailed after the last."""
+        """Streams up to `ResponseFinished`, with retries; raises ModelFailed after the last."""
         ...
 
     async def ping(self, request: ModelRequest) -> Usage:
-        """Renew a cached prefix without an answer or retries; raises ModelFailed."""
+        """Renews a cached prefix without an answer or retries; raises ModelFailed."""
         ...

@@ -32,7 +32,7 @@ LONGEST_STOP = 64
 
 
 class ResponseDecoder:
-    """Of one response; `finished` only after `message_stop`.
+    """Decodes one response; `finished` only after `message_stop`.
 
     With `limits`, `take` raises `Endless`. `sdk`: the reading library.
     """
@@ -49,7 +49,7 @@ class ResponseDecoder:
         self.finished = False
 
     def take(self, event: dict[str, Any]) -> Iterator[StreamEvent]:
-        """Pings and unknown kinds are ignored."""
+        """Ignores pings and unknown kinds."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
                 self._usage = usage_of(_object(message.get("usage")), Usage())
@@ -141,7 +141,7 @@ class ResponseDecoder:
 
 
 def usage_of(told: JsonObject, before: Usage) -> Usage:
-    """Missing or invalid counts stay as in `before`."""
+    """Keeps missing or invalid counts as in `before`."""
 
     def number(value: Json, otherwise: int) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
@@ -165,7 +165,7 @@ def usage_of(told: JsonObject, before: Usage) -> Usage:
 
 
 def _size(value: Json) -> int:
-    """Bytes of text; others count `PER_VALUE`."""
+    """Counts bytes of text; other values count `PER_VALUE`."""
     total, waiting = 0, [value]
     while waiting:
         match waiting.pop():

@@ -32,7 +32,7 @@ _Change: TypeAlias = Callable[[Block, Breakpoint | None, bool], Any]
 
 
 def encode(request: ModelRequest) -> JsonObject:
-    """Without `stream`."""
+    """Encodes a body without `stream`."""
 
     def written(pieces: Sequence[EncodedPiece]) -> list[JsonObject]:
         return [_object(piece, written) for piece in pieces]
@@ -41,13 +41,13 @@ def encode(request: ModelRequest) -> JsonObject:
 
 
 class Encoder:
-    """Writes bodies; the pieces of the last one are remembered, which the next mostly repeats."""
+    """Writes bodies, and keeps the last one's pieces, which the next mostly repeats."""
 
     def __init__(self) -> None:
         self._last: dict[int, tuple[EncodedPiece, msgspec.Raw]] = {}
 
     def write(self, request: ModelRequest, *, stream: bool) -> bytes:
-        """`encode` as the SDK writes it.
+        """Writes `encode`'s body as the SDK writes it.
 
         Raises ValueError for a number that JSON lacks.
         """
@@ -132,7 +132,7 @@ def _tool(tool: ToolSpec) -> JsonObject:
 
 
 def _without_blanks(last: JsonObject) -> None:
-    """The API refuses a prefilled answer that ends in blanks."""
+    """Strips last blanks, with which the API refuses a prefilled answer."""
     if last["type"] == "text":
         last["text"] = str(last["text"]).rstrip()
 
@@ -188,7 +188,7 @@ def _media(media: Media) -> JsonObject:
 
 
 def _sent(block: JsonObject) -> JsonObject:
-    """Replace lone surrogates, refused by JSON over HTTP."""
+    """Replaces lone surrogates, which JSON over HTTP refuses."""
     if all(map(_is_text, block.values())):
         return block
     return {key: _replaced(inner) for key, inner in block.items()}

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`name`: anthropic, bedrock, vertex or foundry.
+    """A provider; `name`: anthropic, bedrock, vertex or foundry.
 
     With `base_url`, anthropic means a proxy or local server (as Ollama, vLLM). The SDK itself reads
-    only clouds' credentials and region. `shared`: this process's is not the window's.
+    only clouds' credentials and region. `shared`: this process's environment is not the window's.
     """
 
     name: str = "anthropic"

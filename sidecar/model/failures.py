@@ -1,4 +1,4 @@
-"""Classifies failed model calls by attributes.
+"""Classifies failed model calls by attributes of the error.
 
 SDK 2.11 reports a broken stream as an APIStatusError of status 200 (error event), a transport error
 (drop, stall), or not at all (early end).
@@ -40,11 +40,11 @@ _ADVICE: dict[str, str] = {
 
 
 class EndedEarly(Exception):
-    """A clean end of the stream before `message_stop`."""
+    """The stream ended cleanly before `message_stop`."""
 
 
 def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
-    """`key` is redacted: some servers quote it."""
+    """Redacts `key`, which some servers quote."""
     status = getattr(error, "status_code", None)
     kind_word = str(getattr(error, "type", "") or "")
     said = Redaction((key,) if key else ()).text(_said(error))
@@ -66,12 +66,12 @@ def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
 
 
 def can_pass(status: int) -> bool:
-    """Server faults and passing states."""
+    """Whether a status is a server fault or may pass."""
     return status >= 500 or status in _PASSING_STATUS
 
 
 def retry_after(headers: Mapping[str, str], now: Millis) -> float | None:
-    """Seconds, by `retry-after-ms` or `retry-after` (seconds or date)."""
+    """Returns seconds, by `retry-after-ms` or `retry-after` (seconds or date)."""
     exact = headers.get("retry-after-ms")
     if exact is not None and _is_number(exact):
         return max(0.0, float(exact) / 1000)

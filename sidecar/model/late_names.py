@@ -1,4 +1,4 @@
-"""Packages of which each name is imported when first asked for.
+"""Imports each of a package's names when first asked for.
 
 The SDK's own `__init__` files import 2,900 modules, of which a client needs a third: 29 MiB and
 half a second of CPU.
@@ -19,10 +19,10 @@ _IMPORTED = re.compile(r"^from (\.[\w.]*) import (?:\(([^)]*)\)|([^(\n]*))", re.
 
 @contextmanager
 def late_names(package: str, within: str) -> Iterator[None]:
-    """What the block imports of `package` and of packages in its `within` is late.
+    """Makes the block's imports of `package` and of packages in its `within` late.
 
-    Such a package is run as a whole, as usual, once it is asked for a name that its `__init__`
-    does not import by name.
+    Such a package is run as a whole once it is asked for a name that its `__init__` does not import
+    by name.
     """
     finder = _Finder(package, f"{package}.{within}")
     sys.meta_path.insert(0, finder)
@@ -57,7 +57,7 @@ class _Loader(Loader):
         return _LatePackage(spec, self.usual)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing yet."""
+        """Does nothing yet."""
 
 
 class _LatePackage(ModuleType):
@@ -84,7 +84,7 @@ class _LatePackage(ModuleType):
 
 
 def _homes(source: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """By name the module that has the name, and its name there."""
+    """Gives each name with the module that has it, and its name there."""
     for module, lines, line in _IMPORTED.findall(source):
         for item in (lines or line).split(","):
             match item.split():

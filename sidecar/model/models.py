@@ -16,14 +16,14 @@ from sidecar.model.vocabulary import load_counter
 
 
 class Vocabulary:
-    """Counts tokens for all windows of a daemon: 27 MiB."""
+    """Counts tokens for all windows of a daemon; takes 27 MiB."""
 
     def __init__(self) -> None:
         self._count: Count | None = None
         self._loading = asyncio.Lock()
 
     async def counter(self) -> Count:
-        """The first call takes 0.2 s."""
+        """Loads the tokenizer at the first call, in 0.2 s."""
         async with self._loading:
             if self._count is None:
                 self._count = await asyncio.to_thread(load_counter)
@@ -31,7 +31,7 @@ class Vocabulary:
 
 
 class Models:
-    """Models, made at first use. `shared`: for one of several windows."""
+    """Makes models at first use; `shared`: for one of several windows."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Models:
             await self._hosted.aclose()
 
     async def warm_up(self) -> None:
-        """In a thread, if a hosted model is configured."""
+        """Imports the SDK in a thread, if a hosted model is configured."""
         if self._config.model != OFFLINE_MODEL:
             model = self.model_for(self._config.model)
             if isinstance(model, AnthropicModel):

@@ -42,7 +42,7 @@ class _Turn:
 
 
 class OfflineModel:
-    """`pace`: seconds between deltas."""
+    """Answers by rules; `pace`: seconds between deltas."""
 
     def __init__(self, count: Count, pace: float = 0.0) -> None:
         self._count = count
@@ -89,7 +89,7 @@ class OfflineModel:
         yield ResponseFinished("end_turn", replace(usage, output=self._count(text)))
 
     async def ping(self, request: ModelRequest) -> Usage:  # noqa: ARG002 - the contract's
-        """Nothing: the simulated cache never expires."""
+        """Costs nothing: the simulated cache never expires."""
         return Usage()
 
     async def _acting(
@@ -128,7 +128,7 @@ class OfflineModel:
             yield BlockDelta(index, text[start : start + PIECE])
 
     def _usage(self, prompt: Prompt, *, keep: bool = True) -> Usage:
-        """As if the same conversation's last kept prompt were cached.
+        """Counts as if the same conversation's last kept prompt were cached.
 
         `keep`: this prompt is cached; otherwise the rest is plain input.
         """

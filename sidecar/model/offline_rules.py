@@ -12,7 +12,7 @@ MOST_REPEATS = 20
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call for the text."""
+    """A tool call that a rule makes of the text."""
 
     name: str
     input: Json
@@ -43,7 +43,7 @@ _CALL = re.compile(r"(?:call|use)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def plan(text: str, tools: Collection[str]) -> tuple[OfflineStep, ...]:
-    """Sentences without a rule are left out."""
+    """Leaves out sentences that no rule fits."""
     steps: list[OfflineStep] = []
     for sentence in _THEN.split(text.strip()):
         repeat = _REPEAT.fullmatch(sentence.strip())
@@ -112,7 +112,7 @@ def _recall(found: re.Match[str], _: Collection[str]) -> OfflineStep:
 
 
 def _call(found: re.Match[str], tools: Collection[str]) -> OfflineStep:
-    """`NAME {json} and NAME2 {json}`; all in `tools`."""
+    """Reads `NAME {json} and NAME2 {json}`, if all names are in `tools`."""
     rest = found[1].strip()
     calls: list[Call] = []
     given: Json

@@ -1,4 +1,4 @@
-"""Summaries by the offline model: sentences from the conversation."""
+"""Writes the offline model's summaries: sentences from the conversation."""
 
 import json
 import re

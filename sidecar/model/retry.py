@@ -1,6 +1,6 @@
-"""Retries of model calls: visible, bounded, cancellable.
+"""Retries model calls: visible, bounded, cancellable.
 
-The SDK's hide the wait, cannot repeat a broken stream, and obey a Retry-After of weeks.
+The SDK's retries hide the wait, cannot repeat a broken stream, and obey a Retry-After of weeks.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -21,7 +21,7 @@ OTHERWISE = 3
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Attempts; seconds of the longest wait, and of all."""
+    """The number of attempts; seconds of the longest wait, and of all."""
 
     attempts: int
     longest: float
@@ -41,7 +41,7 @@ async def with_retries(
     sleep: Callable[[float], Awaitable[None]],
     random: Callable[[], float],
 ) -> AsyncIterator[StreamEvent]:
-    """After a passing failure: `AttemptFailed`, a wait, the next attempt.
+    """Streams an answer; a passing failure gives `AttemptFailed`, a wait, the next attempt.
 
     Raises ModelFailed: permanent, no attempt left, or too long a wait.
     """
@@ -94,7 +94,7 @@ def _wait(
 
 
 def delay(attempt: int, asked: float | None, chance: float) -> float:
-    """Seconds: as asked, else doubling.
+    """Returns seconds: as the provider asked, else doubling.
 
     `chance` (0 to 1) takes up to a quarter off.
     """

@@ -1,4 +1,4 @@
-"""Limits of time and size for a streamed answer.
+"""Limits time and size of a streamed answer.
 
 A transport's timeout covers the next byte only.
 """
@@ -49,7 +49,7 @@ class Stalled(Exception):
 
 
 class Endless(Exception):
-    """Too long for its number of tokens."""
+    """The answer was too long for its number of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class AnswerLimits:
     pieces: int
 
     def check(self, size: int, pieces: int) -> None:
-        """Raises Endless."""
+        """Raises Endless over `most` bytes or `pieces`."""
         if size > self.most:
             raise self.too_large(f"{self.most >> 10} KiB")
         if pieces > self.pieces:
@@ -95,8 +95,8 @@ def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
 class InTime:
     """Applies an answer's limits to the SDK's decoder.
 
-    Raises Stalled for no whole event in time; Endless for only pings, or an answer or event too
-    large.
+    Raises Stalled if no whole event came in time; Endless if only pings came, or an answer or event
+    was too large.
     """
 
     def __init__(self, inner: EventCutter, limits: AnswerLimits) -> None:

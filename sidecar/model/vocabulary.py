@@ -1,4 +1,4 @@
-"""The tokenizer for estimates: tiktoken with a packed vocabulary.
+"""Counts tokens for estimates: tiktoken with a packed vocabulary.
 
 To pack: `python -m sidecar.model.vocabulary SOURCE.tiktoken`.
 """
@@ -51,7 +51,7 @@ def load_counter() -> Callable[[str], int]:
 
 
 def slices(text: str) -> list[str]:
-    """At most `SLICE` characters each, cut at line ends if possible."""
+    """Cuts a text into slices of `SLICE` characters at most, at line ends if possible."""
     pieces = []
     start = 0
     while len(text) - start > SLICE:
@@ -64,7 +64,7 @@ def slices(text: str) -> list[str]:
 
 
 def pack(ranks: dict[bytes, int]) -> bytes:
-    """By rank: length byte and bytes of each token."""
+    """Writes tokens by rank, each as a length byte and its bytes."""
     ordered = sorted(ranks, key=lambda token: ranks[token])
     assert [ranks[token] for token in ordered] == list(range(len(ordered)))
     return lzma.compress(
@@ -73,7 +73,6 @@ def pack(ranks: dict[bytes, int]) -> bytes:
 
 
 def unpack(packed: bytes) -> dict[bytes, int]:
-    """Rank by token."""
     data = lzma.decompress(packed)
     ranks: dict[bytes, int] = {}
     at = 0

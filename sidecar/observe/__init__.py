@@ -1,1 +1,1 @@
-"""Metrics, alerts, the inspector, the report."""
+"""Metrics, alerts, traces, and a session's report."""

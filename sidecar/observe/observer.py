@@ -1,4 +1,4 @@
-"""Feeds observations to totals, alerts, metrics and traces."""
+"""Passes observations on to totals, alerts, metrics and traces."""
 
 import asyncio
 from collections import Counter, deque
@@ -31,7 +31,7 @@ Take = Callable[[Observation], None]
 
 
 class Observer:
-    """`now`: ms since 1970.
+    """Collects observations; `now` returns ms since 1970.
 
     `tell` gets each alert change once; `later` schedules a call in some seconds.
     """
@@ -88,7 +88,7 @@ class Observer:
         self._exporting, self._sinks = made, tuple(sinks)
 
     def take(self, seen: Observation | PendingObservation) -> None:
-        """Call on the event loop."""
+        """Queues an observation; must be called on the event loop."""
         self._waiting.append(seen)
         if isinstance(seen, SessionClosed):
             # At once: clients must hear that the session's alerts end, before they stop listening.
@@ -132,7 +132,7 @@ class Observer:
         self._past = after(self._past, seen)
 
     async def run(self) -> None:
-        """Check alerts every 30 s, until cancelled."""
+        """Checks alerts every 30 s, until cancelled."""
         while True:
             await self._raised.wait()
             await asyncio.sleep(EVERY)
@@ -149,11 +149,11 @@ class Observer:
                 return
 
     def standing(self) -> Mapping[tuple[str, str], int]:
-        """By (name, level)."""
+        """Counts standing alerts by (name, level)."""
         return Counter((one.name, one.level) for one in tuple(self._alerts.values()))
 
     def metrics(self) -> JsonObject:
-        """Totals, with the Prometheus address."""
+        """Returns totals, with the Prometheus address."""
         self.settle()
         address = "" if self._exporting is None else self._exporting.address
         return {**self._totals.as_json(), **({"prometheus": address} if address else {})}
@@ -174,7 +174,6 @@ class Observer:
 
 
 def alert_as_json(alert: Alert) -> JsonObject:
-    """`since`: ms since 1970."""
     told: JsonObject = {
         "name": alert.name,
         "level": alert.level,

@@ -1,4 +1,4 @@
-"""Totals since the daemon's start. Mutable: copies were most of the cost."""
+"""Sums observations since the daemon's start. Mutable: copies were most of the cost."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from sidecar.core.prompt.observation import (
 
 @dataclass(slots=True)
 class Totals:
-    """Of all sessions, in the provider's tokens and USD."""
+    """Sums of all sessions, in the provider's tokens and USD."""
 
     turns: int = 0
     requests: int = 0
@@ -45,7 +45,7 @@ class Totals:
     restore_seconds: float = 0.0
 
     def as_json(self) -> JsonObject:
-        """In camel case; `truncated` by tool, `cacheBreaks` by segment."""
+        """Uses camel case; `truncated` is by tool, `cacheBreaks` by segment."""
         return {_camel(each.name): _plain(getattr(self, each.name)) for each in fields(self)}
 
 

@@ -1,1 +1,1 @@
-"""Recorded sessions, played under policies."""
+"""Plays recorded sessions under policies."""

@@ -1,4 +1,4 @@
-"""Charts as inline SVG."""
+"""Draws a comparison's charts as inline SVG."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Dot:
 
 
 def bars(costs: Sequence[tuple[str, float]]) -> str:
-    """In USD, cheapest first."""
+    """Draws costs in USD, cheapest first."""
     ordered = sorted(costs, key=lambda item: item[1])
     most = max(LEAST_COST, *(cost for _, cost in ordered))
     start = max(90.0, 16 + LETTER * max(len(name) for name, _ in ordered))
@@ -49,7 +49,7 @@ def bars(costs: Sequence[tuple[str, float]]) -> str:
 
 
 def scatter(dots: Sequence[Dot]) -> str:
-    """Cost against far lines, without overlapping labels."""
+    """Draws cost against far lines, without overlapping labels."""
     most = max(dot.cost for dot in dots) * 1.08
     most = 1.0 if most < LEAST_COST else most
     low = max(0.0, min(dot.kept for dot in dots) - 0.03)
@@ -108,7 +108,7 @@ def _together(dots: Sequence[Placed]) -> list[list[Placed]]:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle in use."""
+    """A rectangle that is taken."""
 
     left: float
     top: float

@@ -31,7 +31,7 @@ BREAK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Policies, window and prices."""
+    """A replay's policies, window and prices."""
 
     policies: tuple[str, ...]
     window: int
@@ -93,7 +93,7 @@ _SUMMED = (
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSession:
-    """`recorded`: USD by the recording's usage."""
+    """A session's replay; `recorded`: USD for the recording's own usage."""
 
     name: str
     format: str
@@ -107,7 +107,7 @@ class ReplayedSession:
 
 
 def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession:
-    """Under every policy; keeps requests of the first.
+    """Replays under every policy; keeps requests of the first.
 
     Raises BadRequest without a recording, or without an answer of a model.
     """
@@ -116,9 +116,9 @@ def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession
 
 
 def sent_last(path: Path, count: Count, settings: Settings) -> Prompt:
-    """The last request under the first policy.
+    """Returns the last request under the first policy, without system text and tools.
 
-    Without system text and tools. Raises as `replay_file`.
+    Raises as `replay_file`.
     """
     conversation, _ = _heard(path, count)
     policy = policies()[settings.policies[0]]

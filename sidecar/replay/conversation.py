@@ -33,7 +33,7 @@ STATIC_LEAST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A recorded model call, with `end` units in its prompt.
+    """A recorded model call, with the first `end` units in its prompt.
 
     `used`: earlier names in the answer; `far`: those unseen for `FAR` requests or more.
     """
@@ -51,7 +51,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A simulation's input; `tokens` and `calls`: calibrated, per unit.
+    """A simulation's input; `tokens` and `calls` are calibrated counts per unit.
 
     `compacted`: steps after the agent's own rewrites. `factor`: tokens per raw `count`. `messages`:
     without media bytes; empty if only sizes are known. `cwd`: of relative paths, empty if unknown.
@@ -87,7 +87,7 @@ class Listener:
         self._rendered = 0
 
     def compacted(self) -> None:
-        """The recorded agent compacted here."""
+        """Notes that the recorded agent compacted here."""
         self._compacted.append(len(self._requests))
 
     def hear(self, message: Message) -> None:
@@ -106,7 +106,7 @@ class Listener:
         self._rendered += 2 if any(u.kind == "call" for u in units) else 1
 
     def conversation(self, name: str, format_name: str, cwd: str = "") -> Conversation:
-        """Counts are calibrated by recorded usage."""
+        """Calibrates counts by recorded usage."""
         factor = self._factor()
         tokens = tuple(
             max(1, round((call + result) * factor)) if call or result else 0
@@ -155,7 +155,7 @@ class Listener:
         )
 
     def _weigh(self, message: Message) -> list[tuple[int, int]]:
-        """Raw (call, rest) tokens per unit."""
+        """Returns raw tokens (call, rest) per unit."""
         blocks: dict[PartId, list[int]] = {}
         for rendered in render(message, message.model):
             for block in rendered.blocks:
@@ -220,7 +220,7 @@ def _part_without_bytes(part: Part) -> Part:
 def listen(
     messages: Iterable[Message | None], count: Count, name: str, kind: str, cwd: str = ""
 ) -> Conversation:
-    """`None` marks a recorded compaction."""
+    """Builds a conversation; `None` marks a recorded compaction."""
     listener = Listener(count)
     for message in messages:
         if message is None:

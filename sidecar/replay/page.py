@@ -1,4 +1,4 @@
-"""A replay as one HTML page, without network."""
+"""Shows a replay as one HTML page, without network."""
 
 from collections.abc import Sequence
 from html import escape

@@ -16,7 +16,7 @@ DEAREST = 1_000_000
 
 
 def card(input_usd: float, output_usd: float, write_usd: float, read_usd: float) -> Rates:
-    """From USD per million tokens."""
+    """Takes USD per million tokens."""
     return Rates(input_usd / MILLION, output_usd / MILLION, write_usd / MILLION, read_usd / MILLION)
 
 
@@ -29,9 +29,9 @@ CARDS: Mapping[str, Rates] = {
 
 
 def read_card(name: str) -> Rates:
-    """By name, or from JSON `{input, output, write, read}` in USD per million tokens.
+    """Reads a card by name, or from a file of JSON; raises BadRequest.
 
-    Raises BadRequest.
+    The file holds `{input, output, write, read}` in USD per million tokens.
     """
     if name in CARDS:
         return CARDS[name]
@@ -62,7 +62,7 @@ def _no_card(name: str, why: str) -> BadRequest:
 
 
 def recorded_cost(usage: Usage, rates: Rates) -> float:
-    """In USD."""
+    """Returns USD."""
     return (
         usage.input * rates.input
         + usage.cache_read * rates.read

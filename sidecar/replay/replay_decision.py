@@ -38,7 +38,10 @@ NOTHING_STATIC = Static("", (), (), 1)
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A measured plan with notes as items; `billed`: with a requested summary."""
+    """A plan with measured sizes, and its notes as items.
+
+    `billed`: the plan that asked for a summary, if one was written.
+    """
 
     plan: Plan
     opens: bool
@@ -55,7 +58,7 @@ class Decided:
 def placed_notes(
     notes: Iterable[Item], items: Iterable[Item]
 ) -> tuple[list[Item], dict[MessageId, list[Item]]]:
-    """Notes for the front, and those by following message."""
+    """Splits notes into those for the front, and those by following message."""
     first = next((item.unit.message_id for item in items), None)
     known = {item.unit.message_id for item in items} - {first}
     front: list[Item] = []
@@ -67,7 +70,7 @@ def placed_notes(
 
 
 class Decider:
-    """Decisions of one run, and the current view."""
+    """Decides about rewrites in one run, and holds the current view."""
 
     def __init__(self, conversation: Conversation, policy: Policy, tell: Tell | None) -> None:
         self._messages = {message.id: message for message in conversation.messages}
@@ -91,7 +94,7 @@ class Decider:
         return None if cause is None or self._breaker.holds(standing, cause) else cause
 
     def decide(self, situation: Situation, cause: Cause) -> Decided | None:
-        """With a summary's words if `tell` is set."""
+        """Returns an admitted rewrite, with a summary's words if `tell` is set."""
         if not self._messages:
             plan = self._policy.plan(situation, cause)
             return None if plan is None else self._as_planned(plan, situation)
@@ -107,7 +110,7 @@ class Decider:
         return None if told.done is None else replace(told.done, billed=draft)
 
     def complete(self, plan: Plan, situation: Situation) -> Decided | None:
-        """Keep protected parts, drop unbound thinking, measure."""
+        """Keeps protected parts, drops unbound thinking, and measures a plan."""
         made = outlined(plan, situation, f"cmp_{self._made + 1}")
         if made is None:
             return None

@@ -37,9 +37,9 @@ NO_NEEDS: Mapping[int, Needs] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRewrite:
-    """A rewrite before request `step`, in tokens, with USD for a summary.
+    """A rewrite before request `step`, in tokens; `cost`: USD for a summary.
 
-    Of what changed, `gone` tokens before, `come` after, with notes.
+    Changed parts had `gone` tokens before, and have `come` after, with notes.
     """
 
     step: int
@@ -72,7 +72,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """One policy over one conversation.
+    """One policy's run over one conversation.
 
     `over`: requests above the limit; `items`: the last request's content; `alike`: USD with the
     lifetime `ALIKE`.
@@ -107,7 +107,10 @@ def simulate(
     tell: TellSummary | None = None,
     needs: Mapping[int, Needs] = NO_NEEDS,
 ) -> SimulatedRun:
-    """Without `tell`, a summary has cost and tokens, but no words; `needs`: by step."""
+    """Plays a policy over a conversation; `needs`: by step.
+
+    Without `tell`, a summary has cost and tokens, but no words.
+    """
     state = _played(_Simulation(conversation, policy, window, rates, tell, needs))
     state.memory.finish(state.items)
     return SimulatedRun(

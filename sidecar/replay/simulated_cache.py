@@ -1,4 +1,4 @@
-"""A provider's cache in a replay."""
+"""Simulates a provider's cache in a replay."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Bill:
 
 
 class StaticLifetime:
-    """The static text's lifetime by request, if a policy `wants` an hour."""
+    """Chooses the static text's lifetime by request, if a policy `wants` an hour."""
 
     def __init__(self, wants: Ttl, tokens: int, rates: Rates) -> None:
         self.wants = wants
@@ -48,7 +48,7 @@ class StaticLifetime:
         self._ttl: Ttl = "5m"
 
     def choose(self, starts: Sequence[Millis], now: Millis, spent: float) -> Ttl:
-        """At `now`, after `starts` and USD `spent`."""
+        """Chooses at `now`, after `starts` of requests and USD `spent`."""
         rates, last = self._rates, starts[-1] if starts else None
         if self.wants == "1h" and not is_kept(self._ttl, last, now):
             self._ttl = lifetime(
@@ -66,7 +66,7 @@ class StaticLifetime:
 class Segments:
     """A prompt: segment 0 is the static prefix, segment i item i - 1.
 
-    Parallel: chained hash, cumulative tokens and position per segment.
+    `hashes` (chained), `sizes` (cumulative tokens) and `places` have an item per segment.
     """
 
     def __init__(self, static: int) -> None:
@@ -99,10 +99,10 @@ class Segments:
             self.hashes[index] = hash((reached, "and another call"))
 
     def marks(self, shared: int, anchored: int) -> list[CacheMark]:
-        """Breakpoints behind the static prefix.
+        """Returns breakpoints behind the static prefix: anchor, last, newest.
 
-        As `core/prompt/breakpoints`: anchor, last, newest. `shared`: items that the last prompt had
-        too; `anchored`: the item before which a rewritten stretch ends.
+        `shared`: number of items that the last prompt had too; `anchored`: the item before which a
+        rewritten stretch ends.
         """
         places = self.places
         newest = len(places) - 1

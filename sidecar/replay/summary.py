@@ -1,4 +1,4 @@
-"""A replay as JSON; costs in USD, shares as numbers."""
+"""Writes a replay as JSON; costs in USD, shares as numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
@@ -10,7 +10,7 @@ from sidecar.replay.validate import Validity, validity
 
 
 def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> JsonObject:
-    """`{window, prices, policies, sessions, validation}`."""
+    """Returns `{window, prices, policies, sessions, validation}`."""
     kinds = sorted({session.format for session in sessions})
     return {
         "window": settings.window,
@@ -133,7 +133,7 @@ def _compression(one: PolicyTally) -> JsonObject | None:
 
 
 def share(part: float, whole: float) -> float:
-    """1.0 for a share of nothing."""
+    """Returns 1.0 for a share of nothing."""
     return round(part / whole, 4) if whole else 1.0
 
 

@@ -46,7 +46,7 @@ _SLASH_COMMAND = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DamagedLine:
-    """Skipped as unreadable; `line`: from 1."""
+    """A line skipped as unreadable; `line`: from 1."""
 
     line: int
     why: str
@@ -63,7 +63,7 @@ def impossible(line: int, error: Exception, where: str = "") -> DamagedLine:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """Earlier messages were dropped; `at`: 0 if unknown; `summary`: the agent's own, if any."""
+    """The agent dropped earlier messages; `at`: 0 if unknown; `summary`: the agent's, if any."""
 
     at: Millis = 0
     summary: str = field(default="", compare=False)
@@ -76,7 +76,10 @@ def read_each(
     lines: Iterable[tuple[int, JsonObject]],
     read: Callable[[int, JsonObject], Iterator[TranscriptEntry | str]],
 ) -> Iterator[TranscriptEntry]:
-    """Strings describe skipped parts. An impossible value damages its line alone."""
+    """Reads each line; strings from `read` describe skipped parts.
+
+    An impossible value damages its line alone.
+    """
     for number, line in lines:
         try:
             for entry in read(number, line):
@@ -87,7 +90,7 @@ def read_each(
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """`entries` is lazy, for one pass; names may be empty."""
+    """A recording; `entries` is lazy, for one pass; names may be empty."""
 
     format: str
     name: str
@@ -100,9 +103,10 @@ class Transcript:
 
 @dataclass(slots=True)
 class TranscriptWriter:
-    """A builder of messages from any recording.
+    """Builds messages from any recording.
 
-    An assistant's message waits for its results until the next begins. Same file, same ids.
+    An assistant's message waits for its results until the next begins. The same file gives the same
+    ids.
     """
 
     _turn: int = -1
@@ -113,7 +117,7 @@ class TranscriptWriter:
     _calls: dict[str, int] = field(default_factory=dict)
 
     def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[TranscriptEntry]:
-        """Unless empty; a typed message opens a turn.
+        """Adds a user's message unless empty; a typed message opens a turn.
 
         While calls are open, the message waits: results came first. What a program wrote in the
         user's name is context; a slash command for a skill was typed.
@@ -138,7 +142,7 @@ class TranscriptWriter:
     def assistant(
         self, parts: list[Part], at: Millis, usage: Usage | None, stop: str, model: str
     ) -> Iterator[TranscriptEntry]:
-        """A model call's answer; its calls wait for `result`."""
+        """Adds a model call's answer; its calls wait for `result`."""
         yield from self.flush()
         self._turn = max(self._turn, 0)
         finish = StepFinishPart(
@@ -163,7 +167,7 @@ class TranscriptWriter:
         metadata: JsonObject,
         media: Sequence[Media] = (),
     ) -> bool:
-        """`False` without an open call of this id."""
+        """Returns `False` without an open call of this id."""
         if self._open is None or call_id not in self._calls:
             return False
         position = self._calls.pop(call_id)
@@ -191,12 +195,12 @@ class TranscriptWriter:
         return PartId(f"p{self._count + 1}.{position}")
 
     def text(self, position: int, text: str, *, by: str) -> TextPart:
-        """By `typed`, `context` or `model`."""
+        """Makes a text by `typed`, `context` or `model`."""
         source = "typed" if by == "typed" else "context" if by == "context" else "model"
         return TextPart(self.part_id(position), text, source)  # type: ignore[arg-type]
 
     def said(self, blocks: Sequence[JsonObject], *, by: str) -> list[Part]:
-        """A user's texts, files, or the kind of missing media."""
+        """Makes parts of a user's texts and files; missing media leave their kind in words."""
         parts: list[Part] = []
         for block in blocks:
             if media := media_of(block):
@@ -222,7 +226,7 @@ def is_machine_made(text: str) -> bool:
 
 
 def _slash_command(part: Part) -> TextPart | None:
-    """As it was typed: `/review the last commit`."""
+    """Returns a slash command as typed: `/review the last commit`."""
     found = _SLASH_COMMAND.fullmatch(part.text) if isinstance(part, TextPart) else None
     if found is None:
         return None
@@ -237,7 +241,7 @@ def _by_whom(part: Part) -> Part:
 
 
 def millis(value: object) -> Millis:
-    """From ISO 8601, seconds or milliseconds; 0 for other values.
+    """Reads ISO 8601, seconds or milliseconds; returns 0 for other values.
 
     Raises ValueError beyond any calendar.
     """
@@ -259,7 +263,7 @@ def millis(value: object) -> Millis:
 
 
 def text_of(value: object) -> str:
-    """A text, or a list's text blocks; "" for other values."""
+    """Returns a text, or a list's text blocks; "" for other values."""
     match value:
         case str():
             return value
@@ -285,7 +289,7 @@ def _block_text(value: object) -> str:
 
 
 def media_of(block: JsonObject) -> Media | None:
-    """`None` without bytes."""
+    """Returns `None` without bytes."""
     match block:
         case {"source": {"media_type": str(kind), "data": str(data)}}:
             pass
@@ -315,12 +319,12 @@ def media_in(value: object) -> tuple[Media, ...]:
 
 
 def objects(value: object) -> list[JsonObject]:
-    """`[]` for other values."""
+    """Returns `[]` for other values."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def count(value: object) -> int:
-    """0 for other values, ValueError if too large."""
+    """Returns 0 for other values; raises ValueError if too large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     if not -MOST_COUNT < value < MOST_COUNT:

@@ -1,6 +1,6 @@
-"""Agreement of the simulation with the recorded provider's reports.
+"""Compares the simulation with the recorded provider's reports.
 
-Up to the agent's first compaction, where all was sent, as by `manual`.
+Compared are requests up to the agent's first compaction, where all was sent, as by `manual`.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from sidecar.replay.simulate import SimulatedRun
 class Agreement:
     """Simulated and recorded tokens of a session.
 
-    `misses`: less than half of the predicted cache read.
+    `misses`: requests that read less than half of what was predicted.
     """
 
     name: str
@@ -33,12 +33,12 @@ class Agreement:
 
     @property
     def reads(self) -> float | None:
-        """Predicted over recorded, if recorded."""
+        """Predicted over recorded cache reads, if recorded."""
         return self.read / self.read_recorded if self.read_recorded else None
 
 
 def agreement(conversation: Conversation, run: SimulatedRun) -> Agreement | None:
-    """A `manual` run against the recording; `None` without usage."""
+    """Compares a `manual` run with the recording; `None` without usage."""
     until = conversation.compacted[0] if conversation.compacted else len(conversation.requests)
     pairs = [
         (sent, request.usage)

@@ -1,1 +1,1 @@
-"""Turns, calls and streamed answers as values."""
+"""Values for turns, calls and streamed answers."""

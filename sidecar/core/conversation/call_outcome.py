@@ -1,4 +1,4 @@
-"""A tool call's outcome in words."""
+"""Tells a tool call's outcome in words."""
 
 import re
 from collections.abc import Iterator
@@ -81,7 +81,7 @@ _INTERRUPTED = late_pattern(
 
 
 def argument(given: Json) -> str:
-    """Path, command, pattern or query."""
+    """Returns a call's path, command, pattern or query."""
     if isinstance(given, str):
         return one_line(given)
     if not isinstance(given, dict):
@@ -96,7 +96,7 @@ def argument(given: Json) -> str:
 
 
 def _set_out(command: str) -> str:
-    """The command without leading settings; a long folder by name alone."""
+    """Returns the command without leading settings; a long folder by name alone."""
     there, begun = "", command
     while found := _SETTING_OUT.match(begun):
         begun = begun[found.end() :]
@@ -118,7 +118,7 @@ def result_text(part: ToolPart) -> str:
 
 
 def interrupted(part: ToolPart) -> bool:
-    """Broken off, by somebody or with a sibling."""
+    """Whether somebody, or a sibling call, broke the call off."""
     match part.state:
         case ToolError(failure="interrupted" | "cancelled"):
             return True
@@ -130,7 +130,7 @@ def interrupted(part: ToolPart) -> bool:
 
 
 def refused(part: ToolPart) -> bool:
-    """By the user or a rule."""
+    """Whether the user or a rule refused the call."""
     match part.state:
         case ToolError(failure="denied"):
             return True
@@ -141,7 +141,7 @@ def refused(part: ToolPart) -> bool:
 
 
 def _found_nothing(part: ToolPart) -> bool:
-    """A search or comparison that ended with 1, without an error."""
+    """Whether a search or comparison ended with 1, without an error."""
     given = part.input if isinstance(part.input, dict) else {}
     command = given.get("command", given.get("cmd"))
     if not isinstance(command, str) or exit_code(part) != 1:
@@ -153,7 +153,7 @@ def _found_nothing(part: ToolPart) -> bool:
 
 
 def failed(part: ToolPart) -> bool:
-    """An error, a non-zero exit, or a traceback in the output."""
+    """Whether there is an error, a non-zero exit, or a traceback in the output."""
     if interrupted(part) or _found_nothing(part):
         return False
     match part.state:
@@ -195,9 +195,9 @@ def _exits(text: str) -> Iterator[str]:
 
 
 def error_line(text: str) -> str:
-    """A refusal, else the last line naming an error, else the exit code and a complaint.
+    """Returns a refusal, else the last line naming an error, else the exit code and a complaint.
 
-    Where a runner only says that something failed, the first complaint with a place.
+    If a runner only says that something failed, the first complaint with a place is returned.
     """
     if DENIED.match(text):
         words = SAID.search(text[:4_000])
@@ -225,7 +225,7 @@ def _naming_an_error(text: str) -> str:
 
 
 def _at_the_end(text: str) -> str:
-    """The exit code, with the first complaint where the last line is none."""
+    """Returns the exit code with the last line, or with the first complaint if the last is none."""
     lines = [line for raw in text.splitlines() if (line := raw.strip())]
     said = [line for line in lines if not WRAPPING.fullmatch(line)]
     last = (said or lines or [""])[-1]
@@ -242,7 +242,7 @@ def _at_the_end(text: str) -> str:
 
 
 def finding(part: ToolPart) -> str:
-    """One line for a result: title, error or first line."""
+    """Returns one line about a result: title, error or first line."""
     text = result_text(part)
     if failed(part):
         return error_line(text)
@@ -253,7 +253,7 @@ def finding(part: ToolPart) -> str:
 
 
 def status(part: ToolPart) -> str:
-    """`ok`, `failed`, `exit N`, `interrupted` or `running`."""
+    """Returns `ok`, `failed`, `exit N`, `interrupted` or `running`."""
     if interrupted(part):
         return "interrupted"
     match part.state:
@@ -267,7 +267,7 @@ def status(part: ToolPart) -> str:
 
 
 def placeholder(part: ToolPart) -> str:
-    """Tool, argument, status, size, finding, id."""
+    """Returns a line with tool, argument, status, size, finding and id."""
     text = result_text(part)
     lines = text.count("\n") + (bool(text) and not text.endswith("\n"))
     said = finding(part)

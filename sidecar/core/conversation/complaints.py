@@ -1,4 +1,4 @@
-"""Signs in an output: checks passed or failed, programs missing, remedies."""
+"""Finds signs in an output: checks passed or failed, programs missing, remedies."""
 
 import re
 
@@ -37,7 +37,7 @@ def all_passed(text: str) -> bool:
 
 
 def places(text: str) -> frozenset[str]:
-    """Names in the output's first complaints, at most `MOST_PLACES`."""
+    """Returns file names in the first complaints, at most `MOST_PLACES`."""
     found = dict.fromkeys(_PLACES.findall(text[:8_000] + text[-8_000:]))
     return frozenset(list(found)[:MOST_PLACES])
 
@@ -48,7 +48,7 @@ def lacking(text: str) -> frozenset[str]:
 
 
 def unlike(text: str) -> bool:
-    """Whether an edit found another text than expected: reading the file is the remedy."""
+    """Whether an edit found another text than expected, so that the file must be read."""
     return bool(_UNLIKE.search(text[:300]))
 
 

@@ -1,4 +1,4 @@
-"""A fact as kept; `core/ledger/facts` makes facts of claims."""
+"""The value of a fact; `core/ledger/facts` makes facts of claims."""
 
 import re
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A confirmed claim: the turn `source`, when (`at`) and by whom (`who`) said.
+    """A confirmed claim, said in the turn `source` at `at` by `who`.
 
-    A user's decision or constraint is typed text, word for word. `nobody`: only the names were
+    A user's decision or constraint is typed text, word for word. With `nobody`, only the names were
     found, or a rule that quotes no whole sentence.
     """
 
@@ -32,7 +32,7 @@ class Fact:
 
 
 def fact_id(fact: Fact) -> str:
-    """By kind and words, equal for a fact learned again."""
+    """Returns an id by kind and words, equal for a fact learned again."""
     words = f"{fact.kind}\n{normalised(fact.content).rstrip('.!;, ')}"
     hashed = digest(words.encode("utf-8", "surrogatepass")).removeprefix(TAG)
     return f"fact_{hashed[:16]}"
@@ -62,7 +62,7 @@ def from_json(body: Mapping[str, object]) -> Fact:
 
 
 def key_of(text: str) -> str:
-    """Hash of a text's words; empty without words."""
+    """Hashes a text's words; returns nothing without words."""
     words = normalised(text).strip(" .,;:!-")
     return digest(words.encode("utf-8", "replace")).removeprefix(TAG) if words else ""
 
@@ -72,5 +72,5 @@ _APOSTROPHE = re.compile(r"[\u2018\u2019]")
 
 
 def normalised(text: str) -> str:
-    """Without differences from copying: case, spacing, marks of quotes and code."""
+    """Removes what copying changes: case, spacing, marks of quotes and code."""
     return " ".join(_APOSTROPHE.sub("'", _MARKUP.sub("", text)).casefold().split())

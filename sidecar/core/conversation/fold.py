@@ -28,7 +28,7 @@ from sidecar.core.text.json_text import kind
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Parts of a model call so far.
+    """A model call's parts so far.
 
     `positions`: index in `parts` by the provider's block. `stop`: empty until complete. `problems`:
     errors in tools' input, by part.

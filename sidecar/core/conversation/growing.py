@@ -1,4 +1,4 @@
-"""Sequences that grow at the end: their unchanged beginning, and values made once per member."""
+"""Follows sequences that grow at the end, so that each member's value is made once."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def unchanged(before: Sequence[object], now: Sequence[object]) -> int:
-    """Length of the shared beginning, by identity; quick where only the newest differ."""
+    """Returns the shared beginning's length, by identity; quick if only the newest differ."""
     length = min(len(before), len(now))
     same = max(0, length - NEWEST)
     # Identical members are equal at once, so that this is a walk in C.
@@ -31,7 +31,7 @@ class Growing(Generic[M, T]):
         self._made: list[T] = []
 
     def of(self, members: Iterable[M]) -> Sequence[T]:
-        """In their order; good until the next call."""
+        """Returns a value for each member, in order; the list is good until the next call."""
         now = list(members)
         same = unchanged(self._members, now)
         self._made[same:] = map(self._make, now[same:])

@@ -1,4 +1,4 @@
-"""A test run's lines about passed tests."""
+"""Finds a test run's lines about passed tests."""
 
 import re
 from functools import lru_cache
@@ -18,7 +18,10 @@ _HEADING = re.compile(r"(?:^|\s)\S+\.\w+:$")
 
 @lru_cache(maxsize=256)
 def beside_passed(text: str) -> tuple[tuple[int, int], ...]:
-    """Ranges of all other lines (first, last; from 1), and of each row the first; none of a few."""
+    """Returns line ranges (first, last; from 1) to keep: all but rows of passed tests.
+
+    A row's first line stays. Few passed tests return no ranges.
+    """
     kept: list[tuple[int, int]] = []
     at, passed, row, first, end = 1, 0, 0, 0, 0
     lines = text.splitlines()

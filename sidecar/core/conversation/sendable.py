@@ -19,7 +19,7 @@ def is_id(text: str) -> bool:
 
 
 def call_id(part: ToolPart) -> str:
-    """If valid, else its hash."""
+    """Returns the call's id if valid, else a hash."""
     if is_id(part.call_id):
         return part.call_id
     made = digest(f"{part.id}\n{part.call_id}".encode("utf-8", "surrogatepass"))
@@ -31,12 +31,12 @@ def tool_name(name: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Characters invalid in names and ids become `_`."""
+    """Replaces characters invalid in names and ids by `_`."""
     return _NO_NAME.sub("_", text)
 
 
 def tool_input(value: Json) -> JsonObject:
-    """An object: itself, `{"input": value}`, or empty for `None`."""
+    """Returns an object: `value`, `{"input": value}`, or empty for `None`."""
     if isinstance(value, dict):
         return value
     return {} if value is None else {"input": value}

@@ -13,7 +13,7 @@ BlockKind: TypeAlias = Literal["text", "reasoning", "tool", "opaque"]
 
 @dataclass(frozen=True, slots=True)
 class ResponseStarted:
-    """Accepted: the prompt is now in the cache.
+    """The provider accepted the request: the prompt is now in its cache.
 
     `sdk`: the library's name and version, or empty.
     """
@@ -25,7 +25,7 @@ class ResponseStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockStarted:
-    """A block opens; ids and names: of tools; `block`: of opaque ones."""
+    """A block opens; `call_id` and `name` are a tool call's, `block` is an opaque one's content."""
 
     index: int
     kind: BlockKind
@@ -36,7 +36,7 @@ class BlockStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockDelta:
-    """Some text, thinking, or JSON of a tool's input."""
+    """More text, thinking, or JSON of a tool's input."""
 
     index: int
     text: str
@@ -52,7 +52,7 @@ class BlockMetadata:
 
 @dataclass(frozen=True, slots=True)
 class BlockFinished:
-    """A block is complete; `problem`: why a tool's `input` is missing."""
+    """A block is complete; `problem` says why a tool's `input` is missing."""
 
     index: int
     input: Json = None
@@ -61,7 +61,7 @@ class BlockFinished:
 
 @dataclass(frozen=True, slots=True)
 class ResponseFinished:
-    """The provider's stop reason, final usage."""
+    """The answer is complete, with the provider's stop reason and final usage."""
 
     stop: str
     usage: Usage
@@ -69,7 +69,7 @@ class ResponseFinished:
 
 @dataclass(frozen=True, slots=True)
 class AttemptFailed:
-    """An attempt is void; the next follows after `delay_ms`."""
+    """An attempt failed, and its parts are void; the next follows after `delay_ms`."""
 
     attempt: int
     max_attempts: int

@@ -1,4 +1,4 @@
-"""Programs' messages about ended background tasks."""
+"""Reads programs' messages about ended background tasks."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _RESULT = re.compile(r"<result>\s*(.*?)\s*(?:</result>|\Z)", re.S)
 
 @dataclass(frozen=True, slots=True)
 class TaskEnd:
-    """A background task's end, by the id told at its launch; with its report."""
+    """A background task's end and report; `task_id` was told at its launch."""
 
     task_id: str
     status: str
@@ -20,7 +20,7 @@ class TaskEnd:
 
 
 def task_end(text: str) -> TaskEnd | None:
-    """`None` for any other text, and for news of what still runs."""
+    """Returns `None` for other texts, and for news of running tasks."""
     if not text.startswith(NEWS):
         return None
     task, status, result = (found.search(text) for found in (_TASK, _STATUS, _RESULT))

@@ -1,4 +1,4 @@
-"""Turns: grouping, and closing of interrupted ones."""
+"""Groups messages into turns, and closes interrupted messages."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ def turns(messages: Iterable[Message]) -> tuple[Turn, ...]:
 
 
 def turn_usage(messages: Iterable[Message]) -> Usage:
-    """Of all model calls, withdrawn attempts included."""
+    """Sums the usage of all model calls, withdrawn attempts included."""
     total = Usage()
     for message in messages:
         for part in message.parts:
@@ -60,7 +60,7 @@ def finished_steps(message: Message) -> tuple[StepFinishPart, ...]:
 def settle(
     message: Message, now: Millis, failure: ToolFailure, status: MessageStatus = "cut"
 ) -> Message:
-    """Close an interrupted message: unfinished calls become errors."""
+    """Closes an interrupted message: unfinished calls become errors."""
     parts = tuple(_settled(part, now, failure) for part in message.parts)
     ended = status if message.status == "open" else message.status
     if ended == message.status and parts == message.parts:
@@ -77,7 +77,7 @@ def is_settled(message: Message) -> bool:
 
 
 def first_line(messages: Sequence[Message]) -> str:
-    """First typed line: a provisional title."""
+    """Returns the first typed line, as a provisional title."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, TextPart) and part.source == "typed" and part.text.strip():
@@ -86,7 +86,7 @@ def first_line(messages: Sequence[Message]) -> str:
 
 
 def title_of(text: str) -> str:
-    """The first line, cut to `TITLE` characters; empty for blank text."""
+    """Returns the first line, cut to `TITLE` characters; empty for blank text."""
     line = next(iter(text.strip().splitlines()), "").strip()
     return line if len(line) <= TITLE else f"{whole_letters(line, TITLE - 1).rstrip()}…"
 

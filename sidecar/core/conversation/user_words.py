@@ -1,4 +1,4 @@
-"""The user's words in a call's result: a refusal's reason, an answer."""
+"""Finds the user's words in a call's result: a refusal's reason, an answer."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ CHOICES = ("options", "choices")
 
 
 def user_words(part: ToolPart) -> tuple[str, ...]:
-    """Sentences with the user's words whole; empty for other calls."""
+    """Returns sentences with the user's words whole; nothing for other calls."""
     text = result_text(part)
     if DENIED.match(text) or text == REFUSED:
         found = SAID.search(text)
@@ -42,7 +42,7 @@ def _offers(given: JsonObject) -> bool:
 
 
 def _answers(asked: tuple[str, ...], text: str) -> list[tuple[str, str]]:
-    """Pairs, where the result says `"question"="answer"`; else empty."""
+    """Returns pairs if the result says `"question"="answer"`, else nothing."""
     found: list[tuple[str, str]] = []
     rest = text
     for question in asked:
@@ -56,5 +56,5 @@ def _answers(asked: tuple[str, ...], text: str) -> list[tuple[str, str]]:
 
 
 def _closed(text: str) -> str:
-    """Up to the last quote, before the agent's words."""
+    """Returns the text up to the last quote, before the agent's words."""
     return text[: text.rfind('"')] if '"' in text else text

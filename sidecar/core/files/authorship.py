@@ -1,6 +1,6 @@
-"""Changes that a command's own words account for.
+"""Finds changes that a command's own words account for.
 
-Reading a file or running another program does not.
+Reading a file or running another program accounts for none.
 """
 
 import re
@@ -77,7 +77,7 @@ _ANYWHERE = "**/"
 class Intent:
     """A call before it runs: a command, or names in a tool's input.
 
-    `folder`: absolute. `edits`: an editing tool, answering for every change.
+    `folder` is absolute. `edits`: an editing tool, which accounts for every change.
     """
 
     command: str = ""
@@ -88,14 +88,14 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A path or pattern relative to the root; covers its contents too."""
+    """A path or pattern relative to the root, written with all that is in it."""
 
     pattern: str
     deletes: bool
 
 
 def vouched(calls: Iterable[Intent], root: str) -> Callable[[TreeChange], bool]:
-    """Tests whether calls in `root` account for a change."""
+    """Returns a test of whether calls in `root` account for a change."""
     known = list(calls)
     if any(call.edits for call in known):
         return lambda _: True
@@ -215,7 +215,7 @@ def _program(words: Sequence[str]) -> list[str]:
 
 
 def _arguments(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Beyond those of `shell_writes.arguments`."""
+    """Finds written paths beyond those of `shell_writes.arguments`."""
     name, *given = words or [""]
     plain = [word for word in given if not word.startswith("-")]
     match name.rpartition("/")[2]:
@@ -262,7 +262,7 @@ def _indirect(name: str, known: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _variables(commands: Iterable[Sequence[str]]) -> dict[str, list[str]]:
-    """Words that loops assign; under `read`, the names read."""
+    """Returns the words that loops assign to each variable; under `read`, the names read."""
     found: dict[str, list[str]] = {"read": []}
     for words in commands:
         if words[:1] == ["for"] and words[2:3] == ["in"]:

@@ -1,7 +1,7 @@
 """Changes between two snapshots, per path, each with an author.
 
-Writes of tools, and those stated by commands, are the agent's; others while a command ran are
-unknown. The rest is the user's: between steps, saved by the editor, or by other sessions.
+The agent's are writes of tools, and those that its commands state. Other changes while a command
+ran are unknown. The rest is the user's: between steps, saved by the editor, or by other sessions.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -19,9 +19,9 @@ PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed",
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """A path's change; `None`: absence.
+    """A path's change; `old` or `new` is `None` where nothing was.
 
-    A rename stands at the new path, from `source`; `old`: the new path's former entry.
+    A rename stands at the new path, `source` is the path before, `old` the new path's former entry.
     """
 
     path: bytes
@@ -34,7 +34,7 @@ class PathChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """By path and time, once per author in turn."""
+    """Changes sorted by path and time; a path has one per author in turn."""
 
     before: SnapshotId
     after: SnapshotId
@@ -43,7 +43,7 @@ class ChangeSet:
 
 @dataclass(frozen=True, slots=True)
 class ToolWrite:
-    """A path written by our tool: entries just `before` and `after`."""
+    """A write of our tool, with the path's entries just `before` and `after`."""
 
     path: bytes
     before: TreeEntry | None
@@ -65,11 +65,11 @@ def attribute(
     between_steps: bool,
     vouched: Callable[[TreeChange], bool] = lambda _: True,
 ) -> tuple[PathChange, ...]:
-    """Authors of an interval's changes.
+    """Finds the authors of an interval's changes.
 
-    `tools`: in order. `shell`: a command ran; `vouched` tests whether one states a change. `saved`:
-    paths saved by the editor. `between_steps`: all is the user's. Omits paths merely hidden or
-    shown by ignore rules.
+    `tools`: writes in order. `shell`: a command ran; `vouched` tests whether a command states a
+    change. `saved`: paths saved by the editor. `between_steps`: all is the user's. Paths that
+    ignore rules merely hide or show are left out.
     """
     writes: dict[bytes, list[ToolWrite]] = {}
     for write in () if between_steps else tools:
@@ -98,21 +98,20 @@ def attribute(
 
 
 def same(one: TreeEntry | None, other: TreeEntry | None) -> bool:
-    """Mode and content agree."""
+    """Whether mode and content agree."""
     if one is None or other is None:
         return one is other
     return one.mode == other.mode and same_content(one, other)
 
 
 def state(entry: TreeEntry | None) -> Hashable:
-    """A key equal for states that are `same`."""
+    """Returns a key, equal for states that are `same`."""
     if entry is None:
         return None
     return entry.mode, entry.hash or (entry.size, entry.version)
 
 
 def same_content(one: TreeEntry, other: TreeEntry) -> bool:
-    """Kind, and content by hash if there is one."""
     if one.kind != other.kind:
         return False
     if one.hash or other.hash:
@@ -148,7 +147,7 @@ def _tells(change: TreeChange) -> bool:
 
 
 def _told(steps: Sequence[_Step]) -> Iterator[PathChange]:
-    """A file moved whole by one author is a rename."""
+    """Gives changes, as a rename where one author moved a file whole."""
     if len({step.change.path for step in steps}) == len(steps):
         joined = steps
     else:

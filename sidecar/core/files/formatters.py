@@ -1,4 +1,4 @@
-"""Formatters that a shell command runs."""
+"""Recognises formatters that a shell command runs."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _MAY = re.compile(
 
 
 def formatted(command: str) -> frozenset[str]:
-    """Ends of paths that may have been laid out anew; `ANY`: of all."""
+    """Returns endings of paths that a command may have formatted; `ANY` for all."""
     if not _MAY.search(command):
         return frozenset()
     text, _ = split(command)

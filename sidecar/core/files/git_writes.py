@@ -1,4 +1,4 @@
-"""Files of the work tree that a shell command's git may change."""
+"""Finds files that git in a shell command may change."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ class GitChange:
 
 
 def git_changes(command: str, folder: str = "") -> tuple[GitChange, ...]:
-    """In order, relative paths below `folder`."""
+    """Returns changes in order, with relative paths below `folder`."""
     if "git" not in command:
         return ()
     found: list[GitChange] = []
@@ -101,7 +101,7 @@ def _changed(words: Sequence[str], folder: str) -> Iterator[GitChange]:
 
 
 def _fate(options: Iterable[str]) -> GitFate:
-    """Of changes of named files, `lost` unless another commit's or side's text came."""
+    """Returns `lost` for changes of named files, unless another commit's or side's text came."""
     given = set(options)
     others = [word for word in given if word[:1] != "-" and word not in _COMMITTED_STATE]
     sourced = any(word.startswith(("--source", "-s")) for word in given)

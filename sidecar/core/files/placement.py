@@ -1,4 +1,4 @@
-"""Constraints and order of a restore."""
+"""Makes a restore's verdicts possible together, and orders its actions."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ _OPEN = 0o300
 
 @dataclass(slots=True)
 class Placing:
-    """Verdicts, adjusted until they fit each other.
+    """Verdicts on paths, adjusted until they fit each other.
 
-    `pairs`: renames (new, old). `needed`: folders only for their contents.
+    `pairs`: renames (new, old). `needed`: folders made only for their contents.
     """
 
     strands: Mapping[bytes, Strand]
@@ -29,7 +29,7 @@ class Placing:
     needed: dict[bytes, TreeEntry] = field(default_factory=dict)
 
     def settle(self) -> None:
-        """Withdraw impossible verdicts until the rest is possible."""
+        """Withdraws impossible verdicts until the rest is possible."""
         while self._blocked() | self._parted() | self._full():
             pass
         self._need()
@@ -56,7 +56,7 @@ class Placing:
         return found
 
     def _parted(self) -> bool:
-        """Leave both paths of a rename if one must stay."""
+        """Leaves both paths of a rename if one must stay."""
         found = False
         for pair in self.pairs:
             for path, other in (pair, pair[::-1]):
@@ -67,7 +67,7 @@ class Placing:
         return found
 
     def _full(self) -> bool:
-        """Keep folders that will not be empty, deepest first."""
+        """Keeps folders that will not be empty, deepest first."""
         found = False
         coming: dict[bytes, set[bytes]] = {}
         acting = self._acting()
@@ -114,7 +114,7 @@ def order(
     now: Mapping[bytes, TreeEntry],
     after: Callable[[bytes], TreeEntry | None],
 ) -> list[bytes]:
-    """Paths in an order that makes each action possible.
+    """Orders paths so that each action is possible.
 
     Folders open first and close last; emptied folders go inner first, new ones come outer first.
     """

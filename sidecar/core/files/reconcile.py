@@ -1,4 +1,4 @@
-"""Three-way merge: takes the agent's part out of a path."""
+"""Takes the agent's part out of a path by a three-way merge."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ _THEIR_NAME = "as it was before"
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Limits in bytes: per file (untracked or tracked), snapshot, workspace."""
+    """Limits in bytes, for an untracked or tracked file, a snapshot, a workspace."""
 
     untracked: int
     tracked: int
@@ -29,10 +29,11 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The user's choices, and data.
+    """What the user chose for a restore, and data that it needs.
 
-    `dirty`: saved hashes of paths with unsaved text. `read`: stored content by hash, or `None`.
-    `markers`: clashes stand between markers. `restored`: paths first changed by an earlier restore.
+    `dirty`: saved hashes of paths with unsaved text. `read` returns stored content by hash, or
+    `None`. `markers`: leave clashes between markers. `restored`: paths that an earlier restore
+    changed.
     """
 
     read: Callable[[str], bytes | None]
@@ -45,7 +46,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class HeldState:
-    """A path's state, with unstored bytes; `clashes`: number of marked places."""
+    """A path's state; `content` holds bytes not yet stored, `clashes` counts marked places."""
 
     entry: TreeEntry | None
     content: bytes | None = None
@@ -53,9 +54,9 @@ class HeldState:
 
 
 def without(strand: Strand, target: TreeEntry | None, choices: Choices) -> HeldState | str:
-    """The state without the agent's parts, or a reason.
+    """Returns the state without the agent's parts, or why there is none.
 
-    `target` replaces the agent's first part.
+    `target` replaces the state before the agent's first part.
     """
     held = HeldState(strand.now)
     for at in range(len(strand.parts) - 1, -1, -1):

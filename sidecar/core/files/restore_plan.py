@@ -1,4 +1,4 @@
-"""Plans to undo the agent's part in files."""
+"""Plans how to undo the agent's part in files."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +15,11 @@ _UNCHANGED = "Nothing was changed here since then."
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A path's change, at most one each.
+    """A change of one path, which has at most one.
 
-    `entry`: wanted (`None`: nothing). Without `expect` there, nothing is done. `content`: merged
-    bytes, not stored. Equal contents change the mode only. A new folder gets its mode once filled;
-    missing parents are made.
+    `entry`: the wanted entry, `None` for nothing. Unless `expect` is there now, nothing is done.
+    `content`: merged bytes, not stored. Equal contents change the mode only. A new folder gets its
+    mode once filled; missing parents are made.
     """
 
     path: bytes
@@ -30,10 +30,10 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """A path's fate and reason.
+    """A path's fate in a restore, and the reason.
 
-    In a conflict: `theirs` before the agent, `base` after, `mine` now; `unknown` (from, to):
-    possibly the agent's.
+    In a conflict, `theirs` is the entry before the agent, `base` after, `mine` now; `unknown`
+    (from, to) is possibly the agent's change.
     """
 
     path: bytes
@@ -49,7 +49,7 @@ class Fate:
 class RestorePlan:
     """Actions in order, and every path's fate.
 
-    None if conflicts are refused.
+    There are no actions if conflicts are refused.
     """
 
     actions: tuple[Action, ...]
@@ -67,11 +67,11 @@ def plan_restore(
     paths: Collection[bytes] | None = None,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Undo the agent's part.
+    """Plans to undo the agent's part.
 
     `sets`: all since the target state, oldest first; restores count as the agent's. `now`: entries,
     lost as `ignored` if ignored since. `paths`: only these and below (`b""`: the root), with
-    renames' other paths. `inside`: a folder's paths, ignored too.
+    renames' other paths. `inside` returns a folder's paths, ignored ones too.
     """
     known = strands(sets, now, take_unknown=choices.on_conflict == "overwrite")
     paths = None if paths is None else frozenset(paths)
@@ -108,7 +108,7 @@ def plan_redo(
     choices: Choices,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Undo a restore and the agent's work since; as `plan_restore`."""
+    """Plans to undo a restore and the agent's work since, as `plan_restore`."""
     ours = tuple(replace(change, author="tool") for change in restore.changes)
     done = {path for change in ours for path in (change.path, change.source) if path is not None}
     sets = (replace(restore, changes=ours), *since)

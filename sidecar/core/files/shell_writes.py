@@ -1,4 +1,4 @@
-"""Files written by a shell command's words; no temporary ones."""
+"""Finds files that a shell command's words write, but temporary ones."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ _TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
 
 
 def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
-    """In order, relative ones below `folder`."""
+    """Returns writes in order, with relative paths below `folder`."""
     if not _MAY.search(command):
         return ()
     text, bodies = split(command)
@@ -66,7 +66,7 @@ def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
 
 
 def split(command: str) -> tuple[str, list[str]]:
-    """A command and its here-documents (`<<EOF`)."""
+    """Splits a command into its text and its here-documents (`<<EOF`)."""
     bodies: list[str] = []
 
     def cut(match: re.Match[str]) -> str:
@@ -78,9 +78,9 @@ def split(command: str) -> tuple[str, list[str]]:
 
 @lru_cache(maxsize=2_048)
 def commands_alone(command: str) -> str:
-    """As long as the command: `_` for letters of comments, quotes and here-documents.
+    """Blanks comments, quotes and here-documents with `_`, unless a shell runs them.
 
-    Not of those that a shell runs.
+    The result is as long as `command`.
     """
 
     def document(match: re.Match[str]) -> str:
@@ -104,7 +104,7 @@ def _blank(text: str) -> str:
 
 
 def patched(patch: str) -> tuple[ShellWrite, ...]:
-    """Files in `*** Update File: …`, or in a unified diff."""
+    """Returns files in `*** Update File: …`, or in a unified diff."""
     found: list[ShellWrite] = []
     last = ""
     for verb, path in _PATCHED.findall(patch):
@@ -125,7 +125,7 @@ def patched(patch: str) -> tuple[ShellWrite, ...]:
 
 
 def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
-    """(words, redirection targets) of each."""
+    """Gives each simple command as (words, redirection targets)."""
     return ((words, targets) for words, targets, _ in _ended(text))
 
 
@@ -139,7 +139,7 @@ def pipelines(text: str) -> Iterator[list[tuple[list[str], list[str]]]]:
 
 
 def _ended(text: str) -> Iterator[tuple[list[str], list[str], str]]:
-    """Words, targets, and what ends the command."""
+    """Gives each command's words and targets, and the sign that ends it."""
     words: list[str] = []
     targets: list[str] = []
     into = skip = False
@@ -203,7 +203,7 @@ def _removed_worktree(words: Sequence[str]) -> list[str]:
 
 
 def _edited_in_place(given: Sequence[str]) -> list[str]:
-    """Of `sed -i` or `perl -i`; the first argument is the script."""
+    """Returns files of `sed -i` or `perl -i`; the first argument is the script."""
     plain: list[str] = []
     scripted = False
     words = iter(given)
@@ -238,7 +238,7 @@ def _plain(word: str) -> str:
 
 
 def joined(folder: str, path: str) -> str:
-    """`.` and `..` resolved where possible."""
+    """Joins a path to a folder, resolving `.` and `..` where possible."""
     whole = (
         path if path.startswith(("/", "~", "$")) or not folder else f"{folder.rstrip('/')}/{path}"
     )

@@ -10,7 +10,7 @@ from sidecar.core.files.tree import TreeEntry
 
 @dataclass(frozen=True, slots=True)
 class StrandPart:
-    """`None`: absence.
+    """A stretch of a path's history by one side; `None`: no file.
 
     `unknown`: by the agent or by others. `restoring`: done by a restore.
     """
@@ -24,11 +24,11 @@ class StrandPart:
 
 @dataclass(frozen=True, slots=True)
 class Strand:
-    """A path's history since the target.
+    """A path's history since the target state.
 
-    `parts`: left to undo, the agent's first, then others' and the agent's in turn. `ever`: the
-    agent had a part. `source`: path before the agent's move. `unknown`: possibly the agent's; in
-    `parts` as others', or, if `taken`, as the agent's.
+    `parts`: changes left to undo, the agent's first, then others' and the agent's in turn. `ever`:
+    the agent had a part. `source`: path before the agent's move. `unknown`: a change possibly the
+    agent's; in `parts` it is others', or, if `taken`, the agent's.
     """
 
     path: bytes
@@ -41,17 +41,17 @@ class Strand:
 
     @property
     def target(self) -> TreeEntry | None:
-        """Before the first of `parts`, never empty; `None`: no file."""
+        """The state before `parts`, which must not be empty; `None`: no file."""
         return self.parts[0].old
 
     @property
     def changed(self) -> bool:
-        """Others changed the path since."""
+        """Whether others changed the path since the agent."""
         return len(self.parts) > 1
 
     @property
     def left(self) -> TreeEntry | None:
-        """As the agent left it, before others' last change."""
+        """The state that the agent left, before others' last change."""
         theirs = [at for at, part in enumerate(self.parts) if not part.agent]
         return self.parts[theirs[-1] - 1 if theirs else -1].new
 
@@ -59,9 +59,9 @@ class Strand:
 def strands(
     sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry], *, take_unknown: bool = False
 ) -> dict[bytes, Strand]:
-    """By path; `sets`: oldest first.
+    """Returns strands by path; `sets`: oldest first.
 
-    Changes in no set are others', as are unknown ones beside them or without `take_unknown`.
+    Changes in no set are others'. So are unknown ones beside others', or without `take_unknown`.
     """
     parts: dict[bytes, list[StrandPart]] = {}
     sources: dict[bytes, bytes] = {}
@@ -106,7 +106,7 @@ def _strand(strand: Strand, own: Iterable[StrandPart], take_unknown: bool) -> St
 
 
 def _claimed(parts: Sequence[StrandPart]) -> list[StrandPart]:
-    """Unknown parts are others' if others changed the path just before or after."""
+    """Gives unknown parts to others if others changed the path just before or after."""
     found: list[StrandPart] = []
     before = False
     for unknown, own in groupby(parts, lambda part: part.unknown):
@@ -121,7 +121,7 @@ def _claimed(parts: Sequence[StrandPart]) -> list[StrandPart]:
 
 
 def _unknown(parts: Sequence[StrandPart]) -> StrandPart | None:
-    """First run of unknown parts not taken back since."""
+    """Joins the first run of unknown parts that nobody took back."""
     for at, part in enumerate(parts):
         back = (one for one in parts[at:] if same(one.new, part.old))
         if part.unknown and all(one.agent and not (one.restoring or one.unknown) for one in back):
@@ -155,7 +155,7 @@ def _follow(change: PathChange, sources: dict[bytes, bytes]) -> None:
 
 
 def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[StrandPart]:
-    """Others' parts stand where no change set explains a state."""
+    """Fills gaps between parts, and up to `now`, with parts of others."""
     at: TreeEntry | None = None
     for count, part in enumerate(parts):
         if count and not same(at, part.old):
@@ -167,7 +167,7 @@ def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[S
 
 
 def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
-    """Drop changes that one side took back, with no other side's between."""
+    """Drops changes that one side took back, with none of the other side between."""
     rows: list[tuple[bool, list[StrandPart], dict[Hashable, int]]] = []
     for part in parts:
         if not rows or rows[-1][0] != part.agent:
@@ -191,7 +191,7 @@ def _closes(circle: Sequence[StrandPart]) -> bool:
 
 
 def _outstanding(parts: list[StrandPart]) -> list[StrandPart]:
-    """From the agent's first part not undone since."""
+    """Returns the parts from the agent's first that was not undone since."""
     while True:
         first = next((at for at, part in enumerate(parts) if part.agent), len(parts))
         parts = parts[first:]

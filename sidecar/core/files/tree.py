@@ -1,4 +1,4 @@
-"""States of a folder. Paths are relative bytes."""
+"""Values for states of a folder. Paths are relative bytes."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -35,7 +35,6 @@ class TreeEntry(NamedTuple):
 
     @property
     def kind(self) -> EntryKind:
-        """Anything but a folder or link is a file."""
         match self.mode & _FORMAT:
             case 0o040000:
                 return "folder"
@@ -50,12 +49,11 @@ class TreeEntry(NamedTuple):
 
     @property
     def restorable(self) -> bool:
-        """The content is stored."""
         return self.lost is None
 
 
 class TreeChange(NamedTuple):
-    """`None`: absence; `old` and `new` always differ."""
+    """A path's change; `None`: no entry; `old` and `new` always differ."""
 
     path: bytes
     old: TreeEntry | None
@@ -63,9 +61,9 @@ class TreeChange(NamedTuple):
 
     @property
     def kind(self) -> ChangeKind:
-        """`replaced`: another kind of entry.
+        """What changed; `replaced` by another kind of entry.
 
-        `seen` and `lost`: ignore rules changed; the file itself may not have.
+        `seen` and `lost` say that ignore rules changed; the file itself may not have.
         """
         old, new = self.old, self.new
         if old is None:
@@ -94,7 +92,7 @@ class Rename:
 
 
 class SeenEntry(NamedTuple):
-    """An entry and its stat (ns). A tuple, for speed.
+    """An entry and its stat (ns); a tuple, for speed.
 
     `racy`: read within its time stamp's grain, so the stat proves nothing. `followed`: ignored, but
     written by our tool.
@@ -109,7 +107,6 @@ class SeenEntry(NamedTuple):
 
 
 def content(entry: TreeEntry) -> tuple[str, int, int]:
-    """A key that tells contents apart."""
     return entry.hash, entry.size, entry.version
 
 
@@ -128,7 +125,7 @@ def inverse(delta: Delta) -> Delta:
 
 
 def renames(delta: Delta) -> tuple[Rename, ...]:
-    """Deletions paired with creations of the same content.
+    """Pairs deletions with creations of the same content.
 
     Equal names come first; empty files must have one.
     """
@@ -154,12 +151,12 @@ def renames(delta: Delta) -> tuple[Rename, ...]:
 
 
 def parent(path: bytes) -> bytes:
-    """Empty for the root."""
+    """Returns the path's folder, empty for the root."""
     return path.rpartition(b"/")[0]
 
 
 def above(path: bytes) -> Iterator[bytes]:
-    """A path's folders but the root, nearest first."""
+    """Gives a path's folders but the root, nearest first."""
     while path := parent(path):
         yield path
 

@@ -1,4 +1,4 @@
-"""How to undo the agent's part at a path, or a rename's two."""
+"""Decides how to undo the agent's part at a path, or at a rename's two."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -36,7 +36,7 @@ def undo(strand: Strand, choices: Choices) -> PathVerdict:
 
 
 def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[PathVerdict, PathVerdict]:
-    """Others' later changes move back with the file."""
+    """Undoes a rename; others' later changes move back with the file."""
     at_new, at_old = undo(new, choices), undo(old, choices)
     may_merge = choices.on_conflict == "merge" and new.changed and at_old.fate == "restored"
     # Unsaved text at the old path is the file as before, not the merged one.
@@ -61,7 +61,7 @@ def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[PathVerdict
 
 
 def with_it(other: PathVerdict, path: bytes) -> PathVerdict:
-    """One path of a rename when the other, `path`, must stay."""
+    """Gives a path of a rename the verdict of the other, `path`, which must stay."""
     return PathVerdict(
         other.fate, f"It was renamed together with {shown(path)}, which has to stay as it is."
     )
@@ -115,7 +115,7 @@ def _unknown(strand: Strand, choices: Choices) -> PathVerdict | None:
 
 
 def _is_shown(strand: Strand, choices: Choices) -> bool:
-    """The editor shows the content to write, so nothing unsaved is lost."""
+    """Whether the editor shows the content to write, so that nothing unsaved is lost."""
     target = strand.target
     if target is None or target.kind != "file" or target.hash != choices.dirty[strand.path]:
         return False

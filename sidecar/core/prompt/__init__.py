@@ -1,1 +1,1 @@
-"""What is sent: view, prompt, prefix, cache, price, meter."""
+"""The prompt: its view, blocks, cached prefix, size and price."""

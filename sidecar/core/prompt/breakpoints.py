@@ -1,8 +1,8 @@
 """Places breakpoints for the provider's prompt cache.
 
-Writes happen only at breakpoints; a read walks back at most `LOOKBACK` positions, its own
-included, from one to a write. A run of calls, or of results, is one position. Source: Anthropic,
-"Prompt caching", read 2026-11.
+The provider writes entries only at breakpoints. From each, it looks back over at most `LOOKBACK`
+positions, its own included, for an entry to read. Neighbouring calls, or results, share a position.
+Source: Anthropic, "Prompt caching", read 2026-11.
 """
 
 from bisect import bisect_right
@@ -34,13 +34,11 @@ def place(
     sizes: Sequence[int] = (),
     minimum: int = 0,
 ) -> tuple[Breakpoint, ...]:
-    """At most four breakpoints, in prompt order.
+    """Returns at most four breakpoints, in prompt order.
 
-    They stand after: the static system text; the newest block; the previous request's last block,
-    or what a rewrite left of that (`sent_before` message blocks, 0 for none), to find its write;
-    the last rewrite (`anchor` message blocks), so its prefix outlives the next. Spare ones: every
-    `STRIDE` positions back from the newest.
-
+    They stand after the static system text, the newest block, the previous request's last block
+    (`sent_before` message blocks, 0 for none) and the last rewrite (`anchor` message blocks), whose
+    entries are to be found again. Spare ones follow every `STRIDE` positions back from the newest.
     `sizes`: cumulative tokens of all tools, each system block, each message block; nothing below
     `minimum` is marked. Only the static text may live for an hour: longer lifetimes come first.
     """
@@ -80,7 +78,7 @@ def _breakpoints(prompt: Prompt, chosen: Sequence[int]) -> list[Breakpoint]:
 
 
 def joins(previous: object, now: object) -> bool:
-    """Whether neighbours share a position."""
+    """Whether neighbouring blocks share a cache position."""
     if not isinstance(previous, Block) or not isinstance(now, Block):
         return False
     kind = type(now.content)
@@ -110,7 +108,7 @@ def _markable(blocks: Sequence[Block], index: int) -> int | None:
 
 
 def can_mark(block: Block) -> bool:
-    """Not on thinking or empty text."""
+    """Whether a block may have a breakpoint: not thinking, nor empty text."""
     match block.content:
         case ReasoningBlock():
             return False

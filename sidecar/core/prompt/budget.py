@@ -1,4 +1,4 @@
-"""The window and its division.
+"""Divides the window.
 
 history = window - system - instructions - learned - summary - ledger - tools - max_tokens
 """
@@ -49,7 +49,7 @@ STATIC_REGIONS: frozenset[Region] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Tokens; `limit`: the window less the reserve."""
+    """Sizes in tokens; `limit` is the window less the reserve."""
 
     window: int
     reserved_output: int
@@ -63,12 +63,15 @@ def budget(window: int, max_tokens: int) -> Budget:
 
 
 def at_most(tokens: int, guessed: int) -> int:
-    """The most tokens of a prompt: a fiftieth more for the `guessed`."""
+    """Returns the most tokens of a prompt, as `guessed` ones may be a fiftieth more."""
     return tokens + guessed // GUESSED_OFF
 
 
 def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, ...]:
-    """Over `SOFT_LIMIT` of the limit, or, of the history's, of its room by the formula above."""
+    """Returns regions over `SOFT_LIMIT` of their room.
+
+    Static regions have the limit as room, the others what static regions leave of it.
+    """
     history = max(0, limit - sum(regions.get(region, 0) for region in STATIC_REGIONS))
     return tuple(
         region
@@ -81,7 +84,7 @@ def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, 
 def is_spike(sizes: Sequence[int]) -> bool:
     """Whether the last turn added `SPIKE` times the recent mean.
 
-    `sizes`: context after each turn; false under three.
+    `sizes`: tokens of context after each turn; fewer than three give false.
     """
     recent = sizes[-(RECENT_TURNS + 2) :]
     if len(recent) < 3:
@@ -92,7 +95,7 @@ def is_spike(sizes: Sequence[int]) -> bool:
 
 
 def burn_rate(costs: Sequence[tuple[int, float]], now: int) -> float | None:
-    """USD an hour since the first (ms, USD); `None` within a minute."""
+    """Returns USD per hour since the first of `costs` (ms, USD); `None` within a minute."""
     if not costs:
         return None
     passed = now - costs[0][0]
@@ -100,7 +103,7 @@ def burn_rate(costs: Sequence[tuple[int, float]], now: int) -> float | None:
 
 
 def zones(starts: ZoneStarts = ZONE_STARTS) -> tuple[tuple[float, float, Zone], ...]:
-    """(from, to) as shares of the limit, and the step of pressure."""
+    """Returns each zone with its bounds (from, to), as shares of the limit."""
     bounds = pairwise((0.0, *starts, 1.0))
     return tuple((*bound, name) for bound, name in zip(bounds, _ZONES, strict=True))
 
@@ -110,7 +113,7 @@ def zone(used: int, limit: int, starts: ZoneStarts = ZONE_STARTS) -> Zone:
 
 
 def velocity(sizes: Sequence[int]) -> int:
-    """Mean tokens a turn added, of the last five; `sizes`: context after each turn.
+    """Returns the mean tokens that the last five turns added; `sizes`: context after each turn.
 
     Turns that shrank the context, as by a rewrite, are left out.
     """
@@ -122,14 +125,14 @@ def velocity(sizes: Sequence[int]) -> int:
 
 
 def turns_until(used: int, threshold: int, growth: int) -> int | None:
-    """`None` without growth."""
+    """Returns `None` without growth."""
     if growth <= 0:
         return None
     return max(0, ceil((threshold - used) / growth))
 
 
 def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
-    """Estimates scaled to sum to `total`, each off by one at most."""
+    """Scales estimates to sum to `total`; rounding puts each off by one at most."""
     weight, running, reached = sum(raw), 0, 0
     given = []
     for one in raw:

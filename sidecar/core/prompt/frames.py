@@ -1,4 +1,4 @@
-"""Our prompts' tags around a text; no text can close them."""
+"""Tags texts in prompts, so that no text can close its tag."""
 
 import re
 
@@ -9,10 +9,10 @@ _BEGIN, _END = "<context>", "</context>"
 
 
 def in_context(*texts: str, before: str = "") -> str:
-    """A context block; `before`: one to add to, or empty."""
+    """Returns a context block of `texts`, added to the block `before` if any."""
     return "\n".join((before.removesuffix(f"\n{_END}") or _BEGIN, *texts, _END))
 
 
 def within_frame(text: str) -> str:
-    r"""A quote that closes no frame (`<\/file`) and opens none of ours."""
+    r"""Escapes our tags in `text`, which then closes (`<\/file`) and opens none."""
     return _FRAME.sub(r"<\\", text)

@@ -1,4 +1,4 @@
-"""Whether a ping before expiry pays for a cached prefix.
+"""Decides whether a ping before expiry pays for a cached prefix.
 
 Chances come from the session's pauses, and while few, from 85 recorded sessions: of 10,561 requests
 223 came after 5 to 60 minutes, 47 later. Prices: USD per token; times: milliseconds.
@@ -21,7 +21,7 @@ WEIGHT = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Pays:
-    """A verdict, with mean USD spent and saved; `chance`: of a return in time."""
+    """A verdict on a ping, with mean USD spent and saved; `chance`: of a return in time."""
 
     pays: bool
     reason: str
@@ -31,7 +31,7 @@ class Pays:
 
 
 def chance_back(starts: Sequence[Millis], pings: int, ttl: Millis = TTL_MS["5m"]) -> float:
-    """Chance that a pause of `pings` + 1 lifetimes ends within one more."""
+    """Returns the chance that a pause of `pings` + 1 lifetimes ends within one more."""
     waited = ttl * (pings + 1)
     lasted = [pause for pause in pauses(starts) if pause > waited]
     back = sum(pause <= waited + ttl for pause in lasted)
@@ -48,10 +48,10 @@ def ping_pays(
     chance: float | None = None,
     surviving: int = 0,
 ) -> Pays:
-    """Whether one more ping pays, just before expiry.
+    """Decides whether one more ping pays, just before expiry.
 
-    A ping reads all `tokens`. On a timely return, all but the `surviving` (cached for an hour) are
-    read instead of written again.
+    A ping reads all `tokens`. If a request follows in time, all but the `surviving` tokens (cached
+    for an hour) are read instead of written again.
     """
     back = chance_back((), pings) if chance is None else chance
     cost = tokens * read

@@ -1,6 +1,6 @@
-"""How long the provider caches the static text: five minutes, or an hour.
+"""Chooses how long the provider caches the static text: five minutes, or an hour.
 
-An hour's writes are dearer. Only writing the text sets its lifetime. Prices: USD per token; times:
+Writes for an hour are dearer. Only a write sets the lifetime. Prices: USD per token; times:
 milliseconds.
 """
 
@@ -20,7 +20,7 @@ SHARE = 0.05
 class Lifetime:
     """A choice for the next write of the static text.
 
-    `cost`, `saved`: an hour's USD in this session, with the coming write.
+    `cost` and `saved` are USD of an hour's lifetime in this session, with the coming write.
     """
 
     ttl: Ttl
@@ -39,7 +39,7 @@ def pauses(starts: Sequence[Millis]) -> tuple[Millis, ...]:
 
 
 def is_kept(ttl: Ttl, last: Millis | None, now: Millis) -> bool:
-    """Whether text of a request begun at `last` is read at `now`."""
+    """Whether text of a request begun at `last` is still cached at `now`."""
     return last is not None and now - last <= TTL_MS[ttl]
 
 
@@ -53,11 +53,12 @@ def lifetime(
     now: Millis,
     spent: float,
 ) -> Lifetime:
-    """For static text of so many `tokens`, written by a request at `now`.
+    """Chooses the lifetime of `tokens` of static text, written by a request at `now`.
 
-    The first write is for five minutes; later ones are for an hour once the session's own pauses
-    would have paid for it, or its price is small beside `spent`. Priced: this write and one after
-    each pause of over an hour. Saved: writes after earlier pauses of 5 to 60 minutes.
+    The first write is for five minutes. Later writes are for an hour once the session's own pauses
+    would have paid for that, or its price is small beside `spent`. The price counts this write and
+    one after each pause of over an hour; savings are writes after earlier pauses of 5 to 60
+    minutes.
     """
     waited = pauses((*starts, now))
     longer = sum(pause > TTL_MS["1h"] for pause in waited)

@@ -1,4 +1,4 @@
-"""The status bar's meter, of exactly the next prompt."""
+"""Measures the next prompt exactly, for the status bar."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Accuracy: TypeAlias = Literal["exact", "estimated"]
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """`hit_rate`: 0 to 1, of the last response."""
+    """The provider's cache; `hit_rate` is the last response's, 0 to 1."""
 
     warm: bool
     expires_at: Millis | None
@@ -48,10 +48,10 @@ class Costs:
 class Meter:
     """Tokens by region; `used` sums `regions`, without output.
 
-    `percent`: `used / (window - reserved_output)`, one decimal. The policy rewrites at
-    `compact_at`. `velocity`: tokens a turn, last five. `spike`: the last turn added three times the
-    usual. `turns_until_compaction`: `None` without growth. `burn_rate`: USD an hour, last five
-    turns.
+    `percent` is `used / (window - reserved_output)` to one decimal. The policy rewrites at
+    `compact_at`. `velocity` is tokens a turn and `burn_rate` USD an hour, both over the last five
+    turns. `spike`: the last turn added three times the usual. `turns_until_compaction` is `None`
+    without growth.
     """
 
     session_id: str
@@ -86,9 +86,9 @@ class Meter:
 class Size:
     """A prompt's tokens in total, with raw estimates for its regions.
 
-    `exact`: the provider reported this very prompt. `tools`: (MCP server or "", raw estimate).
-    `guessed`: tokens no provider has counted. `messages`: as rendered, without notes, before
-    neighbours are joined. `static`: of the total, before the history.
+    `accuracy` is `exact` if the provider reported this very prompt. `tools`: (MCP server or "", raw
+    estimate). `guessed`: tokens that no provider has counted. `messages`: number of rendered
+    messages, without notes, before neighbours are joined. `static`: tokens before the history.
     """
 
     total: int
@@ -114,7 +114,7 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
     cost: Costs,
     zones: ZoneStarts = ZONE_STARTS,
 ) -> Meter:
-    """`turn_sizes`: context after each turn, oldest first."""
+    """Makes the meter; `turn_sizes`: tokens of context after each turn, oldest first."""
     regions = spread(size.raw, size.total)
     begun = sum(regions[region] for region in BEFORE)
     growth = velocity((begun, *turn_sizes)) if turn_sizes else 0

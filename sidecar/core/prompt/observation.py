@@ -1,4 +1,4 @@
-"""What a session did, for metrics, traces and alerts: never texts."""
+"""Values that tell metrics, traces and alerts what a session did, never texts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class TurnBegun:
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
-    """A turn ended, with the meter then."""
+    """A turn ended; `meter` is as of its end."""
 
     session_id: SessionId
     turn_id: TurnId
@@ -30,11 +30,11 @@ class TurnDone:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """A request ended; `purpose`: turn, summary or ping.
+    """A request ended; `purpose` is turn, summary or ping.
 
-    `cost`: USD; `uncached`: USD without a cache; `None` if unknown. `error`: kind of failure, or
-    empty. `foreseen`: tokens expected from the cache; `break_`: a shortfall's cause and kind of
-    segment.
+    `cost` is USD, `uncached` USD had there been no cache, each `None` if unknown. `error`: the kind
+    of failure, or empty. `foreseen`: tokens expected from the cache. `break_`: a shortfall's cause
+    and kind of segment.
     """
 
     session_id: SessionId
@@ -54,7 +54,7 @@ class ModelAsked:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """A request's attempt broke; another followed."""
+    """One attempt at a request failed; another followed."""
 
     session_id: SessionId
     at: Millis
@@ -81,7 +81,7 @@ class ToolDone:
 
 @dataclass(frozen=True, slots=True)
 class ViewRewritten:
-    """A rewrite; without `opens` only unsent parts were cut.
+    """The view was rewritten; without `opens` only unsent parts were cut.
 
     `price`: USD with the summary, `None` if unknown. `shown`: (`evicted`, `dropped`, `truncated` or
     `excerpt`, number of parts). `compression`: size before over after.
@@ -103,7 +103,7 @@ class ViewRewritten:
 
 @dataclass(frozen=True, slots=True)
 class PlanMade:
-    """A rewrite was looked for, found or not."""
+    """A policy looked for a rewrite, whether or not one was found."""
 
     session_id: SessionId
     seconds: float
@@ -154,7 +154,7 @@ Observe: TypeAlias = Callable[[Observation | PendingObservation], None]
 
 
 def read(seen: Observation | PendingObservation) -> Observation | None:
-    """`None` for a pending one of nothing."""
+    """Makes a pending observation, which may be `None`."""
     return seen() if callable(seen) else seen
 
 

@@ -1,6 +1,6 @@
-"""A prompt as chained hashes of segments: all tools, each system block, each message block.
+"""Describes a prompt by chained hashes of its segments.
 
-Equal hashes are equal prefixes.
+Segments are all tools, each system block and each message block. Equal hashes are equal prefixes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +41,7 @@ KINDS: Mapping[type[Content], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A prompt's segments, in parallel: chained hash, cumulative tokens, position, content.
+    """A prompt's segments, each with chained hash, cumulative tokens, position and content.
 
     `settings`: whatever else the messages' cache depends on, such as the effort.
     """
@@ -67,10 +67,10 @@ def link(
     before: Chain,
     settings: str = "",
 ) -> Chain:
-    """Extend an earlier prompt's chain (`Chain()` at first); only new segments are hashed.
+    """Extends an earlier prompt's chain (at first `Chain()`); only new segments are hashed.
 
-    `weigh` counts tokens. Another model shares nothing, other `settings` no messages. Block objects
-    keep their roles.
+    `weigh` counts a segment's tokens. Another model shares nothing with `before`, other `settings`
+    no messages. A block object may not change its role.
     """
     contents: list[PrefixPiece] = [prompt.tools, *prompt.system]
     static = len(contents)
@@ -115,7 +115,7 @@ def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
 
 
 def rendered(content: PrefixPiece) -> bytes:
-    """A segment's kind and all the provider sees."""
+    """Returns bytes to hash: a segment's kind and all that the provider sees."""
     if isinstance(content, tuple):
         said = "|".join(f"{t.name}:{t.description}:{to_json(t.input_schema)}" for t in content)
         return said.encode("utf-8", "surrogatepass")
@@ -137,9 +137,9 @@ def rendered(content: PrefixPiece) -> bytes:
 
 
 def label(chain: Chain, index: int) -> str:
-    """`tools`, `system block 0`, `message 12, block 3 (result of bash)`.
+    """Names a segment: `tools`, `system block 0`, `message 12, block 3 (result of bash)`.
 
-    From 0, as in the provider's errors.
+    Numbers count from 0, as in the provider's errors.
     """
     if index == 0 or index >= len(chain.contents):
         return "tools" if index == 0 else "the end of the prompt"

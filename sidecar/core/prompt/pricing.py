@@ -1,4 +1,4 @@
-"""Prices and sizes. An unknown price is `None`, never another model's."""
+"""Prices and sizes of models. An unknown price is `None`, never another model's."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MILLION = Decimal(1_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """USD per million tokens."""
+    """Prices in USD per million tokens."""
 
     input: Decimal
     output: Decimal
@@ -22,7 +22,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A catalogue entry; sizes in tokens.
+    """A model's catalogue entry; sizes are in tokens.
 
     A prompt over `tier_above` is billed wholly at `tier_price`. Calibration starts at
     `token_factor`.
@@ -39,7 +39,7 @@ class ModelInfo:
 
 
 def price(info: ModelInfo, usage: Usage) -> Decimal | None:
-    """USD; `None` if unknown."""
+    """Returns USD, `None` if the price is unknown."""
     card = info.price
     if info.tier_above is not None and usage.prompt > info.tier_above:
         card = info.tier_price
@@ -56,13 +56,13 @@ def price(info: ModelInfo, usage: Usage) -> Decimal | None:
 
 
 def money(amount: Decimal) -> str:
-    """No exponent or trailing zeros."""
+    """Writes an amount without exponent or trailing zeros."""
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def total(costs: Iterable[str | None]) -> str | None:
-    """`None` if any is unknown."""
+    """Returns `None` if any cost is unknown."""
     summed = Decimal(0)
     for cost in costs:
         if cost is None:
@@ -72,5 +72,5 @@ def total(costs: Iterable[str | None]) -> str | None:
 
 
 def money_of(amount: float) -> str:
-    """To a millionth."""
+    """Rounds to a millionth."""
     return money(Decimal(repr(round(amount, 6))))

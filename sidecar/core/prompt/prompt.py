@@ -1,4 +1,4 @@
-"""The provider-neutral prompt, and its only builder, `assemble`."""
+"""The provider-neutral prompt, which only `assemble` builds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Ttl: TypeAlias = Literal["5m", "1h"]
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """`output_limit`: bytes, `None` for 50 KiB."""
+    """A tool's definition; `output_limit` is in bytes, `None` for 50 KiB."""
 
     name: str
     description: str
@@ -28,7 +28,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A cache marker after a block; `message=None`: the system text."""
+    """A cache marker after a block of a message, or of the system text if `message` is `None`."""
 
     message: int | None
     block: int
@@ -50,7 +50,7 @@ Purpose: TypeAlias = Literal["turn", "summary", "title", "subtask", "judge"]
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """`effort`: the provider's word, or empty."""
+    """A request to a model; `effort` is the provider's word, or empty."""
 
     model: str
     prompt: Prompt
@@ -61,7 +61,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """The prompt before the history, byte-identical within an epoch."""
+    """The prompt's part before the history, byte-identical within an epoch."""
 
     model: str
     tools: tuple[ToolSpec, ...]
@@ -70,9 +70,9 @@ class Static:
 
 
 def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
-    """Without breakpoints.
+    """Builds a prompt without breakpoints.
 
-    Neighbours of one role are joined: local servers demand alternation.
+    Neighbouring messages of one role are joined, because local servers demand alternation.
     """
     messages: list[Rendered] = []
     for role, neighbours in groupby(history, attrgetter("role")):
@@ -85,7 +85,10 @@ def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
 
 
 def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
-    """Errors a provider would refuse; a call's one result starts the next message."""
+    """Lists unpaired calls and results, which a provider would refuse.
+
+    Each call has one result, at the start of the next message.
+    """
     problems: list[str] = []
     asked: list[str] = []
     for index, message in enumerate(prompt.messages):

@@ -1,4 +1,4 @@
-"""A prompt as text for people, block by block."""
+"""Writes a prompt as text for people, block by block."""
 
 import json
 from collections.abc import Iterator

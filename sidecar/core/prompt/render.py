@@ -1,6 +1,6 @@
 """Renders logged messages as prompt blocks, each with its region.
 
-Versioned: resume, fork and restart give the same bytes.
+Rendering has a version, so that resume, fork and restart give the same bytes.
 """
 
 from dataclasses import dataclass, field
@@ -81,7 +81,7 @@ class CallBlock:
 
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
-    """First in the user message after its call."""
+    """A call's result; results stand first in the user message after their calls."""
 
     call_id: str
     text: str
@@ -91,7 +91,7 @@ class ResultBlock:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueBlock:
-    """A provider's unknown block, sent back whole."""
+    """A provider's block of unknown type, sent back unchanged."""
 
     block: JsonObject
 
@@ -101,7 +101,7 @@ Content: TypeAlias = TextBlock | MediaBlock | ReasoningBlock | CallBlock | Resul
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block and its origin; `tokens`: raw estimate, once counted."""
+    """A block and its origin; `tokens` is its raw estimate, once counted."""
 
     content: Content
     region: Region
@@ -119,11 +119,11 @@ class Rendered:
 
 
 def render(message: Message, model: str) -> tuple[Rendered, ...]:
-    """Blocks for `model`.
+    """Renders a message for `model`.
 
-    A user message with all results, in call order, follows an assistant's calls, whatever their
-    outcome. Left out: withdrawn attempts, empty answers, blank text, thinking unsigned or of
-    another model.
+    After an assistant's calls comes a user message with all results, in call order, whatever their
+    outcome. Left out are withdrawn attempts, empty answers, blank text, and thinking that is
+    unsigned or another model's.
     """
     if message.status == "discarded":
         return ()
@@ -174,7 +174,7 @@ def _is_signed(part: ReasoningPart) -> bool:
 
 
 def is_own(part: OpaquePart) -> bool:
-    """Has a type, and none of a user's."""
+    """Whether the block has a type, and not one that users send."""
     kind = part.block.get("type")
     return isinstance(kind, str) and bool(kind.strip()) and kind not in _USERS
 
@@ -196,7 +196,7 @@ def _user_content(part: Part) -> list[tuple[Content, Region]]:
 
 
 def _named(name: str) -> str:
-    """On one line, so that no file's name says more."""
+    """Puts a file's name on one line, so that it cannot pose as other text."""
     return within_frame(" ".join(name.splitlines()))
 
 

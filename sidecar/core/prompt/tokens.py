@@ -1,4 +1,4 @@
-"""Token counts: raw estimates, corrected by reported totals.
+"""Estimates tokens, and corrects estimates by reported totals.
 
 The tokenizer is not the provider's.
 """
@@ -43,7 +43,10 @@ USUAL_FACTOR = 1.25
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Tokens per raw one, after so many answers; `bias`: more of those before the history."""
+    """Tokens per raw one, learned from `observations` answers.
+
+    `bias`: tokens to add to the text before the history.
+    """
 
     factor: float
     observations: int = 0
@@ -54,10 +57,10 @@ class Calibration:
 
 
 def observe(calibration: Calibration, *, static: int, history: int, reported: int) -> Calibration:
-    """Learn from a `reported` total; `static`, `history`: raw estimates.
+    """Learns from a `reported` total of tokens; `static` and `history` are raw estimates.
 
-    The first answer divides it in proportion; later ones leave the static part and give the history
-    the rest, unless too little.
+    The first answer divides the total in proportion. Later answers leave the static part and give
+    the history the rest, unless too little.
     """
     known = calibration
     if (known.observations and history < SMALLEST) or (
@@ -99,7 +102,7 @@ def count_tool(tool: ToolSpec, count: Count) -> int:
 
 
 def count_media(media: Media) -> int:
-    """Of an image (width x height / 750, up to 1,600) or a document (by bytes)."""
+    """Returns tokens of an image (width x height / 750, up to 1,600) or a document (by bytes)."""
     if media.media_type == "application/pdf":
         return PDF_PAGE * max(1, len(media.data) * 3 // 4 // PDF_PAGE_BYTES)
     try:
@@ -124,7 +127,7 @@ PLAUSIBLE = (0.8, 3.0)
 
 
 def checked(reported: int, raw: int, factor: float) -> str:
-    """How plausible a reported total is, in words."""
+    """Says in words how plausible a reported total is."""
     least, most = PLAUSIBLE
     estimated = raw * min(most, max(least, factor))
     if estimated and abs(reported / estimated - 1) > DISAGREES:
@@ -133,12 +136,12 @@ def checked(reported: int, raw: int, factor: float) -> str:
 
 
 def tokens_of(text: str) -> int:
-    """Without a tokenizer."""
+    """Estimates without a tokenizer."""
     return round(len(text) / 2.9) + 8
 
 
 def weigh(text: str, factor: float = USUAL_FACTOR) -> int:
-    """Within a tenth.
+    """Estimates tokens within a tenth, without a tokenizer.
 
     Hashes, times and numbers take almost one more token a digit.
     """

@@ -1,6 +1,6 @@
-"""How parts are shown: verbatim unless a rewrite changed that.
+"""Decides how parts are shown: verbatim unless a rewrite changed that.
 
-A pure fold over rewrites: an undo brings the earlier prompt back byte for byte.
+The view is a pure fold over rewrites: an undo brings the earlier prompt back byte for byte.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ MOST_NOTES = 200
 
 @dataclass(frozen=True, slots=True)
 class Truncated:
-    """One end or both, `max_bytes` of UTF-8 at most."""
+    """Shows one end of a text or both, `max_bytes` of UTF-8 at most."""
 
     keep: Keep
     max_bytes: int
@@ -39,26 +39,26 @@ class Truncated:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Line ranges (first, last), from 1, inclusive."""
+    """Shows line ranges (first, last), from 1, inclusive."""
 
     lines: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """Spans (start, end) in characters, in order."""
+    """Shows spans (start, end) in characters, in order."""
 
     spans: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """One line with call, outcome and recall id."""
+    """Shows one line with call, outcome and recall id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Nothing; the rewrite's note has the recall id."""
+    """Shows nothing; the rewrite's note has the recall id."""
 
 
 Shown: TypeAlias = Truncated | Excerpt | Quoted | Placeholder | Dropped
@@ -67,7 +67,7 @@ Shown: TypeAlias = Truncated | Excerpt | Quoted | Placeholder | Dropped
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Text before a message, for parts left out."""
+    """A text before a message, which stands for parts left out."""
 
     id: PartId
     text: str
@@ -84,9 +84,9 @@ Cause: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A recorded change of the view; `None` in `shown`: verbatim again.
+    """A recorded change of the view; `retired` are the notes that it replaces.
 
-    `retired`: replaced notes.
+    In `shown`, `None` shows a part verbatim again.
     """
 
     id: str
@@ -98,14 +98,14 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class View:
-    """How parts are shown now; unlisted ones verbatim."""
+    """How parts are shown now; unlisted parts are shown verbatim."""
 
     shown: Mapping[PartId, Shown] = field(default_factory=dict)
     notes: Mapping[PartId, Note] = field(default_factory=dict)
 
 
 def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> View:
-    """In order; later rewrites win."""
+    """Applies rewrites in order; later ones win."""
     shown: dict[PartId, Shown] = {} if before is None else {**before.shown}
     notes: dict[PartId, Note] = {} if before is None else {**before.notes}
     for rewrite in rewrites:
@@ -121,7 +121,7 @@ def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> Vi
 
 
 def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
-    """The same object if all is verbatim."""
+    """Returns the same object if all parts are verbatim."""
     if not any(part.id in shown for part in message.parts):
         return message
     parts = tuple(
@@ -131,7 +131,7 @@ def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
 
 
 def show_part(part: Part, how: Shown | None) -> Part | None:
-    """`None` if dropped; calls keep their input."""
+    """Returns `None` for a dropped part; calls keep their input."""
     if how is None:
         return part
     if isinstance(how, Dropped):
@@ -158,7 +158,7 @@ def _left(part: ToolPart, how: Shown) -> str:
 
 
 def shorten(text: str, how: Shown, part_id: str) -> str:
-    """With the recall id for the rest."""
+    """Shortens a text, and adds the recall id for the rest."""
     match how:
         case Truncated(keep=keep, max_bytes=most):
             return cut(text, max_lines=1_000_000, max_bytes=most, keep=keep, part_id=part_id).text
@@ -174,15 +174,15 @@ def shorten(text: str, how: Shown, part_id: str) -> str:
 
 @lru_cache(maxsize=MOST_NOTES)
 def rendered_note(note: Note) -> Rendered:
-    """A user's text, which may stand anywhere.
+    """Renders a note as a user's text, which may stand anywhere.
 
-    Cached: the same block object lets a prompt's chain continue.
+    Cached, because only the same block object lets a prompt's chain continue.
     """
     return Rendered("user", (Block(TextBlock(note.text), note.region, note.id),))
 
 
 def notes_before(view: View, messages: Sequence[Message]) -> Mapping[MessageId, tuple[Note, ...]]:
-    """By the message they precede, oldest first."""
+    """Groups notes by the message they precede, oldest first."""
     known = {message.id for message in messages}
     grouped: dict[MessageId, tuple[Note, ...]] = {}
     for note in view.notes.values():

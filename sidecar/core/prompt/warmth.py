@@ -1,8 +1,8 @@
 """Models the provider's cache: content, reads and writes, causes of misses.
 
-Reads walk back as in `breakpoints`, which names the source. An entry is readable once its first
-response begins, and lives five minutes or an hour from the start of the last request that wrote it,
-read it, or marked its end before a longer one (seen in recorded sessions after 20 minutes).
+Reads look back as in `breakpoints`, which names the source. An entry is readable once its first
+response begins. It lives five minutes or an hour from the start of the last request that wrote it,
+read it, or marked its end within a longer prefix (seen in recorded sessions after 20 minutes).
 """
 
 from bisect import bisect_right
@@ -28,7 +28,7 @@ entry than the one predicted."""
 
 @dataclass(frozen=True, slots=True)
 class CachedPrefix:
-    """Tokens of a prefix; a request that starts until `expires` reads them, for `ttl` anew."""
+    """A cached prefix of `size` tokens; a read until `expires` renews it for `ttl`."""
 
     size: int
     expires: Millis
@@ -41,7 +41,7 @@ Warm: TypeAlias = Mapping[Hashable, CachedPrefix]
 
 @dataclass(frozen=True, slots=True)
 class TouchedPrefix:
-    """An entry that a request writes or renews; `marked`: at a breakpoint, else by a read."""
+    """An entry that a request writes or renews; `marked` if at a breakpoint, else by a read."""
 
     hash: Hashable
     entry: CachedPrefix
@@ -50,10 +50,10 @@ class TouchedPrefix:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Billing of a request starting `at`, in tokens.
+    """Tokens billed for a request that starts `at`.
 
-    `hit`: last segment read; `end`: last segment cached afterwards, until `expires_at`; else
-    `None`.
+    `hit` is the last segment read, `end` the last segment cached afterwards, until `expires_at`;
+    all are `None` without one.
     """
 
     read: int
@@ -83,9 +83,10 @@ def foresee(
     *,
     scale: float = 1.0,
 ) -> Prediction:
-    """Reads and writes of a request starting `at`.
+    """Predicts reads and writes of a request starting `at`.
 
-    Parallel: chained hash, cumulative tokens and position per segment. `scale` corrects raw sizes.
+    `hashes` (chained), `sizes` (cumulative tokens) and `places` have an item per segment. `scale`
+    corrects raw sizes.
     """
     hit = _longest(warm, hashes, places, marks, at)
     read = raw = 0
@@ -121,9 +122,9 @@ def foresee(
 
 
 def follow(warm: Warm, prediction: Prediction, *, usage: Usage | None = None) -> Warm:
-    """Cache content once the response begins, without expired entries.
+    """Returns the cache once the response begins, without expired entries.
 
-    `usage`, as reported, corrects entries and forgets those not cached.
+    The reported `usage` corrects entries, and removes those that were not cached.
     """
     at = prediction.at
     after = {key: entry for key, entry in warm.items() if entry.expires >= at}
@@ -183,14 +184,14 @@ def _believed(prediction: Prediction, usage: Usage) -> bool:
 
 
 def _shortened(prediction: Prediction, usage: Usage) -> bool:
-    """Billed for five minutes, not for an hour."""
+    """Whether the provider billed an hour's write as one of five minutes."""
     return prediction.write_1h > 0 and not usage.cache_write_1h and usage.cache_write_5m > 0
 
 
 def _as_reported(
     touched: Sequence[TouchedPrefix], prediction: Prediction, usage: Usage
 ) -> Iterator[TouchedPrefix]:
-    """Exact at reported ends, in proportion between."""
+    """Corrects entries' sizes: exactly at reported ends, in proportion between."""
     hour = usage.cache_read + usage.cache_write_1h
     cached = hour + usage.cache_write_5m
     if not cached:
@@ -239,7 +240,7 @@ class AnsweredRequest:
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """First segment not served from the cache, the cause, and tokens lost.
+    """The first segment not served from the cache, the cause, and the tokens lost.
 
     `offset`: first differing byte of `rendered`, after the segment's kind.
     """
@@ -254,10 +255,10 @@ class Miss:
 def find_miss(
     last: AnsweredRequest | None, now: AnsweredRequest, read: int, minimum: int
 ) -> Miss | None:
-    """Why `read` falls short of the last request's cache, or `None`.
+    """Says why `read` tokens fall short of the last request's cache, or returns `None`.
 
-    Compares reported counts only: estimates could feign a miss. A prompt below `minimum` is a miss
-    of the next request.
+    Only reported counts are compared: estimates could feign a miss. A prompt below `minimum` is a
+    miss of the next request.
     """
     if last is None:
         return None

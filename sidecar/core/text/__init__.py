@@ -1,1 +1,1 @@
-"""Text in, text or places out: JSON, lines, sentences, secrets."""
+"""Functions on text: JSON, lines, sentences, secrets."""

@@ -1,4 +1,4 @@
-"""Both ends of a longer text, in whole paragraphs, sentences and items."""
+"""Shortens a text to both ends, in whole paragraphs, sentences and items."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -66,16 +66,16 @@ class _Group:
 
 
 def without_code(text: str) -> list[str]:
-    """Lines with words, and a mark for code where introduced."""
+    """Returns lines with words; code that a line introduces becomes a mark."""
     return [line for group in _groups(text) for line in group.lines()]
 
 
 def abridged(text: str, most: int, mark: str) -> list[str]:
-    """Lines of about `most` characters: all without code if that fits, else both ends.
+    """Shortens a text to about `most` characters: without code, and if still longer, to both ends.
 
-    Of a long list each item's first words; `mark` stands at cuts, and nothing ends in an
-    announcement. The last sentence stands if short or a question, then with the one before, and
-    what is set apart in bold.
+    Long lists keep each item's first words. `mark` stands at the cut, and the line before is no
+    announcement. The last sentence stays if it is short or a question, a question with the sentence
+    before; so does a paragraph that opens in bold.
     """
     groups = list(_groups(text))
     lines = [line for group in groups for line in group.lines()]
@@ -95,7 +95,7 @@ def abridged(text: str, most: int, mark: str) -> list[str]:
 
 @lru_cache(maxsize=MOST_ANSWERS)
 def in_brief(text: str, most: int) -> str:
-    """The first sentences in `most` characters, and the last if a question."""
+    """Returns the first sentences in `most` characters, and a last question or bold paragraph."""
     groups = list(_groups(text))
     last = _last_sentence(groups[-1], most) if groups else ""
     last = last if asks(last) else _set_apart(groups, most * 2 // 3)
@@ -104,7 +104,7 @@ def in_brief(text: str, most: int) -> str:
 
 
 def asked_last(text: str, most: int) -> str:
-    """The last lines, if they ask something, in `most` characters."""
+    """Returns the last lines in `most` characters if they ask something, else nothing."""
     close = text[-most:]
     if not _QUESTION.search(close):
         return ""
@@ -113,7 +113,7 @@ def asked_last(text: str, most: int) -> str:
 
 
 def references(text: str) -> frozenset[str]:
-    """Numbers and letters of list items, as in `do 2 and 3`."""
+    """Finds numbers and letters of list items, as in `do 2 and 3`."""
     if len(text) > REFERS:
         return frozenset()
     return frozenset(one or other for one, other in _REFERENCE.findall(text))
@@ -124,7 +124,7 @@ def numbers(text: str) -> frozenset[str]:
 
 
 def listed(text: str, most: int, mark: str) -> list[str]:
-    """The first line, and items by their first words, in about `most` characters."""
+    """Returns the first line, and items by their first words, in about `most` characters."""
     lines = [line.strip() for line in unfenced(text) if _says(line)]
     places = [n for n, line in enumerate(lines) if _NUMBERED.match(line)]
     leads = sorted({0, max(0, places[0] - 1)} - {*places})
@@ -139,7 +139,7 @@ def _says(line: str) -> bool:
 
 
 def first_words(text: str, most: int) -> str:
-    """To the end of a line, sentence or word."""
+    """Cuts a text at the end of a line, sentence or word."""
     if len(text) <= most:
         return text
     spans = sentences(text[:most], most)
@@ -150,13 +150,16 @@ def first_words(text: str, most: int) -> str:
 
 
 def fullest(texts: Sequence[str]) -> int:
-    """The text that says most: the first, unless another is much longer."""
+    """Returns the index of the first text, or of one that is much longer."""
     most = max(range(len(texts)), key=lambda n: len(texts[n]))
     return most if len(texts[most]) > max(FULL, 3 * len(texts[0])) else 0
 
 
 def with_rules(text: str, most: int) -> str:
-    """First words of a summary, and firm rules of the rest: loud ones, then listed ones."""
+    """Shortens a summary to its first words and firm rules of the rest.
+
+    Rules in capitals come first, then listed ones.
+    """
     text = _FRAME.sub("", text.strip()).strip()
     if len(text) <= most:
         return text
@@ -178,7 +181,7 @@ def with_rules(text: str, most: int) -> str:
 
 
 def _groups(text: str) -> Iterator[_Group]:
-    """Without code; a mark stands where code was introduced."""
+    """Splits a text into groups, without code; a mark stands where code was introduced."""
     here = _Group()
     inside = blank = False
     for line in text.strip().splitlines():
@@ -203,7 +206,7 @@ def _groups(text: str) -> Iterator[_Group]:
 
 
 def _goes_on(group: _Group, line: str, *, item: bool, blank: bool) -> bool:
-    """Whether a line belongs to the group; `blank`: after an empty line."""
+    """Whether a line belongs to the group; `blank` if it follows an empty line."""
     if group.items or not group.lead:
         return item and bool(group.items)
     titled = all(map(is_heading, group.lead))
@@ -233,7 +236,10 @@ def _head(groups: Sequence[_Group], most: int) -> list[str]:
 
 
 def _part(group: _Group, room: int, least: int) -> list[str]:
-    """Whole lines and sentences, or the first words of each item; of a sentence from `least` on."""
+    """Returns whole lines and sentences, or each item's first words, within `room` characters.
+
+    A sentence is cut only if `room` is over `least`.
+    """
     told: list[str] = []
     for line in group.lead:
         if len(line) > room:
@@ -270,7 +276,7 @@ def _close(groups: Sequence[_Group], most: int) -> list[str]:
 
 
 def _set_apart(groups: Sequence[_Group], most: int) -> str:
-    """The last paragraph, other than the first, that opens in bold."""
+    """Returns the last paragraph, other than the first, that opens in bold."""
     lines = [line for group in groups[1:] for line in group.lines() if _BOLD.match(line)]
     return first_words(lines[-1], most) if 0 < len(lines) <= MOST_LABELS else ""
 

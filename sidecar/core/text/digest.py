@@ -1,4 +1,4 @@
-"""Content hashes, tagged with the algorithm."""
+"""Hashes content; each hash names its algorithm."""
 
 import hashlib
 
@@ -6,7 +6,7 @@ TAG = "b2:"
 
 
 def digest(data: bytes, previous: str = "") -> str:
-    """`b2:` and 40 hex digits; covers `previous` too."""
+    """Returns `b2:` and 40 hex digits; the hash covers `previous` too."""
     state = hashlib.blake2b(digest_size=20)
     if previous:
         state.update(previous.encode("ascii"))
@@ -15,7 +15,7 @@ def digest(data: bytes, previous: str = "") -> str:
 
 
 def content_hash(text: str) -> str:
-    """`sha256:` and 64 hex digits; U+DC80 to U+DCFF count as their bytes."""
+    """Returns `sha256:` and 64 hex digits; U+DC80 to U+DCFF count as the bytes they stand for."""
     try:
         return bytes_hash(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError:

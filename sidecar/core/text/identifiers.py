@@ -1,4 +1,4 @@
-"""Identifiers: paths, code names, commands, error strings."""
+"""Finds identifiers in text: paths, code names, commands, error strings."""
 
 import re
 import sys
@@ -38,7 +38,7 @@ _SHORT = late_pattern(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Paths, file names, code names of 6 letters, `quoted` spans; no amounts."""
+    """Finds paths, file names, code names of 6 letters, `quoted` spans; no amounts."""
     words: Iterable[str] = _TOKEN.findall(text)
     if len(text) > LONGEST:
         stripped = (word if len(word) <= LONGEST else word.rstrip(_ENDS) for word in words)
@@ -51,7 +51,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def asked_to_keep(text: str) -> frozenset[str]:
-    """As in `keep src/a.py`, `don't forget …`."""
+    """Finds names that someone asks to keep, as in `keep src/a.py`, `don't forget …`."""
     kept: set[str] = set()
     for sentence in _with_verbs(text):
         if any(bool(found["no"]) == bool(found["forget"]) for found in _ASKS.finditer(sentence)):
@@ -78,7 +78,10 @@ def is_amount(word: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _name(word: str) -> str:
-    """Without trailing punctuation. Cached and interned: a plan looks up tens of thousands."""
+    """Returns an identifier without trailing punctuation, or nothing.
+
+    Cached and interned, because a plan looks up tens of thousands.
+    """
     name = word.rstrip(_ENDS)
     if len(name) >= LEAST and ("/" in name or _CODEY.search(name) or _FILE.match(name)):
         return "" if is_amount(name) else sys.intern(name)
@@ -91,7 +94,7 @@ NameSource: TypeAlias = Literal["result", "call", "prose", "typed"]
 
 @dataclass(slots=True)
 class Name:
-    """Steps of first sight, last sight and last use (-1: never)."""
+    """The steps at which an identifier was first seen, last seen and last used (-1: never)."""
 
     first: int
     seen: int
@@ -101,7 +104,7 @@ class Name:
 
 
 class NameIndex:
-    """A session's identifiers, and the agent's uses."""
+    """A session's identifiers, and when the agent used each."""
 
     def __init__(self, names: Mapping[str, Name] = MappingProxyType({})) -> None:
         self._names = dict(names)
@@ -111,7 +114,7 @@ class NameIndex:
 
     @property
     def known(self) -> Mapping[str, Name]:
-        """No copy, for thousands of look-ups."""
+        """The identifiers themselves, no copy, for thousands of look-ups."""
         return self._names
 
     def __contains__(self, name: object) -> bool:
@@ -133,7 +136,7 @@ class NameIndex:
                 entry.seen = step
 
     def use(self, names: Iterable[str], step: int, source: NameSource = "prose") -> None:
-        """By the agent; a name known earlier counts as used."""
+        """Records names that the agent wrote; a name from an earlier step counts as used."""
         known = self._names
         for name in names:
             entry = known.get(name)

@@ -1,4 +1,4 @@
-"""JSON without NaN and infinities, which editors and providers refuse."""
+"""Reads and writes JSON without NaN and infinities, which editors and providers refuse."""
 
 import json
 import math
@@ -31,20 +31,23 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.S)
 
 
 def to_json(value: Json) -> str:
-    """In dict order. Minimal escapes: escaped lone surrogates would come back joined."""
+    """Writes compact JSON in dict order.
+
+    Escapes are minimal: escaped lone surrogates would come back joined.
+    """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 class TooMuch(ValueError):
-    """JSON would take many times the memory of its text."""
+    """Parsed JSON would take many times the memory of its text."""
 
 
 class TooDeep(ValueError):
-    """JSON is nested too deep for Python's reader."""
+    """The JSON is nested too deep for Python's reader."""
 
 
 def escapes_mended(text: str, known: re.Pattern[str] = _ESCAPE) -> str:
-    """A backslash that begins no `known` escape stands for itself."""
+    """Doubles backslashes that begin no `known` escape."""
     return known.sub(lambda found: found[0] if found[1] else "\\\\", text)
 
 
@@ -53,7 +56,7 @@ def without_trailing_commas(text: str) -> str:
 
 
 def read_object(text: str) -> dict[object, object] | None:
-    """JSON or a Python literal; `None` for neither, or no object."""
+    """Reads an object from JSON or a Python literal; returns `None` for anything else."""
     for read_it in (_as_json, _as_python):
         value = read_it(text)
         if isinstance(value, dict):
@@ -62,21 +65,21 @@ def read_object(text: str) -> dict[object, object] | None:
 
 
 def read(text: str | bytes) -> Json:
-    """Integers keep their size.
+    """Reads JSON; integers keep their size.
 
-    Raises ValueError for no JSON, NaN, an infinity or too large a number; TooMuch over `MOST_INNER`
-    lists and objects; TooDeep.
+    Raises ValueError for invalid JSON, NaN, an infinity or too large a number; TooMuch over
+    `MOST_INNER` lists and objects; TooDeep.
     """
     return _loaded(text, _refuse, _finite)
 
 
 def read_all(text: str | bytes) -> Json:
-    """NaN and infinities become null. Raises as `read`."""
+    """Reads NaN and infinities as null, and raises as `read` for the rest."""
     return _loaded(text, _nothing, _finite_or_none)
 
 
 def check_inner(text: str | bytes) -> None:
-    """Raises `TooMuch`, before parsing."""
+    """Raises `TooMuch` before a text is parsed."""
     if isinstance(text, bytes):
         if text.count(b"[") + text.count(b"{") > MOST_INNER:
             check_inner(text.decode("utf-8", "replace"))
@@ -98,7 +101,7 @@ def is_deep(value: Json) -> bool:
 
 
 def plain(value: Json) -> Json:
-    """NaN and infinities as null; recursive: check `is_deep` first."""
+    """Replaces NaN and infinities by null; recursive, so check `is_deep` first."""
     match value:
         case dict():
             return {key: plain(inner) for key, inner in value.items()}
@@ -111,7 +114,7 @@ def plain(value: Json) -> Json:
 
 
 def kind(value: Json) -> str:
-    """With its article: `an object`."""
+    """Names a value's type with its article: `an object`."""
     return next((name for found, name in _NAMES if isinstance(value, found)), "null")
 
 

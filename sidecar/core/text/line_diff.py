@@ -1,4 +1,4 @@
-"""Line diffs of bytes. Only line feeds end lines."""
+"""Compares bytes line by line. Only line feeds end lines."""
 
 import re
 from bisect import bisect_left
@@ -29,7 +29,7 @@ class Hunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`diff`: unified; empty for equal texts, a sentence for binary data."""
+    """`diff` is unified; empty for equal texts, a sentence for binary data."""
 
     diff: str
     additions: int
@@ -37,7 +37,7 @@ class Difference:
 
 
 def split(data: bytes) -> list[bytes]:
-    """After line feeds; joined, the same bytes."""
+    """Splits after line feeds; the lines joined are `data` again."""
     if b"\r" not in data or data.count(b"\r") == data.count(b"\r\n"):
         # `splitlines` is twice as quick, but would also divide at single carriage returns.
         return data.splitlines(keepends=True)
@@ -50,12 +50,12 @@ def split(data: bytes) -> list[bytes]:
 
 
 def is_binary(data: bytes) -> bool:
-    """Any zero byte."""
+    """Whether `data` has any zero byte."""
     return b"\0" in data
 
 
 def hunks(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Hunk]:
-    """In order; an equal line separates any two."""
+    """Finds changes in order; an equal line separates any two."""
     head = _shared(old, new)
     most = min(len(old), len(new)) - head
     tail = _shared(old[len(old) - most :][::-1], new[len(new) - most :][::-1])
@@ -71,7 +71,7 @@ def hunks(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Hunk]:
 
 
 def count(old: bytes | None, new: bytes | None) -> tuple[int, int]:
-    """Lines (added, deleted); (0, 0) for binary data."""
+    """Counts lines (added, deleted); (0, 0) for binary data."""
     old, new = old or b"", new or b""
     if old == new or is_binary(old) or is_binary(new):
         return 0, 0
@@ -81,7 +81,7 @@ def count(old: bytes | None, new: bytes | None) -> tuple[int, int]:
 
 
 def in_header(name: str) -> str:
-    """Control characters quoted as in git, against forged diff lines."""
+    """Quotes control characters as git does, against forged diff lines."""
     if CONTROL.search(name) is None:
         return name
     return f'"{_QUOTED.sub(lambda found: _escaped(found[0]), name)}"'
@@ -99,10 +99,10 @@ def unified(
     source: str | None = None,
     most: int = 2000,
 ) -> Difference:
-    """`None`: a missing file.
+    """Makes a unified diff; `None` is a missing file.
 
-    `source`: another old path. `most`: lines shown, context included. Bytes outside UTF-8 become
-    U+FFFD.
+    `source`: the old path, if another. `most`: lines shown, context included. Bytes outside UTF-8
+    become U+FFFD.
     """
     before, after = old or b"", new or b""
     if before == after:
@@ -160,7 +160,7 @@ def _group(old: list[bytes], new: list[bytes], group: Sequence[Hunk]) -> Iterato
 
 
 def _span(start: int, end: int) -> str:
-    """From 1; an empty range is named by the line before."""
+    """Writes a diff's range from 1; an empty range is named by the line before."""
     if end - start == 1:
         return f"{start + 1}"
     return f"{start + 1 if end > start else start},{end - start}"
@@ -274,7 +274,7 @@ def _once(lines: Sequence[int]) -> dict[int, int]:
 
 
 def _fewest(a: Sequence[object], b: Sequence[object], steps: int) -> list[tuple[int, int]] | None:
-    """Myers, greedy; `None` beyond `steps` or `_MOST_EDITS`."""
+    """Pairs equal lines by Myers' greedy algorithm; `None` beyond `steps` or `_MOST_EDITS`."""
     n, m = len(a), len(b)
     if not n or not m:
         return []

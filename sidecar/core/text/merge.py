@@ -17,7 +17,7 @@ _OPEN, _MIDDLE, _CLOSE = b"<" * 7, b"=" * 7, b">" * 7
 
 @dataclass(frozen=True, slots=True)
 class MergedText:
-    """`clashes`: places between markers."""
+    """`clashes` counts the places between conflict markers."""
 
     content: bytes
     clashes: int
@@ -26,9 +26,9 @@ class MergedText:
 def merge(
     base: bytes, mine: bytes, theirs: bytes, *, my_name: str = "mine", their_name: str = "theirs"
 ) -> MergedText | Unmergeable:
-    """Two edits of `base`, byte for byte.
+    """Merges two edits of `base`, byte for byte.
 
-    Edits with no unchanged line between clash; equal ones count once. Returns `"binary"`, or
+    Edits with no unchanged line between them clash; equal edits count once. Returns `"binary"`, or
     `"large"` beyond `MOST_BYTES` or `MOST_LINES`.
     """
     if theirs in (mine, base):

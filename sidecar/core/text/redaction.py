@@ -1,4 +1,4 @@
-"""Removes keys and passwords of known shapes: a wrong hit spoils text."""
+"""Removes keys and passwords, only of known shapes: a wrong hit spoils text."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -110,7 +110,7 @@ _BY_NAME = tuple((marker, late_pattern(pattern)) for marker, pattern in _NAMED)
 
 @dataclass(slots=True)
 class Redaction:
-    """Counts hits; `known`: secrets to remove anywhere."""
+    """Removes secrets and counts them; `known` secrets are removed anywhere."""
 
     known: tuple[str, ...] = ()
     count: int = 0
@@ -184,7 +184,10 @@ class Redaction:
 
 
 def holds_key(text: str) -> bool:
-    """By shape; no password in an address, the way to databases and proxies."""
+    """Whether a text has a key's shape.
+
+    A password in an address does not count: it is the way to databases and proxies.
+    """
     return any(
         _key(marker, found)
         for marker, pattern in _likely(text)
@@ -194,7 +197,7 @@ def holds_key(text: str) -> bool:
 
 
 def _key(marker: str, found: re.Match[str]) -> str:
-    """Empty if the match only looks like a key."""
+    """Returns nothing if the match only looks like a key."""
     key: str = found.groupdict().get("value") or found[0]
     return key if marker not in _CHECKS or _CHECKS[marker](key) else ""
 
@@ -214,7 +217,7 @@ def _patterns_of(name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def secrets_in(variables: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Longest first; no paths, none under `SHORTEST`."""
+    """Returns secret values, longest first; no paths, none under `SHORTEST`."""
     found = {
         value
         for name, value in variables

@@ -33,7 +33,7 @@ class _Words:
 
     @classmethod
     def of(cls, text: str, endings: tuple[str, ...] = ()) -> "_Words":
-        """`+` for a space, `*` for any ending."""
+        """Reads words from a text, with `+` for a space and `*` for any ending."""
         words = set(text.split())
         phrases: dict[str, list[str]] = {}
         for phrase in sorted(word for word in words if "+" in word):
@@ -123,20 +123,20 @@ _CURLY = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " "})
 
 @dataclass(frozen=True, slots=True)
 class RuleSentence:
-    """`span`: characters (start, end); `sure`: `FIRM` or `SOFT`."""
+    """A rule's place in characters (start, end); `sure` is `FIRM` or `SOFT`."""
 
     span: Span
     sure: int
 
 
 def rules_in(text: str) -> tuple[RuleSentence, ...]:
-    """In order, each wording once, up to `MOST_RULES`; not in code, diffs, logs, transcripts."""
+    """Finds rules in order, each wording once, up to `MOST_RULES`; not in code, diffs or logs."""
     found = (RuleSentence(span, sure) for span, sure in _graded(text) if sure)
     return tuple(islice(found, MOST_RULES))
 
 
 def standing(text: str, span: Span) -> Span | None:
-    """A sentence with those before that it leans on; `None` if there are none.
+    """Extends a sentence by those before on which it leans; `None` if there are none.
 
     `It must stay` and `not like that` lean.
     """
@@ -160,7 +160,7 @@ def _leans(sentence: str) -> bool:
 
 
 def each_once(rules: Iterable[str]) -> list[str]:
-    """Each wording once, unless the next begins with it."""
+    """Keeps each wording once, and drops a rule that begins the next."""
     found: dict[str, str] = {}
     last = ""
     for rule in rules:
@@ -172,12 +172,12 @@ def each_once(rules: Iterable[str]) -> list[str]:
 
 
 def wording(rule: str) -> str:
-    """Equal for rules that differ in case and signs alone."""
+    """Returns the same words for rules that differ in case and signs alone."""
     return " ".join(_TOKEN.findall(rule.casefold()))
 
 
 def sureness(sentence: str) -> int:
-    """`FIRM`, `SOFT` or 0."""
+    """Grades a sentence as a rule: `FIRM`, `SOFT` or 0."""
     plain = sentence.casefold()
     solid = not plain.isascii()
     if solid:
@@ -196,7 +196,7 @@ def sureness(sentence: str) -> int:
 
 
 def _graded(text: str) -> Iterator[tuple[Span, int]]:
-    """Each wording once; listed rules are `FIRM`, mere descriptions `SOFT`."""
+    """Grades each wording once; listed rules are `FIRM`, mere descriptions `SOFT`."""
     seen: set[str] = set()
     listed = False
     for start, end in _unfenced(text):
@@ -244,5 +244,5 @@ def _is_loud(sentence: str) -> bool:
 
 
 def size_of(text: str) -> int:
-    """Bytes of UTF-8; a lone surrogate takes three."""
+    """Counts bytes of UTF-8; a lone surrogate takes three."""
     return len(text.encode("utf-8", "surrogatepass"))

@@ -17,20 +17,20 @@ _PATH = re.compile(r"(?:~|\.{0,2})/|[A-Za-z]:[\\/]")
 
 
 def is_secret(name: str, value: str) -> bool:
-    """By its name; or a login under a Bundler host's name."""
+    """Whether the name is a secret's, or the value a login under a Bundler host's name."""
     if _VARIABLE.fullmatch(name):
         return True
     return bool(_BUNDLERS_HOST.fullmatch(name) and _LOGIN.fullmatch(value))
 
 
 def is_random(value: str) -> bool:
-    """Letters and digits alternate three times, unlike in code."""
+    """Whether letters and digits alternate three times, unlike in code."""
     kinds = re.sub(r"[A-Za-z]+", "a", re.sub(r"[0-9]+", "0", value))
     return len(re.findall("a0|0a", kinds)) >= 3
 
 
 def is_login(value: str) -> bool:
-    """`name:password` in base64, as in HTTP."""
+    """Whether a value is `name:password` in base64, as in HTTP."""
     try:
         return b":" in b64decode(value, validate=True)
     except ValueError:
@@ -38,5 +38,5 @@ def is_login(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """Not a key with a slash."""
+    """Whether a value is a path, not a key with a slash."""
     return _PATH.match(value) is not None and not is_random(value)

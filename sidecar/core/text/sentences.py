@@ -1,4 +1,4 @@
-"""Sentences in any script, as spans of characters."""
+"""Finds sentences in any script, as spans of characters."""
 
 import re
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def sentences(text: str, longest: int = LONGEST) -> Iterator[Span]:
 
 
 def statements(text: str) -> Iterator[Span]:
-    """Spans of uncut sentences, with neighbouring lines that nothing separates.
+    """Finds spans of whole sentences, each with the lines over which it runs.
 
     A line alone may contradict the next.
     """
@@ -78,9 +78,9 @@ def statements(text: str) -> Iterator[Span]:
 
 
 def gist(text: str, most: int) -> str:
-    """The first sentences with content, in `most` characters.
+    """Returns the first sentences with content, in `most` characters.
 
-    Passes over headings, code and announcements.
+    Headings, code and announcements are passed over.
     """
     plain = "\n".join(line for line in unfenced(text) if not is_heading(line))
     said: list[str] = []
@@ -103,7 +103,7 @@ def announces(text: str) -> bool:
 
 
 def without_intentions(text: str) -> str:
-    """Without sentences on what is to be done, or open."""
+    """Leaves out interjections, and sentences on what is to be done."""
     spans = sentences(text, len(text))
     told = (text[start:end] for start, end in spans)
     return " ".join(
@@ -121,12 +121,12 @@ def asks(text: str) -> bool:
 
 
 def ends_open(text: str) -> bool:
-    """In an announcement, as `So:` and `**Costs:**`."""
+    """Whether a text ends in an announcement, as `So:` and `**Costs:**`."""
     return text.rstrip().rstrip(_CLOSERS).endswith((":", "\uff1a"))
 
 
 def unfenced(text: str) -> Iterator[str]:
-    """Non-blank lines outside code fences."""
+    """Gives non-blank lines outside code fences."""
     inside = False
     for line in text.splitlines():
         if line.lstrip().startswith("```"):
@@ -140,7 +140,7 @@ def is_heading(line: str) -> bool:
 
 
 def is_item(line: str) -> bool:
-    """A list item, quotation or heading."""
+    """Whether a line is a list item, quotation or heading."""
     return _ITEM.match(line) is not None
 
 

@@ -13,7 +13,7 @@ MAX_BYTES = 50 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Text for the model; totals (lines, bytes) of the whole."""
+    """A text for the model, with totals (lines, bytes) of the whole."""
 
     text: str
     cut: bool
@@ -29,7 +29,7 @@ def cut(
     keep: Keep = "head",
     part_id: str = "",
 ) -> Cut:
-    """At most `max_lines` and `max_bytes`, plus a note with the id for `recall`.
+    """Cuts to `max_lines` and `max_bytes`, plus a note with the id for `recall`.
 
     Cuts fall between code points, at line ends where cheap.
     """
@@ -56,7 +56,7 @@ def cut(
 def cut_to_tokens(
     text: str, most: int, tokens: Callable[[str], int], *, keep: Keep = "both", part_id: str = ""
 ) -> Cut:
-    """`most` tokens, note included."""
+    """Cuts to `most` tokens, note included."""
     piece = cut(text, keep=keep, part_id=part_id)
     room = len(piece.text.encode("utf-8", "surrogatepass"))
     while room and (size := tokens(piece.text)) > most:
@@ -104,14 +104,14 @@ def _tail(data: bytes, max_lines: int, max_bytes: int) -> int:
 
 
 def boundary(data: bytes, index: int, step: int) -> int:
-    """A code point's edge before (-1) or after (1)."""
+    """Moves `index` to a code point's edge, before (`step` -1) or after (1)."""
     while 0 < index < len(data) and data[index] & 0xC0 == 0x80:
         index += step
     return index
 
 
 def lines_kept(text: str, ranges: Sequence[tuple[int, int]], part_id: str) -> str:
-    """`ranges`: (first, last), from 1, inclusive; ends with the id for `recall`."""
+    """Keeps line `ranges` (first, last), from 1, inclusive; ends with the id for `recall`."""
     lines = text.splitlines()
     kept: list[str] = []
     shown = 0
@@ -131,7 +131,7 @@ def lines_kept(text: str, ranges: Sequence[tuple[int, int]], part_id: str) -> st
 
 
 def quoted(text: str, spans: Sequence[tuple[int, int]], part_id: str) -> str:
-    """Spans (start, end; characters), each gap with its size, and the id for `recall`."""
+    """Keeps spans (start, end) of characters, with each gap's size, and the id for `recall`."""
     kept: list[str] = []
     at = 0
     for start, end in (*spans, (len(text), len(text))):

@@ -24,7 +24,7 @@ JOINERS = frozenset({"\u200c", ZWJ})
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""Hidden and steering characters spelt out, except `keep`.
+    r"""Spells out hidden and steering characters, except `keep`.
 
     Controls become pictures such as `␛`, bytes outside UTF-8 `\xe9`, others `\u202e`.
     """
@@ -37,17 +37,17 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def visible_lines(text: str) -> str:
-    """As `visible`, but line ends and tabs stay."""
+    """Works as `visible`, but keeps line ends and tabs."""
     return visible(text, keep="\n\t")
 
 
 def visible_message(text: str) -> str:
-    """As `visible_lines`, without Markdown links, which may run VS Code's commands."""
+    """Works as `visible_lines`, but breaks Markdown links, which may run VS Code's commands."""
     return visible_lines(text).replace("](", "] (")
 
 
 def visible_json(value: Json, indent: int | None = None) -> str:
-    r"""Printable JSON: `\u202e` for steering characters."""
+    r"""Writes printable JSON, with steering characters as `\u202e`."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if _is_seen(text):
         return text
@@ -59,7 +59,7 @@ def visible_json(value: Json, indent: int | None = None) -> str:
 
 
 def as_found(name: str) -> str:
-    """Without unseen letters, which some disks pass over."""
+    """Removes unseen letters, which some disks pass over."""
     if name.isascii():
         return name
     seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
@@ -68,13 +68,16 @@ def as_found(name: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def plain_path(path: str) -> str:
-    """As disks may find it: in any case and width, without unseen letters or last dots."""
+    """Returns the same for all paths that disks may take for one file.
+
+    Case, width, unseen letters and last dots do not count.
+    """
     found = unicodedata.normalize("NFKC", as_found(path)).casefold()
     return "/".join([part.rstrip(". ") for part in found.split("/")])
 
 
 def whole_letters(text: str, most: int) -> str:
-    """At most `most`, no letter, emoji or flag split."""
+    """Cuts to `most` characters, splitting no letter, emoji or flag."""
     end = min(most, len(text))
     while 0 < end < len(text) and _joined(text, end):
         end -= 1
@@ -82,7 +85,7 @@ def whole_letters(text: str, most: int) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """As `whole_letters`, with an ellipsis if cut."""
+    """Cuts as `whole_letters`, and ends a cut text with an ellipsis."""
     return text if len(text) <= most else f"{whole_letters(text, most - 1)}…"
 
 

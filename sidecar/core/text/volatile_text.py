@@ -20,7 +20,7 @@ EPHEMERAL = 32_768
 
 @dataclass(frozen=True, slots=True)
 class Volatile:
-    """`offset` in characters."""
+    """A volatile text; `offset` is in characters."""
 
     kind: VolatileKind
     text: str
@@ -28,7 +28,7 @@ class Volatile:
 
 
 def volatile(text: str) -> tuple[Volatile, ...]:
-    """In order, without overlaps; the longer reading wins."""
+    """Finds volatile texts in order, without overlaps; the longer reading wins."""
     found = [
         Volatile(rule.kind, match["v"], match.start("v"))
         for rule in _RULES

@@ -1,1 +1,1 @@
-"""The recent past, and its alerts."""
+"""Folds the recent past, and raises alerts from it."""

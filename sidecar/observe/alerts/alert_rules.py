@@ -12,9 +12,9 @@ AlertLevel: TypeAlias = Literal["info", "warning", "critical"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One alert; `name`: also its setting, `over`: higher is worse.
+    """One alert, under its setting's name; with `over`, a higher value is worse.
 
-    `quiet`: ms of being well before clearing, against repeated alerts.
+    `quiet`: ms of being well before the alert clears, against repeated alerts.
     """
 
     name: str

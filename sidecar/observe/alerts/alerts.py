@@ -1,4 +1,4 @@
-"""Raises and clears alerts by thresholds."""
+"""Raises alerts at thresholds, and clears them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +26,10 @@ AlertKey: TypeAlias = tuple[str, SessionId | None]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A standing alert, in the setting's unit; `well_since`: well, but not yet cleared."""
+    """An alert that stands; `value` and `threshold` are in the setting's unit.
+
+    `well_since`: when the value was well again, if the alert has not cleared yet.
+    """
 
     name: str
     level: AlertLevel
@@ -51,7 +54,7 @@ class Changed:
 def look(
     past: RecentPast, settings: Alerts, standing: Mapping[AlertKey, Alert], now: Millis
 ) -> tuple[dict[AlertKey, Alert], tuple[Changed, ...]]:
-    """Standing alerts, and changes since `standing`."""
+    """Returns the alerts that stand now, and what changed since `standing`."""
     found: dict[AlertKey, Alert] = {}
     changes: list[Changed] = []
     known = dict(values(past, now))
@@ -125,9 +128,9 @@ def _of_one(one: SessionStanding) -> Iterable[tuple[str, float | None]]:
 
 
 def burn_spike(past: RecentPast, now: Millis) -> float | None:
-    """The newest 5 minutes' cost by the dearest 5 of the hour before.
+    """Divides the newest 5 minutes' cost by that of the dearest 5 of the hour before.
 
-    Bursts and a cold cache are usual. `None` with fewer than three stretches with costs.
+    Bursts and a cold cache are usual. Returns `None` with fewer than three stretches with costs.
     """
     minutes = {one.number: one.spent for one in past.within(now, 60 + STRETCH)}
     newest = now // 60_000

@@ -1,4 +1,4 @@
-"""The recent past for alerts: a bounded fold."""
+"""Folds observations into a bounded recent past, for alerts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,10 +26,10 @@ ORDINARY = frozenset({"budget", "cold", "pays", "idle"})
 
 @dataclass(frozen=True, slots=True)
 class Minute:
-    """All sessions in one minute; `number`: minutes since 1970.
+    """Sums over all sessions in one minute; `number`: minutes since 1970.
 
-    `refused`: too long requests. `prompt`, `read`: tokens of `repeated`, cacheable requests.
-    `spent`: USD, including `summarising`.
+    `refused`: requests too long. `repeated`: requests with a cacheable prefix, `prompt` and `read`
+    their tokens. `spent`: USD, including `summarising`.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Minute:
 
 @dataclass(frozen=True, slots=True)
 class SessionStanding:
-    """One session's numbers; `used` and `tool_results`: shares of the input room.
+    """One session's numbers; `used` and `tool_results` are shares of the input room.
 
     `used`: at turns' ends. `evictions`: in the last turn, `evicting` in the running one.
     `compression`, `fidelity`: of the newest whole rewrite.
@@ -60,7 +60,7 @@ class SessionStanding:
 
 @dataclass(frozen=True, slots=True)
 class RecentPast:
-    """Input of the alerts; minutes in order."""
+    """The alerts' input; minutes are in order."""
 
     minutes: tuple[Minute, ...] = ()
     sessions: Mapping[SessionId, SessionStanding] = field(default_factory=dict)

@@ -1,1 +1,1 @@
-"""A session as values, charts and a page."""
+"""Shows a session as values, charts and a page."""

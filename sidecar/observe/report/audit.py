@@ -1,4 +1,4 @@
-"""All decisions about a session's context."""
+"""Lists all decisions about a session's context."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -57,9 +57,9 @@ DECISIONS: Mapping[type[LogRecord], str] = {
 
 
 def audit(stored: Stored) -> Iterator[JsonObject]:
-    """One line per decision, in log order.
+    """Gives one line per decision, in log order.
 
-    `at`: ISO 8601 UTC, costs: USD as decimal strings or `null`; tokens: the provider's, if
+    `at`: ISO 8601 UTC; costs: USD as decimal strings or `null`; tokens: the provider's, if
     reported.
     """
     messages = {str(message.id): message for message in stored.messages}

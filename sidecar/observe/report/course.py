@@ -1,4 +1,4 @@
-"""A session's course as pure data."""
+"""Values for a session's course: requests, changes, turns, context."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +15,7 @@ CourseChangeKind: TypeAlias = Literal["rewrite", "undo", "restore", "model"]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The session's row.
+    """What the session's row in the store says.
 
     May be empty: `parent` (of a fork), `recorded_by` (an agent), `priced_as` (for a free model).
     """
@@ -35,9 +35,9 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """A model call's tokens and USD; `uncached`: USD without a cache.
+    """A model call's tokens and USD, with and without a cache; `None`: unknown.
 
-    `None`: unknown. Unless `own`, a fork's parent or a recorded agent paid.
+    Unless `own`, a fork's parent or a recorded agent paid.
     """
 
     usage: Usage
@@ -81,10 +81,10 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class CourseChange:
-    """A recorded change of the context, `after` so many requests.
+    """A recorded change of the context, which came `after` so many requests.
 
-    `left_out`: parts by new presentation. `summary`: writer and cost. `before`, `afterwards`:
-    tokens, if logged.
+    `left_out`: number of parts by new presentation. `summary`: writer and cost. `before`,
+    `afterwards`: tokens, if logged.
     """
 
     id: str
@@ -108,7 +108,7 @@ class CourseChange:
 
 @dataclass(frozen=True, slots=True)
 class CourseTurn:
-    """`held`: tokens at the end, `None` without a request."""
+    """A turn; `held`: tokens at its end, `None` without a request."""
 
     number: int
     id: str
@@ -127,9 +127,9 @@ class CourseTurn:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """`tokens`: estimate of all whole results; `in_view`: of those in context.
+    """A tool's calls; `tokens`: estimate for all whole results, `in_view` for those in context.
 
-    `cut`: results of `whole` bytes, cut before first sent.
+    `cut`: number of results cut before first sent, of `whole` bytes.
     """
 
     name: str
@@ -152,7 +152,7 @@ class CourseFile:
 
 @dataclass(frozen=True, slots=True)
 class CourseCheckpoint:
-    """A state to go back to; `files`: changed since the last."""
+    """A state to go back to; `files` changed since the last checkpoint."""
 
     number: int
     id: str
@@ -166,7 +166,7 @@ class CourseCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class ContextPiece:
-    """A piece in or out of the context; tokens add up to the meter's."""
+    """A piece in or left out of the context; tokens add up to the meter's."""
 
     id: str
     region: str
@@ -180,7 +180,7 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True)
 class CutResult:
-    """A result cut at the source; `recall` returns all."""
+    """A result cut before first sent; `recall` returns all of it."""
 
     part_id: str
     tool: str
@@ -201,7 +201,7 @@ class CourseNote:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """`messages` and `parts` count by kind.
+    """A session's course; `messages` and `parts` are counts by kind.
 
     `problems`: sentences on unreadable entries.
     """
@@ -229,5 +229,5 @@ class Course:
 
     @property
     def now(self) -> tuple[int, ...]:
-        """Tokens, in order of `budget.REGIONS`."""
+        """Tokens now, in order of `budget.REGIONS`."""
         return tuple(self.meter.regions.get(region, 0) for region in REGIONS)

@@ -1,4 +1,4 @@
-"""A session's course as JSON: camelCase, USD as decimal strings, ms."""
+"""A session's course as JSON, in camelCase; USD are decimal strings, times ms."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass

@@ -1,4 +1,4 @@
-"""Layout of charts over requests, on one shared axis."""
+"""Lays out charts over requests, on one shared axis."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ SHAPES = {"rewrite": "●", "undo": "○", "restore": "■", "model": "◆"}
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One slot per request, and the present.
+    """A chart's field, with one slot per request and one for the present.
 
     `columns`: half-open ranges of requests, from 0.
     """
@@ -57,7 +57,7 @@ def plot(course: Course, height: int, most: float) -> Plot:
 
 
 def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequence[float]) -> str:
-    """Between step lines; `ends`: x of columns."""
+    """Draws the area between two step lines; `ends`: x of the columns' edges."""
     there = (f"V{plot.y(upper[n]):.1f}H{end:.1f}" for n, end in enumerate(ends[1:]))
     back = (f"V{plot.y(lower[n]):.1f}H{ends[n]:.1f}" for n in reversed(range(len(lower))))
     return f"M{ends[0]:.1f} {plot.y(lower[0]):.1f}{''.join(there)}{''.join(back)}Z"

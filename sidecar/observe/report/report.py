@@ -1,4 +1,4 @@
-"""A session as one HTML page: no fetch, no script."""
+"""Shows a session as one HTML page, which fetches nothing and runs no script."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The report's charts: context, cache, cost, tools."""
+"""Draws the report's charts: context, cache, cost, tools."""
 
 from collections.abc import Iterator, Sequence
 from html import escape

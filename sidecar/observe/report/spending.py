@@ -1,4 +1,4 @@
-"""A session's spending, with and without a cache."""
+"""Sums a session's spending, with and without a cache."""
 
 from decimal import Decimal
 
@@ -6,10 +6,10 @@ from sidecar.observe.report.course import Course
 
 
 def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]:
-    """USD paid and uncached, before the first and after each request.
+    """Returns USD paid and uncached, before the first and after each request.
 
-    Asides count with the request before. Sums after an unknown price are `None`. Others' costs
-    count nothing, a recorded agent's at list prices.
+    Asides count with the request before. Sums after an unknown price are `None`. Others' costs do
+    not count, but a recorded agent's do, at list prices.
     """
     beside: dict[int, list[tuple[Decimal | None, Decimal | None]]] = {}
     for aside in course.asides:

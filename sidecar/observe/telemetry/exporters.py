@@ -1,4 +1,4 @@
-"""Providers of metrics and traces: existing or configured."""
+"""Finds or sets up the providers of metrics and traces."""
 
 import logging
 import os
@@ -24,7 +24,10 @@ PROVIDERS = ("OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER")
 
 @dataclass(frozen=True, slots=True)
 class Exporting:
-    """At `address`, metrics can be read. `close` sends the rest; blocks for seconds at most."""
+    """Open providers; metrics can be read at `address`.
+
+    `close` sends what is left, and blocks for seconds at most.
+    """
 
     metrics: "MeterProvider | None"
     traces: "TracerProvider | None"
@@ -33,7 +36,7 @@ class Exporting:
 
 
 def start(settings: Telemetry, version: str, environment: Mapping[str, str]) -> Exporting | None:
-    """`None` if off, or after a logged failure. Blocks."""
+    """Returns `None` if off, or after a logged failure. Blocks."""
     if settings.exporter == "none":
         return None
     try:

@@ -1,4 +1,4 @@
-"""All metrics as data.
+"""Defines all metrics as data.
 
 Names follow OpenTelemetry's conventions for generative AI (`gen_ai.…`, 1.44), else `sidecar.…`.
 """
@@ -22,7 +22,7 @@ MODEL = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model"
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """An `observed` gauge is read on demand."""
+    """A metric's definition; an `observed` gauge is read on demand."""
 
     name: str
     kind: Literal["counter", "histogram", "gauge", "observed"]

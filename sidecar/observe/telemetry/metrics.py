@@ -1,4 +1,4 @@
-"""Observations as OpenTelemetry metrics; needs only the API."""
+"""Writes observations as OpenTelemetry metrics; needs only the API."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,10 @@ NONE: Attributes = {}
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """From any thread. `alerts`: count by (name, level); `store`: bytes."""
+    """Functions that return levels now, called from any thread.
+
+    `alerts`: count by (name, level); `store`: bytes.
+    """
 
     contexts: Callable[[], Mapping[SessionId, ContextMeter]]
     queues: Callable[[], Mapping[str, int]]

@@ -1,4 +1,4 @@
-"""Observations as OpenTelemetry spans; needs only the API."""
+"""Writes observations as OpenTelemetry spans; needs only the API."""
 
 from opentelemetry.context import Context
 from opentelemetry.trace import (
@@ -26,7 +26,7 @@ NANOS = 1_000_000
 
 
 class Traces:
-    """A turn's span is open from start to end."""
+    """Makes spans; a turn's span is open from its start to its end."""
 
     def __init__(self, provider: TracerProvider, version: str, vendor: str) -> None:
         self._tracer = provider.get_tracer("sidecar", version)

@@ -1,1 +1,1 @@
-"""Recordings of other agents as our messages: one module per format."""
+"""Reads other agents' recordings as our messages: one module per format."""

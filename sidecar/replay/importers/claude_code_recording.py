@@ -1,4 +1,4 @@
-"""Importer for Claude Code: a JSON line per block."""
+"""Imports Claude Code's recordings: a JSON line per block."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """The main conversation, without subagents' messages."""
+    """Gives the main conversation, without subagents' messages."""
     reader = _Reader()
     yield from read_each(lines, reader.line)
     yield from reader.boundary()
@@ -49,7 +49,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 @dataclass(frozen=True, slots=True)
 class _Later:
-    """A tool result, or an agent's note (no `call_id`)."""
+    """A tool result, or an agent's note (no `call_id`), kept until the answer ends."""
 
     line: int
     text: str
@@ -207,7 +207,7 @@ def _usage(given: JsonObject) -> Usage:
 
 
 def _queued(given: Json) -> list[JsonObject]:
-    """Typed while the agent worked; empty for other lines."""
+    """Returns blocks typed while the agent worked; nothing for other lines."""
     match given:
         case {"type": "queued_command", "prompt": str(text), **rest}:
             said: list[JsonObject] = [{"type": "text", "text": text}]

@@ -1,4 +1,4 @@
-"""Importer for Codex rollouts: a JSON line per item and event."""
+"""Imports Codex rollouts: a JSON line per item and event."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +41,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """A token count or first result ends a response."""
+    """Ends a response at a token count or at its first result."""
     reader = _Reader()
     yield from read_each(lines, reader.line)
     yield from reader.close()
@@ -50,7 +50,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 @dataclass(frozen=True, slots=True)
 class _Later:
-    """A tool result, or an agent's note (no `call_id`)."""
+    """A tool result, or an agent's note (no `call_id`), kept until the answer ends."""
 
     line: int
     texts: list[str]

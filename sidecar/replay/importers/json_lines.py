@@ -27,7 +27,7 @@ _TORN: Final = (OSError, EOFError, zlib.error)
 def read_lines(
     path: Path, each: Callable[[], None] = lambda: None
 ) -> Iterator[NumberedLine | DamagedLine]:
-    """(line number, object), without blank lines.
+    """Gives (line number, object), without blank lines.
 
     `each` is called per line. Raises BadRequest for unsupported compression, OSError.
     """
@@ -41,7 +41,7 @@ def read_lines(
 
 
 def read_document(path: Path) -> list[NumberedLine | DamagedLine]:
-    """One JSON value; a list's objects count as lines.
+    """Reads one JSON value; a list's objects count as lines.
 
     Raises BadRequest for no JSON or too much, OSError.
     """

@@ -1,4 +1,4 @@
-"""Importer for the neutral form: one message per line, from any agent.
+"""Imports the neutral form: one message per line, from any agent.
 
 `{"role", "origin", "parts": [{"type": "text"|"reasoning"|"tool_call"|"tool_result"|"image", …}],
  "usage": {"prompt", "uncached", "cache_read", "cache_write", "cache_write_1h", "output"},
@@ -43,7 +43,7 @@ COMPACTIONS: Final = ("compact_summary", "compaction", "summary")
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """A role, an origin and parts."""
+    """Whether a line has a role, an origin and parts."""
     return any("role" in line and "origin" in line and "parts" in line for line in first)
 
 
@@ -100,7 +100,7 @@ def _user_parts(
 
 
 def _queued(line: JsonObject) -> JsonObject:
-    """The line as typed; empty for others."""
+    """Returns a line typed while the agent worked; nothing for other lines."""
     match line.get("parts"):
         case [{"type": "text", "text": str(text)}, *more] if line.get("origin") == "attachment":
             if found := _QUEUED.fullmatch(text):

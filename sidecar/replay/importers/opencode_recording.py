@@ -1,4 +1,4 @@
-"""Importer for `opencode export`, or its messages one per line.
+"""Imports `opencode export`, or its messages one per line.
 
 `{"info": {…}, "messages": [{"info": {"role", "time", "tokens", …}, "parts": […]}]}`; a part's
 `type`: text, reasoning, tool, file, step-start, step-finish.

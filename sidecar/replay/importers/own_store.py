@@ -1,4 +1,4 @@
-"""Importer for Sidecar's own store: folder, file, or session `STORE/ID`."""
+"""Imports from Sidecar's own store: a folder, a file, or a session `STORE/ID`."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ _REWRITE: Final = "rewrite"
 
 
 def find_store(path: Path) -> tuple[Path, str] | None:
-    """A store's file and a session id ("" for all); raises OSError."""
+    """Finds a store's file and a session id ("" for all); raises OSError."""
     if path.is_dir():
         path = path / STORE_FILE
         return (path, "") if path.is_file() and _is_store(path) else None
@@ -46,7 +46,7 @@ def find_store(path: Path) -> tuple[Path, str] | None:
 
 
 def stored_sessions(store: Path) -> list[SessionRow]:
-    """Oldest first; raises BadRequest."""
+    """Returns sessions, oldest first; raises BadRequest."""
     rows: list[SessionRow] = []
     cursor: str | None = None
     try:
@@ -62,7 +62,7 @@ def stored_sessions(store: Path) -> list[SessionRow]:
 
 
 def stored_transcript(store: Path, session: str) -> Transcript:
-    """A session, or the only one; raises BadRequest."""
+    """Reads a session, or the only one; raises BadRequest."""
     rows = stored_sessions(store)
     chosen = [row for row in rows if not session or row.id == session]
     if len(chosen) != 1:

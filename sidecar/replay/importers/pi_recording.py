@@ -1,4 +1,4 @@
-"""Importer for pi: one JSON line per message and compaction."""
+"""Imports pi's recordings: one JSON line per message and compaction."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -23,7 +23,7 @@ FORMAT: Final = "pi"
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """A header, or a message in an envelope."""
+    """Whether a line is a header, or a message in an envelope."""
     return any(
         (line.get("type") == "session" and "cwd" in line)
         or (line.get("type") == "message" and isinstance(line.get("message"), dict))

@@ -1,4 +1,4 @@
-"""Which recordings lie below a path, and which importer reads one."""
+"""Finds recordings below a path, and the importer that reads one."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -46,7 +46,7 @@ def importers() -> tuple[Importer, ...]:
 
 
 def find_files(path: Path) -> Iterator[Path]:
-    """The file, or recordings below a folder, by name."""
+    """Gives the file itself, or recordings below a folder, by name."""
     if not path.is_dir():
         yield path
         return
@@ -56,7 +56,10 @@ def find_files(path: Path) -> Iterator[Path]:
 
 
 def find_recordings(path: Path) -> Iterator[Path]:
-    """A path for `open_transcript` per session, unreadable files included; in stores `STORE/ID`."""
+    """Gives a path for `open_transcript` per session; in stores `STORE/ID`.
+
+    Files that cannot be read are given too.
+    """
     for file in find_files(path):
         try:
             store = _store(file)
@@ -69,7 +72,10 @@ def find_recordings(path: Path) -> Iterator[Path]:
 def open_transcript(
     path: Path, format_name: str = "", each: Callable[[], None] = lambda: None
 ) -> Transcript:
-    """`each` is called per line, and may raise. Raises BadRequest if unreadable."""
+    """Opens a recording; `each` is called per line, and may raise.
+
+    Raises BadRequest if unreadable.
+    """
     store = _store(path)
     if store is not None:
         return stored_transcript(*store)
@@ -115,7 +121,7 @@ def _name(path: Path) -> str:
 
 
 def _begun(entries: Iterator[TranscriptEntry]) -> Iterator[TranscriptEntry]:
-    """A summary before all messages becomes its own context."""
+    """Makes a summary before all messages a message of context."""
     begun = False
     for entry in entries:
         if isinstance(entry, Compacted) and entry.summary.strip() and not begun:

@@ -1,4 +1,4 @@
-"""Facts about a session in a recording's first lines."""
+"""Finds facts about a session in a recording's first lines."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Opening:
 
 
 def opening(first: Iterable[JsonObject]) -> Opening:
-    """Search the places of all agents; the first value counts."""
+    """Searches the places of all agents; the first value counts."""
     title = cwd = session = ""
     for line in first:
         for given in _heads(line):

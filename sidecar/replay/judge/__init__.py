@@ -1,1 +1,1 @@
-"""Questions about a log, and a model's answers after rewrites."""
+"""Asks about a log, and judges a model's answers after rewrites."""

@@ -1,4 +1,4 @@
-"""A recorded session prepared for judging."""
+"""Prepares a recorded session for judging."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -46,8 +46,8 @@ CaseAnswer: TypeAlias = Callable[[str], str]
 class Case:
     """A session, played under a policy up to its last request.
 
-    `full`, `compacted`: context as text, at most `cut` characters per result. `summaries`:
-    estimated usage of each; `asking`: of answers and verdicts.
+    `full`, `compacted`: contexts as text, at most `cut` characters per result. `summaries`:
+    estimated usage of each summary; `asking`: of answers and verdicts.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Case:
     settings: Settings
 
     def with_summaries(self, write: CaseAnswer, room: int) -> tuple[str, tuple[str, ...]]:
-        """The compacted context with a model's summaries, and failures.
+        """Returns the compacted context with a model's summaries, and failures.
 
         Blocks. `room`: tokens of material per request.
         """
@@ -73,9 +73,9 @@ class Case:
 
 
 def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, most: int) -> Case:
-    """Under the first policy; `most`: tokens per answer.
+    """Plays a session under the first policy; `most`: tokens per answer.
 
-    Raises BadRequest without a recording, or for one never compacted or too large.
+    Raises BadRequest without a recording, or for a session never compacted or too large.
     """
     transcript_ = open_transcript(path)
     entries = [entry for entry in transcript_.entries if not isinstance(entry, DamagedLine)]

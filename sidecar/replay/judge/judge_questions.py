@@ -1,4 +1,4 @@
-"""Fidelity by a model as judge: requests, replies, score.
+"""Measures fidelity by a model as judge: requests, replies, score.
 
 A judge compares answers from the full and from the compacted context.
 """
@@ -49,7 +49,7 @@ class Judged:
 
 
 def context_text(items: Iterable[Item], most: int) -> str:
-    """At most `most` characters per result; without thinking."""
+    """Writes a context as text, without thinking; at most `most` characters per result."""
     entries = [_entry(item, most) for item in items if not isinstance(item.shown, Dropped)]
     return "\n".join(("<conversation>", *filter(None, entries), "</conversation>"))
 
@@ -130,7 +130,7 @@ def compared(
 
 
 def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
-    """By question id, without unreadable answers."""
+    """Returns answers by question id, without unreadable ones."""
     found: dict[str, str] = {}
     for question, value in _by_question(reply, questions):
         answer = value.get("answer")
@@ -142,7 +142,7 @@ def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
 
 
 def read_verdicts(reply: str, questions: Sequence[Question]) -> dict[str, Verdict]:
-    """By question id, without unreadable or contradictory verdicts."""
+    """Returns verdicts by question id, without unreadable or contradictory ones."""
     found: dict[str, Verdict] = {}
     torn: set[str] = set()
     for question, value in _by_question(reply, questions):
@@ -180,7 +180,7 @@ def _unfolded(values: Iterable[object]) -> Iterable[Mapping[object, object]]:
 
 
 def score(judged: Iterable[Judged]) -> float:
-    """Mean worth, 0 to 1; raises ValueError without any."""
+    """Returns the mean worth, 0 to 1; raises ValueError without any verdict."""
     worths = [WORTH[one.verdict.ruling] for one in judged]
     if not worths:
         raise ValueError("nothing was judged")

@@ -29,7 +29,7 @@ class Unjudged:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`cost`: USD; `None` if unknown."""
+    """The verdicts on all sessions; `cost`: USD, `None` if unknown."""
 
     model: str
     policy: str
@@ -68,7 +68,6 @@ class Judgement:
 
 
 def judgement_json(judgement: Judgement) -> JsonObject:
-    """Costs in USD."""
     found = judgement.score
     return {
         "model": judgement.model,

@@ -1,4 +1,4 @@
-"""Questions about a recorded session, by code."""
+"""Makes questions about a recorded session, by code."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ COMMANDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`evidence`: quoted or derived from the log."""
+    """A question; `evidence` is quoted or derived from the log."""
 
     id: str
     kind: QuestionKind
@@ -49,7 +49,7 @@ class Question:
 
 
 def questions_of(messages: Iterable[Message]) -> tuple[Question, ...]:
-    """Up to twelve questions with answers in the log."""
+    """Makes up to twelve questions with answers in the log."""
     kept = [message for message in messages if message.status != "discarded"]
     ledger, said = read_ledger(kept), _said(kept)
     last = _last_words(kept)

@@ -1,1 +1,1 @@
-"""The part of a log left in view when needed."""
+"""Measures the part of a log that is in view when needed."""

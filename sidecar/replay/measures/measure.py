@@ -1,6 +1,6 @@
-"""Measures of a policy's memory, as in docs/how-to/measuring.md.
+"""Measures a policy's memory, as in docs/how-to/measuring.md.
 
-Whole parts count apart, as lines are kept by the same names.
+Names in whole parts count apart, because policies keep lines by the same names.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ PROSE_LEAST = 40
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    """Names in `whole` parts, else in `view`, else one recall away."""
+    """Names in `whole` parts, else in `view`, else one recall away (`reach`)."""
 
     whole: frozenset[str]
     view: frozenset[str]
@@ -32,7 +32,7 @@ class Glimpse:
 
 
 class Memory:
-    """Counts over a run.
+    """Counts over a run which needed names were left.
 
     Of `far` names stood `whole` in whole parts, `view` in view, `ledger` also in notes, `reach`
     also within one recall.
@@ -54,7 +54,7 @@ class Memory:
         self.prose = self.prose_kept = 0
 
     def add(self, unit: Unit) -> None:
-        """Shown whole."""
+        """Adds a unit that is shown whole."""
         self._units.append(unit)
         self._seen.update(unit.names)
         if self._lost_whole:
@@ -64,7 +64,10 @@ class Memory:
             self._lost_reach.difference_update(unit.names)
 
     def rewrite(self, items: Sequence[Item], *, covered: bool) -> None:
-        """`covered`: a note's id recalls the rest, reachable while any note stands."""
+        """Notes what a rewrite leaves; `covered`: a note's id recalls the rest.
+
+        The rest is reachable while any note stands.
+        """
         whole: set[str] = set()
         view: set[str] = set()
         reach: set[str] = set()
@@ -96,7 +99,7 @@ class Memory:
         )
 
     def stand(self, now: Glimpse, *, covered: bool) -> None:
-        """As `rewrite`, from a prompt already taken apart."""
+        """Works as `rewrite`, from a prompt already taken apart."""
         whole, view, reach = now.whole, now.view, now.reach
         self._text, self._notes = now.text, now.notes
         self._lost_whole = self._seen - whole

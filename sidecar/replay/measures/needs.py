@@ -1,7 +1,7 @@
-"""Text that the recorded agent needed word for word, and the blocks that had shown it.
+"""Finds text that the recorded agent needed word for word, and where it was shown before.
 
-Needed: an edit's old text, a patch's context and removed lines, without line ends and numbers. See
-docs/how-to/measuring.md.
+Needed are an edit's old text, and a patch's context and removed lines, without line ends and
+numbers. See docs/how-to/measuring.md.
 """
 
 import re
@@ -31,7 +31,7 @@ ShownAt: TypeAlias = tuple[PartId, bool]
 
 @dataclass(frozen=True, slots=True)
 class NeededEdit:
-    """A replaced text. `shown`: its former places, newest last; `around`: lines of the newest."""
+    """A replaced text; `shown`: former places, newest last; `around`: lines there."""
 
     text: str
     shown: tuple[ShownAt, ...]
@@ -41,7 +41,7 @@ class NeededEdit:
 
 @dataclass(frozen=True, slots=True)
 class NeededLine:
-    """A line the agent wrote again, and its former place."""
+    """A line that the agent wrote again, and its former places."""
 
     line: str
     shown: tuple[ShownAt, ...]
@@ -56,7 +56,7 @@ class Needs:
 
 
 def plain_text(text: str) -> str:
-    """Without line ends and, if most lines have one, line numbers."""
+    """Removes blanks at line ends and, if most lines have one, line numbers."""
     lines = text.split("\n")
     if len(NUMBERED.findall(text)) * 2 > len(lines):
         lines = [NUMBERED.sub("", line) for line in lines]
@@ -64,7 +64,7 @@ def plain_text(text: str) -> str:
 
 
 def needs_of(conversation: Conversation) -> Mapping[int, Needs]:
-    """By step; only what had been shown."""
+    """Returns needs by step; only for text shown before."""
     log = _Log()
     found: dict[int, Needs] = {}
     step = 0
@@ -92,7 +92,7 @@ class _Log:
         self._lines: dict[str, list[tuple[ShownAt, int]]] = {}
 
     def hear(self, message: Message, step: int) -> None:
-        """First shown to request `step`."""
+        """Adds a message first shown to request `step`."""
         for part in message.parts:
             for place, text in _blocks(part):
                 self._blocks.append((place, step, text))
@@ -101,7 +101,7 @@ class _Log:
                         self._lines.setdefault(line, []).append((place, step))
 
     def edited(self, text: str, step: int) -> NeededEdit | None:
-        """`None` if nothing had shown the text."""
+        """Returns `None` if nothing had shown the text."""
         held = [block for block in self._blocks if text in block[2]]
         if not held:
             return None
@@ -113,7 +113,7 @@ class _Log:
         return NeededEdit(text, tuple(place for place, *_ in held), step - seen >= FAR, around)
 
     def written_again(self, lines: Iterable[str], step: int) -> Iterator[NeededLine]:
-        """The lines last shown `FAR` or more requests ago."""
+        """Gives the lines last shown `FAR` or more requests ago."""
         for line in lines:
             held = self._lines.get(line)
             if held is not None and step - held[-1][1] >= FAR:

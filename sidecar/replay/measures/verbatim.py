@@ -1,4 +1,4 @@
-"""Measure of needed text in view, word for word.
+"""Measures how much needed text is in view, word for word.
 
 A text counts in one piece in one block. Only an edit's missing text forces a re-read.
 """
@@ -24,7 +24,8 @@ ASKING = 100
 class VerbatimTally:
     """Counts of needed texts, and of those in view; `around`: lines beside edits; cost in USD.
 
-    After the first rewrite, of `later` texts `stood` in view, and `came_back` by one recall.
+    Of `later` texts, needed after the first rewrite, `stood` in view, and `came_back` by one
+    recall.
     """
 
     edits: int = 0
@@ -48,7 +49,7 @@ class VerbatimTally:
 
 @dataclass(slots=True)
 class VerbatimMeasure:
-    """`sizes`: tokens of each part's block."""
+    """Measures one run; `sizes`: tokens of each part's block."""
 
     needs: Mapping[int, Needs]
     sizes: Mapping[PartId, int]
@@ -76,7 +77,7 @@ class VerbatimMeasure:
         self._read = set()
 
     def answer(self, step: int, prompt: int) -> None:
-        """`prompt`: the request's tokens."""
+        """Counts an answer's needs; `prompt`: the request's tokens."""
         found = self.needs.get(step)
         if found is None:
             return
